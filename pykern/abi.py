@@ -1,0 +1,62 @@
+"""The contract between compiled CPU code and the runtime that loads it.
+
+A shared object made for the CPU exports:
+
+``void pk_run(int64_t *slots)``
+    Runs the launch. `slots` holds 8-byte cells in this order (`slot_layout` counts them):
+    for each flattened argument, in order: an array gives its data pointer, its lengths, and, where
+    the layout is "strided", its strides in *elements*; a scalar gives its bits (integers sign- or
+    zero-extended, bool 0/1, f64 bits for weak floats, f32/f16/bf16 in the low bits); a static gives
+    nothing. Then per ndrange dimension: the count, and, unless the range is plain, start and step.
+    Then one cell: the address of a `Report` (only read by kernels with sites; else may be 0).
+``PyObject *pk_entry(PyObject *kernel, PyObject *const *args, size_t nargsf, PyObject *kwnames)``
+    A vectorcall. Checks the arguments against the signature it was made for, fills the slots on
+    its own stack and calls `pk_run`. On any mismatch it goes to the next entry of the kernel
+    object (see `KERNEL_*`). Only there when the kernel has no sites.
+``void pk_init(void **table)``
+    Takes the address of the runtime's table (`TABLE`); called once after loading.
+
+Kernel objects carry, at byte `offset` given by `pykern.runtime.launchable.OFFSET`, the cells
+`KERNEL_CELLS`. The code holds no address of the process that compiled it.
+"""
+
+from __future__ import annotations
+
+TABLE = (
+    "GOMP_parallel",        # void (*)(void (*fn)(void *), void *data, unsigned threads, unsigned flags); 0: no OpenMP
+    "omp_get_thread_num",   # int (*)(void)
+    "omp_get_num_threads",  # int (*)(void)
+    "threads",              # threads to use, an integer, may change between launches
+    "event",                # PyObject *: the completed event a CPU launch returns (a new reference is made)
+    "ndrange",              # PyObject *: the interned string "ndrange"
+    "ndarray",              # PyTypeObject *: numpy.ndarray
+    "dtype.bool", "dtype.i8", "dtype.i16", "dtype.i32", "dtype.i64",
+    "dtype.u8", "dtype.u16", "dtype.u32", "dtype.u64",
+    "dtype.f16", "dtype.f32", "dtype.f64", "dtype.bf16",   # PyArray_Descr *: NumPy's singletons (bf16: 0 without ml_dtypes)
+    "scalar.bool", "scalar.i8", "scalar.i16", "scalar.i32", "scalar.i64",
+    "scalar.u8", "scalar.u16", "scalar.u32", "scalar.u64",
+    "scalar.f16", "scalar.f32", "scalar.f64", "scalar.bf16",  # PyTypeObject *: numpy.float32 and its like
+    "print",                # void (*)(int64_t site, int64_t report, int64_t *values): a callback that takes the GIL
+    "cache_bytes",          # bytes of the last-level cache; stores beyond it may stream
+)  # fmt: skip
+"""Names of the 8-byte cells of the runtime's table, in order."""
+
+TABLE_INDEX = {name: index for index, name in enumerate(TABLE)}
+
+ENTRIES = 8
+KERNEL_CELLS = (
+    "vectorcall",                                  # the first entry, or 0: Python's __call__ runs
+    "slow",                                        # PyObject *: called with the same arguments when no entry fits
+    "guards",                                      # int64_t *: [n, (PyObject *dict, PyObject *key, PyObject *value) * n], or 0
+    *(f"entry{i}" for i in range(ENTRIES + 1)),    # entries in the order to try; the last cell is always 0
+)  # fmt: skip
+"""8-byte cells at the end of a kernel object."""
+
+REPORT_CELLS = 16
+"""`Report`, int64 cells: [0] 0 or, set once by the first failure, site number + 1; [1] rank;
+[2 ..] the failing index (one cell a dimension), then the shape; the rest is free."""
+
+
+def array_slots(rank: int, layout: str) -> int:
+    """Cells an array argument takes in `slots`."""
+    return 1 + rank + (rank if layout == "strided" else 0)

@@ -1,0 +1,66 @@
+"""`Artifact`: what the compiler gives back, as plain data.
+
+Comes in: the compiler fills it. Goes out: the runtime loads `binary`, `Lowered` shows `stages`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pykern.locations import SourceSpan
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The IR after one pass: `ms` is the time the pass took, `kind` is "mlir", "llvm" or "asm"."""
+
+    name: str
+    text: str
+    ms: float
+    kind: str = "mlir"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in a kernel that may report at run time: a print, an assert, a bounds check.
+
+    `template` is the text of a print (with ``{}`` for each value) or of an assert.
+    """
+
+    kind: str
+    span: SourceSpan
+    template: str = ""
+    dtypes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ArgumentUse:
+    """What a kernel does with an array argument."""
+
+    reads: bool
+    writes: bool
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A compiled kernel.
+
+    `binary` is a shared object for the CPU; `entry` its symbol. `uses` has one `ArgumentUse` per
+    array argument, in the order of the flattened arguments. `workgroup` is the size the code was
+    made for, () where work-items know no groups. `sites` are named by number in the code.
+    `stages` is empty unless it was asked for.
+    """
+
+    key: str
+    kernel: str
+    target: str
+    entry: str
+    binary: bytes
+    uses: tuple[ArgumentUse, ...] = ()
+    workgroup: tuple[int, ...] = ()
+    shared_bytes: int = 0
+    sites: tuple[Site, ...] = ()
+    resources: dict[str, object] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+    times: tuple[tuple[str, float], ...] = ()
+    """Milliseconds per stage, in order; there also where the texts are not."""

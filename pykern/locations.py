@@ -1,0 +1,38 @@
+"""Places in a user's source, and how a place is shown."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SourceSpan:
+    """A stretch of source: absolute `line` from 1, columns from 0, `end_column` exclusive.
+
+    `text` is the source line itself, kept so that a place can be shown where the file is not
+    readable (notebooks, `exec`, another process). `function` names the kernel or func.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+    function: str = ""
+    text: str = ""
+
+    def source_line(self) -> str:
+        """The line of source, from what was kept or else from the file."""
+        return self.text or linecache.getline(self.file, self.line).rstrip("\n")
+
+    def render(self) -> list[str]:
+        """Lines for a message: place, source line, caret under the columns."""
+        where = f' in {self.function}' if self.function else ""
+        shown = [f'  File "{self.file}", line {self.line}{where}']
+        source = self.source_line()
+        if not source.strip():
+            return shown
+        indent = len(source) - len(source.lstrip())
+        start = max(self.column - indent, 0)
+        width = max(1, min(self.end_column, len(source)) - self.column)
+        return [*shown, f"    {source.strip()}", f"    {' ' * start}{'^' * width}"]

@@ -1,0 +1,167 @@
+"""`KernelSource`: all the compiler needs to know of a kernel and one kind of call, as plain data.
+
+Comes in: nothing; `pykern.kernel` and `pykern.capture` fill it in the user's process.
+Goes out: a picklable value that crosses to the compiler, and whose hash, with the target and the
+versions, is the key of the disk cache. Nothing here imports NumPy or MLIR.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Union
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """An array argument. `shape` holds known lengths, None where the length is taken at launch.
+
+    `layout` is ``"C"`` (dense, last index fastest) or ``"strided"`` (any strides, also negative).
+    """
+
+    dtype: str
+    shape: tuple[int | None, ...]
+    layout: str = "C"
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class ScalarSpec:
+    """A scalar passed at launch. dtype ``"int"`` / ``"float"`` are Python's (weak) scalars."""
+
+    dtype: str
+
+
+@dataclass(frozen=True)
+class StaticSpec:
+    """A compile-time argument: the value is part of the key."""
+
+    value: object
+
+
+@dataclass(frozen=True)
+class StructSpec:
+    """A named tuple, dataclass or tuple of scalars: `fields` are (name, spec); a tuple has names "0", "1", ..."""
+
+    name: str
+    fields: tuple[tuple[str, ArgSpec], ...]
+
+
+ArgSpec = Union[ArraySpec, ScalarSpec, StaticSpec, StructSpec]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the kernel and what is passed for it in this kind of call."""
+
+    name: str
+    spec: ArgSpec
+    reads: bool = True
+    writes: bool = True
+    """What an intent annotation allows; True where there is none."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A captured value: bool, int, float, str, None, or a (nested) tuple of these.
+
+    `dtype` names the type of a NumPy scalar; empty for Python's own (weak) values.
+    """
+
+    value: object
+    dtype: str = ""
+
+
+@dataclass(frozen=True)
+class Builtin:
+    """A name of the kernel language, however it was reached: ``pk.sqrt``, ``math.sqrt`` -> "sqrt"."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class TypeName:
+    """A dtype used as a value or a cast: ``pk.f16``, ``numpy.float16`` -> "f16"."""
+
+    dtype: str
+
+
+@dataclass(frozen=True)
+class StructType:
+    """A named tuple or dataclass used as a constructor: its name and field names."""
+
+    name: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """A captured object that kernels cannot use; `description` says what it is."""
+
+    description: str
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """Source text of a kernel or `@pk.func` function, taken when it was decorated.
+
+    `text` starts at line `first_line` of `file` and keeps the file's own columns (`indent` spaces
+    stand before ``def``). `captures` maps a dotted path as written (``"pk.sin"``, ``"N"``) to what
+    it meant.
+    """
+
+    name: str
+    file: str
+    first_line: int
+    text: str
+    captures: tuple[tuple[str, Capture], ...] = ()
+    defaults: tuple[tuple[str, Constant], ...] = ()
+
+
+Capture = Union[Constant, Builtin, TypeName, StructType, Unsupported, FunctionSource]
+
+
+@dataclass(frozen=True)
+class LaunchSpec:
+    """What is known of the index space when compiling.
+
+    `rank` dimensions; `plain` when every dimension starts at 0 with step 1; `ndrange` holds static
+    lengths or is None; `workgroup` is () where the target may choose.
+    """
+
+    rank: int
+    plain: bool = True
+    ndrange: tuple[int, ...] | None = None
+    workgroup: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """Options of ``@pk.kernel(...)`` that change the code."""
+
+    debug: bool = False
+    fastmath: bool = False
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """A kernel, the kind of its arguments and launch, and the target: what gets compiled.
+
+    `noalias`: no two arguments overlap (checked at launch). `passes`: names of registered user
+    passes that run on the kern stage (entry points ``pykern.passes``).
+    """
+
+    function: FunctionSource
+    parameters: tuple[Parameter, ...]
+    launch: LaunchSpec
+    options: KernelOptions = field(default_factory=KernelOptions)
+    target: str = "llvm"
+    noalias: bool = True
+    passes: tuple[str, ...] = ()
+
+    def key(self, versions: str) -> str:
+        """Hex digest of everything that decides the code; `versions` names compiler and host."""
+        return hashlib.sha256(f"{versions}\n{self!r}".encode()).hexdigest()[:40]

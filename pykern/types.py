@@ -1,0 +1,160 @@
+"""Scalar types of the kernel language, and the annotations that name them.
+
+Comes in: dtypes of NumPy and ml_dtypes, annotations such as ``pk.f32[:, :]``.
+Goes out: `DType` values, the one vocabulary that sources, artifacts, the frontend
+and the runtime share. Nothing of MLIR here.
+
+Promotion follows NumPy 2 (NEP 50): Python scalars and indices are *weak* and take
+the type of what they meet. See `pykern.promotion`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+Kind = Literal["b", "i", "u", "f"]
+
+
+@dataclass(frozen=True)
+class DType:
+    """A scalar type: ``f32`` is ``DType("f32", "f", 32)``.
+
+    `weak` marks the types of Python scalars: ``int`` (an index, 64 bits), ``float`` (f64).
+    Calling a dtype inside a kernel casts: ``pk.f16(x)``.
+    """
+
+    name: str
+    kind: Kind
+    bits: int
+    weak: bool = False
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes an element takes in memory."""
+        return max(1, self.bits // 8)
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in "iu"
+
+    @property
+    def numpy(self) -> Any:
+        """The `numpy.dtype` with the same bits."""
+        import numpy as np
+
+        if self.name in _FROM_ML_DTYPES:
+            import ml_dtypes
+
+            return np.dtype(getattr(ml_dtypes, _FROM_ML_DTYPES[self.name]))
+        return np.dtype(_NUMPY_NAMES[self.name])
+
+    def __call__(self, value: Any) -> Any:
+        """Cast `value`; on the ``python`` device this gives a NumPy scalar."""
+        from pykern.language import cast
+
+        return cast(value, self)
+
+    def __getitem__(self, dims: Any) -> ArrayAnnotation:
+        """``pk.f32[:, :]``: an array of rank 2; ``pk.f32[3, :]`` fixes the first length."""
+        dims = dims if isinstance(dims, tuple) else (dims,)
+        for dim in dims:
+            if dim != slice(None) and not (isinstance(dim, int) and dim >= 0):
+                raise TypeError(
+                    f"{self.name}[{dim!r}]: a dimension is ':' or a length >= 0, "
+                    f"as in pk.{self.name}[:, 3]"
+                )
+        return ArrayAnnotation(self, tuple(None if d == slice(None) else d for d in dims))
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class ArrayAnnotation:
+    """The type of an array parameter: element type and, per dimension, a length or None."""
+
+    dtype: DType
+    shape: tuple[int | None, ...]
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}[{', '.join(':' if d is None else str(d) for d in self.shape)}]"
+
+
+bool_ = DType("bool", "b", 1)
+i8, i16, i32, i64 = (DType(f"i{n}", "i", n) for n in (8, 16, 32, 64))
+u8, u16, u32, u64 = (DType(f"u{n}", "u", n) for n in (8, 16, 32, 64))
+f16, f32, f64 = (DType(f"f{n}", "f", n) for n in (16, 32, 64))
+bf16 = DType("bf16", "f", 16)
+weak_int = DType("int", "i", 64, weak=True)
+weak_float = DType("float", "f", 64, weak=True)
+
+STRONG = (bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64)
+BY_NAME = {dtype.name: dtype for dtype in (*STRONG, weak_int, weak_float)}
+
+_FROM_ML_DTYPES = {"bf16": "bfloat16"}
+_NUMPY_NAMES = {
+    "bool": "bool", "int": "int64", "float": "float64",
+    **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)},
+    **{f"u{n}": f"uint{n}" for n in (8, 16, 32, 64)},
+    **{f"f{n}": f"float{n}" for n in (16, 32, 64)},
+}  # fmt: skip
+_BY_NUMPY_NAME = {name: BY_NAME[ours] for ours, name in _NUMPY_NAMES.items() if not BY_NAME[ours].weak}
+_BY_NUMPY_NAME["bfloat16"] = bf16
+
+
+def from_numpy(dtype: Any) -> DType | None:
+    """The `DType` of a native-endian `numpy.dtype`, or None where kernels have no such type."""
+    return _BY_NUMPY_NAME.get(dtype.name) if dtype.isnative else None
+
+
+T = TypeVar("T")
+
+
+class Intent(Generic[T]):
+    """``pk.In[pk.f32[:]]`` and its siblings: what the kernel may do with an argument."""
+
+    reads = writes = True
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return IntentAnnotation(cls.__name__, cls.reads, cls.writes, item)
+
+
+class In(Intent[T]):
+    """The kernel only reads the array; a store into it is a `KernelTypeError`."""
+
+    writes = False
+
+
+class Out(Intent[T]):
+    """The kernel only writes the array; a load from it is a `KernelTypeError`."""
+
+    reads = False
+
+
+class InOut(Intent[T]):
+    """The kernel reads and writes the array."""
+
+
+@dataclass(frozen=True)
+class IntentAnnotation:
+    """``pk.Out[pk.f32[:]]``: an intent around an array annotation."""
+
+    name: str
+    reads: bool
+    writes: bool
+    of: Any
+
+    def __repr__(self) -> str:
+        return f"{self.name}[{self.of!r}]"
+
+
+class static:  # noqa: N801 - reads as a word of the language: `n: pk.static`
+    """Annotation of a compile-time parameter; ``pk.static(expr)`` asserts a compile-time value."""
+
+    def __new__(cls, value: T) -> T:  # type: ignore[misc]
+        return value
