@@ -1,0 +1,9 @@
+"""The module MLIR's bindings import for the namespace `kern`: every op class, registered."""
+
+from __future__ import annotations
+
+from pykern.dialect.atomics import *  # noqa: F403
+from pykern.dialect.collectives import *  # noqa: F403
+from pykern.dialect.index_space import *  # noqa: F403
+from pykern.dialect.memory import *  # noqa: F403
+from pykern.dialect.reports import *  # noqa: F403

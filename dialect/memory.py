@@ -1,0 +1,66 @@
+"""Memory a kernel makes for itself, and the barrier that orders it."""
+
+from __future__ import annotations
+
+from mlir import ir
+from pykern.dialect.base import KernOp, kern_op
+
+_BUFFER = """
+    %memref = irdl.base "!builtin.memref"
+    irdl.results(memory: %memref)
+"""
+
+
+class BufferOp(KernOp):
+    """Base of `shared` and `private`: a static buffer, its contents undefined at first."""
+
+    IRDL = _BUFFER
+    SPACE = ""
+
+    @classmethod
+    def create(cls, shape: tuple[int, ...], element: ir.Type) -> ir.Value:
+        space = ir.Attribute.parse(f"#gpu.address_space<{cls.SPACE}>")
+        return cls.build(results=[ir.MemRefType.get(list(shape), element, memory_space=space)]).result
+
+    def check(self) -> None:
+        memref = ir.MemRefType(self.result.type)
+        if f"<{self.SPACE}>" not in str(memref.memory_space):
+            raise self.refuse(f"gives memory in #gpu.address_space<{self.SPACE}>, not {memref.memory_space}")
+        if not memref.has_static_shape:
+            raise self.refuse("needs a static shape")
+
+
+@kern_op
+class SharedOp(BufferOp):
+    """A buffer that the work-items of a group share.
+
+    ``%t = "kern.shared"() : () -> memref<16x17xf32, #gpu.address_space<workgroup>>``
+    """
+
+    OPERATION_NAME = "kern.shared"
+    SPACE = "workgroup"
+
+
+@kern_op
+class PrivateOp(BufferOp):
+    """A buffer of each work-item; it keeps its contents across barriers.
+
+    ``%p = "kern.private"() : () -> memref<3xf32, #gpu.address_space<private>>``
+    """
+
+    OPERATION_NAME = "kern.private"
+    SPACE = "private"
+
+
+@kern_op
+class BarrierOp(KernOp):
+    """The work-items of a group meet here; memory written before is seen after.
+
+    ``"kern.barrier"() : () -> ()``
+    """
+
+    OPERATION_NAME = "kern.barrier"
+
+    @classmethod
+    def create(cls) -> ir.Operation:
+        return cls.build()

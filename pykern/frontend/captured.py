@@ -1,0 +1,65 @@
+"""What a function captured, as values of the frontend."""
+
+from __future__ import annotations
+
+import ast
+
+from pykern import source
+from pykern.frontend.arithmetic import python_constant
+from pykern.frontend.values import (
+    FunctionValue,
+    LanguageName,
+    NoneValue,
+    Scalar,
+    StructConstructor,
+    Text,
+    TupleValue,
+    TypeValue,
+    UnsupportedValue,
+    Value,
+)
+from pykern.types import BY_NAME
+
+
+def values(captures: tuple[tuple[str, source.Capture], ...]) -> dict[str, Value]:
+    """Dotted path to value."""
+    return {path: value(capture) for path, capture in captures}
+
+
+def value(capture: source.Capture) -> Value:
+    """One captured object as a value."""
+    if isinstance(capture, source.Constant):
+        return _constant(capture.value, capture.dtype)
+    if isinstance(capture, source.Builtin):
+        return LanguageName(capture.name)
+    if isinstance(capture, source.TypeName):
+        return TypeValue(BY_NAME[capture.dtype])
+    if isinstance(capture, source.StructType):
+        return StructConstructor(capture.name, capture.fields)
+    if isinstance(capture, source.FunctionSource):
+        return FunctionValue(capture)
+    return UnsupportedValue(capture.description)
+
+
+def dotted(node: ast.expr) -> str | None:
+    """``pk.sin`` of the AST of ``pk.sin``; None where it is no chain of names."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = dotted(node.value)
+        return None if base is None else f"{base}.{node.attr}"
+    return None
+
+
+def _constant(constant: object, dtype: str) -> Value:
+    if isinstance(constant, source.Constant):
+        return value(constant)
+    if isinstance(constant, tuple):
+        return TupleValue(tuple(_constant(item, "") for item in constant))
+    if constant is None:
+        return NoneValue()
+    if isinstance(constant, str):
+        return Text(constant)
+    if dtype:
+        return Scalar(BY_NAME[dtype], const=constant)
+    return python_constant(constant)

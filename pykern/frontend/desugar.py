@@ -1,0 +1,172 @@
+"""break, continue and return become flags and branches, so that only if, for and while are left.
+
+Comes in: the statements of a function. Goes out: statements without Break, Continue, Return; loops
+carry `exit_flags` (names that end the loop when true) and branches made of an early exit carry
+`is_guard`. Names of ours start with a dot and cannot meet the user's.
+
+The usual shapes need no flag: ``if c: return`` before more statements becomes ``if c: ... else: rest``.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from dataclasses import dataclass, field
+
+RESULT = ".result"
+RETURNED = ".returned"
+
+
+@dataclass
+class _Loop:
+    """Flags of one loop; each is used only if the body has the statement."""
+
+    broke: str
+    skipped: str
+
+
+@dataclass
+class Desugarer:
+    """Rewrites the body of one function."""
+
+    counter: itertools.count = field(default_factory=itertools.count)
+
+    def function_body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """The whole body: `RETURNED` is made first where a return stands anywhere."""
+        if not statements or "return" not in _exits_of(statements):
+            return self._block(statements, None)
+        return [_assign(RETURNED, False, statements[0]), *self._block(statements, None)]
+
+    def _block(self, statements: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for position, statement in enumerate(statements):
+            rest = statements[position + 1 :]
+            if isinstance(statement, ast.Return):
+                return [*done, *_return(statement)]
+            if isinstance(statement, ast.Break) and loop:
+                return [*done, _assign(loop.broke, True, statement)]
+            if isinstance(statement, ast.Continue) and loop:
+                return [*done, _assign(loop.skipped, True, statement)]
+            exits = _exits(statement)
+            if isinstance(statement, ast.If):
+                folded = self._fold_rest(statement, rest, loop) if exits else None
+                if folded is not None:
+                    return [*done, folded]
+                statement = self._branch(statement, statement.body, statement.orelse, loop)
+            elif isinstance(statement, ast.For | ast.While):
+                done += self._loop(statement, loop)
+                statement = None
+            if statement is not None:
+                done.append(statement)
+            if exits and rest:
+                return [*done, self._guard(rest, exits, loop)]
+        return done
+
+    def _fold_rest(self, node: ast.If, rest: list[ast.stmt], loop: _Loop | None) -> ast.If | None:
+        """Where one branch always leaves and the other never does, the rest joins the other."""
+        if _always_leaves(node.body) and not _exits_of(node.orelse):
+            folded = self._branch(node, node.body, node.orelse + rest, loop)
+        elif _always_leaves(node.orelse) and not _exits_of(node.body):
+            folded = self._branch(node, node.body + rest, node.orelse, loop)
+        else:
+            return None
+        folded.is_guard = True
+        return folded
+
+    def _branch(self, node: ast.If, body: list, orelse: list, loop: _Loop | None) -> ast.If:
+        made = ast.If(node.test, self._block(body, loop), self._block(orelse, loop))
+        return ast.copy_location(made, node)
+
+    def _guard(self, rest: list[ast.stmt], exits: set[str], loop: _Loop | None) -> ast.If:
+        """``if no flag is set: rest``."""
+        flags = [RETURNED] if "return" in exits else []
+        if loop and "break" in exits:
+            flags.append(loop.broke)
+        if loop and "continue" in exits:
+            flags.append(loop.skipped)
+        guard = ast.copy_location(ast.If(none_of(flags, rest[0]), self._block(rest, loop), []), rest[0])
+        guard.is_guard = True
+        return guard
+
+    def _loop(self, node: ast.For | ast.While, outer: _Loop | None) -> list[ast.stmt]:
+        number = next(self.counter)
+        loop = _Loop(f".broke{number}", f".skipped{number}")
+        inside = _exits_of(node.body)
+        body = self._block(node.body, loop)
+        before: list[ast.stmt] = []
+        flags = [RETURNED] if "return" in inside else []
+        if "continue" in inside:
+            body = [_assign(loop.skipped, False, node), *body]
+        if "break" in inside:
+            before.append(_assign(loop.broke, False, node))
+            flags.append(loop.broke)
+        if isinstance(node, ast.For):
+            made = ast.For(node.target, node.iter, body, [])
+        else:
+            made = ast.While(node.test, body, [])
+        made = ast.copy_location(made, node)
+        made.exit_flags = flags
+        after: list[ast.stmt] = []
+        if node.orelse and flags:
+            otherwise = ast.If(none_of(flags, node), self._block(node.orelse, outer), [])
+            after = [ast.copy_location(otherwise, node.orelse[0])]
+        elif node.orelse:
+            after = self._block(node.orelse, outer)
+        return [*before, made, *after]
+
+
+def _exits(statement: ast.stmt) -> set[str]:
+    """Which of break, continue, return may leave through this statement."""
+    if isinstance(statement, ast.Return):
+        return {"return"}
+    if isinstance(statement, ast.Break):
+        return {"break"}
+    if isinstance(statement, ast.Continue):
+        return {"continue"}
+    if isinstance(statement, ast.If):
+        return _exits_of(statement.body) | _exits_of(statement.orelse)
+    if isinstance(statement, ast.For | ast.While):
+        return (_exits_of(statement.body) & {"return"}) | _exits_of(statement.orelse)
+    return set()
+
+
+def _exits_of(statements: list[ast.stmt]) -> set[str]:
+    return set().union(*(_exits(s) for s in statements)) if statements else set()
+
+
+def _always_leaves(statements: list[ast.stmt]) -> bool:
+    """Whether control never reaches the end of these statements."""
+    if not statements:
+        return False
+    last = statements[-1]
+    if isinstance(last, ast.Return | ast.Break | ast.Continue):
+        return not _exits_of(statements[:-1])
+    return isinstance(last, ast.If) and _always_leaves(last.body) and _always_leaves(last.orelse)
+
+
+def _return(node: ast.Return) -> list[ast.stmt]:
+    assigned = [_assign(RETURNED, True, node)]
+    if node.value is not None:
+        result = ast.Assign([ast.Name(RESULT, ast.Store())], node.value)
+        ast.copy_location(result.targets[0], node)
+        assigned.insert(0, ast.copy_location(result, node))
+    return assigned
+
+
+def _assign(name: str, value: bool, where: ast.stmt) -> ast.stmt:
+    node = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
+    return _place(node, where)
+
+
+def none_of(flags: list[str], where: ast.stmt) -> ast.expr:
+    """``not (a or b)``."""
+    names: list[ast.expr] = [ast.Name(flag, ast.Load()) for flag in flags]
+    test = names[0] if len(names) == 1 else ast.BoolOp(ast.Or(), names)
+    return _place(ast.UnaryOp(ast.Not(), test), where)
+
+
+def _place(node, where):
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.stmt | ast.expr):
+            ast.copy_location(inner, where)
+    return node

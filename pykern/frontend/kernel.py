@@ -1,0 +1,104 @@
+"""A whole kernel: from `KernelSource` to a module with one func.func marked `kern.kernel`.
+
+Comes in: `KernelSource`. Goes out: the module, and the `Site`s its reports name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlir import ir
+from mlir.dialects import func
+from pykern.artifact import Site
+from pykern.errors import KernelSyntaxError
+from pykern.frontend import captured
+from pykern.frontend.casts import memory_type, mlir_type
+from pykern.frontend.desugar import RESULT, Desugarer
+from pykern.frontend.parse import parse_function
+from pykern.frontend.translator import Frame, Translator
+from pykern.frontend.values import Array, Environment, NoneValue, Scalar, TupleValue, Value
+from pykern.source import ArgSpec, ArraySpec, Constant, KernelSource, ScalarSpec, StaticSpec, StructSpec
+from pykern.types import BY_NAME
+
+
+def build_module(source: KernelSource) -> tuple[ir.Module, list[Site]]:
+    """Translate the kernel inside the current MLIR context.
+
+    Raises `KernelSyntaxError` or `KernelTypeError` at the place in the user's source.
+    """
+    parsed = parse_function(source.function)
+    t = Translator(source)
+    t.frames.append(Frame(parsed, Environment(captures=captured.values(source.function.captures))))
+    with t.location(parsed.node):
+        module = ir.Module.create()
+        flat = [kind for p in source.parameters for kind in argument_types(p.spec)]
+        with ir.InsertionPoint(module.body):
+            made = func.FuncOp(source.function.name, ir.FunctionType.get(flat, []))
+            _mark(made, source)
+            block = made.add_entry_block()
+        arguments = iter(block.arguments)
+        for parameter in source.parameters:
+            t.names[parameter.name] = _bind(
+                parameter.spec, parameter.name, arguments, parameter.reads, parameter.writes
+            )
+        with ir.InsertionPoint(block):
+            t.statements(Desugarer().function_body(parsed.node.body))
+            func.ReturnOp([])
+    result = t.names.get(RESULT, NoneValue())
+    if not isinstance(result, NoneValue):
+        raise KernelSyntaxError(
+            "a kernel returns nothing", t.span(parsed.node), "write the result into an array argument"
+        )
+    return module, t.sites
+
+
+def argument_types(spec: ArgSpec) -> Iterator[ir.Type]:
+    """Types of the function's arguments for one parameter; a static has none."""
+    if isinstance(spec, ArraySpec):
+        yield memref_type(spec)
+    elif isinstance(spec, ScalarSpec):
+        yield mlir_type(BY_NAME[spec.dtype])
+    elif isinstance(spec, StructSpec):
+        for _, inner in spec.fields:
+            yield from argument_types(inner)
+
+
+def memref_type(spec: ArraySpec) -> ir.MemRefType:
+    """The memref of an array argument: identity layout where dense, dynamic strides else."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    shape = [dynamic if d is None else d for d in spec.shape]
+    element = memory_type(BY_NAME[spec.dtype])
+    if spec.layout == "C":
+        return ir.MemRefType.get(shape, element)
+    stride = ir.ShapedType.get_dynamic_stride_or_offset()
+    layout = ir.StridedLayoutAttr.get(0, [stride] * len(shape))
+    return ir.MemRefType.get(shape, element, layout=layout)
+
+
+def _bind(spec: ArgSpec, name: str, arguments: Iterator[ir.Value], reads: bool, writes: bool) -> Value:
+    if isinstance(spec, ArraySpec):
+        return Array(name, BY_NAME[spec.dtype], next(arguments), "global", spec.shape, reads, writes)
+    if isinstance(spec, ScalarSpec):
+        return Scalar(BY_NAME[spec.dtype], next(arguments))
+    if isinstance(spec, StaticSpec):
+        value = spec.value
+        return captured.value(value if isinstance(value, Constant) else Constant(value))
+    items = tuple(_bind(inner, f"{name}.{field}", arguments, reads, writes) for field, inner in spec.fields)
+    is_tuple = all(field.isdigit() for field, _ in spec.fields)
+    return TupleValue(items, spec.name, () if is_tuple else tuple(field for field, _ in spec.fields))
+
+
+def _mark(made: func.FuncOp, source: KernelSource) -> None:
+    """What passes need to know of the launch, as attributes of the function."""
+    integer = ir.IntegerType.get_signless(64)
+    attributes = made.operation.attributes
+    attributes["kern.kernel"] = ir.UnitAttr.get()
+    attributes["kern.rank"] = ir.IntegerAttr.get(integer, source.launch.rank)
+    if source.launch.plain:
+        attributes["kern.plain"] = ir.UnitAttr.get()
+    if source.launch.ndrange is not None:
+        attributes["kern.ndrange"] = ir.DenseI64ArrayAttr.get(list(source.launch.ndrange))
+    if source.launch.workgroup:
+        attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(source.launch.workgroup))
+    if source.noalias:
+        attributes["kern.noalias"] = ir.UnitAttr.get()

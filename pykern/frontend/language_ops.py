@@ -1,0 +1,308 @@
+"""Calls into the kernel language: index space, memory, atomics, collectives, prints, casts.
+
+Each handler takes the translator, the call node, its positional values and keywords.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mlir import ir
+from pykern.artifact import Site
+from pykern.dialect import atomics, collectives, index_space, memory, reports
+from pykern.frontend import arithmetic, mathematics
+from pykern.frontend.casts import convert, materialise, memory_type
+from pykern.frontend.merging import flows, leaves
+from pykern.frontend.values import (
+    Array,
+    NoneValue,
+    RangeValue,
+    Scalar,
+    Text,
+    TupleValue,
+    TypeValue,
+    Value,
+    describe,
+)
+from pykern.types import bool_, weak_float, weak_int
+
+if TYPE_CHECKING:
+    from pykern.frontend.translator import Translator
+
+POSITIONS = {
+    "index": index_space.GlobalIdOp,
+    "local_index": index_space.LocalIdOp,
+    "group_index": index_space.GroupIdOp,
+    "group_size": index_space.GroupSizeOp,
+    "num_groups": index_space.NumGroupsOp,
+    "ndrange": index_space.NdrangeOp,
+}
+LANES = {
+    "subgroup_size": index_space.SubgroupSizeOp,
+    "subgroup_index": index_space.SubgroupIdOp,
+    "lane_index": index_space.LaneIdOp,
+}
+ATOMICS = {
+    "atomic_add": "add", "atomic_sub": "sub", "atomic_min": "min", "atomic_max": "max",
+    "atomic_and_": "and", "atomic_or_": "or", "atomic_xor": "xor", "atomic_exchange": "exchange",
+}  # fmt: skip
+CASTS = {"int": weak_int, "float": weak_float, "bool": bool_}
+
+
+def call(t: Translator, node: ast.Call, name: str) -> Value:
+    """The value of ``name(...)``."""
+    if name in ("range", "unroll", "print"):
+        return {"range": _range, "unroll": _unroll, "print": _print}[name](t, node)
+    args, keywords = t.arguments(node)
+    if name in mathematics.NAMES:
+        return _mathematics(t, node, name, args, keywords)
+    if name in POSITIONS:
+        return _position(t, node, name, args, keywords)
+    if name in LANES:
+        return Scalar(weak_int, LANES[name].create())
+    if name in ATOMICS:
+        return _atomic(t, node, ATOMICS[name], args)
+    if name in CASTS:
+        return _python_cast(t, node, name, args)
+    handler = _HANDLERS.get(name)
+    if handler is None:
+        raise t.syntax_error(node, f"`{name}` is not available in kernels")
+    return handler(t, node, args, keywords)
+
+
+def _mathematics(t: Translator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
+    if keywords:
+        raise t.type_error(node, f"`{name}` takes no keyword `{next(iter(keywords))}` in kernels")
+    if len(args) == 1 and isinstance(args[0], TupleValue) and name in ("min", "max"):
+        args = list(args[0].items)
+    scalars = [t.as_scalar(n, v) for n, v in zip(_argument_nodes(node, args), args, strict=True)]
+    with t.operands_of(node):
+        result = mathematics.apply(name, scalars, t.fastmath)
+    return TupleValue(result) if isinstance(result, tuple) else result
+
+
+def _argument_nodes(node: ast.Call, args: list[Value]) -> list[ast.expr]:
+    return list(node.args) if len(node.args) == len(args) else [node] * len(args)
+
+
+def _position(t: Translator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
+    rank = t.source.launch.rank
+    chosen = args[0] if args else keywords.get("dim", NoneValue())
+    if isinstance(chosen, NoneValue):
+        values = tuple(Scalar(weak_int, POSITIONS[name].create(d)) for d in range(rank))
+        return values[0] if rank == 1 else TupleValue(values)
+    dim = t.as_scalar(node, chosen)
+    if not dim.is_const or not isinstance(dim.const, int) or not 0 <= dim.const < rank:
+        raise t.type_error(node, f"`{name}` takes a constant dimension in 0..{rank - 1}: "
+                           f"the ndrange has {rank}", "launch with an ndrange of more dimensions")  # fmt: skip
+    return Scalar(weak_int, POSITIONS[name].create(dim.const))
+
+
+# -- memory -----------------------------------------------------------------------------------
+
+
+def _buffer(made: type[memory.BufferOp], space: str) -> Callable:
+    def create(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = dict(zip(("shape", "dtype"), args, strict=False)) | keywords
+        if set(given) != {"shape", "dtype"} or not isinstance(given["dtype"], TypeValue):
+            raise t.type_error(node, f"pk.{space} takes a shape and a dtype", f"write pk.{space}((16, 16), pk.f32)")
+        shape = _constant_shape(t, node, given["shape"], space)
+        dtype = given["dtype"].dtype
+        if dtype.weak:
+            raise t.type_error(node, f"pk.{space} takes a dtype of fixed width, not {dtype.name}", "write pk.i64")
+        buffer = made.create(shape, memory_type(dtype))
+        return Array(f"pk.{space} memory", dtype, buffer, space, shape)
+
+    return create
+
+
+def _constant_shape(t: Translator, node: ast.Call, value: Value, space: str) -> tuple[int, ...]:
+    items = value.items if isinstance(value, TupleValue) else (value,)
+    shape: list[int] = []
+    for item in items:
+        length = t.as_scalar(node.args[0] if node.args else node, item)
+        if not length.is_const or not isinstance(length.const, int) or length.const < 0:
+            raise t.type_error(node, f"the shape of pk.{space} is known when compiling",
+                               "use constants, captured values, or a pk.static parameter")  # fmt: skip
+        shape.append(length.const)
+    return tuple(shape)
+
+
+def _barrier(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    memory.BarrierOp.create()
+    return NoneValue()
+
+
+# -- atomics ----------------------------------------------------------------------------------
+
+
+def _element(t: Translator, node: ast.Call, args: list[Value], count: int) -> tuple[Array, list[ir.Value]]:
+    if len(args) != count or not isinstance(args[0], Array):
+        raise t.type_error(node, f"an atomic takes an array, an index and {count - 2} more",
+                           "write pk.atomic_add(x, i, value) or pk.atomic_add(x, (i, j), value)")  # fmt: skip
+    array = args[0]
+    items = args[1].items if isinstance(args[1], TupleValue) else (args[1],)
+    if len(items) != len(array.shape):
+        raise t.type_error(node.args[1], f"{describe(array)} has {len(array.shape)} dimensions, {len(items)} given")
+    if not array.writes:
+        raise t.type_error(node, f"`{array.name}` is annotated pk.In: the kernel may not write it",
+                           "annotate it pk.InOut")  # fmt: skip
+    return array, [t.index(node.args[1], v, array, d) for d, v in enumerate(items)]
+
+
+def _atomic(t: Translator, node: ast.Call, kind: str, args: list[Value]) -> Value:
+    array, indices = _element(t, node, args, 3)
+    dtype = array.dtype
+    if dtype == bool_ or (dtype.is_float and kind in ("and", "or", "xor")):
+        raise t.type_error(node, f"atomic `{kind}` is not available for {dtype.name}")
+    if dtype.kind == "u" and kind in ("min", "max"):
+        kind = "u" + kind
+    value = materialise(convert(t.as_scalar(node.args[2], args[2]), dtype))
+    return Scalar(dtype, atomics.AtomicRmwOp.create(kind, value, array.ssa, indices))
+
+
+def _compare_exchange(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    array, indices = _element(t, node, args, 4)
+    if array.dtype == bool_:
+        raise t.type_error(node, "atomics are not available for bool", "use pk.i32")
+    expected, desired = (materialise(convert(t.as_scalar(node, v), array.dtype)) for v in args[2:])
+    return Scalar(array.dtype, atomics.AtomicCasOp.create(expected, desired, array.ssa, indices))
+
+
+# -- subgroups and groups ---------------------------------------------------------------------
+
+
+def _reduction(made: type[collectives.ReductionOp]) -> Callable:
+    def create(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = dict(zip(("value", "op", "exclusive"), args, strict=False)) | keywords
+        value = t.as_scalar(node, given["value"])
+        op = given.get("op", Text("add"))
+        kinds = ("add", "mul", "min", "max", "and", "or", "xor")
+        if not isinstance(op, Text) or op.value not in kinds:
+            raise t.type_error(node, f"a reduction is one of {', '.join(kinds)}, not {describe(op)}")
+        if value.dtype.is_float and op.value in ("and", "or", "xor"):
+            raise t.type_error(node, f"`{op.value}` combines integers, not {value.dtype.name}")
+        if value.dtype == bool_:
+            value = convert(value, weak_int)
+        kind = f"u{op.value}" if value.dtype.kind == "u" and op.value in ("min", "max") else op.value
+        exclusive = given.get("exclusive")
+        wanted = made
+        if made is collectives.SubgroupScanOp and isinstance(exclusive, Scalar) and exclusive.const:
+            wanted = collectives.SubgroupExclusiveScanOp
+        return Scalar(value.dtype, wanted.create(kind, materialise(value)))
+
+    return create
+
+
+def _lane(made: type[collectives.LaneOp]) -> Callable:
+    def create(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+        given = dict(zip(("value", "lane"), args, strict=False)) | keywords
+        value = t.as_scalar(node, given["value"])
+        lane = convert(t.as_scalar(node, given.get("lane", Scalar(weak_int, const=0))), weak_int)
+        return Scalar(value.dtype, made.create(materialise(value), materialise(lane)))
+
+    return create
+
+
+# -- the rest ---------------------------------------------------------------------------------
+
+
+def _range(t: Translator, node: ast.Call) -> Value:
+    return t.range_value(node)
+
+
+def _unroll(t: Translator, node: ast.Call) -> Value:
+    args, _ = t.arguments(node)
+    if len(args) == 1 and isinstance(args[0], TupleValue):
+        return args[0]
+    if len(args) != 1 or not isinstance(args[0], RangeValue):
+        raise t.type_error(node, "pk.unroll takes a range", "write pk.unroll(range(4))")
+    r = args[0]
+    return RangeValue(r.start, r.stop, r.step, unroll=True)
+
+
+def _static(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    value = args[0] if args else NoneValue()
+    if isinstance(value, RangeValue):
+        return RangeValue(value.start, value.stop, value.step, unroll=True)
+    if flows(value) and not all(leaf.is_const for leaf in leaves(value)):
+        raise t.type_error(node, "pk.static takes a value that is known when compiling",
+                           "pass it as a `name: pk.static` parameter")  # fmt: skip
+    return value
+
+
+def _cast(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = dict(zip(("x", "dtype"), args, strict=False)) | keywords
+    dtype = given.get("dtype")
+    if not isinstance(dtype, TypeValue) or "x" not in given:
+        raise t.type_error(node, "pk.cast takes a value and a dtype", "write pk.cast(x, pk.f32)")
+    return convert(t.as_scalar(node, given["x"]), dtype.dtype)
+
+
+def _python_cast(t: Translator, node: ast.Call, name: str, args: list[Value]) -> Value:
+    if len(args) != 1:
+        raise t.type_error(node, f"`{name}` takes one value")
+    return convert(t.as_scalar(node, args[0]), CASTS[name])
+
+
+def _length(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    if len(args) == 1 and isinstance(args[0], TupleValue):
+        return Scalar(weak_int, const=len(args[0].items))
+    if len(args) != 1 or not isinstance(args[0], Array) or not args[0].shape:
+        raise t.type_error(node, f"len takes an array or a tuple, not {describe(args[0]) if args else 'nothing'}")
+    return t.length(args[0], 0)
+
+
+def _print(t: Translator, node: ast.Call) -> Value:
+    args, keywords = t.arguments(node)
+    separator, end = keywords.get("sep", Text(" ")), keywords.get("end", Text("\n"))
+    unknown = set(keywords) - {"sep", "end"}
+    if unknown or not isinstance(separator, Text) or not isinstance(end, Text):
+        raise t.type_error(node, "print takes values, and the strings sep and end")
+    parts: list[str] = []
+    values: list[Scalar] = []
+    for item, value in zip(_argument_nodes(node, args), args, strict=True):
+        parts.append(_template(t, item, value, values))
+    template = separator.value.join(parts) + end.value
+    t.sites.append(Site("print", t.span(node), template, tuple(v.dtype.name for v in values)))
+    reports.PrintOp.create(len(t.sites) - 1, [materialise(v) for v in values])
+    return NoneValue()
+
+
+def _template(t: Translator, node: ast.expr, value: Value, values: list[Scalar]) -> str:
+    if isinstance(value, Text):
+        return value.value.replace("{", "{{").replace("}", "}}")
+    if isinstance(value, TupleValue):
+        return "(" + ", ".join(_template(t, node, item, values) for item in value.items) + ")"
+    values.append(t.as_scalar(node, value))
+    return "{}"
+
+
+def assertion(t: Translator, node: ast.Assert) -> None:
+    """``assert condition, "message"``."""
+    condition = arithmetic.truth(t.scalar(node.test))
+    message = t.expression(node.msg) if node.msg else Text("")
+    if not isinstance(message, Text):
+        raise t.type_error(node.msg or node, "the message of an assert is a string constant in kernels")
+    if condition.is_const and condition.const:
+        return
+    t.sites.append(Site("assert", t.span(node), message.value))
+    reports.AssertOp.create(len(t.sites) - 1, materialise(condition))
+
+
+_HANDLERS: dict[str, Callable] = {
+    "shared": _buffer(memory.SharedOp, "shared"),
+    "private": _buffer(memory.PrivateOp, "private"),
+    "barrier": _barrier,
+    "atomic_compare_exchange": _compare_exchange,
+    "subgroup_reduce": _reduction(collectives.SubgroupReduceOp),
+    "subgroup_scan": _reduction(collectives.SubgroupScanOp),
+    "group_reduce": _reduction(collectives.GroupReduceOp),
+    "subgroup_shuffle": _lane(collectives.SubgroupShuffleOp),
+    "subgroup_broadcast": _lane(collectives.SubgroupBroadcastOp),
+    "static": _static,
+    "cast": _cast,
+    "len": _length,
+}

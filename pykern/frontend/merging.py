@@ -1,0 +1,87 @@
+"""How values from two paths become one: types unified, tuples leaf by leaf.
+
+A value that can flow through the IR is a tree of scalars; its leaves are what branches and loops
+yield. Everything else (arrays, functions, strings) has to be the same on both paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pykern.frontend.casts import zero
+from pykern.frontend.values import Array, Scalar, TupleValue, Undefined, UnsupportedValue, Value, describe
+from pykern.locations import SourceSpan
+from pykern.promotion import promote
+from pykern.types import DType
+
+
+def flows(value: Value | None) -> bool:
+    """Whether a value is a tree of scalars."""
+    if isinstance(value, TupleValue):
+        return all(flows(item) for item in value.items)
+    return isinstance(value, Scalar)
+
+
+def leaves(value: Value) -> Iterator[Scalar]:
+    if isinstance(value, TupleValue):
+        for item in value.items:
+            yield from leaves(item)
+    else:
+        assert isinstance(value, Scalar)
+        yield value
+
+
+def rebuild(shape: Value, scalars: Iterator[Scalar]) -> Value:
+    """A value of the form of `shape` with other leaves."""
+    if isinstance(shape, TupleValue):
+        return TupleValue(tuple(rebuild(item, scalars) for item in shape.items), shape.name, shape.fields)
+    return next(scalars)
+
+
+def same_form(a: Value, b: Value) -> bool:
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        return len(a.items) == len(b.items) and all(map(same_form, a.items, b.items))
+    return isinstance(a, Scalar) and isinstance(b, Scalar)
+
+
+def unify(a: DType, b: DType) -> DType:
+    """The type that holds both; weak types give way."""
+    return a if a == b else promote(a, b)
+
+
+def same(a: Value | None, b: Value | None) -> bool:
+    """Whether two paths agree without anything in the IR."""
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        if a.is_const and b.is_const:
+            return a.dtype == b.dtype and type(a.const) is type(b.const) and repr(a.const) == repr(b.const)
+        return a.ssa is not None and b.ssa is not None and a.ssa == b.ssa
+    if isinstance(a, Array) and isinstance(b, Array):
+        return a.ssa == b.ssa
+    return a is not None and a == b
+
+
+def meet(name: str, a: Value | None, b: Value | None, where: SourceSpan) -> tuple[Value, Value] | Value:
+    """A pair of the same form to be merged in the IR, or the value known without it."""
+    if same(a, b):
+        assert a is not None
+        return a
+    if name.startswith("."):  # ours: a path that does not set it never reads it either
+        a, b = a if flows(a) else b, b if flows(b) else a
+        assert a is not None and b is not None
+    if not flows(a) or not flows(b):
+        undefined = next((v for v in (a, b) if isinstance(v, Undefined)), None)
+        if undefined is not None:
+            return undefined
+        if a is None or b is None:
+            return Undefined(name, where)
+        return UnsupportedValue(f"{describe(a)} on one path and {describe(b)} on the other")
+    assert a is not None and b is not None
+    if not same_form(a, b):
+        return UnsupportedValue(f"{describe(a)} on one path and {describe(b)} on the other")
+    return a, b
+
+
+def zeros_like(value: Value) -> Value:
+    return rebuild(value, (zero(leaf.dtype) for leaf in leaves(value)))

@@ -1,0 +1,154 @@
+"""What an expression of a kernel can be while it is translated.
+
+A `Scalar` is an SSA value with a type of the language, or a constant not yet in the IR. Tuples and
+structs are trees over scalars: they exist only here, never in the IR.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+from mlir import ir
+from pykern.locations import SourceSpan
+from pykern.source import FunctionSource
+from pykern.types import DType
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A value of type `dtype`: `ssa`, or the compile-time `const` where `ssa` is None."""
+
+    dtype: DType
+    ssa: ir.Value | None = None
+    const: object = None
+
+    @property
+    def is_const(self) -> bool:
+        return self.ssa is None
+
+
+@dataclass(frozen=True)
+class Array:
+    """Memory that is indexed: an argument (`space` "global"), or shared or private memory."""
+
+    name: str
+    dtype: DType
+    ssa: ir.Value
+    space: str
+    shape: tuple[int | None, ...]
+    reads: bool = True
+    writes: bool = True
+
+
+@dataclass(frozen=True)
+class TupleValue:
+    """A tuple; with `fields` a named tuple or dataclass called `name`."""
+
+    items: tuple[Value, ...]
+    name: str = ""
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string constant: only for messages, prints and option words."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class NoneValue:
+    """Python's None."""
+
+
+@dataclass(frozen=True)
+class LanguageName:
+    """A function of the kernel language, by its name in `pykern.language`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class TypeValue:
+    """A dtype as a value: a cast when called."""
+
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class StructConstructor:
+    """A named tuple or dataclass as a constructor."""
+
+    name: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FunctionValue:
+    """A `@pk.func` function."""
+
+    source: FunctionSource
+
+
+@dataclass(frozen=True)
+class RangeValue:
+    """``range(...)``; `unroll` asks for one copy of the body per value."""
+
+    start: Scalar
+    stop: Scalar
+    step: Scalar
+    unroll: bool = False
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """A name that some path leaves without a value; `where` is an assignment on another path."""
+
+    name: str
+    where: SourceSpan | None = None
+
+
+@dataclass(frozen=True)
+class UnsupportedValue:
+    """A captured object kernels cannot use."""
+
+    description: str
+
+
+Value = Union[
+    Scalar, Array, TupleValue, Text, NoneValue, LanguageName, TypeValue, StructConstructor,
+    FunctionValue, RangeValue, Undefined, UnsupportedValue,
+]  # fmt: skip
+
+
+@dataclass
+class Environment:
+    """Names in scope: locals first, then what the function captured."""
+
+    locals: dict[str, Value] = field(default_factory=dict)
+    captures: dict[str, Value] = field(default_factory=dict)
+
+
+def describe(value: Value) -> str:
+    """How a value is named in messages: ``f32``, ``x: f32[?, ?]``, ``a tuple``."""
+    if isinstance(value, Scalar):
+        return f"{value.const!r} ({value.dtype.name})" if value.is_const else value.dtype.name
+    if isinstance(value, Array):
+        dims = ", ".join("?" if d is None else str(d) for d in value.shape)
+        return f"array `{value.name}`: {value.dtype.name}[{dims}]"
+    if isinstance(value, TupleValue):
+        return f"`{value.name}`" if value.name else f"a tuple of {len(value.items)}"
+    if isinstance(value, Text):
+        return f"the string {value.value!r}"
+    if isinstance(value, NoneValue):
+        return "None"
+    if isinstance(value, LanguageName):
+        return f"the function `{value.name}`"
+    if isinstance(value, TypeValue):
+        return f"the type {value.dtype.name}"
+    if isinstance(value, FunctionValue):
+        return f"the function `{value.source.name}`"
+    if isinstance(value, UnsupportedValue):
+        return value.description
+    return type(value).__name__
