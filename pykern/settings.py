@@ -1,0 +1,200 @@
+"""What a user may set from outside: the one file that reads the environment.
+
+Comes in: environment variables. Goes out: `settings()`, a frozen `Settings`, read at the first use and
+kept (`settings.cache_clear()` reads again); `table()`, the documentation of every variable.
+Each field of `Settings` is declared next to its variable, its meaning and its default.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from pykern.errors import LaunchError
+
+LOG_TOPICS = ("compile", "cache", "worker", "launch", "remarks", "all")
+
+_SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SWITCH = dict.fromkeys(("0", "off", "false", "no"), False) | dict.fromkeys(("1", "on", "true", "yes"), True)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An environment variable: how its text is read, what it allows and means, in words."""
+
+    name: str
+    read: Callable[[str], Any]
+    allowed: str
+    default: str
+    meaning: str
+
+
+def _setting(default: Any, *columns: Any) -> Any:
+    variable = Variable(*columns)
+    if callable(default):
+        return field(default_factory=default, metadata={"variable": variable})
+    return field(default=default, metadata={"variable": variable})
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError
+        return text
+
+    return read
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in _SWITCH:
+        raise ValueError
+    return _SWITCH[text.lower()]
+
+
+def _size(text: str) -> int:
+    """``512M``, ``1.5GiB``, ``1000000`` in bytes."""
+    number = text.upper().removesuffix("B").removesuffix("I")
+    unit = number[-1:] if number[-1:] in "KMGT" else ""
+    size = int(float(number.removesuffix(unit)) * _SIZES[unit])
+    if size < 0:
+        raise ValueError
+    return size
+
+
+def _threads(text: str) -> int:
+    if (count := int(text)) < 1:
+        raise ValueError
+    return count
+
+
+def _seconds(text: str) -> float:
+    if not (seconds := float(text)) > 0:  # a NaN is refused too
+        raise ValueError
+    return min(seconds, 1e8)  # "inf" is fine to say, but not to wait for
+
+
+def _directory(text: str) -> str:
+    return os.path.abspath(os.path.expanduser(text))
+
+
+def _topics(text: str) -> frozenset[str]:
+    topics = frozenset(word.strip() for word in text.split(",") if word.strip())
+    if not topics <= set(LOG_TOPICS):
+        raise ValueError
+    return topics
+
+
+def default_cache_dir(environ: Mapping[str, str] | None = None) -> str:
+    """Where this platform keeps a user's caches, with ``pykern`` at its end."""
+    environ = os.environ if environ is None else environ
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    elif sys.platform == "darwin":
+        base = os.path.join(home, "Library", "Caches")
+    else:
+        base = environ.get("XDG_CACHE_HOME", "")
+        if not os.path.isabs(base):  # the XDG specification: a relative path counts as unset
+            base = os.path.join(home, ".cache")
+    return os.path.abspath(os.path.join(base, "pykern"))
+
+
+_SWITCH_WORDS = "0 or 1"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that the environment decides."""
+
+    # fmt: off
+    compiler: str = _setting(
+        "worker", "PYKERN_COMPILER", _one_of("worker", "inprocess"), "worker or inprocess", "worker",
+        "Where kernels are compiled: in a process of its own, or in place (to debug the compiler).",
+    )
+    compile_timeout: float = _setting(
+        300.0, "PYKERN_COMPILE_TIMEOUT", _seconds, "seconds above 0", "300",
+        "A compile that takes longer is stopped and reported as a crash.",
+    )
+    cache: bool = _setting(
+        True, "PYKERN_CACHE", _switch, _SWITCH_WORDS, "1",
+        "0 neither reads nor writes compiled kernels on disk.",
+    )
+    cache_dir: str = _setting(
+        default_cache_dir, "PYKERN_CACHE_DIR", _directory, "a directory",
+        "the user's cache directory + pykern",
+        "Where compiled kernels and crash reports are kept. Must belong to the user alone.",
+    )
+    cache_size: int = _setting(
+        512 << 20, "PYKERN_CACHE_SIZE", _size, "bytes, or a number with K, M, G or T", "512M",
+        "The size the cache is kept under; what was used longest ago goes first.",
+    )
+    device: str | None = _setting(
+        None, "PYKERN_DEVICE", str, "a device such as cpu, python or cuda:0", "where the arguments live",
+        "The device kernels run on when neither the arguments nor the program name one.",
+    )
+    num_threads: int | None = _setting(
+        None, "PYKERN_NUM_THREADS", _threads, "a number of threads from 1", "the CPUs this process may use",
+        "Threads that a kernel on the CPU may use.",
+    )
+    debug: bool = _setting(
+        False, "PYKERN_DEBUG", _switch, _SWITCH_WORDS, "0",
+        "1 checks the bounds of every access in every kernel.",
+    )
+    dump: str | None = _setting(
+        None, "PYKERN_DUMP", _directory, "a directory", "nothing is written",
+        "Where every stage of every compiled kernel is written.",
+    )
+    log: frozenset[str] = _setting(
+        frozenset(), "PYKERN_LOG", _topics, "a list, with commas, of " + ", ".join(LOG_TOPICS), "nothing",
+        "What is told on standard error.",
+    )
+    quiet: bool = _setting(
+        False, "PYKERN_QUIET", _switch, _SWITCH_WORDS, "0", "1 tells no progress on standard error.",
+    )
+    # fmt: on
+
+    def logs(self, topic: str) -> bool:
+        """True where the user asked to be told of `topic`."""
+        return topic in self.log or "all" in self.log
+
+
+def variables() -> tuple[Variable, ...]:
+    """Every variable, in the order of the documentation."""
+    return tuple(f.metadata["variable"] for f in fields(Settings))
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """The settings that `environ` gives. An empty variable counts as unset.
+
+    Raises `LaunchError` (a `ValueError`) that names the variable and what it allows.
+    """
+    values = {}
+    for setting in fields(Settings):
+        variable = setting.metadata["variable"]
+        text = environ.get(variable.name, "").strip()
+        if not text:
+            continue
+        try:
+            values[setting.name] = variable.read(text)
+        except (ValueError, OverflowError):
+            raise LaunchError(
+                f"{variable.name}={text!r} is not {variable.allowed}",
+                hint=f"set {variable.name} to {variable.allowed}, or unset it (default: {variable.default})",
+            ) from None
+    return Settings(**values)
+
+
+@functools.cache
+def settings() -> Settings:
+    """The settings of this process."""
+    return read_settings(os.environ)
+
+
+def table() -> str:
+    """The documentation of every variable, as a table in Markdown."""
+    rows = [f"| `{v.name}` | {v.meaning} | {v.allowed} | {v.default} |" for v in variables()]
+    return "\n".join(["| variable | meaning | values | default |", "|---|---|---|---|", *rows])
