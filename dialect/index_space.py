@@ -135,3 +135,13 @@ class LaneIdOp(SubgroupScalarOp):
     """
 
     OPERATION_NAME = "kern.lane_id"
+
+
+@kern_op
+class LocalLinearIdOp(SubgroupScalarOp):
+    """Row-major number of the work-item in its full workgroup.
+
+    ``%n = "kern.local_linear_id"() : () -> index``
+    """
+
+    OPERATION_NAME = "kern.local_linear_id"

@@ -1,0 +1,101 @@
+"""Small questions every pass over a kernel asks: which function, which attributes, which ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mlir import ir
+from mlir.dialects import arith
+
+GROUP_OPS = frozenset(
+    {
+        "kern.local_id",
+        "kern.group_id",
+        "kern.group_size",
+        "kern.num_groups",
+        "kern.subgroup_size",
+        "kern.subgroup_id",
+        "kern.lane_id",
+        "kern.local_linear_id",
+        "kern.shared",
+        "kern.barrier",
+        "kern.subgroup_reduce",
+        "kern.subgroup_scan",
+        "kern.subgroup_exclusive_scan",
+        "kern.subgroup_shuffle",
+        "kern.subgroup_broadcast",
+        "kern.group_reduce",
+    }
+)
+COLLECTIVES = frozenset(
+    {
+        "kern.subgroup_reduce",
+        "kern.subgroup_scan",
+        "kern.subgroup_exclusive_scan",
+        "kern.subgroup_shuffle",
+        "kern.subgroup_broadcast",
+        "kern.group_reduce",
+    }
+)
+MEETINGS = COLLECTIVES | {"kern.barrier"}
+"""Ops at which the work-items of a group wait for each other."""
+
+
+def kernels(module: ir.Module) -> Iterator[ir.Operation]:
+    """The functions marked `kern.kernel`."""
+    for op in list(module.body.operations):
+        if op.operation.name == "func.func" and "kern.kernel" in op.operation.attributes:
+            yield op.operation
+
+
+def body(kernel: ir.Operation) -> ir.Block:
+    return kernel.regions[0].blocks[0]
+
+
+def rank(kernel: ir.Operation) -> int:
+    return ir.IntegerAttr(kernel.attributes["kern.rank"]).value
+
+
+def integers(kernel: ir.Operation, name: str) -> tuple[int, ...] | None:
+    """An integer array attribute, or None where there is none."""
+    if name not in kernel.attributes:
+        return None
+    return tuple(ir.DenseI64ArrayAttr(kernel.attributes[name]))
+
+
+def find(root: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
+    """Ops under `root` for which `wanted` holds, in order, `root` not among them."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op != root and wanted(op):
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit)
+    return found
+
+
+def named(root: ir.Operation, *names: str) -> list[ir.Operation]:
+    """Ops under `root` with one of the names."""
+    return find(root, lambda op: op.name in names)
+
+
+def replace(op: ir.Operation, values: list[ir.Value]) -> None:
+    """Put `values` in place of the results and erase the op."""
+    for result, value in zip(op.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    op.erase()
+
+
+def index_constant(value: int) -> ir.Value:
+    return arith.ConstantOp(ir.IndexType.get(), value).result
+
+
+def is_constant(value: ir.Value) -> int | None:
+    """The integer an `arith.constant` gives, or None."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
+        return None
+    attribute = owner.operation.attributes["value"]
+    return ir.IntegerAttr(attribute).value if isinstance(attribute, ir.IntegerAttr) else None

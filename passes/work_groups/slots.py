@@ -1,0 +1,70 @@
+"""Per-work-item memory: a buffer with one cell for each work-item of a group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects import arith, memref
+from pykern.dialect.index_space import LocalLinearIdOp
+
+STACK_LIMIT = 64 * 1024
+"""Bytes of one buffer that may lie on a thread's stack."""
+
+
+@dataclass
+class Slots:
+    """Makes buffers at the top of a kernel and accesses to the own cell in them."""
+
+    kernel: ir.Operation
+    work_items: int
+    made: list[ir.Operation] = field(default_factory=list)
+    linear: ir.Value = field(init=False)
+
+    def __post_init__(self) -> None:
+        with ir.InsertionPoint.at_block_begin(self.kernel.regions[0].blocks[0]), self.kernel.location:
+            self.linear = LocalLinearIdOp.create()
+
+    def buffer(self, shape: list[int], element: ir.Type) -> ir.Value:
+        """A buffer for one group, on the stack while it is small."""
+        kind = ir.MemRefType.get(shape, element)
+        count = 1
+        for length in shape:
+            count *= length
+        large = count * _width(element) > STACK_LIMIT
+        made = memref.AllocOp if large else memref.AllocaOp
+        with ir.InsertionPoint(self.linear.owner), self.kernel.location:
+            alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 64)
+            op = made(kind, [], [], alignment=alignment)
+        self.made.append(op.operation)
+        if large:
+            block = self.kernel.regions[0].blocks[0]
+            with ir.InsertionPoint(block.operations[len(block.operations) - 1]), self.kernel.location:
+                self.made.append(memref.DeallocOp(op.result).operation)
+        return op.result
+
+    def slot(self, kind: ir.Type) -> ir.Value:
+        """A cell of type `kind` for each work-item; i1 is kept as a byte."""
+        element = ir.IntegerType.get_signless(8) if _is_bool(kind) else kind
+        return self.buffer([self.work_items], element)
+
+    def store(self, value: ir.Value, slot: ir.Value) -> None:
+        """At the current insertion point."""
+        if _is_bool(value.type):
+            value = arith.ExtUIOp(ir.IntegerType.get_signless(8), value).result
+        memref.StoreOp(value, slot, [self.linear])
+
+    def load(self, slot: ir.Value, kind: ir.Type, cell: ir.Value | None = None) -> ir.Value:
+        """The own cell, or the given one."""
+        value = memref.LoadOp(slot, [self.linear if cell is None else cell]).result
+        return arith.TruncIOp(kind, value).result if _is_bool(kind) else value
+
+
+def _is_bool(kind: ir.Type) -> bool:
+    return isinstance(kind, ir.IntegerType) and kind.width == 1
+
+
+def _width(kind: ir.Type) -> int:
+    if isinstance(kind, ir.IndexType):
+        return 8
+    return max(1, kind.width // 8)

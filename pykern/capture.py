@@ -1,0 +1,214 @@
+"""From a live Python function to `FunctionSource`: its text, and what the names in it mean.
+
+Comes in: a function object. Goes out: plain data for the compiler, and the `Guard`s that tell when
+a captured value has changed. Runs in the user's process, imports no MLIR.
+The text is taken when the function is decorated; the values when a call is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dataclasses
+import inspect
+import linecache
+import sys
+import textwrap
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pykern import language
+from pykern.errors import KernelSyntaxError
+from pykern.source import Builtin, Capture, Constant, FunctionSource, StructType, TypeName, Unsupported
+from pykern.types import DType, from_numpy, static
+
+MISSING = object()
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A name whose meaning is part of the key: `namespace[name]`, or a closure cell, `is` `value`."""
+
+    namespace: dict | None
+    name: str
+    cell: types.CellType | None
+    value: object
+
+
+@dataclass(frozen=True)
+class FunctionText:
+    """Source text of a function as it was when decorated."""
+
+    name: str
+    file: str
+    first_line: int
+    text: str
+    paths: tuple[str, ...]
+    """Dotted names the body reads that are not its own: ``pk.index``, ``N``."""
+
+
+def function_text(function: types.FunctionType) -> FunctionText:
+    """Take the text; raises `KernelSyntaxError` where Python has no source for the function."""
+    if not isinstance(function, types.FunctionType):
+        raise KernelSyntaxError(
+            f"{function!r} is not a Python function", hint="decorate a plain `def` function with @pk.kernel"
+        )
+    if function.__name__ == "<lambda>":
+        raise KernelSyntaxError("a lambda cannot be a kernel", hint="write it as a `def` function")
+    file = function.__code__.co_filename
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        raise KernelSyntaxError(
+            f"the source of `{function.__name__}` is not available (file {file!r})",
+            hint="define kernels in a file or a notebook cell; for `exec`, register the text in `linecache`",
+        ) from None
+    lines, first = _from_def(lines, first)
+    _keep_for_tracebacks(file)
+    text = "".join(lines)
+    tree = ast.parse(textwrap.dedent(text))
+    return FunctionText(function.__name__, file, first, text, tuple(dict.fromkeys(_free_paths(tree.body[0]))))
+
+
+def function_source(function: types.FunctionType, text: FunctionText | None = None) -> tuple[FunctionSource, list[Guard]]:
+    """The text with what its names mean now, and the guards over values that could change."""
+    guards: list[Guard] = []
+    return _source(function, text or function_text(function), guards, ()), guards
+
+
+def _source(function: Any, text: FunctionText, guards: list[Guard], callers: tuple) -> FunctionSource:
+    captures = []
+    for path in text.paths:
+        found = _resolve(function, path, guards)
+        if found is not MISSING:
+            captures.append((path, _classify(found, guards, (*callers, function))))
+    defaults = tuple(
+        (p.name, constant)
+        for p in inspect.signature(function).parameters.values()
+        if p.default is not p.empty and isinstance(constant := _constant(p.default), Constant)
+    )
+    return FunctionSource(text.name, text.file, text.first_line, text.text, tuple(captures), defaults)
+
+
+def _from_def(lines: list[str], first: int) -> tuple[list[str], int]:
+    """Cut decorators off: the text starts at `def`."""
+    for offset, line in enumerate(lines):
+        if line.lstrip().startswith(("def ", "async def ")):
+            return lines[offset:], first + offset
+    return lines, first
+
+
+def _keep_for_tracebacks(file: str) -> None:
+    """Sources of notebook cells and `exec` live in linecache only; keep them there."""
+    if not file.startswith("<"):
+        linecache.getlines(file)
+
+
+def _free_paths(node: ast.stmt) -> Iterator[str]:
+    """Dotted names read in the function that it does not bind itself."""
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    arguments = node.args
+    bound = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    for inner in (x for statement in node.body for x in ast.walk(statement)):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
+            bound.add(inner.id)
+    for inner in (x for statement in node.body for x in ast.walk(statement)):
+        if isinstance(inner, ast.Attribute | ast.Name):
+            path = _dotted(inner)
+            if path and path.split(".")[0] not in bound:
+                yield path
+
+
+def _dotted(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = _dotted(node.value)
+        return f"{base}.{node.attr}" if base else None
+    return None
+
+
+def _resolve(function: Any, path: str, guards: list[Guard]) -> object:
+    """The object a dotted path names, or MISSING. Rebindable names along the way are guarded."""
+    first, *rest = path.split(".")
+    code, namespace = function.__code__, function.__globals__
+    if first in code.co_freevars:
+        cell = function.__closure__[code.co_freevars.index(first)]
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not assigned yet
+            return MISSING
+        guards.append(Guard(None, first, cell, value))
+    elif first in namespace:
+        value = namespace[first]
+        if not isinstance(value, types.ModuleType):
+            guards.append(Guard(namespace, first, None, value))
+    else:
+        value = getattr(builtins, first, MISSING)
+    for attribute in rest:
+        if value is MISSING:
+            return MISSING
+        owner, value = value, getattr(value, attribute, MISSING)
+        if isinstance(owner, types.ModuleType) and not _is_library(owner) and value is not MISSING:
+            guards.append(Guard(vars(owner), attribute, None, value))
+    return value
+
+
+def _is_library(module: types.ModuleType) -> bool:
+    """Modules whose names nobody rebinds."""
+    return module.__name__.split(".")[0] in ("pykern", "math", "numpy", "builtins")
+
+
+def _classify(value: object, guards: list[Guard], callers: tuple) -> Capture:
+    builtin = language.from_callable(value)
+    if builtin is not None:
+        return Builtin(builtin)
+    if isinstance(value, DType):
+        return TypeName(value.name)
+    if value is static:
+        return Builtin("static")
+    inner = getattr(value, "__pykern_function__", None)
+    if inner is not None:
+        if inner in callers:  # recursion: the frontend says so at the call
+            return Unsupported(f"the function `{inner.__name__}`, which calls itself")
+        return _source(inner, value.text, guards, callers)
+    if isinstance(value, type):
+        return _classify_type(value)
+    return _constant(value)
+
+
+def _classify_type(value: type) -> Capture:
+    if dataclasses.is_dataclass(value):
+        return StructType(value.__name__, tuple(f.name for f in dataclasses.fields(value)))
+    if issubclass(value, tuple) and hasattr(value, "_fields"):
+        return StructType(value.__name__, tuple(value._fields))
+    if "numpy" in sys.modules:
+        numpy = sys.modules["numpy"]
+        if issubclass(value, numpy.generic):
+            dtype = from_numpy(numpy.dtype(value))
+            if dtype is not None:
+                return TypeName(dtype.name)
+    return Unsupported(f"the class `{value.__name__}`")
+
+
+def _constant(value: object) -> Capture:
+    if value is None or isinstance(value, bool | int | float | str) and type(value).__module__ == "builtins":
+        return Constant(value)
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        items = tuple(_constant(item) for item in value)
+        if all(isinstance(item, Constant) for item in items):
+            return Constant(items)
+    if "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
+        dtype = from_numpy(value.dtype)
+        if dtype is not None:
+            return Constant(value.item() if dtype.name != "bf16" else float(value), dtype.name)
+    if isinstance(value, types.ModuleType):
+        return Unsupported(f"the module `{value.__name__}`")
+    if isinstance(value, types.FunctionType):
+        return Unsupported(f"the plain Python function `{value.__name__}` (decorate it with @pk.func)")
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return Unsupported("an array from outside of the kernel (pass it as an argument)")
+    return Unsupported(f"a {type(value).__name__}")
