@@ -1,0 +1,86 @@
+# Two commands for a fresh machine that has Python 3.10 or newer:
+#
+#   make demo    run the example of the README: compile a kernel, check it against NumPy, draw the result
+#   make test    run every check, each with its own summary
+#
+# Both make .venv first and install there what they need; that is done again only when pyproject.toml changes.
+# Another interpreter: make test PYTHON=python3.12. Another place: VENV=/tmp/venv.
+
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?=
+LIT_ARGS ?=
+PY := $(VENV)/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test checks check-pytest check-lit check-lint check-format check-types \
+        lint format types docs clean distclean
+
+help:
+	@echo "make demo     compile a kernel, run it, check it against NumPy, draw the result"
+	@echo "make test     all checks: pytest, lit, ruff, pyright"
+	@echo "make lint     ruff and pyright alone"
+	@echo "make format   let ruff rewrite the sources"
+	@echo "make docs     build the documentation"
+	@echo "make clean    remove what builds and tests left; make distclean removes $(VENV) too"
+
+demo: $(VENV)/.installed-examples
+	@$(PY) examples/landscape.py
+
+# All checks run, also after one has failed; make then ends with an error and names the failed ones.
+test: $(VENV)/.installed-dev
+	@$(MAKE) --keep-going --no-print-directory checks
+	@echo "all checks passed"
+
+checks: check-pytest check-lit check-lint check-format check-types
+
+check-pytest: $(VENV)/.installed-dev
+	@echo "== pytest"
+	@$(PY) -m pytest $(PYTEST_ARGS)
+
+check-lit: $(VENV)/.installed-dev
+	@echo "== lit"
+	@$(PY) -m lit.main -sv $(LIT_ARGS) lit_tests
+
+check-lint: $(VENV)/.installed-dev
+	@echo "== ruff check"
+	@$(PY) -m ruff check .
+
+check-format: $(VENV)/.installed-dev
+	@echo "== ruff format --check"
+	@$(PY) -m ruff format --check .
+
+check-types: $(VENV)/.installed-dev
+	@echo "== pyright"
+	@$(PY) -m pyright --pythonpath $(PY)
+
+lint: check-lint check-format check-types
+
+types: check-types
+
+format: $(VENV)/.installed-dev
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+docs: $(VENV)/.installed-docs
+	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# The environment, once for each set of extras. The stamp is written last: a broken install is tried again.
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit("pykern needs Python 3.10 or newer, and %s is %s: say make PYTHON=python3.12" \
+	    % (sys.executable, sys.version.split()[0]) if sys.version_info < (3, 10) else 0)'
+	@$(PYTHON) -c 'import ensurepip, venv' \
+	    || { echo "this Python cannot make virtual environments (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed-%: pyproject.toml | $(PY)
+	@echo "installing pykern[$*] into $(VENV)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis docs/_build lit_tests/Output landscape.png
+	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)
