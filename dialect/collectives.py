@@ -110,3 +110,13 @@ class SubgroupBroadcastOp(LaneOp):
     """
 
     OPERATION_NAME = "kern.subgroup_broadcast"
+
+
+COLLECTIVES = frozenset(
+    cls.OPERATION_NAME
+    for cls in (
+        SubgroupReduceOp, SubgroupScanOp, SubgroupExclusiveScanOp, GroupReduceOp, SubgroupShuffleOp, SubgroupBroadcastOp,
+    )
+)  # fmt: skip
+MEETINGS = COLLECTIVES | {"kern.barrier"}
+"""Ops at which the work-items of a group wait for each other."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
 from mlir import ir
 from pykern.errors import KernelError
 from pykern.locations import SourceSpan
@@ -27,12 +31,38 @@ def span_of(location: ir.Location, function: str = "") -> SourceSpan | None:
     return None
 
 
-def located_error(kind: type[KernelError], what: str, error: ir.MLIRError) -> KernelError:
-    """`error` as one of ours: the first diagnostic gives the place, the others become notes."""
-    diagnostics = error.error_diagnostics
-    if not diagnostics:
-        return kind(f"{what}: {error.message}")
-    first, *rest = diagnostics
-    notes = [(n.message, span_of(n.location)) for n in first.notes]
-    notes += [(d.message, span_of(d.location)) for d in rest]
-    return kind(f"{what}: {first.message}", span_of(first.location), notes=tuple(notes))
+@dataclass(frozen=True)
+class Report:
+    """One diagnostic of MLIR: severity is "error", "warning", "note" or "remark"."""
+
+    severity: str
+    message: str
+    span: SourceSpan | None
+
+
+@contextmanager
+def collected(context: ir.Context) -> Iterator[list[Report]]:
+    """Collect the diagnostics that are emitted inside, instead of printing them."""
+    reports: list[Report] = []
+
+    def take(diagnostic: ir.Diagnostic) -> bool:
+        severity = str(diagnostic.severity).rsplit(".", 1)[-1].lower()
+        reports.append(Report(severity, diagnostic.message, span_of(diagnostic.location)))
+        reports.extend(Report("note", n.message, span_of(n.location)) for n in diagnostic.notes)
+        return True
+
+    handler = context.attach_diagnostic_handler(take)
+    try:
+        yield reports
+    finally:
+        handler.detach()
+
+
+def located_error(kind: type[KernelError], what: str, reports: list[Report], otherwise: str = "") -> KernelError:
+    """An error of ours: the first error reported gives the place, what follows becomes notes."""
+    errors = [r for r in reports if r.severity == "error"]
+    if not errors:
+        return kind(f"{what}: {otherwise}" if otherwise else what)
+    rest = reports[reports.index(errors[0]) + 1 :]
+    notes = tuple((r.message, r.span) for r in rest if r.severity in ("error", "note"))
+    return kind(f"{what}: {errors[0].message}", errors[0].span, notes=notes)

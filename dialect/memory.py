@@ -64,3 +64,20 @@ class BarrierOp(KernOp):
     @classmethod
     def create(cls) -> ir.Operation:
         return cls.build()
+
+
+@kern_op
+class GuardOp(KernOp):
+    """First op of a branch that an early exit made: work-items outside of it have left.
+
+    A barrier in such a branch does not wait for them. An op rather than an attribute of the branch,
+    because canonicalization builds branches anew.
+
+    ``scf.if %stays { "kern.guard"() : () -> () ... }``
+    """
+
+    OPERATION_NAME = "kern.guard"
+
+    @classmethod
+    def create(cls) -> ir.Operation:
+        return cls.build()

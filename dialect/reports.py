@@ -1,77 +1,119 @@
 """What a kernel tells the host while it runs: prints, asserts, failed bounds checks.
 
-Each op names a `pykern.artifact.Site` by number; the host knows text, types and place.
+The ops carry text and types; `number_sites` numbers them before code is made, and the host gets the
+list: the code then hands over numbers and values only.
 """
 
 from __future__ import annotations
 
 from mlir import ir
+from pykern.artifact import Site
 from pykern.dialect.base import KernOp, i64_attr, kern_op
+from pykern.dialect.diagnostics import span_of
+from pykern.locations import SourceSpan
 
 
 class SiteOp(KernOp):
-    """Base of the ops that name a site."""
+    """Base of the ops that report; `site` is their number once they have one."""
 
     @property
     def site(self) -> int:
         return ir.IntegerAttr(self.attributes["site"]).value
 
+    def describe(self, span: SourceSpan) -> Site:
+        """What the host has to know."""
+        raise NotImplementedError
+
 
 @kern_op
 class PrintOp(SiteOp):
-    """Hand the values to the host, which prints them by the site's template.
+    """Hand the values to the host, which puts them into the template's braces.
 
-    ``"kern.print"(%x, %i) {site = 0} : (f32, index) -> ()``
+    ``"kern.print"(%x, %i) {template = "{} at {}\\0A", dtypes = ["f32", "int"]} : (f32, index) -> ()``
     """
 
     OPERATION_NAME = "kern.print"
     IRDL = """
     %any = irdl.any
-    %site = irdl.any
+    %template = irdl.base "#builtin.string"
+    %dtypes = irdl.base "#builtin.array"
     irdl.operands(values: variadic %any)
-    irdl.attributes { "site" = %site }
+    irdl.attributes { "template" = %template, "dtypes" = %dtypes }
 """
 
     @classmethod
-    def create(cls, site: int, values: list[ir.Value]) -> ir.Operation:
-        return cls.build(values, site=i64_attr(site))
+    def create(cls, template: str, dtypes: list[str], values: list[ir.Value]) -> ir.Operation:
+        names = ir.ArrayAttr.get([ir.StringAttr.get(name) for name in dtypes])
+        return cls.build(values, template=ir.StringAttr.get(template), dtypes=names)
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        return tuple(ir.StringAttr(name).value for name in ir.ArrayAttr(self.attributes["dtypes"]))
+
+    def describe(self, span: SourceSpan) -> Site:
+        return Site("print", span, ir.StringAttr(self.attributes["template"]).value, self.dtypes)
+
+    def check(self) -> None:
+        if len(self.dtypes) != len(self.operands):
+            raise self.refuse(f"names {len(self.dtypes)} types for {len(self.operands)} values")
 
 
 @kern_op
 class AssertOp(SiteOp):
-    """Report the site, once a launch, where `condition` is false.
+    """Report, once a launch, that `condition` is false.
 
-    ``"kern.assert"(%ok) {site = 1} : (i1) -> ()``
+    ``"kern.assert"(%ok) {message = "x is positive"} : (i1) -> ()``
     """
 
     OPERATION_NAME = "kern.assert"
     IRDL = """
     %i1 = irdl.is i1
-    %site = irdl.any
+    %message = irdl.base "#builtin.string"
     irdl.operands(condition: %i1)
-    irdl.attributes { "site" = %site }
+    irdl.attributes { "message" = %message }
 """
 
     @classmethod
-    def create(cls, site: int, condition: ir.Value) -> ir.Operation:
-        return cls.build([condition], site=i64_attr(site))
+    def create(cls, condition: ir.Value, message: str) -> ir.Operation:
+        return cls.build([condition], message=ir.StringAttr.get(message))
+
+    def describe(self, span: SourceSpan) -> Site:
+        return Site("assert", span, ir.StringAttr(self.attributes["message"]).value)
 
 
 @kern_op
 class ReportBoundsOp(SiteOp):
     """Report an access outside: the indices, then the lengths, one of each a dimension.
 
-    ``"kern.report_bounds"(%i, %n) {site = 2} : (index, index) -> ()``
+    ``"kern.report_bounds"(%i, %n) {array = "x"} : (index, index) -> ()``
     """
 
     OPERATION_NAME = "kern.report_bounds"
     IRDL = """
     %index = irdl.is index
-    %site = irdl.any
+    %array = irdl.base "#builtin.string"
     irdl.operands(indices_and_lengths: variadic %index)
-    irdl.attributes { "site" = %site }
+    irdl.attributes { "array" = %array }
 """
 
     @classmethod
-    def create(cls, site: int, indices: list[ir.Value], lengths: list[ir.Value]) -> ir.Operation:
-        return cls.build([*indices, *lengths], site=i64_attr(site))
+    def create(cls, array: str, indices: list[ir.Value], lengths: list[ir.Value]) -> ir.Operation:
+        return cls.build([*indices, *lengths], array=ir.StringAttr.get(array))
+
+    def describe(self, span: SourceSpan) -> Site:
+        return Site("bounds", span, ir.StringAttr(self.attributes["array"]).value)
+
+
+def number_sites(module: ir.Module) -> tuple[Site, ...]:
+    """Give every report op its number; the same place (a copied loop body) is still its own site."""
+    sites: list[Site] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        view = op.opview
+        if isinstance(view, SiteOp):
+            op.attributes["site"] = i64_attr(len(sites))
+            sites.append(view.describe(span_of(op.location) or SourceSpan("", 0, 0, 1)))
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return tuple(sites)

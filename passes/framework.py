@@ -17,8 +17,9 @@ from typing import ClassVar
 from mlir import ir
 from mlir.passmanager import PassManager
 from pykern.artifact import Stage
-from pykern.errors import KernelError, PassError, VerifyError
-from pykern.dialect.diagnostics import located_error
+from pykern.dialect.context import check_kern_ops
+from pykern.dialect.diagnostics import collected, located_error
+from pykern.errors import PassError, VerifyError
 
 
 @dataclass(frozen=True)
@@ -96,16 +97,25 @@ class Pipeline:
 
 def run_pass(step: Pass, module: ir.Module) -> None:
     """Run one pass and verify what it left; failures become located errors."""
-    try:
-        step.run(module)
-    except ir.MLIRError as error:
-        raise located_error(PassError, f"pass `{step}` failed", error) from None
-    except KernelError:
-        raise
-    try:
-        module.operation.verify()
-    except ir.MLIRError as error:
-        raise located_error(VerifyError, f"pass `{step}` left invalid IR", error) from None
+    with collected(module.context) as reports:
+        try:
+            step.run(module)
+        except ir.MLIRError as error:
+            raise located_error(PassError, f"pass `{step}` failed", reports, error.message) from None
+        errors = [r for r in reports if r.severity == "error"]
+        if errors:  # some upstream passes report an error and go on
+            raise located_error(PassError, f"pass `{step}` failed", reports)
+    verify(module, f"pass `{step}` left invalid IR")
+
+
+def verify(module: ir.Module, what: str) -> None:
+    """MLIR's verifier and kern's own. Raises `VerifyError` at the op's place."""
+    with collected(module.context) as reports:
+        try:
+            module.operation.verify()
+        except ir.MLIRError as error:
+            raise located_error(VerifyError, what, reports, error.message) from None
+    check_kern_ops(module)
 
 
 def _option_text(value: object) -> str:

@@ -6,39 +6,20 @@ from collections.abc import Callable, Iterator
 
 from mlir import ir
 from mlir.dialects import arith
+from pykern.dialect.collectives import MEETINGS
 
-GROUP_OPS = frozenset(
-    {
-        "kern.local_id",
-        "kern.group_id",
-        "kern.group_size",
-        "kern.num_groups",
-        "kern.subgroup_size",
-        "kern.subgroup_id",
-        "kern.lane_id",
-        "kern.local_linear_id",
-        "kern.shared",
-        "kern.barrier",
-        "kern.subgroup_reduce",
-        "kern.subgroup_scan",
-        "kern.subgroup_exclusive_scan",
-        "kern.subgroup_shuffle",
-        "kern.subgroup_broadcast",
-        "kern.group_reduce",
-    }
-)
-COLLECTIVES = frozenset(
-    {
-        "kern.subgroup_reduce",
-        "kern.subgroup_scan",
-        "kern.subgroup_exclusive_scan",
-        "kern.subgroup_shuffle",
-        "kern.subgroup_broadcast",
-        "kern.group_reduce",
-    }
-)
-MEETINGS = COLLECTIVES | {"kern.barrier"}
-"""Ops at which the work-items of a group wait for each other."""
+GROUP_OPS = MEETINGS | {
+    "kern.local_id",
+    "kern.group_id",
+    "kern.group_size",
+    "kern.num_groups",
+    "kern.subgroup_size",
+    "kern.subgroup_id",
+    "kern.lane_id",
+    "kern.local_linear_id",
+    "kern.shared",
+}
+"""Ops that only mean something in a workgroup."""
 
 
 def kernels(module: ir.Module) -> Iterator[ir.Operation]:

@@ -11,7 +11,7 @@ the type of what they meet. See `pykern.promotion`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 Kind = Literal["b", "i", "u", "f"]
 
@@ -115,8 +115,8 @@ def from_numpy(dtype: Any) -> DType | None:
 T = TypeVar("T")
 
 
-class Intent(Generic[T]):
-    """``pk.In[pk.f32[:]]`` and its siblings: what the kernel may do with an argument."""
+class Intent:
+    """Base of `In`, `Out` and `InOut`: what the kernel may do with an argument."""
 
     reads = writes = True
 
@@ -124,20 +124,20 @@ class Intent(Generic[T]):
         return IntentAnnotation(cls.__name__, cls.reads, cls.writes, item)
 
 
-class In(Intent[T]):
-    """The kernel only reads the array; a store into it is a `KernelTypeError`."""
+class In(Intent):
+    """``x: pk.In[pk.f32[:]]``: the kernel only reads; a store is a `KernelTypeError`."""
 
     writes = False
 
 
-class Out(Intent[T]):
-    """The kernel only writes the array; a load from it is a `KernelTypeError`."""
+class Out(Intent):
+    """``y: pk.Out[pk.f32[:]]``: the kernel only writes; a load is a `KernelTypeError`."""
 
     reads = False
 
 
-class InOut(Intent[T]):
-    """The kernel reads and writes the array."""
+class InOut(Intent):
+    """``z: pk.InOut[pk.f32[:]]``: the kernel reads and writes."""
 
 
 @dataclass(frozen=True)

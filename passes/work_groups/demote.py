@@ -8,7 +8,7 @@ where the body begins. Collectives read and write slots.
 from __future__ import annotations
 
 from mlir import ir
-from pykern.passes.kernels import COLLECTIVES
+from pykern.dialect.collectives import COLLECTIVES
 from pykern.passes.uniformity import Uniformity
 from pykern.passes.work_groups.slots import Slots
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 from mlir.dialects import arith
+from pykern.dialect.memory import GuardOp
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import RESULT, none_of
@@ -57,10 +58,11 @@ def branch(t: Translator, node: ast.If) -> None:
             merged[name] = met
         else:
             before[name] = met
-    made, results = _finish_branch(scratch, condition.ssa, paths, merged, bool(node.orelse))
     if getattr(node, "is_guard", False):
-        made.attributes["kern.guard"] = ir.UnitAttr.get()
-    before.update(results)
+        for path in paths:
+            with ir.InsertionPoint.at_block_begin(path.block):
+                GuardOp.create()
+    before.update(_finish_branch(scratch, condition.ssa, paths, merged, bool(node.orelse)))
     scratch.erase()
 
 
@@ -80,7 +82,7 @@ def _finish_branch(
     paths: list[_Path],
     merged: dict[str, tuple[Value, Value]],
     has_else: bool,
-) -> tuple[ir.Operation, dict[str, Value]]:
+) -> dict[str, Value]:
     """Make the real scf.if after the scratch, with results, and move the blocks into it."""
     types = [
         unify(a.dtype, b.dtype)
@@ -96,7 +98,7 @@ def _finish_branch(
     if has_else or types:
         paths[1].block.append_to(made.regions[1])
     scalars = iter([Scalar(d, r) for d, r in zip(types, made.results, strict=True)])
-    return made, {name: rebuild(pair[0], scalars) for name, pair in merged.items()}
+    return {name: rebuild(pair[0], scalars) for name, pair in merged.items()}
 
 
 def _yield(block: ir.Block, values: list[Scalar], types: list[DType]) -> None:
@@ -156,7 +158,7 @@ def _choose(
         scratch.erase()
         pairs = zip(leaves(a), leaves(b), strict=True)
         return rebuild(a, iter([_select(condition, x, y) for x, y in pairs]))
-    _, results = _finish_branch(scratch, condition.ssa, paths, {"": (a, b)}, True)
+    results = _finish_branch(scratch, condition.ssa, paths, {"": (a, b)}, True)
     scratch.erase()
     return results[""]
 
@@ -353,7 +355,6 @@ def _loop(t: Translator, node: ast.stmt, body: list[ast.stmt], make: Callable, l
     assigned = [n for n in dict.fromkeys(_assigned(body)) if n not in local]
     initial = {n: before[n] for n in assigned if flows(before.get(n))}
     carried = _Carried(initial, [leaf.dtype for v in initial.values() for leaf in leaves(v)])
-    sites = len(t.sites)
     while True:
         t.frame.environment.locals = dict(before)
         op, block, counter = make(carried)
@@ -368,7 +369,6 @@ def _loop(t: Translator, node: ast.stmt, body: list[ast.stmt], make: Callable, l
             widened = widened + [leaf.dtype for leaf in leaves(result)]
         carried = _Carried(carried.initial, widened)
         op.erase()
-        del t.sites[sites:]
     _close(block, carried, ends, counter)
     t.frame.environment.locals = before
     for name in (*assigned, *local):

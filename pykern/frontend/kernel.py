@@ -1,6 +1,6 @@
 """A whole kernel: from `KernelSource` to a module with one func.func marked `kern.kernel`.
 
-Comes in: `KernelSource`. Goes out: the module, and the `Site`s its reports name.
+Comes in: `KernelSource`. Goes out: the module; its arguments are named by `kern.name`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from mlir import ir
 from mlir.dialects import func
-from pykern.artifact import Site
+from pykern.dialect.collectives import MEETINGS
+from pykern.dialect.context import kern_ops
 from pykern.errors import KernelSyntaxError
 from pykern.frontend import captured
 from pykern.frontend.casts import memory_type, mlir_type
@@ -21,7 +22,7 @@ from pykern.source import ArgSpec, ArraySpec, Constant, KernelSource, ScalarSpec
 from pykern.types import BY_NAME
 
 
-def build_module(source: KernelSource) -> tuple[ir.Module, list[Site]]:
+def build_module(source: KernelSource) -> ir.Module:
     """Translate the kernel inside the current MLIR context.
 
     Raises `KernelSyntaxError` or `KernelTypeError` at the place in the user's source.
@@ -35,6 +36,8 @@ def build_module(source: KernelSource) -> tuple[ir.Module, list[Site]]:
         with ir.InsertionPoint(module.body):
             made = func.FuncOp(source.function.name, ir.FunctionType.get(flat, []))
             _mark(made, source)
+            names = [name for p in source.parameters for name in argument_names(p.spec, p.name)]
+            made.arg_attrs = [ir.DictAttr.get({"kern.name": ir.StringAttr.get(n)}) for n in names]
             block = made.add_entry_block()
         arguments = iter(block.arguments)
         for parameter in source.parameters:
@@ -44,12 +47,22 @@ def build_module(source: KernelSource) -> tuple[ir.Module, list[Site]]:
         with ir.InsertionPoint(block):
             t.statements(Desugarer().function_body(parsed.node.body))
             func.ReturnOp([])
+    _drop_guards(module)
     result = t.names.get(RESULT, NoneValue())
     if not isinstance(result, NoneValue):
         raise KernelSyntaxError(
             "a kernel returns nothing", t.span(parsed.node), "write the result into an array argument"
         )
-    return module, t.sites
+    return module
+
+
+def _drop_guards(module: ir.Module) -> None:
+    """Guards matter to barriers and collectives only."""
+    ops = kern_ops(module.operation)
+    if not any(op.OPERATION_NAME in MEETINGS for op in ops):
+        for op in ops:
+            if op.OPERATION_NAME == "kern.guard":
+                op.operation.erase()
 
 
 def argument_types(spec: ArgSpec) -> Iterator[ir.Type]:
@@ -61,6 +74,15 @@ def argument_types(spec: ArgSpec) -> Iterator[ir.Type]:
     elif isinstance(spec, StructSpec):
         for _, inner in spec.fields:
             yield from argument_types(inner)
+
+
+def argument_names(spec: ArgSpec, name: str) -> Iterator[str]:
+    """Names of the function's arguments for one parameter: `p`, or `p.field`."""
+    if isinstance(spec, ArraySpec | ScalarSpec):
+        yield name
+    elif isinstance(spec, StructSpec):
+        for field, inner in spec.fields:
+            yield from argument_names(inner, f"{name}.{field}")
 
 
 def memref_type(spec: ArraySpec) -> ir.MemRefType:

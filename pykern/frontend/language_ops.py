@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mlir import ir
-from pykern.artifact import Site
 from pykern.dialect import atomics, collectives, index_space, memory, reports
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.casts import convert, materialise, memory_type
@@ -266,8 +265,7 @@ def _print(t: Translator, node: ast.Call) -> Value:
     for item, value in zip(_argument_nodes(node, args), args, strict=True):
         parts.append(_template(t, item, value, values))
     template = separator.value.join(parts) + end.value
-    t.sites.append(Site("print", t.span(node), template, tuple(v.dtype.name for v in values)))
-    reports.PrintOp.create(len(t.sites) - 1, [materialise(v) for v in values])
+    reports.PrintOp.create(template, [v.dtype.name for v in values], [materialise(v) for v in values])
     return NoneValue()
 
 
@@ -288,8 +286,7 @@ def assertion(t: Translator, node: ast.Assert) -> None:
         raise t.type_error(node.msg or node, "the message of an assert is a string constant in kernels")
     if condition.is_const and condition.const:
         return
-    t.sites.append(Site("assert", t.span(node), message.value))
-    reports.AssertOp.create(len(t.sites) - 1, materialise(condition))
+    reports.AssertOp.create(materialise(condition), message.value)
 
 
 _HANDLERS: dict[str, Callable] = {

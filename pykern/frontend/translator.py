@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 from mlir.dialects import arith, memref
-from pykern.artifact import Site
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend import arithmetic, captured, control, language_ops
 from pykern.frontend.arithmetic import OperandError
@@ -62,7 +61,6 @@ class Translator:
     """State of one translation. Methods are named after what they take."""
 
     source: KernelSource
-    sites: list[Site] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     locations: list[ir.Location] = field(default_factory=list)
 

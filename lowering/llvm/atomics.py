@@ -1,0 +1,117 @@
+"""Atomics as llvm.atomicrmw and llvm.cmpxchg; on memory of one thread as load, op, store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, memref
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import index_constant, named, replace
+from pykern.passes.reduction import combine
+
+_INTEGER = {
+    "add": "add", "sub": "sub", "min": "min", "max": "max", "umin": "umin", "umax": "umax",
+    "and": "_and", "or": "_or", "xor": "_xor", "exchange": "xchg",
+}  # fmt: skip
+_FLOAT = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "exchange": "xchg"}
+
+
+@dataclass(frozen=True)
+class LowerAtomics(Pass):
+    """Turn `kern.atomic_rmw` and `kern.atomic_cas` into what LLVM has.
+
+    In:  loops; shared memory is already a buffer of the thread.
+    Out: llvm.atomicrmw / llvm.cmpxchg on arguments, plain loads and stores on local buffers.
+    """
+
+    name: ClassVar[str] = "kern-lower-atomics"
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas"):
+                with ir.InsertionPoint(op), op.location:
+                    old = _rmw(op) if op.name == "kern.atomic_rmw" else _cas(op)
+                replace(op, [old])
+
+
+def _is_local(memory: ir.Value) -> bool:
+    owner = memory.owner
+    return not isinstance(owner, ir.Block) and owner.operation.name in ("memref.alloca", "memref.alloc")
+
+
+def _rmw(op: ir.Operation) -> ir.Value:
+    kind = ir.StringAttr(op.attributes["kind"]).value
+    value, memory, *indices = op.operands
+    if _is_local(memory):
+        old = memref.LoadOp(memory, indices).result
+        memref.StoreOp(_combined(kind, old, value), memory, indices)
+        return old
+    word = (_FLOAT if isinstance(value.type, ir.FloatType) else _INTEGER)[kind]
+    pointer = element_pointer(memory, indices)
+    parsed = f"llvm.atomicrmw {word} %p, %v acq_rel : !llvm.ptr, {value.type}"
+    return _from_text(parsed, value.type, p=pointer, v=value)
+
+
+def _combined(kind: str, old: ir.Value, value: ir.Value) -> ir.Value:
+    if kind == "exchange":
+        return value
+    if kind == "sub":
+        return (arith.SubFOp if isinstance(value.type, ir.FloatType) else arith.SubIOp)(old, value).result
+    return combine(kind, old, value)
+
+
+def _cas(op: ir.Operation) -> ir.Value:
+    expected, desired, memory, *indices = op.operands
+    kind = expected.type
+    if _is_local(memory):
+        old = memref.LoadOp(memory, indices).result
+        same = arith.CmpIOp(arith.CmpIPredicate.eq, _as_bits(old), _as_bits(expected)).result
+        memref.StoreOp(arith.SelectOp(same, desired, old).result, memory, indices)
+        return old
+    pointer = element_pointer(memory, indices)
+    bits = [_as_bits(expected), _as_bits(desired)]
+    integer = bits[0].type
+    text = f"llvm.cmpxchg %p, %a, %b acq_rel acquire : !llvm.ptr, {integer}"
+    pair = _from_text(text, ir.Type.parse(f"!llvm.struct<({integer}, i1)>"), p=pointer, a=bits[0], b=bits[1])
+    old = ir.Operation.create(
+        "llvm.extractvalue", results=[integer], operands=[pair],
+        attributes={"position": ir.DenseI64ArrayAttr.get([0])},
+    ).result  # fmt: skip
+    return old if integer == kind else arith.BitcastOp(kind, old).result
+
+
+def _as_bits(value: ir.Value) -> ir.Value:
+    """Floats are compared by their bits, as the hardware does."""
+    if not isinstance(value.type, ir.FloatType):
+        return value
+    return arith.BitcastOp(ir.IntegerType.get_signless(value.type.width), value).result
+
+
+def element_pointer(memory: ir.Value, indices: list[ir.Value]) -> ir.Value:
+    """The address of an element as !llvm.ptr."""
+    kind = ir.MemRefType(memory.type)
+    base = memref.ExtractAlignedPointerAsIndexOp(memory).result
+    metadata = memref.ExtractStridedMetadataOp(memory)
+    position = metadata.results[1]
+    strides = list(metadata.results)[2 + kind.rank :]
+    for index, stride in zip(indices, strides, strict=True):
+        position = arith.AddIOp(position, arith.MulIOp(index, stride).result).result
+    size = index_constant(max(1, kind.element_type.width // 8))
+    address = arith.AddIOp(base, arith.MulIOp(position, size).result).result
+    integer = arith.IndexCastOp(ir.IntegerType.get_signless(64), address).result
+    return ir.Operation.create("llvm.inttoptr", results=[ir.Type.parse("!llvm.ptr")], operands=[integer]).result
+
+
+def _from_text(text: str, result: ir.Type, **operands: ir.Value) -> ir.Value:
+    """An llvm op given in its own syntax: the enums of its attributes need no table here."""
+    arguments = ", ".join(f"%{name}: {value.type}" for name, value in operands.items())
+    module = ir.Module.parse(f"llvm.func @f({arguments}) {{ %r = {text}\n llvm.return }}")
+    op = module.body.operations[0].regions[0].blocks[0].operations[0].operation
+    made = ir.Operation.create(
+        op.name, results=[result], operands=list(operands.values()),
+        attributes={name: op.attributes[name] for name in op.attributes.keys()},  # noqa: SIM118
+    )  # fmt: skip
+    return made.result

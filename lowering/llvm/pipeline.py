@@ -1,0 +1,43 @@
+"""The passes from the kern stage to the llvm dialect, in order, each with the reason for its place."""
+
+from __future__ import annotations
+
+from pykern.lowering.llvm.arguments import FlattenArguments
+from pykern.lowering.llvm.atomics import LowerAtomics
+from pykern.lowering.llvm.reports import LowerReports
+from pykern.passes.check_bounds import CheckBounds
+from pykern.passes.expand_ndrange import ExpandNdrange
+from pykern.passes.framework import Pass, Pipeline, Upstream
+from pykern.source import KernelOptions
+
+
+def kern_pipeline(options: KernelOptions) -> Pipeline:
+    """What runs on the kern stage, before a target is chosen."""
+    passes: list[Pass] = [Upstream("canonicalize,cse")]  # the frontend writes what is easy to write
+    if options.debug:
+        passes.append(CheckBounds())  # before loops: the accesses are still where the user put them
+    return Pipeline(tuple(passes))
+
+
+def cpu_pipeline(options: KernelOptions) -> Pipeline:
+    """From work-items to loops, and down to the llvm dialect."""
+    return Pipeline(
+        (
+            ExpandNdrange(),  # everything below sees ordinary loops
+            LowerReports(),
+            LowerAtomics(),  # after loops: shared memory is known to belong to one thread
+            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            Upstream("int-range-optimizations,canonicalize,cse"),  # static lengths remove bounds tests
+            FlattenArguments(),  # last look at memref arguments
+            Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            Upstream("canonicalize,cse"),
+            Upstream("convert-scf-to-cf"),
+            Upstream("expand-strided-metadata,lower-affine"),
+            Upstream("arith-expand{include-bf16=true}"),  # floor divisions, bf16 conversions
+            Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),
+            Upstream("finalize-memref-to-llvm,convert-func-to-llvm,convert-index-to-llvm"),
+            Upstream("convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
+            Upstream("reconcile-unrealized-casts,canonicalize,cse"),
+        )
+    )

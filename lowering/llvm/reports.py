@@ -1,0 +1,140 @@
+"""Prints, asserts and bounds reports as calls of small functions that know the report's layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith
+from pykern.abi import REPORT_CELLS
+from pykern.dialect.reports import PrintOp
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import named
+
+PRINT_CELL = REPORT_CELLS - 1
+"""Cell of the report that holds the address of the print callback."""
+
+_FAIL = """
+llvm.func internal @kern.fail.{n}(%report: i64, %site: i64{parameters}) attributes {{passthrough = ["noinline", "cold"]}} {{
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %mark = llvm.add %site, %one : i64
+  %p = llvm.inttoptr %report : i64 to !llvm.ptr
+  %seen = llvm.cmpxchg %p, %zero, %mark acq_rel monotonic : !llvm.ptr, i64
+  %first = llvm.extractvalue %seen[1] : !llvm.struct<(i64, i1)>
+  llvm.cond_br %first, ^write, ^done
+^write:
+{stores}
+  llvm.br ^done
+^done:
+  llvm.return
+}}
+"""
+_PRINT = """
+llvm.func internal @kern.print.{n}(%report: i64, %site: i64{parameters}) attributes {{passthrough = ["noinline"]}} {{
+  %count = llvm.mlir.constant({length} : i64) : i64
+  %values = llvm.alloca %count x i64 : (i64) -> !llvm.ptr
+{stores}
+  %p = llvm.inttoptr %report : i64 to !llvm.ptr
+  %cell = llvm.getelementptr %p[{cell}] : (!llvm.ptr) -> !llvm.ptr, i64
+  %callback = llvm.load %cell : !llvm.ptr -> !llvm.ptr
+  llvm.call %callback(%site, %report, %values) : !llvm.ptr, (i64, i64, !llvm.ptr) -> ()
+  llvm.return
+}}
+"""
+
+
+@dataclass(frozen=True)
+class LowerReports(Pass):
+    """Turn report ops into calls.
+
+    In:  loops with numbered `kern.print`, `kern.assert`, `kern.report_bounds`; the report's address
+         is the kernel's last argument.
+    Out: llvm.call of `kern.fail.N` / `kern.print.N`; the first failure of a launch wins.
+    """
+
+    name: ClassVar[str] = "kern-lower-reports"
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            arguments = kernels.body(kernel).arguments
+            report = arguments[len(arguments) - 1]
+            for op in named(kernel, "kern.print", "kern.assert", "kern.report_bounds"):
+                with ir.InsertionPoint(op), op.location:
+                    self._lower(module, op, report)
+                op.erase()
+
+    def _lower(self, module: ir.Module, op: ir.Operation, report: ir.Value) -> None:
+        view = op.opview
+        site = arith.ConstantOp(_i64(), ir.IntegerAttr.get(_i64(), view.site)).result
+        address = arith.IndexCastOp(_i64(), report).result
+        if isinstance(view, PrintOp):
+            values = [_bits(v, d) for v, d in zip(op.operands, view.dtypes, strict=True)]
+            _call(module, "print", [address, site, *values])
+        elif op.name == "kern.report_bounds":
+            values = [arith.IndexCastOp(_i64(), v).result for v in op.operands]
+            rank = arith.ConstantOp(_i64(), ir.IntegerAttr.get(_i64(), len(values) // 2)).result
+            _call(module, "fail", [address, site, rank, *values])
+        else:
+            false = arith.ConstantOp(op.operands[0].type, 0).result
+            failed = arith.CmpIOp(arith.CmpIPredicate.eq, op.operands[0], false).result
+            branch = ir.Operation.create("scf.if", operands=[failed], regions=2)
+            with ir.InsertionPoint(branch.regions[0].blocks.append()):
+                _call(module, "fail", [address, site])
+                ir.Operation.create("scf.yield")
+
+
+def _i64() -> ir.Type:
+    return ir.IntegerType.get_signless(64)
+
+
+def _bits(value: ir.Value, dtype: str) -> ir.Value:
+    """A value in 64 bits: integers extended, floats as f64."""
+    kind = value.type
+    if isinstance(kind, ir.IndexType):
+        return arith.IndexCastOp(_i64(), value).result
+    if isinstance(kind, ir.FloatType):
+        f64 = ir.F64Type.get()
+        wide = value if kind == f64 else arith.ExtFOp(f64, value).result
+        return arith.BitcastOp(_i64(), wide).result
+    if kind.width == 64:
+        return value
+    return (arith.ExtSIOp if dtype.startswith("i") else arith.ExtUIOp)(_i64(), value).result
+
+
+def _call(module: ir.Module, what: str, operands: list[ir.Value]) -> None:
+    symbol = f"kern.{what}.{len(operands) - 2}"
+    known = {ir.StringAttr(op.operation.attributes["sym_name"]).value for op in module.body.operations}
+    if symbol not in known:
+        _define(module, what, len(operands) - 2)
+    ir.Operation.create(
+        "llvm.call",
+        operands=operands,
+        attributes={
+            "callee": ir.FlatSymbolRefAttr.get(symbol),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
+            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+        },
+    )
+
+
+def _define(module: ir.Module, what: str, n: int) -> None:
+    names = [f"%v{i}" for i in range(n)]
+    base, target = (1, "%p") if what == "fail" else (0, "%values")
+    stores = "\n".join(
+        f"  %c{i} = llvm.getelementptr {target}[{base + i}] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+        f"  llvm.store {name}, %c{i} : i64, !llvm.ptr"
+        for i, name in enumerate(names)
+    )
+    text = (_FAIL if what == "fail" else _PRINT).format(
+        n=n,
+        parameters="".join(f", {name}: i64" for name in names),
+        stores=stores,
+        length=max(n, 1),
+        cell=PRINT_CELL,
+    )
+    parsed = ir.Module.parse(text)
+    with ir.InsertionPoint(module.body):
+        parsed.body.operations[0].operation.clone()

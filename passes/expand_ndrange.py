@@ -1,0 +1,279 @@
+"""A kernel over an index space becomes explicit loops: the CPU's form of a launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, func, memref, scf
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.dialect.collectives import MEETINGS
+from pykern.passes.kernels import GROUP_OPS, find, index_constant, named, replace
+from pykern.passes.launch_arguments import LaunchArguments, add_launch_arguments
+from pykern.passes.uniformity import Uniformity
+from pykern.passes.work_groups.demote import Demotion
+from pykern.passes.work_groups.emit import GroupShape, emit_meeting, emit_stretch
+from pykern.passes.work_groups.segments import IDS, Segmenter
+from pykern.passes.work_groups.slots import Slots
+
+DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
+
+
+@dataclass(frozen=True)
+class ExpandNdrange(Pass):
+    """Turn kernels into loops over their work-items.
+
+    In:  func.func marked `kern.kernel`, one work-item each.
+    Out: the same function over a part `lo..hi` of the outermost dimension (of the groups, where the
+         kernel knows groups), without ids, barriers, shared or private memory; and two functions of
+         the same arguments: `<name>.extent` (length of that dimension) and `<name>.work`.
+    """
+
+    name: ClassVar[str] = "kern-expand-ndrange"
+    subgroup_size: int = 32
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            launch = add_launch_arguments(kernel)
+            cost = _cost(kernels.body(kernel))
+            if find(kernel, lambda op: op.name in GROUP_OPS):
+                size = kernels.integers(kernel, "kern.workgroup") or default_group(kernels.rank(kernel))
+                kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(size))
+                _expand_groups(kernel, launch, GroupShape(size, self.subgroup_size))
+            else:
+                size = None
+                _expand_items(kernel, launch)
+            _add_queries(module, kernel, size, cost)
+
+
+def default_group(rank: int) -> tuple[int, ...]:
+    """The group where the launch leaves it open."""
+    return DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,))
+
+
+# -- kernels that know no groups ----------------------------------------------------------------
+
+
+def _expand_items(kernel: ir.Operation, launch: LaunchArguments) -> None:
+    """One loop per dimension, the last one innermost: that is memory order."""
+    block = kernels.body(kernel)
+    for op in named(kernel, "kern.ndrange"):
+        replace(op, [launch.counts[op.opview.dim]])
+    _private_to_alloca(kernel)
+    old = [o.operation for o in block.operations]
+    terminator = old.pop()
+    counters: list[ir.Value] = []
+    place = ir.InsertionPoint(terminator)
+    with place, kernel.location:
+        zero, one = index_constant(0), index_constant(1)
+    last = terminator
+    for dim, count in enumerate(launch.counts):
+        with ir.InsertionPoint(last), kernel.location:
+            bounds = (launch.lo, launch.hi) if dim == 0 else (zero, count)
+            loop = scf.ForOp(*bounds, one)
+            counters.append(loop.induction_variable)
+        with ir.InsertionPoint(loop.body), kernel.location:
+            last = scf.YieldOp([]).operation
+    static_counts = {c for c in launch.counts if kernels.is_constant(c) is not None}
+    for op in old:
+        if op.name not in ("memref.alloca",) and not (op.results and op.results[0] in static_counts):
+            op.move_before(last)
+    values: dict[int, ir.Value] = {}
+    with ir.InsertionPoint.at_block_begin(loop.body), kernel.location:
+        for op in named(kernel, "kern.global_id"):
+            dim = op.opview.dim
+            if dim not in values:
+                values[dim] = launch.coordinate(dim, counters[dim])
+    for op in named(kernel, "kern.global_id"):
+        replace(op, [values[op.opview.dim]])
+
+
+def _private_to_alloca(kernel: ir.Operation) -> None:
+    """Without groups there is one work-item at a time: its private memory is a local buffer."""
+    for op in named(kernel, "kern.private"):
+        kind = ir.MemRefType(op.result.type)
+        with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), op.location:
+            buffer = memref.AllocaOp(ir.MemRefType.get(kind.shape, kind.element_type), [], [])
+        replace(op, [buffer.result])
+
+
+# -- kernels that know groups -------------------------------------------------------------------
+
+
+def _expand_groups(kernel: ir.Operation, launch: LaunchArguments, shape: GroupShape) -> None:
+    block = kernels.body(kernel)
+    _group_constants(kernel, launch, shape)
+    slots = Slots(kernel, shape.total)
+    _expand_private(kernel, slots)
+    _expand_shared(kernel, slots)
+    uniform = Uniformity(kernel)
+    demotion = Demotion(slots, uniform, _holding_meetings(kernel))
+    demotion.block(block)
+    segmenter = Segmenter(slots, uniform, demotion)
+    segmenter.cut(block)
+    segmenter.connect()
+    _group_loop(kernel, launch, shape, slots)
+    for stretch in segmenter.stretches:
+        emit_stretch(stretch, segmenter, shape, launch)
+    for meeting in segmenter.meetings:
+        emit_meeting(meeting, segmenter, shape)
+    for branch in segmenter.branches:
+        branch.erase()
+    for op in named(kernel, *IDS, "kern.guard"):
+        op.erase()
+
+
+def _group_constants(kernel: ir.Operation, launch: LaunchArguments, shape: GroupShape) -> None:
+    """Sizes that are the same for the whole launch."""
+    with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
+        sizes = [index_constant(n) for n in shape.size]
+        subgroup = index_constant(shape.subgroup)
+        groups = [
+            arith.CeilDivUIOp(count, size).result for count, size in zip(launch.counts, sizes, strict=True)
+        ]
+    for op in launch.counts:  # static counts were put at the top: they stand before what uses them
+        if not isinstance(op.owner, ir.Block):
+            op.owner.operation.move_before(sizes[0].owner.operation)
+    tables = {"kern.group_size": sizes, "kern.num_groups": groups, "kern.ndrange": launch.counts}
+    for op in named(kernel, *tables):
+        replace(op, [tables[op.name][op.opview.dim]])
+    for op in named(kernel, "kern.subgroup_size"):
+        replace(op, [subgroup])
+
+
+def _expand_private(kernel: ir.Operation, slots: Slots) -> None:
+    """Private memory gets a leading dimension: the work-item."""
+    for op in named(kernel, "kern.private"):
+        kind = ir.MemRefType(op.result.type)
+        buffer = slots.buffer([slots.work_items, *kind.shape], kind.element_type)
+        for use in list(op.result.uses):
+            _access_own_part(use.owner.operation, op.result, buffer, slots.linear)
+        op.erase()
+
+
+_MEMORY_OPERAND = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
+
+
+def _access_own_part(user: ir.Operation, old: ir.Value, buffer: ir.Value, linear: ir.Value) -> None:
+    at = _MEMORY_OPERAND[user.name]
+    operands = list(user.operands)
+    operands[at : at + 1] = [buffer, linear]
+    attributes = {name: user.attributes[name] for name in user.attributes.keys()}  # noqa: SIM118
+    with ir.InsertionPoint(user), user.location:
+        made = ir.Operation.create(
+            user.name, results=[r.type for r in user.results], operands=operands, attributes=attributes
+        )
+    replace(user, list(made.results))
+
+
+def _expand_shared(kernel: ir.Operation, slots: Slots) -> None:
+    """One group runs at a time in a thread: shared memory is a buffer of the thread."""
+    for op in named(kernel, "kern.shared"):
+        kind = ir.MemRefType(op.result.type)
+        replace(op, [slots.buffer(list(kind.shape), kind.element_type)])
+
+
+def _holding_meetings(kernel: ir.Operation) -> set[ir.Operation]:
+    """Ops with a meeting somewhere inside."""
+    holding: set[ir.Operation] = set()
+    for op in named(kernel, *MEETINGS):
+        parent = op.parent
+        while parent is not None and parent.operation != kernel:
+            holding.add(parent.operation)
+            parent = parent.operation.parent
+    return holding
+
+
+def _group_loop(kernel: ir.Operation, launch: LaunchArguments, shape: GroupShape, slots: Slots) -> None:
+    """Put the body into a loop over the linear group numbers lo..hi."""
+    block = kernels.body(kernel)
+    operations = [o.operation for o in block.operations]
+    terminator = operations.pop()
+    keep = set(slots.made)
+    with ir.InsertionPoint(terminator), kernel.location:
+        one = index_constant(1)
+        loop = scf.ForOp(launch.lo, launch.hi, one)
+    with ir.InsertionPoint(loop.body), kernel.location:
+        end = scf.YieldOp([]).operation
+    launch_values = set(launch.counts)
+    for op in operations:
+        if op not in keep and not (op.results and op.results[0] in launch_values):
+            op.move_before(end)
+    for op in slots.made:
+        if op.name == "memref.dealloc":
+            op.move_before(terminator)
+    with ir.InsertionPoint.at_block_begin(loop.body), kernel.location:
+        ids: list[ir.Value] = []
+        rest = loop.induction_variable
+        for count, size in reversed(list(zip(launch.counts, shape.size, strict=True))):
+            groups = arith.CeilDivUIOp(count, index_constant(size)).result
+            ids.insert(0, arith.RemUIOp(rest, groups).result)
+            rest = arith.DivUIOp(rest, groups).result
+        for count, size, group in zip(launch.counts, shape.size, ids, strict=True):
+            width = index_constant(size)
+            origin = arith.MulIOp(group, width).result
+            shape.origins.append(origin)
+            shape.active.append(arith.MinSIOp(width, arith.SubIOp(count, origin).result).result)
+    for op in named(kernel, "kern.group_id"):
+        replace(op, [ids[op.opview.dim]])
+
+
+# -- what the launcher asks ---------------------------------------------------------------------
+
+
+def _add_queries(module: ir.Module, kernel: ir.Operation, size: tuple[int, ...] | None, cost: int) -> None:
+    """`<name>.extent` and `<name>.work`, of the same arguments as the kernel."""
+    name = ir.StringAttr(kernel.attributes["sym_name"]).value
+    inputs = [a.type for a in kernels.body(kernel).arguments]
+    rank = kernels.rank(kernel)
+    stride = 1 if "kern.plain" in kernel.attributes else 3
+    first = len(inputs) - 3 - rank * stride
+    known = kernels.integers(kernel, "kern.ndrange")
+    for suffix in ("extent", "work"):
+        with ir.InsertionPoint(module.body), kernel.location:
+            query = func.FuncOp(f"{name}.{suffix}", ir.FunctionType.get(inputs, [ir.IndexType.get()]))
+            block = query.add_entry_block()
+        with ir.InsertionPoint(block), kernel.location:
+            counts = [block.arguments[first + d * stride] for d in range(rank)]
+            if known is not None:
+                counts = [index_constant(n) for n in known]
+            if suffix == "work":
+                terms = [*counts, index_constant(cost)]
+            elif size is None:
+                terms = counts[:1]
+            else:
+                terms = [
+                    arith.CeilDivUIOp(c, index_constant(n)).result for c, n in zip(counts, size, strict=True)
+                ]
+            result = terms[0]
+            for term in terms[1:]:
+                result = arith.MulIOp(result, term).result
+            if suffix == "extent" and size is None and rank > 1:
+                # nothing to do in an inner dimension: nothing at all
+                for count in counts[1:]:
+                    empty = arith.CmpIOp(arith.CmpIPredicate.eq, count, index_constant(0)).result
+                    result = arith.SelectOp(empty, index_constant(0), result).result
+            func.ReturnOp([result])
+
+
+def _cost(block: ir.Block, assumed_trips: int = 16) -> int:
+    """Ops a work-item runs, loops counted by their constant trip count or an assumed one."""
+    total = 0
+    for op in block.operations:
+        total += 1
+        for region in op.operation.regions:
+            for inner in region.blocks:
+                trips = _trips(op.operation, assumed_trips) if op.operation.name in ("scf.for", "scf.while") else 1
+                total += trips * _cost(inner, assumed_trips)
+    return total
+
+
+def _trips(op: ir.Operation, assumed: int) -> int:
+    if op.name != "scf.for":
+        return assumed
+    bounds = [kernels.is_constant(v) for v in list(op.operands)[:3]]
+    if any(b is None for b in bounds):
+        return assumed
+    return max(0, len(range(*bounds)))

@@ -1,0 +1,66 @@
+"""The launch as arguments of the kernel function: counts, ranges, the part to do, the report.
+
+A kernel that becomes loops takes, after its own arguments, per dimension the count of work-items
+(and start and step where the range is not plain), then `lo` and `hi` of the parallel dimension, and
+the address of the report. All are `index`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+from pykern.passes import kernels
+
+
+@dataclass
+class LaunchArguments:
+    """The added arguments, with static facts in place of what is known."""
+
+    counts: list[ir.Value]
+    starts: list[ir.Value]
+    steps: list[ir.Value]
+    lo: ir.Value
+    hi: ir.Value
+    report: ir.Value
+
+    def coordinate(self, dim: int, number: ir.Value) -> ir.Value:
+        """Coordinate of the work-item with `number` in dimension `dim`."""
+        if not self.starts:
+            return number
+        return arith.AddIOp(self.starts[dim], arith.MulIOp(number, self.steps[dim]).result).result
+
+
+def add_launch_arguments(kernel: ir.Operation) -> LaunchArguments:
+    """Append the arguments to the function. Static counts become constants at its top."""
+    block = kernels.body(kernel)
+    rank = kernels.rank(kernel)
+    plain = "kern.plain" in kernel.attributes
+    counts, starts, steps = [], [], []
+    for _ in range(rank):
+        counts.append(_argument(block, kernel))
+        if not plain:
+            starts.append(_argument(block, kernel))
+            steps.append(_argument(block, kernel))
+    lo, hi, report = (_argument(block, kernel) for _ in range(3))
+    update_type(kernel)
+    known = kernels.integers(kernel, "kern.ndrange")
+    if known is not None:
+        with ir.InsertionPoint.at_block_begin(block), kernel.location:
+            counts = [kernels.index_constant(n) for n in known]
+    return LaunchArguments(counts, starts, steps, lo, hi, report)
+
+
+def _argument(block: ir.Block, kernel: ir.Operation) -> ir.Value:
+    return block.add_argument(ir.IndexType.get(), kernel.location)
+
+
+def update_type(kernel: ir.Operation) -> None:
+    """Make the function's type that of its entry block."""
+    inputs = [a.type for a in kernels.body(kernel).arguments]
+    if "arg_attrs" in kernel.attributes:
+        given = list(ir.ArrayAttr(kernel.attributes["arg_attrs"]))
+        given += [ir.DictAttr.get({})] * (len(inputs) - len(given))
+        kernel.attributes["arg_attrs"] = ir.ArrayAttr.get(given[: len(inputs)])
+    kernel.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))

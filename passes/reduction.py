@@ -1,0 +1,31 @@
+"""Reduction kinds as arith: how two values combine, and the value that changes nothing."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith
+
+_FLOAT = {"add": arith.AddFOp, "mul": arith.MulFOp, "min": arith.MinimumFOp, "max": arith.MaximumFOp}
+_INTEGER = {
+    "add": arith.AddIOp, "mul": arith.MulIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp,
+    "umin": arith.MinUIOp, "umax": arith.MaxUIOp, "and": arith.AndIOp, "or": arith.OrIOp, "xor": arith.XOrIOp,
+}  # fmt: skip
+
+
+def combine(kind: str, a: ir.Value, b: ir.Value) -> ir.Value:
+    """``a kind b``."""
+    table = _FLOAT if isinstance(a.type, ir.FloatType) else _INTEGER
+    return table[kind](a, b).result
+
+
+def neutral(kind: str, element: ir.Type) -> ir.Value:
+    """The value that `kind` leaves everything else unchanged with."""
+    if isinstance(element, ir.FloatType):
+        number = {"add": -0.0, "mul": 1.0, "min": float("inf"), "max": float("-inf")}[kind]
+        return arith.ConstantOp(element, ir.FloatAttr.get(element, number)).result
+    width = 64 if isinstance(element, ir.IndexType) else element.width
+    ones, least = -1, -(1 << (width - 1))
+    integer = {
+        "add": 0, "mul": 1, "min": -(least + 1), "max": least, "umin": ones, "umax": 0, "and": ones, "or": 0, "xor": 0,
+    }[kind]  # fmt: skip
+    return arith.ConstantOp(element, ir.IntegerAttr.get(element, integer)).result
