@@ -15,7 +15,7 @@ _HAS_OWNERS = hasattr(os, "geteuid")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-class UnsafePath(OSError):  # noqa: N818 - reads as what it is
+class UnsafePath(OSError):
     """A file or directory that someone else owns or may write."""
 
 

@@ -403,7 +403,7 @@ def test_eight_processes_on_one_key(tmp_path: Path):
     errors = [writer.communicate(timeout=30)[1] for writer in writers]
     assert [writer.returncode for writer in writers] == [0] * 8, errors
     assert errors == [""] * 8  # nobody had anything to complain of
-    assert [p for p in (tmp_path / "cache").rglob("*.tmp")] == []
+    assert not list((tmp_path / "cache").rglob("*.tmp"))
 
 
 def test_a_warm_hit_is_fast_and_light(cache: Cache):

@@ -1,0 +1,100 @@
+"""What is said when the compiler process dies: how it ended, on which kernel, and its last words.
+
+Comes in: a `KernelSource`, an exit status, lines of standard error. Goes out: a `CompilerCrash`.
+Read next: `reproducer` (the file that shows it again).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+
+from pykern.compiler.reproducer import write_reproducer
+from pykern.errors import CompilerCrash
+from pykern.locations import SourceSpan
+from pykern.settings import Settings
+from pykern.source import KernelSource
+
+_LINES = 12
+_NOISE = re.compile(r"\s*(#\d+ 0x|PLEASE submit|Stack dump|Extension modules:|\S+\(\+0x|<truncated)")
+_FROM_OUTSIDE = {"SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"}
+
+
+def crash_error(
+    source: KernelSource, what: str, output: Sequence[str], settings: Settings, hint: str = ""
+) -> CompilerCrash:
+    """The error for the user, with a reproducer written where that is possible.
+
+    `what` ends the sentence "the compiler process ...".
+    """
+    words = last_words(output)
+    path = write_reproducer(source, f"the compiler process {what}", words, settings)
+    if path is None:
+        advice = "no reproducer could be written: neither the cache directory nor a temporary one took it"
+    else:
+        command = shlex.join([sys.executable or "python", path])
+        advice = f"the program goes on; to see it again, and to report it:  {command}"
+    notes = (
+        (("the last words of the compiler:\n" + "\n".join(f"    {w}" for w in words), None),) if words else ()
+    )
+    error = CompilerCrash(
+        f"the compiler process {what} while compiling `{source.function.name}` for {source.target}",
+        kernel_span(source),
+        hint=f"{hint}; {advice}" if hint else advice,
+        notes=notes,
+    )
+    error.reproducer = path
+    return error
+
+
+def describe_end(status: int | None) -> str:
+    """An exit status in words: "died of SIGSEGV (Segmentation fault)"."""
+    if status is None:
+        return "did not start"
+    if status >= 0:
+        return f"ended with exit status {status if status < 256 else hex(status)}"
+    name = signal_name(status)
+    return f"died of {name} ({signal.strsignal(-status) or 'unknown signal'})"
+
+
+def signal_name(status: int) -> str:
+    """The name of the signal in an exit status below 0."""
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
+
+
+def from_outside(status: int | None) -> bool:
+    """True where somebody ended the process: the same kernel may well compile the next time."""
+    return status is not None and status < 0 and signal_name(status) in _FROM_OUTSIDE
+
+
+def last_words(output: Sequence[str]) -> list[str]:
+    """The telling lines at the end: assertions and messages, then the innermost Python frames."""
+    lines = [line.rstrip() for line in output]
+    fatal = next((i for i, line in enumerate(lines) if line.startswith("Fatal Python error")), len(lines))
+    messages = [line for line in lines[:fatal] if line and not _NOISE.match(line)]
+    frames: list[str] = []
+    current = next((i for i, line in enumerate(lines) if line.startswith("Current thread")), len(lines))
+    for line in lines[current + 1 :]:
+        if not line.startswith("  File ") or len(frames) == _LINES // 2:
+            break
+        frames.append(line.strip())
+    return messages[-_LINES // 2 :] + (["in (innermost first):", *frames] if frames else [])
+
+
+def kernel_span(source: KernelSource) -> SourceSpan:
+    """The line of the kernel's ``def``."""
+    function = source.function
+    lines = function.text.splitlines() or [""]
+    heads = re.compile(rf"\s*(async\s+)?def\s+{re.escape(function.name)}\b")  # after its decorators
+    number = next((i for i, line in enumerate(lines) if heads.match(line)), 0)
+    line = lines[number]
+    column = len(line) - len(line.lstrip())
+    return SourceSpan(
+        function.file, function.first_line + number, column, len(line.rstrip()), function.name, line
+    )

@@ -1,0 +1,87 @@
+"""A compiler for tests of the service: it does what the name of the kernel says. Run in the worker."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import time
+
+from pykern.artifact import Artifact, Stage
+from pykern.compiler.worker import serve
+from pykern.errors import CompilerCrash, KernelTypeError, LaunchError
+from pykern.locations import SourceSpan
+from pykern.source import KernelSource
+
+
+class PrivateError(LaunchError):
+    """Known to the compiler only."""
+
+    code = "PK099"
+
+
+class Unpicklable:
+    def __reduce__(self):
+        raise TypeError("this stays here")
+
+
+def compile(source: KernelSource, *, keep_stages: bool = False) -> Artifact:
+    name = source.function.name
+    resources: dict[str, object] = {"pid": os.getpid(), "cwd": os.getcwd(), "path": list(sys.path)}
+    if name == "abort":
+        os.write(2, b"Assertion `idx < size()' failed.\n")
+        os.abort()
+    elif name == "segfault":
+        ctypes.string_at(0)
+    elif name == "leave":
+        os._exit(1)
+    elif name == "killed":
+        os.kill(os.getpid(), 9)
+    elif name == "hang":
+        time.sleep(1000)
+    elif name == "spin":  # holds the GIL, as MLIR does
+        ctypes.PyDLL(None).sleep(1000)
+    elif name == "slow":
+        time.sleep(0.3)
+    elif name == "type_error":
+        span = SourceSpan("heat.py", 3, 4, 9, "type_error", "    x = y + 1")
+        raise KernelTypeError("no such sum", span, hint="cast", notes=(("made here", span),))
+    elif name == "private_error":
+        raise PrivateError("only here")
+    elif name == "raises":
+        raise ZeroDivisionError("a fault of ours")
+    elif name == "unpicklable":
+        resources["x"] = Unpicklable()
+    elif name == "prints":
+        print("a word from a pass")
+        os.write(1, b"from C\n")
+        resources["stdin"] = sys.stdin.read()
+    elif name == "spawns":
+        os.system("sleep 1000 &")
+        os.abort()
+    elif name == "large":
+        resources["text"] = source.function.text[::-1]
+    elif name == "crash_error":
+        raise CompilerCrash("of another kind")
+    stages = (Stage("kern", "module {}", 1.0),) if keep_stages else ()
+    return Artifact(
+        source.key("")[:8], name, source.target, "pk_run", b"\x7fELF", resources=resources, stages=stages
+    )
+
+
+def load():
+    mode = sys.argv[1] if len(sys.argv) > 1 else ""
+    if mode == "no-import":
+        raise ImportError("No module named 'mlir'")
+    if mode == "no-library":
+        raise OSError("libLLVM.so: cannot open shared object file")
+    if mode == "dies":
+        os.write(2, b"LLVM ERROR: bad start\n")
+        os.abort()
+    if mode == "slow-start":
+        time.sleep(0.5)
+    return compile
+
+
+if __name__ == "__main__":
+    serve(load, idle_seconds=0.2 if sys.argv[1:] == ["idle"] else 60.0)
