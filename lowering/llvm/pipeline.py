@@ -5,18 +5,9 @@ from __future__ import annotations
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.reports import LowerReports
-from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.expand_ndrange import ExpandNdrange
-from pykern.passes.framework import Pass, Pipeline, Upstream
+from pykern.passes.framework import Pipeline, Upstream
 from pykern.source import KernelOptions
-
-
-def kern_pipeline(options: KernelOptions) -> Pipeline:
-    """What runs on the kern stage, before a target is chosen."""
-    passes: list[Pass] = [Upstream("canonicalize,cse")]  # the frontend writes what is easy to write
-    if options.debug:
-        passes.append(CheckBounds())  # before loops: the accesses are still where the user put them
-    return Pipeline(tuple(passes))
 
 
 def cpu_pipeline(options: KernelOptions) -> Pipeline:

@@ -1,0 +1,25 @@
+"""Which array arguments a kernel reads and which it writes."""
+
+from __future__ import annotations
+
+from mlir import ir
+from pykern.artifact import ArgumentUse
+from pykern.passes import kernels
+
+_READS = {"memref.load": 0, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
+_WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
+
+
+def argument_uses(kernel: ir.Operation) -> tuple[ArgumentUse, ...]:
+    """One entry per memref argument, in order. Asked on the kern stage."""
+    read = _touched(kernel, _READS)
+    written = _touched(kernel, _WRITES)
+    return tuple(
+        ArgumentUse(argument in read, argument in written)
+        for argument in kernels.body(kernel).arguments
+        if isinstance(argument.type, ir.MemRefType)
+    )
+
+
+def _touched(kernel: ir.Operation, operand_of: dict[str, int]) -> set[ir.Value]:
+    return {op.operands[operand_of[op.name]] for op in kernels.named(kernel, *operand_of)}

@@ -1,0 +1,103 @@
+"""Every pass by its name, and pipelines from text.
+
+Comes in: a name, or text such as ``builtin.module(canonicalize,kern-expand-ndrange{subgroup-size=8})``.
+Goes out: `Pass` objects; names that are not pykern's are left to MLIR. Users add passes through the
+entry point group ``pykern.passes`` (name to a `Pass` class, or a callable that takes the module).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib.metadata
+from collections.abc import Iterator
+
+from pykern.errors import PassError
+from pykern.passes.check_bounds import CheckBounds
+from pykern.passes.expand_ndrange import ExpandNdrange
+from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
+
+ENTRY_POINTS = "pykern.passes"
+OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandNdrange)
+
+_added: dict[str, type[Pass]] = {}
+
+
+def register(*passes: type[Pass]) -> None:
+    """Make passes known by name; a target registers its own."""
+    _added.update({p.name: p for p in passes})
+
+
+def known() -> dict[str, type[Pass]]:
+    """Name to class: pykern's passes and those targets registered."""
+    return {p.name: p for p in OWN} | _added
+
+
+@functools.cache
+def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
+    return {e.name: e for e in importlib.metadata.entry_points(group=ENTRY_POINTS)}
+
+
+def pass_by_name(name: str) -> Pass:
+    """The pass `name` with its default options. Raises `PassError` where nobody knows it."""
+    if name in known():
+        return known()[name]()
+    if name in _entry_points():
+        loaded = _entry_points()[name].load()
+        return loaded() if isinstance(loaded, type) and issubclass(loaded, Pass) else Callback(function=loaded)
+    raise PassError(f"no pass `{name}`", hint=f"there are {', '.join(sorted(known() | _entry_points()))}")
+
+
+def parse_pipeline(text: str) -> Pipeline:
+    """A pipeline from its text; ``builtin.module(...)`` around it may be left out."""
+    inner = text.strip()
+    if inner.startswith("builtin.module(") and inner.endswith(")"):
+        inner = inner[len("builtin.module(") : -1]
+    return Pipeline(tuple(_parse_pass(part) for part in split(inner)))
+
+
+def split(text: str) -> Iterator[str]:
+    """Parts between commas that stand outside of brackets."""
+    depth, start = 0, 0
+    for position, character in enumerate(text):
+        depth += (character in "({<[") - (character in ")}>]")
+        if depth < 0:
+            raise PassError(f"pipeline `{text}`: a bracket too many at column {position + 1}")
+        if character == "," and depth == 0:
+            yield text[start:position].strip()
+            start = position + 1
+    if depth:
+        raise PassError(f"pipeline `{text}`: a bracket is not closed")
+    if text[start:].strip():
+        yield text[start:].strip()
+
+
+def _parse_pass(text: str) -> Pass:
+    name, _, options = text.partition("{")
+    if name not in known():
+        return pass_by_name(name) if name in _entry_points() else Upstream(pipeline=text)
+    return with_options(known()[name], options.removesuffix("}"))
+
+
+def with_options(kind: type[Pass], options: str) -> Pass:
+    """A pass from ``name=value name=value``. Raises `PassError` for what the pass does not have."""
+    fields = {f.name.replace("_", "-"): f for f in dataclasses.fields(kind)}
+    values: dict[str, object] = {}
+    for item in options.split():
+        key, _, value = item.partition("=")
+        if key not in fields:
+            raise PassError(f"pass `{kind.name}` has no option `{key}`", hint=f"there are: {', '.join(fields) or 'none'}")
+        default = fields[key].default
+        try:
+            values[fields[key].name] = _value(value, default)
+        except ValueError:
+            raise PassError(f"pass `{kind.name}`: `{item}` is not a {type(default).__name__}") from None
+    return kind(**values)
+
+
+def _value(text: str, default: object) -> object:
+    if isinstance(default, bool):
+        if text not in ("true", "false", "1", "0", ""):
+            raise ValueError
+        return text in ("true", "1", "")
+    return type(default)(text)

@@ -1,0 +1,211 @@
+"""What a call passes, as specs for the compiler and cells for the code.
+
+Comes in: the values of a call and the annotations of the kernel. Goes out: `Passed`, one a parameter.
+Arrays are NumPy's, or anything that gives a NumPy view through DLPack without a copy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from pykern.errors import DeviceError, KernelTypeError, LaunchError
+from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
+from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
+
+MAX_RANK = 8
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A parameter with its value: the spec, the arrays in it, and the cells they and scalars fill."""
+
+    parameter: Parameter
+    cells: tuple[int, ...]
+    arrays: tuple[np.ndarray, ...] = field(compare=False, default=())
+
+
+def pass_value(name: str, value: Any, annotation: Any) -> Passed:
+    """Describe one argument. Raises `KernelTypeError`, `LaunchError` or `DeviceError`."""
+    reads = writes = True
+    if isinstance(annotation, IntentAnnotation):
+        reads, writes, annotation = annotation.reads, annotation.writes, annotation.of
+    if annotation is static:
+        return Passed(Parameter(name, StaticSpec(_static_value(name, value))), ())
+    spec, cells, arrays = _describe(name, value, annotation)
+    return Passed(Parameter(name, spec, reads, writes), tuple(cells), tuple(arrays))
+
+
+def _describe(name: str, value: Any, annotation: Any) -> tuple[ArgSpec, list[int], list[np.ndarray]]:
+    array = _as_array(name, value)
+    if array is not None:
+        spec = _array_spec(name, array, annotation)
+        return spec, _array_cells(array, spec), [array]
+    if isinstance(annotation, ArrayAnnotation):
+        raise KernelTypeError(f"`{name}` is annotated {annotation!r}, and {_kind(value)} is passed")
+    scalar = _scalar(name, value, annotation)
+    if scalar is not None:
+        return ScalarSpec(scalar[0].name), [scalar[1]], []
+    fields = _fields(value)
+    if fields is None:
+        raise KernelTypeError(
+            f"`{name}` is {_kind(value)}, which a kernel cannot take",
+            hint="pass NumPy arrays (np.asarray), numbers, or named tuples and dataclasses of them",
+        )
+    specs, cells, arrays = [], [], []
+    for field_name, item in fields:
+        inner, inner_cells, inner_arrays = _describe(f"{name}.{field_name}", item, None)
+        specs.append((field_name, inner))
+        cells += inner_cells
+        arrays += inner_arrays
+    return StructSpec(type(value).__name__, tuple(specs)), cells, arrays
+
+
+# -- arrays -----------------------------------------------------------------------------------
+
+
+def _as_array(name: str, value: Any) -> np.ndarray | None:
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, np.generic):
+        return None
+    if hasattr(value, "__dlpack__"):
+        return _from_dlpack(name, value)
+    if hasattr(value, "__cuda_array_interface__"):
+        raise DeviceError(f"`{name}` lies on a GPU, and this launch runs on the CPU", hint="copy it to the host")
+    return None
+
+
+def _from_dlpack(name: str, value: Any) -> np.ndarray:
+    device, _ = value.__dlpack_device__()
+    if device != 1:  # kDLCPU
+        raise DeviceError(f"`{name}` does not lie in the CPU's memory", hint="copy it to the host first")
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise KernelTypeError(
+            f"`{name}`: {type(value).__name__} gives no view of its memory: {error}",
+            hint="detach it from a gradient graph, or pass a NumPy array",
+        ) from None
+
+
+def _array_spec(name: str, array: np.ndarray, annotation: Any) -> ArraySpec:
+    dtype = from_numpy(array.dtype)
+    if dtype is None:
+        raise KernelTypeError(
+            f"`{name}` holds {array.dtype}, which kernels have not",
+            hint="convert it: x.astype(np.float32)" if array.dtype.isnative else "convert it to native byte order",
+        )
+    if array.ndim > MAX_RANK:
+        raise KernelTypeError(f"`{name}` has {array.ndim} dimensions; kernels take up to {MAX_RANK}")
+    _check_annotation(name, array, dtype, annotation)
+    if any(stride % array.itemsize for stride in array.strides) or not array.flags.aligned:
+        raise LaunchError(
+            f"`{name}` has elements that are not aligned to {array.itemsize} bytes (strides {array.strides})",
+            hint="copy it: np.ascontiguousarray(x)",
+        )
+    layout = "C" if array.flags.c_contiguous else "strided"
+    return ArraySpec(dtype.name, (None,) * array.ndim, layout)
+
+
+def _check_annotation(name: str, array: np.ndarray, dtype: DType, annotation: Any) -> None:
+    if annotation is None:
+        return
+    if not isinstance(annotation, ArrayAnnotation):
+        raise KernelTypeError(f"`{name}` is annotated {annotation!r}, and an array is passed")
+    passed = f"{dtype.name}{list(array.shape)}"
+    if dtype != annotation.dtype:
+        raise KernelTypeError(
+            f"`{name}` is annotated {annotation!r}, and {passed} is passed",
+            hint=f"convert it: {name}.astype(np.{annotation.dtype.numpy.name})",
+        )
+    if array.ndim != len(annotation.shape):
+        raise KernelTypeError(f"`{name}` is annotated {annotation!r}, and {passed} has {array.ndim} dimensions")
+    if any(want is not None and want != have for want, have in zip(annotation.shape, array.shape, strict=True)):
+        raise KernelTypeError(f"`{name}` is annotated {annotation!r}, and {passed} is passed")
+
+
+def _array_cells(array: np.ndarray, spec: ArraySpec) -> list[int]:
+    cells = [array.ctypes.data, *array.shape]
+    if spec.layout == "strided":
+        cells += [stride // array.itemsize for stride in array.strides]
+    return cells
+
+
+# -- scalars ----------------------------------------------------------------------------------
+
+
+def _scalar(name: str, value: Any, annotation: Any) -> tuple[DType, int] | None:
+    dtype = _scalar_type(value)
+    if dtype is None:
+        return None
+    if isinstance(annotation, DType):
+        value, dtype = annotation.numpy.type(value), annotation
+    elif annotation in (int, float, bool):
+        value, dtype = annotation(value), BY_NAME[annotation.__name__]
+    return dtype, _bits(name, value, dtype)
+
+
+def _scalar_type(value: Any) -> DType | None:
+    kind = type(value)
+    if kind in (bool, int, float):
+        return BY_NAME[kind.__name__]
+    if isinstance(value, np.generic):
+        return from_numpy(value.dtype)
+    return None
+
+
+def _bits(name: str, value: Any, dtype: DType) -> int:
+    """The cell of a scalar: integers extended, floats by their bits."""
+    if dtype.name in ("f64", "float"):
+        return struct.unpack("<q", struct.pack("<d", float(value)))[0]
+    if dtype.is_float:
+        return int.from_bytes(dtype.numpy.type(value).tobytes(), sys.byteorder)
+    number = int(value)
+    if not -(2**63) <= number < 2**64 or (dtype.kind != "u" and number >= 2**63):
+        raise LaunchError(f"`{name}` = {number} needs more than 64 bits", hint="pass a float")
+    return number - 2**64 if number >= 2**63 else number
+
+
+# -- structs and statics ------------------------------------------------------------------------
+
+
+def _fields(value: Any) -> list[tuple[str, Any]] | None:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
+    if isinstance(value, tuple):
+        names = getattr(value, "_fields", None) or tuple(str(n) for n in range(len(value)))
+        return list(zip(names, value, strict=True))
+    return None
+
+
+def _static_value(name: str, value: Any) -> object:
+    if isinstance(value, np.generic):
+        dtype = from_numpy(value.dtype)
+        return Constant(value.item(), dtype.name if dtype else "")
+    if isinstance(value, tuple):
+        return tuple(_static_value(name, item) for item in value)
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    raise KernelTypeError(f"`{name}` is static, and {_kind(value)} is passed", hint="pass a number, a string or a tuple")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, list):
+        return "a list"
+    return f"a value of type {type(value).__name__}"
+
+
+# -- overlap ----------------------------------------------------------------------------------
+
+
+def arrays_of(passed: list[Passed]) -> Iterator[tuple[str, np.ndarray]]:
+    """Every array with the name of its parameter, in the order of the flattened arguments."""
+    for item in passed:
+        for array in item.arrays:
+            yield item.parameter.name, array

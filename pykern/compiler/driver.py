@@ -1,0 +1,89 @@
+"""The whole way through the compiler: `KernelSource` in, `Artifact` out.
+
+Runs where MLIR is: in the worker, or in place with ``PYKERN_COMPILER=inprocess``. Each step is one
+line here; `pykern.frontend`, `pykern.passes` and `pykern.lowering` hold the detail.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mlir import ir
+from pykern.artifact import ArgumentUse, Artifact, Stage
+from pykern.dialect.context import new_context
+from pykern.dialect.reports import number_sites
+from pykern.errors import TargetError
+from pykern.frontend.kernel import build_module
+from pykern.lowering.llvm import target as cpu
+from pykern.passes import kernels
+from pykern.passes.argument_uses import argument_uses
+from pykern.passes.framework import Callback, Pipeline, verify
+from pykern.passes.pipelines import kern_pipeline
+from pykern.passes.registry import pass_by_name
+from pykern.source import KernelSource
+
+Passes = tuple[Callable[[ir.Module], None], ...]
+
+
+@dataclass
+class Recorder:
+    """Keeps what each stage left: times always, texts on demand."""
+
+    texts: bool
+    stages: list[Stage] = field(default_factory=list)
+
+    def __call__(self, stage: Stage) -> None:
+        self.stages.append(stage)
+
+    def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None:
+        elapsed = (time.perf_counter() - started) * 1e3
+        self.stages.append(Stage(name, text if self.texts else "", elapsed, kind))
+
+
+def compile_source(source: KernelSource, *, keep_stages: bool = False, passes: Passes = ()) -> Artifact:
+    """Compile for `source.target`. `passes` run on the kern stage.
+
+    Raises the errors of `pykern.errors`, located in the user's source.
+    """
+    with _context(), ir.Location.unknown():
+        record = Recorder(keep_stages)
+        module = kern_module(source, record, passes)
+        uses = argument_uses(next(kernels.kernels(module)))
+        sites = number_sites(module)
+        if source.target.split(":")[0] != "llvm":
+            raise TargetError(f"no target `{source.target}`", hint="there is `llvm`, the CPU")
+        code = cpu.lower(module, source, uses, bool(sites), record)
+    return Artifact(
+        key="",
+        kernel=source.function.name,
+        target=source.target,
+        entry="" if sites else "pk_entry",
+        binary=code.binary,
+        uses=uses,
+        workgroup=code.workgroup,
+        sites=sites,
+        resources=code.resources,
+        stages=tuple(record.stages) if keep_stages else (),
+        times=tuple((s.name, s.ms) for s in record.stages),
+    )
+
+
+def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> ir.Module:
+    """The kernel on the kern stage, simplified, and after the user's own passes."""
+    started = time.perf_counter()
+    module = build_module(source)
+    record.add("kern", str(module) if record.texts else "", started)
+    verify(module, "the frontend made invalid IR")
+    named = tuple(pass_by_name(name) for name in source.passes)
+    users = Pipeline((*named, *(Callback(function=p) for p in passes)))
+    (kern_pipeline(source.options) + users).run(module, record, texts=record.texts)
+    return module
+
+
+@functools.cache
+def _context() -> ir.Context:
+    """One context a process: loading the dialects costs more than a small kernel."""
+    return new_context()

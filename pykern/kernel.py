@@ -1,0 +1,173 @@
+"""`@pk.kernel`: the front door. Decorate, call, look inside.
+
+A call goes: compiled entry (no Python at all) -> on a miss `Kernel.__call__` here -> arguments to
+specs -> variant (cache, compiler, loader) -> checks -> run, and the new entry is installed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from pykern.capture import FunctionText, Guard, function_source, function_text
+from pykern.errors import KernelError, KernelTypeError, LaunchError
+from pykern.event import COMPLETED, Event
+from pykern.runtime.launchable import make_launchable
+from pykern.source import KernelOptions
+from pykern.synthetic_frame import at_kernel_line
+
+LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")
+
+
+class KernelBase:
+    """A function that runs once for each work-item of an index space.
+
+    Calling it launches: ``k(*args, ndrange=..., workgroup=...)`` gives an `Event`.
+    `lower` shows every stage without running.
+    """
+
+    __slots__ = (
+        "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_kept", "_launcher", "_lock",
+        "annotations", "ndrange", "options", "signature", "text", "workgroup",
+    )  # fmt: skip
+
+    def __init__(self, function: Callable, options: KernelOptions, workgroup: Any, ndrange: Any) -> None:
+        self.text: FunctionText = function_text(function)
+        self.__wrapped__ = function
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.signature = inspect.signature(function)
+        self.annotations = _annotations(function, self.signature)
+        self.options = options
+        self.workgroup = workgroup
+        self.ndrange = ndrange
+        self._captured: tuple[Any, list[Guard]] | None = None
+        self._lock = threading.RLock()
+        self._launcher: Any = None
+        self._kept: Any = None
+        _refuse_signature(self)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Event:
+        """Launch over ``ndrange``. Raises a `KernelError` at the kernel's line, or `LaunchError`."""
+        try:
+            return self._launch(args, keywords)
+        except KernelError as error:
+            raised = error
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def lower(self, *args: Any, **keywords: Any) -> Any:
+        """Every stage of the kernel for these arguments or `pk.spec`s, as `Lowered`; nothing runs."""
+        from pykern.lowered import lower
+
+        try:
+            return lower(self, args, keywords)
+        except KernelError as error:
+            raised = error
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
+        if self._launcher is None:
+            from pykern.launch import Launcher
+
+            with self._lock:
+                if self._launcher is None:
+                    self._launcher = Launcher(self)
+        self._launcher.launch(args, keywords)
+        return COMPLETED
+
+    def captured(self) -> tuple[Any, list[Guard]]:
+        """The source with what its names mean now. Kept while no guarded name changes."""
+        with self._lock:
+            if self._captured is None or not all(map(_holds, self._captured[1])):
+                self._captured = function_source(self.__wrapped__, self.text)
+            return self._captured
+
+    def bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
+        """Parameter names with their values, defaults filled in."""
+        try:
+            bound = self.signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise KernelTypeError(f"kernel `{self.__name__}{self.signature}`: {error}") from None
+        bound.apply_defaults()
+        return list(bound.arguments.items())
+
+    def __repr__(self) -> str:
+        return f"<pykern.kernel {self.__name__}{self.signature}>"
+
+
+Kernel = make_launchable(KernelBase)
+
+
+def kernel(
+    function: Callable | None = None,
+    *,
+    debug: bool | None = None,
+    fastmath: bool = False,
+    workgroup: int | tuple[int, ...] | None = None,
+    ndrange: int | tuple | None = None,
+) -> Any:
+    """Make a kernel of a function: ``@pk.kernel``, ``@pk.kernel(debug=True)`` or ``pk.kernel(f)``.
+
+    `debug` checks every access and raises `OutOfBounds`; it defaults to ``PYKERN_DEBUG``.
+    `fastmath` lets floats be reassociated and assumes no NaN. A `workgroup` or `ndrange` given here
+    is static: launches may leave it out, and another one is a `LaunchError`.
+    """
+    if function is None:
+        return lambda f: kernel(f, debug=debug, fastmath=fastmath, workgroup=workgroup, ndrange=ndrange)
+    if debug is None:
+        from pykern.settings import settings
+
+        debug = settings().debug
+    made = Kernel(function, KernelOptions(debug, fastmath), workgroup, ndrange)
+    _prewarm(made)
+    return made
+
+
+def _prewarm(made: KernelBase) -> None:
+    """Start the compiler in the background, unless this function was compiled before."""
+    from pykern.prewarm import before_first_call
+
+    before_first_call(made.text)
+
+
+def _annotations(function: Callable, signature: inspect.Signature) -> dict[str, Any]:
+    """Annotations of the parameters, those written as strings evaluated."""
+    found: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        annotation = parameter.annotation
+        if annotation is parameter.empty:
+            continue
+        if isinstance(annotation, str):
+            try:
+                annotation = inspect.get_annotations(function, eval_str=True)[name]
+            except NameError as error:
+                raise KernelTypeError(f"the annotation of `{name}`: {error}") from None
+        found[name] = annotation
+    return found
+
+
+def _refuse_signature(made: KernelBase) -> None:
+    for name, parameter in made.signature.parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise KernelTypeError(f"kernel `{made.__name__}` takes `*{name}`", hint="name each parameter")
+        if name in LAUNCH_KEYWORDS:
+            raise KernelTypeError(
+                f"kernel `{made.__name__}` has a parameter `{name}`, which is a launch keyword",
+                hint="give it another name",
+            )
+
+
+def _holds(guard: Guard) -> bool:
+    """Whether a captured name still means the same object."""
+    if guard.cell is not None:
+        try:
+            return guard.cell.cell_contents is guard.value
+        except ValueError:
+            return False
+    assert guard.namespace is not None
+    return guard.namespace.get(guard.name) is guard.value
+
+
+__all__ = ["Kernel", "KernelBase", "LaunchError", "kernel"]

@@ -1,0 +1,196 @@
+"""The long way of a launch: arguments to specs, specs to a variant, checks, run.
+
+The compiled entry does the same for a signature it knows. Comes in: the values and keywords of a
+call. Goes out: nothing; the kernel has run, and the entry for the next call of its kind is in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pykern.abi import ENTRIES
+from pykern.arguments import Passed, arrays_of, pass_value
+from pykern.devices import OVERRIDE, current_device
+from pykern.errors import DeviceError, LaunchError
+from pykern.ndrange import Extent, group_size, index_space, launches
+from pykern.runtime import launchable
+from pykern.source import KernelSource, LaunchSpec
+from pykern.variants import Variant, obtain
+
+if TYPE_CHECKING:
+    from pykern.kernel import KernelBase
+
+LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")
+
+
+class Launcher:
+    """Launches of one kernel, and the variants made so far."""
+
+    def __init__(self, kernel: KernelBase) -> None:
+        self.kernel = kernel
+        self.variants: dict[KernelSource, Variant] = {}
+        self.installed: list[Variant] = []
+
+    def launch(self, args: tuple, keywords: dict[str, Any]) -> None:
+        options = {name: keywords.pop(name) for name in LAUNCH_KEYWORDS if name in keywords}
+        values = self.kernel.bind(args, keywords)
+        device = current_device(options.get("device"))
+        if options.get("stream") is not None:
+            raise DeviceError("the CPU has one stream only", hint="leave `stream` out")
+        for space in self._spaces(options):
+            workgroup = self._workgroup(options.get("workgroup"), len(space))
+            if device == "python":
+                self._run_in_python(values, space, workgroup)
+            else:
+                self._run(values, space, workgroup)
+
+    # -- what is launched ----------------------------------------------------------------------
+
+    def _spaces(self, options: dict[str, Any]) -> list[tuple[Extent, ...]]:
+        static = self.kernel.ndrange
+        given = options.get("ndrange", static)
+        if given is None:
+            raise LaunchError(
+                f"`{self.kernel.__name__}` is launched without an ndrange",
+                hint=f"say how many work-items: {self.kernel.__name__}(..., ndrange=x.shape)",
+            )
+        spaces = launches(given)
+        if static is not None and spaces != [index_space(static)]:
+            raise LaunchError(f"ndrange={given!r}, but `{self.kernel.__name__}` has the static ndrange {static!r}")
+        return spaces
+
+    def _workgroup(self, given: Any, rank: int) -> tuple[int, ...]:
+        static = self.kernel.workgroup
+        if given is None:
+            given = static
+        if given is None:
+            return ()
+        size = group_size(given, rank)
+        if static is not None and size != group_size(static, rank):
+            raise LaunchError(
+                f"workgroup={given!r}, but `{self.kernel.__name__}` has the static workgroup {static!r}"
+            )
+        return size
+
+    # -- on the CPU ----------------------------------------------------------------------------
+
+    def _run(self, values: list[tuple[str, Any]], space: tuple[Extent, ...], workgroup: tuple[int, ...]) -> None:
+        passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
+        plain = all(e.start == 0 and e.step == 1 for e in space)
+        variant = self._variant(passed, space, plain, workgroup)
+        check_writable(variant, passed)
+        cells = [cell for p in passed for cell in p.cells]
+        for extent in space:
+            cells += [extent.count] if plain else [extent.count, extent.start, extent.step]
+        if all(e.count for e in space):
+            variant.run(cells)
+
+    def _variant(
+        self, passed: list[Passed], space: tuple[Extent, ...], plain: bool, workgroup: tuple[int, ...]
+    ) -> Variant:
+        function, _ = self.kernel.captured()
+        static = self.kernel.ndrange is not None and plain
+        launch = LaunchSpec(len(space), plain, tuple(e.count for e in space) if static else None, workgroup)
+        parameters = tuple(p.parameter for p in passed)
+        source = KernelSource(function, parameters, launch, self.kernel.options)
+        pairs = list(overlapping(passed))
+        if pairs:
+            source = self._aliased(source, pairs)
+        with self.kernel._lock:
+            if source not in self.variants:
+                self.variants[source] = obtain(source)
+                self._remember()
+            variant = self.variants[source]
+            self._install(variant)
+        return variant
+
+    def _aliased(self, source: KernelSource, pairs: list[tuple[int, int, bool]]) -> KernelSource:
+        """Arguments that overlap: harmless where both are read only, one and the same view is
+        compiled without the promise, anything else is refused."""
+        from dataclasses import replace
+
+        aliased = replace(source, noalias=False)
+        with self.kernel._lock:
+            if aliased not in self.variants:
+                self.variants[aliased] = obtain(aliased)
+            uses = self.variants[aliased].artifact.uses
+        names = [p.name for p in source.parameters]
+        touching = [(a, b, same) for a, b, same in pairs if uses[a].writes or uses[b].writes]
+        for a, b, same in touching:
+            if not same:
+                raise LaunchError(
+                    f"two arguments of `{self.kernel.__name__}` ({', '.join(names)}) overlap in part, "
+                    f"and the kernel writes one of them (arrays {a + 1} and {b + 1})",
+                    hint="pass a copy: x.copy()",
+                )
+        return aliased if touching else source
+
+    def _remember(self) -> None:
+        from pykern.prewarm import remember
+
+        remember(self.kernel.text)
+
+    def _install(self, variant: Variant) -> None:
+        """Put the variant's entry first among those of its kind; entries that promise no overlap come first."""
+        if not variant.entry_address or variant in self.installed or current_device() != "cpu":
+            return
+        function = variant.source.function
+        current = [v for v in self.installed if v.source.function == function]
+        ordered = sorted([variant, *current], key=lambda v: not v.source.noalias)[:ENTRIES]
+        self.installed = ordered
+        _, guards = self.kernel.captured()
+        launchable.install(
+            self.kernel,
+            [v.entry_address for v in ordered],
+            self.kernel.__call__,
+            [
+                (OVERRIDE, "device", None),  # a block may choose another device
+                *((g.namespace, g.name if g.cell is None else g.cell, g.value) for g in guards),
+            ],
+        )
+
+    # -- on the reference device ---------------------------------------------------------------
+
+    def _run_in_python(
+        self, values: list[tuple[str, Any]], space: tuple[Extent, ...], workgroup: tuple[int, ...]
+    ) -> None:
+        from pykern.runtime import python_device
+
+        python_device.run(
+            self.kernel.__wrapped__,
+            [v for _, v in values],
+            ndrange=tuple((e.start, e.step, e.count) for e in space),
+            workgroup=workgroup,
+            debug=self.kernel.options.debug,
+        )
+
+
+def check_writable(variant: Variant, passed: list[Passed]) -> None:
+    """Refuse read-only arrays that the kernel writes."""
+    for (name, array), use in zip(arrays_of(passed), variant.artifact.uses, strict=True):
+        if use.writes and not array.flags.writeable:
+            raise LaunchError(
+                f"`{name}` is read-only, and `{variant.source.function.name}` writes it",
+                hint="pass a copy: x.copy(), or an array you own",
+            )
+
+
+def overlapping(passed: list[Passed]) -> Iterator[tuple[int, int, bool]]:
+    """Pairs of arrays that share memory, by number, and whether they are one and the same view."""
+    arrays = [array for _, array in arrays_of(passed)]
+    for (a, x), (b, y) in combinations(enumerate(arrays), 2):
+        if not np.may_share_memory(x, y):
+            continue
+        same = x.ctypes.data == y.ctypes.data and x.shape == y.shape and x.strides == y.strides
+        if same or _share(x, y):
+            yield a, b, same and x.dtype == y.dtype
+
+
+def _share(x: np.ndarray, y: np.ndarray) -> bool:
+    try:
+        return np.shares_memory(x, y, max_work=100_000)
+    except np.exceptions.TooHardError:
+        return True

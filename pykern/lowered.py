@@ -1,0 +1,179 @@
+"""Looking inside: `Lowered` holds every stage of a kernel, `Compiled` what came out of it.
+
+Nothing here needs a device or data: arguments may be `spec`s.
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pykern.artifact import Artifact, Stage
+from pykern.compiler.service import service
+from pykern.errors import KernelTypeError, LaunchError
+from pykern.ndrange import group_size, index_space
+from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
+from pykern.types import ArrayAnnotation, DType, IntentAnnotation
+
+if TYPE_CHECKING:
+    from pykern.kernel import KernelBase
+
+
+@dataclass(frozen=True)
+class Spec:
+    """An array that is only described: element type and lengths; a name or None is a length known at launch."""
+
+    shape: tuple[int | str | None, ...]
+    dtype: DType
+    layout: str = "C"
+
+    def __repr__(self) -> str:
+        return f"pk.spec({self.shape!r}, pk.{self.dtype.name})"
+
+
+def spec(shape: int | str | None | tuple[int | str | None, ...], dtype: DType, layout: str = "C") -> Spec:
+    """Describe an array argument for `Kernel.lower`: ``pk.spec((n, m), pk.f32)``.
+
+    `layout` is ``"C"`` or ``"strided"``. Lengths given as integers are facts the compiler may use.
+    """
+    if not isinstance(dtype, DType):
+        raise KernelTypeError(f"pk.spec takes a dtype such as pk.f32, not {dtype!r}")
+    if layout not in ("C", "strided"):
+        raise KernelTypeError(f"a layout is 'C' or 'strided', not {layout!r}")
+    return Spec(shape if isinstance(shape, tuple) else (shape,), dtype, layout)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Machine code of a kernel."""
+
+    artifact: Artifact
+
+    @property
+    def binary(self) -> bytes:
+        """The shared object (CPU)."""
+        return self.artifact.binary
+
+    @property
+    def resources(self) -> dict[str, object]:
+        """What the code takes; for the CPU: code bytes, stack bytes, vector width in bits."""
+        return dict(self.artifact.resources)
+
+    def asm(self) -> str:
+        """The assembly text."""
+        return next(s.text for s in self.artifact.stages if s.kind == "asm")
+
+    def __repr__(self) -> str:
+        return f"<pykern.Compiled {self.artifact.kernel} for {self.artifact.target}, {len(self.binary)} bytes>"
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A kernel with the IR after every pass. `stages` is in order; stages have `name`, `text`, `ms`."""
+
+    source: KernelSource
+    artifact: Artifact
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        return self.artifact.stages
+
+    def stage(self, name: str | int) -> Stage:
+        """A stage by its number, its name, or a part of its name that only fits one."""
+        if isinstance(name, int):
+            return self.stages[name]
+        exact = [s for s in self.stages if s.name == name]
+        found = exact or [s for s in self.stages if name in s.name]
+        if not found:
+            raise KeyError(f"no stage {name!r}; there are {', '.join(s.name for s in self.stages)}")
+        return found[-1] if exact else found[0]
+
+    def as_text(self, stage: str | int = "kern") -> str:
+        """The IR of a stage."""
+        return self.stage(stage).text
+
+    def diff(self, a: str | int, b: str | int) -> str:
+        """What changed from stage `a` to stage `b`, as a unified diff."""
+        before, after = self.stage(a), self.stage(b)
+        lines = difflib.unified_diff(
+            before.text.splitlines(), after.text.splitlines(), before.name, after.name, lineterm=""
+        )
+        return "\n".join(lines)
+
+    def compile(self) -> Compiled:
+        """The machine code (made together with the stages)."""
+        return Compiled(self.artifact)
+
+    def __str__(self) -> str:
+        width = max(len(s.name) for s in self.stages)
+        rows = [f"{s.name:{width}}  {s.ms:8.2f} ms  {len(s.text.splitlines()):5} lines" for s in self.stages]
+        return "\n".join([f"{self.artifact.kernel} for {self.artifact.target}", *rows])
+
+    def _repr_html_(self) -> str:
+        """Notebooks: one fold per stage."""
+        parts = [
+            f"<details><summary><code>{html.escape(s.name)}</code> {s.ms:.2f} ms</summary>"
+            f"<pre>{html.escape(s.text)}</pre></details>"
+            for s in self.stages
+        ]
+        title = html.escape(f"{self.artifact.kernel} for {self.artifact.target}")
+        return f"<div><b>{title}</b>{''.join(parts)}</div>"
+
+
+def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
+    """See `Kernel.lower`. Keywords: ndrange, workgroup, target, passes; others are arguments."""
+    keywords = dict(keywords)
+    options = {n: keywords.pop(n) for n in ("ndrange", "workgroup", "target", "passes", "debug") if n in keywords}
+    values = kernel.bind(args, keywords)
+    parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in values)
+    source = KernelSource(
+        kernel.captured()[0],
+        parameters,
+        _launch_spec(kernel, options, any(isinstance(v, Spec) for _, v in values)),
+        replace(kernel.options, debug=options.get("debug", kernel.options.debug)),
+        target=options.get("target", "llvm"),
+    )
+    passes = tuple(options.get("passes", ()))
+    names = tuple(p for p in passes if isinstance(p, str))
+    live = tuple(p for p in passes if not isinstance(p, str))
+    source = replace(source, passes=names)
+    if live:
+        from pykern.compiler.driver import compile_source
+
+        return Lowered(source, compile_source(source, keep_stages=True, passes=live))
+    return Lowered(source, service().compile(source, keep_stages=True))
+
+
+def parameter(name: str, value: Any, annotation: Any) -> Parameter:
+    """A parameter from a spec, a dtype (a scalar of that type) or a real value."""
+    from pykern.arguments import pass_value
+
+    if isinstance(value, DType):
+        from pykern.source import ScalarSpec
+
+        return Parameter(name, ScalarSpec(value.name))
+    if not isinstance(value, Spec):
+        return pass_value(name, value, annotation).parameter
+    inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
+    if isinstance(inner, ArrayAnnotation) and (inner.dtype != value.dtype or len(inner.shape) != len(value.shape)):
+        raise KernelTypeError(f"`{name}` is annotated {inner!r}, and {value!r} is given")
+    shape = tuple(n if isinstance(n, int) else None for n in value.shape)
+    reads = annotation.reads if isinstance(annotation, IntentAnnotation) else True
+    writes = annotation.writes if isinstance(annotation, IntentAnnotation) else True
+    return Parameter(name, ArraySpec(value.dtype.name, shape, value.layout), reads, writes)
+
+
+def _launch_spec(kernel: KernelBase, options: dict[str, Any], has_specs: bool) -> LaunchSpec:
+    given = options.get("ndrange", kernel.ndrange)
+    if given is None:
+        raise LaunchError(f"`{kernel.__name__}.lower` needs an ndrange", hint="pass ndrange=(n, m)")
+    names = given if isinstance(given, tuple) else (given,)
+    symbolic = any(n is None or isinstance(n, str) for n in names)
+    space = index_space(tuple(1 if n is None or isinstance(n, str) else n for n in names))
+    plain = all(e.start == 0 and e.step == 1 for e in space)
+    static = plain and not symbolic and (has_specs or kernel.ndrange is not None)
+    workgroup = options.get("workgroup", kernel.workgroup)
+    size = () if workgroup is None else group_size(workgroup, len(space))
+    return LaunchSpec(len(space), plain, tuple(e.count for e in space) if static else None, size)

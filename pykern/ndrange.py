@@ -1,0 +1,79 @@
+"""What ``ndrange=`` may be, and what it means.
+
+An int, a range, or a tuple of ints and ranges, one a dimension; a list of these launches each in
+turn. Goes out: `Extent`s, plain data.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+from pykern.errors import LaunchError
+
+MAX_DIMENSIONS = 8
+
+
+@dataclass(frozen=True)
+class Extent:
+    """One dimension of an index space: `count` coordinates from `start` by `step`."""
+
+    start: int
+    step: int
+    count: int
+
+
+def launches(ndrange: Any) -> list[tuple[Extent, ...]]:
+    """The index spaces an ``ndrange=`` asks for. Raises `LaunchError` for anything else."""
+    if isinstance(ndrange, list):
+        return [index_space(item) for item in ndrange]
+    return [index_space(ndrange)]
+
+
+def index_space(ndrange: Any) -> tuple[Extent, ...]:
+    """One index space."""
+    dims = ndrange if isinstance(ndrange, tuple) else (ndrange,)
+    if not 1 <= len(dims) <= MAX_DIMENSIONS:
+        raise LaunchError(
+            f"ndrange={ndrange!r} has {len(dims)} dimensions", hint=f"an ndrange has 1 to {MAX_DIMENSIONS}"
+        )
+    return tuple(_extent(dim, ndrange) for dim in dims)
+
+
+def _extent(dim: Any, ndrange: Any) -> Extent:
+    if isinstance(dim, range):
+        return Extent(dim.start, dim.step, len(dim))
+    count = _length(dim)
+    if count is None:
+        raise LaunchError(
+            f"ndrange={ndrange!r}: {dim!r} is neither an integer nor a range",
+            hint="write ndrange=n, ndrange=(n, m), or ndrange=(range(1, n - 1), m)",
+        )
+    if count < 0:
+        raise LaunchError(f"ndrange={ndrange!r}: a length is not negative", hint="use max(0, n)")
+    return Extent(0, 1, count)
+
+
+def group_size(workgroup: Any, rank: int) -> tuple[int, ...]:
+    """``workgroup=`` as a tuple with one size a dimension."""
+    sizes = workgroup if isinstance(workgroup, tuple) else (workgroup,)
+    lengths = [_length(size) for size in sizes]
+    if any(n is None or n < 1 for n in lengths):
+        raise LaunchError(f"workgroup={workgroup!r}: sizes are integers of at least 1")
+    if len(sizes) > rank:
+        raise LaunchError(
+            f"workgroup={workgroup!r} has {len(sizes)} dimensions and the ndrange {rank}",
+            hint="give one size a dimension of the ndrange",
+        )
+    return (*(int(n) for n in lengths if n is not None), *(1,) * (rank - len(sizes)))
+
+
+def _length(value: Any) -> int | None:
+    """An integer (also NumPy's), but no bool and no float."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None

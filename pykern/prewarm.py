@@ -1,0 +1,27 @@
+"""Start the compiler before it is needed, where it probably will be."""
+
+from __future__ import annotations
+
+import hashlib
+
+from pykern.capture import FunctionText
+
+
+def before_first_call(text: FunctionText) -> None:
+    """Start the compiler process unless kernels of this very text lie in the cache already."""
+    from pykern.compiler.service import prewarm
+    from pykern.variants import cache
+
+    if not cache().seen(digest(text)):
+        prewarm()
+
+
+def remember(text: FunctionText) -> None:
+    """Note that this text was compiled and kept."""
+    from pykern.variants import cache
+
+    cache().mark_seen(digest(text))
+
+
+def digest(text: FunctionText) -> str:
+    return hashlib.sha256(f"{text.file}\n{text.text}".encode()).hexdigest()[:40]

@@ -1,0 +1,108 @@
+"""A kernel for one kind of call: from `KernelSource` to loaded code, through cache and compiler.
+
+Comes in: a source. Goes out: a `Variant` that runs. The order is: disk cache, compiler, loader.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pykern.abi import REPORT_CELLS
+from pykern.artifact import Artifact, Site
+from pykern.compiler.cache import Cache, open_cache
+from pykern.compiler.service import service
+from pykern.compiler.versions import versions
+from pykern.errors import AssertionFailed, KernelError, OutOfBounds
+from pykern.runtime.loader import LoadedKernel, load
+from pykern.runtime.text import PrintCallback, printer
+from pykern.settings import settings
+from pykern.source import KernelSource
+
+PRINT_CELL = REPORT_CELLS - 1
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Loaded code and what the launch has to check for it."""
+
+    source: KernelSource
+    artifact: Artifact
+    code: LoadedKernel
+
+    @property
+    def entry_address(self) -> int:
+        """The compiled CPython entry, 0 where the kernel reports and so goes the long way."""
+        return self.code.entry_address
+
+    def run(self, cells: list[int]) -> None:
+        """Run one launch; raises what the kernel reports."""
+        if not self.artifact.sites:
+            self.code.run([*cells, 0])
+            return
+        report = np.zeros(REPORT_CELLS, np.int64)
+        callback: PrintCallback = printer(self.artifact.sites)
+        report[PRINT_CELL] = ctypes.cast(callback, ctypes.c_void_p).value or 0
+        self.code.run([*cells, report.ctypes.data])
+        if report[0]:
+            raise failure(self.artifact.sites[int(report[0]) - 1], report)
+
+
+def failure(site: Site, report: np.ndarray) -> KernelError:
+    """The error a report describes."""
+    if site.kind == "bounds":
+        rank = int(report[1])
+        index = tuple(int(n) for n in report[2 : 2 + rank])
+        shape = tuple(int(n) for n in report[2 + rank : 2 + 2 * rank])
+        return OutOfBounds(
+            f"index {_tuple(index)} is outside of `{site.template}`, whose shape is {_tuple(shape)}",
+            site.span,
+            "guard the access, or launch with a smaller ndrange",
+        )
+    reason = f"assertion failed: {site.template}" if site.template else "assertion failed"
+    return AssertionFailed(reason, site.span)
+
+
+def _tuple(numbers: tuple[int, ...]) -> str:
+    return str(numbers[0]) if len(numbers) == 1 else str(numbers)
+
+
+_cache: Cache | None = None
+
+
+def cache() -> Cache:
+    """The process's view of the disk cache."""
+    global _cache
+    if _cache is None:
+        _cache = open_cache()
+    return _cache
+
+
+def obtain(source: KernelSource) -> Variant:
+    """The variant of a source. Raises what the compiler raises."""
+    key = source.key(versions())
+    entry = cache().get(key)
+    if entry is not None:
+        try:
+            return Variant(source, entry.artifact, load(entry.artifact.binary, entry.artifact.entry))
+        except OSError:  # linked for another machine, or changed since
+            cache().discard(key)
+    artifact = service().compile(source, keep_stages=settings().dump is not None)
+    cache().put(key, artifact)
+    if settings().dump is not None:
+        dump(artifact, settings().dump)
+    return Variant(source, artifact, load(artifact.binary, artifact.entry))
+
+
+def dump(artifact: Artifact, directory: Any) -> None:
+    """Write every stage of a kernel: ``DIR/kernel.key/NN-name.mlir``."""
+    folder = os.path.join(directory, f"{artifact.kernel}.{artifact.key[:12] or 'kernel'}")
+    os.makedirs(folder, exist_ok=True)
+    for number, stage in enumerate(artifact.stages):
+        ending = {"mlir": "mlir", "llvm": "ll", "asm": "s"}[stage.kind]
+        name = "".join(c if c.isalnum() or c in "-_" else "-" for c in stage.name)[:80].strip("-")
+        with open(os.path.join(folder, f"{number:02}-{name}.{ending}"), "w") as file:
+            file.write(stage.text)
