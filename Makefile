@@ -40,7 +40,7 @@ check-pytest: $(VENV)/.installed-dev
 
 check-lit: $(VENV)/.installed-dev
 	@echo "== lit"
-	@$(PY) -m lit.main -sv $(LIT_ARGS) lit_tests
+	@$(VENV)/bin/lit -sv $(LIT_ARGS) lit_tests
 
 check-lint: $(VENV)/.installed-dev
 	@echo "== ruff check"
