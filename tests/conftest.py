@@ -6,6 +6,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -21,13 +22,14 @@ hypothesis.settings.load_profile("pykern")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cache_of_this_run() -> Iterator[None]:
-    """Compiled kernels go to a new folder, also those of programs that tests start.
+def _environment_of_this_run() -> Iterator[None]:
+    """For the tests and the programs they start: these sources, and a cache that is new and their own.
 
     So nothing an earlier version compiled is tested by mistake, and the user's cache is left alone.
     """
     with tempfile.TemporaryDirectory(prefix="pykern-tests-") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYKERN_CACHE_DIR", folder)
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
         yield
 
 

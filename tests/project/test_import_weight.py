@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
+from tests.project.programs import run
 from tests.project.tree import ROOT
 
 HEAVY = {
@@ -17,11 +17,7 @@ HEAVY = {
 def loaded_by(statement: str) -> set[str]:
     """Top-level packages in `sys.modules` after `statement` in a fresh interpreter."""
     program = f"import json, sys; {statement}; print(json.dumps([m.partition('.')[0] for m in sys.modules]))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return set(json.loads(done.stdout))
+    return set(json.loads(run(sys.executable, "-c", program, cwd=ROOT)))
 
 
 def test_import_pykern_is_light():

@@ -1,0 +1,123 @@
+"""The wheel holds all of pykern, links materialised, and runs a kernel where there is nothing else of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import site
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.project.programs import run
+from tests.project.tree import LINKED, ROOT, SOURCE_FOLDERS, modules, source_files
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = """
+from pathlib import Path
+import sys
+
+import numpy as np
+import pykern as pk
+
+assert Path(pk.__file__).is_relative_to(sys.prefix), pk.__file__
+
+
+@pk.kernel
+def scale(y, x, a):
+    i = pk.index()
+    y[i] = a * x[i]
+
+
+x = np.arange(1001, dtype=np.float32)
+y = np.zeros_like(x)
+scale(y, x, 3.0, ndrange=len(x))
+np.testing.assert_array_equal(y, 3 * x)
+print("ran")
+"""
+
+
+def run_alone(*command: str | Path, cwd: Path) -> str:
+    """Run `command` with an environment that finds no other pykern."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return run(*command, cwd=cwd, environment=environment)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel, made from the sdist, made from a copy of the sources: so both are tested."""
+    copy = tmp_path_factory.mktemp("sources")
+    skipped = shutil.ignore_patterns("__pycache__", "Output")
+    for folder in SOURCE_FOLDERS:
+        shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=skipped)
+    for file in ("pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md"):
+        if (ROOT / file).exists():
+            shutil.copy(ROOT / file, copy)
+    run_alone(sys.executable, "-m", "build", "--no-isolation", "--outdir", copy / "dist", cwd=copy)
+    (built,) = (copy / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """The Python of a new environment: the wheel is installed, its dependencies are borrowed from here."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    run_alone(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--no-deps",
+        "--no-index",
+        wheel,
+        cwd=folder,
+    )
+    (packages,) = (folder / "lib").glob("python*/site-packages")
+    # A plain line of a .pth file extends sys.path at its end: the wheel comes first, and the editable install
+    # of pykern in the borrowed folder, itself a .pth file, is not followed.
+    packages.joinpath("borrowed.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+    return python
+
+
+def test_every_module_is_inside(wheel):
+    expected = {path.relative_to(ROOT).as_posix() for path in source_files()}
+    expected = {f"pykern/{name}" if name.split("/")[0] in LINKED else name for name in expected}
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert len(expected) == len(modules())
+    assert not expected - names
+    assert "pykern/py.typed" in names
+
+
+def test_nothing_else_is_inside(wheel):
+    top = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {name for name in top if not name.endswith(".dist-info")} == {"pykern"}
+
+
+def test_data_files_are_inside(wheel):
+    """Whatever is no Python file and lies beside one (templates, dialect texts) is package data."""
+    files = {
+        path.relative_to(ROOT / folder).as_posix()
+        for folder in SOURCE_FOLDERS
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc", ".md") and "__pycache__" not in path.parts
+    }
+    names = zipfile.ZipFile(wheel).namelist()
+    assert not {file for file in files if not any(name.endswith("/" + file) for name in names)}
+
+
+def test_wheel_runs_a_kernel(installed, tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    assert run_alone(installed, "program.py", cwd=tmp_path) == "ran\n"
+
+
+@pytest.mark.parametrize("command", ["pykern", "pykern-opt"])
+def test_commands_are_installed(installed, command, tmp_path):
+    assert "usage" in run_alone(installed.parent / command, "--help", cwd=tmp_path).lower()
