@@ -19,7 +19,7 @@ from pykern.errors import LaunchError
 LOG_TOPICS = ("compile", "cache", "worker", "launch", "remarks", "all")
 
 _SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_SWITCH = dict.fromkeys(("0", "off", "false", "no"), False) | dict.fromkeys(("1", "on", "true", "yes"), True)
+_ON, _OFF = ("1", "on", "true", "yes"), ("0", "off", "false", "no")
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 
 def _switch(text: str) -> bool:
-    if text.lower() not in _SWITCH:
+    if text.lower() not in _ON + _OFF:
         raise ValueError
-    return _SWITCH[text.lower()]
+    return text.lower() in _ON
 
 
 def _size(text: str) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from pykern.artifact import ArgumentUse, Artifact, Site, Stage
 from pykern.locations import SourceSpan
 
-_CLASSES = {cls.__name__: cls for cls in (Artifact, ArgumentUse, Site, Stage, SourceSpan)}
+_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (Artifact, ArgumentUse, Site, Stage, SourceSpan)}
 
 
 def to_json(value: object, omit: tuple[str, ...] = ()) -> str:

@@ -12,13 +12,15 @@ import collections
 import os
 import queue
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pykern.compiler import frames
+
+if TYPE_CHECKING:
+    import subprocess
 
 _GRACE = 2.0
 """Seconds that a process which is ending anyway is waited for."""
@@ -118,6 +120,8 @@ class WorkerProcess:
                 process.send_signal(number)
 
     def _run(self, command: Sequence[str]) -> None:
+        import subprocess  # here: a start with all kernels in the cache does without it
+
         try:
             process = subprocess.Popen(
                 command,
@@ -184,7 +188,6 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
             return
         _signal_group(process.pid, signal.SIGKILL)
         return
-    try:
-        process.wait(_GRACE)
-    except subprocess.TimeoutExpired:
-        process.kill()
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.001)
+    process.kill()

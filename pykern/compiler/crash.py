@@ -6,13 +6,13 @@ Read next: `reproducer` (the file that shows it again).
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import signal
 import sys
 from collections.abc import Sequence
 
-from pykern.compiler.reproducer import write_reproducer
 from pykern.errors import CompilerCrash
 from pykern.locations import SourceSpan
 from pykern.settings import Settings
@@ -20,6 +20,8 @@ from pykern.source import KernelSource
 
 _LINES = 12
 _NOISE = re.compile(r"\s*(#\d+ 0x|PLEASE submit|Stack dump|Extension modules:|\S+\(\+0x|<truncated)")
+_OUTERMOST = os.path.join("compiler", "worker.py")
+"""Below this frame stands only how the process was started."""
 _FROM_OUTSIDE = {"SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"}
 
 
@@ -30,6 +32,8 @@ def crash_error(
 
     `what` ends the sentence "the compiler process ...".
     """
+    from pykern.compiler.reproducer import write_reproducer  # here: few programs ever need it
+
     words = last_words(output)
     path = write_reproducer(source, f"the compiler process {what}", words, settings)
     if path is None:
@@ -81,7 +85,7 @@ def last_words(output: Sequence[str]) -> list[str]:
     frames: list[str] = []
     current = next((i for i, line in enumerate(lines) if line.startswith("Current thread")), len(lines))
     for line in lines[current + 1 :]:
-        if not line.startswith("  File ") or len(frames) == _LINES // 2:
+        if not line.startswith("  File ") or _OUTERMOST in line or len(frames) == _LINES // 2:
             break
         frames.append(line.strip())
     return messages[-_LINES // 2 :] + (["in (innermost first):", *frames] if frames else [])

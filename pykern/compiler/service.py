@@ -18,6 +18,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
+from typing import TypeVar
 
 from pykern.artifact import Artifact
 from pykern.compiler import frames
@@ -29,8 +30,7 @@ from pykern.errors import CompilerCrash, KernelError, KernelTypeError
 from pykern.settings import Settings, settings
 from pykern.source import KernelSource
 
-_TELL_AFTER = 1.0
-"""Seconds of compiling after which the user is told what takes so long."""
+_Error = TypeVar("_Error", bound=KernelError)
 
 
 class Service:
@@ -152,18 +152,15 @@ class Service:
         with Progress(request.source, self.settings) as progress:
             try:
                 # A process that ended before it took up the request is replaced without a word, once.
-                return self._converse(request, frame, progress, last=False) or self._converse(
-                    request, frame, progress, last=True
-                )
+                outcome = self._converse(request, frame, progress)
+                return outcome or self._converse(request, frame, progress) or self._gone(request)
             except BaseException:
                 # Ctrl-C, most of all: the answer would come when the next one is waited for.
                 self._let_go(WorkerProcess.kill)
                 raise
 
-    def _converse(
-        self, request: _Request, frame: bytes, progress: Progress, last: bool
-    ) -> Artifact | KernelError | None:
-        """Ask the process. None: it was gone before it began, and this was not the `last` try."""
+    def _converse(self, request: _Request, frame: bytes, progress: Progress) -> Artifact | KernelError | None:
+        """Ask the process. None: it was gone before it began."""
         worker = self._ensure()
         if (failure := self._await_ready(worker, request, progress)) is not None:
             return failure
@@ -182,7 +179,7 @@ class Service:
                     begun = True
                 case ("ended", status, output):
                     self._let_go()
-                    if not begun and not last:
+                    if not begun:
                         return None
                     return self._crash(
                         request, describe_end(status), output, lasting=not from_outside(status)
@@ -210,6 +207,9 @@ class Service:
                     self._let_go(WorkerProcess.kill)
                     return self._crash(request, "was not ready in time", [], lasting=False)
         return None
+
+    def _gone(self, request: _Request) -> CompilerCrash:
+        return self._crash(request, "ended twice before it began", [], lasting=False)
 
     def _timed_out(self, worker: WorkerProcess, request: _Request) -> CompilerCrash:
         self._let_go(WorkerProcess.stop)
@@ -288,7 +288,7 @@ class _Job:
         self.outcome: Artifact | KernelError | None = None
 
 
-def _again(error: KernelError) -> KernelError:
+def _again(error: _Error) -> _Error:
     """An equal error to raise anew: one object raised twice would gather both tracebacks."""
     other = copy.copy(error)
     other.__dict__.update(error.__dict__)

@@ -33,6 +33,23 @@ def compile(source: KernelSource, *, keep_stages: bool = False) -> Artifact:
         os.abort()
     elif name == "segfault":
         ctypes.string_at(0)
+    elif name == "mlir_segfault":
+        from mlir import ir
+        from mlir.dialects import llvm
+
+        with ir.Context() as context:
+            context.allow_unregistered_dialects = True
+            module = ir.Module.parse('"no.translation"() : () -> ()')
+            llvm.translate_module_to_llvmir(module.operation)
+    elif name == "mlir_abort":
+        from mlir import ir
+
+        with ir.Context(), ir.Location.unknown():
+            module = ir.Module.parse(
+                "func.func @f(%a: i32) -> i32 { %b = arith.addi %a, %a : i32 return %b : i32 }"
+            )
+            block = module.body.operations[0].regions[0].blocks[0]
+            block.operations[0].erase()
     elif name == "leave":
         os._exit(1)
     elif name == "killed":

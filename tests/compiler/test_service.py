@@ -222,6 +222,22 @@ def test_a_crash_is_an_error_at_the_kernel_and_life_goes_on(service: Service, na
 
 
 @posix
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mlir_segfault", "SIGSEGV"), ("mlir_segfault", "missing `LLVMTranslationDialectInterface` registration"),
+        ("mlir_abort", "SIGABRT"), ("mlir_abort", "operation destroyed but still has uses"),
+    ],
+)  # fmt: skip
+def test_crashes_of_mlir_itself(service: Service, name: str, words: str):
+    with pytest.raises(CompilerCrash) as caught:
+        service.compile(kernel(name))
+    assert words in str(caught.value)
+    assert "worker.py" not in str(caught.value)
+    assert service.compile(kernel("a"))
+
+
+@posix
 def test_a_kernel_that_crashed_is_not_tried_again(service: Service):
     with pytest.raises(CompilerCrash) as first:
         service.compile(kernel("abort"))
