@@ -1,7 +1,7 @@
 """Compiled kernels on disk, found by the hash of all that decides their code.
 
 Comes in: a key (`KernelSource.key`) and an `Artifact`. Goes out: the artifact again, in a later
-process, and the path of a file that the runtime can load in place.
+process, and the path of its file.
 
 A cache that cannot be used is no error: kernels are compiled instead, and one line of log says why.
 Read next: `cache_format` (what a file holds), `private_files` (whose files are trusted), `versions`.
@@ -27,7 +27,7 @@ from pykern.compiler.private_files import (
 )
 from pykern.settings import Settings, settings
 
-_SUFFIX = ".so"
+_SUFFIX = ".kernel"
 _TOUCH_AFTER = 60.0
 _STALE_TEMPORARY = 3600.0
 _STALE_MARKER = 90 * 24 * 3600.0
@@ -37,7 +37,7 @@ _KEEP = 0.8
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """A kernel found in the cache. `path` can be loaded in place; `artifact.binary` are the same bytes."""
+    """A kernel found in the cache. `path` begins with `artifact.binary`: a shared object loads in place."""
 
     artifact: Artifact
     path: str

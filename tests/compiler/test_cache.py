@@ -318,11 +318,11 @@ def test_larger_than_the_whole_cache(tmp_path: Path):
 def test_what_a_dead_writer_left_is_swept(cache: Cache):
     cache.put(KEY, artifact())
     shard = only_file(cache).parent
-    for name, age in [("a.so.1-ff.tmp", 7200), ("b.so.2-ff.tmp", 60)]:
+    for name, age in [("a.kernel.1-ff.tmp", 7200), ("b.kernel.2-ff.tmp", 60)]:
         (shard / name).write_bytes(b"half")
         os.utime(shard / name, (time.time() - age,) * 2)
     cache.prune()
-    assert sorted(p.name for p in shard.iterdir()) == sorted([f"{KEY}.so", "b.so.2-ff.tmp"])
+    assert sorted(p.name for p in shard.iterdir()) == sorted([f"{KEY}.kernel", "b.kernel.2-ff.tmp"])
 
 
 # Listing
