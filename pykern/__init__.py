@@ -1,0 +1,95 @@
+"""pykern: one Python function, compiled with MLIR, for every device.
+
+Everything public is here; each name is imported when it is first used, so that ``import pykern``
+stays light. Start with `pykern.kernel`; the way of the data is `capture` -> `frontend` -> `passes` ->
+`lowering` -> `runtime`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "kernel": "pykern.kernel",
+    "Kernel": "pykern.kernel",
+    "func": "pykern.function",
+    "spec": "pykern.lowered",
+    "Lowered": "pykern.lowered",
+    "Compiled": "pykern.lowered",
+    "device": "pykern.devices",
+    "devices": "pykern.devices",
+    "Event": "pykern.event",
+    "wait": "pykern.event",
+    **dict.fromkeys(("set_num_threads", "get_num_threads"), "pykern.runtime.cpu_table"),
+    **dict.fromkeys(
+        (
+            "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64",
+            "In", "Out", "InOut", "static",
+        ),
+        "pykern.types",
+    ),
+    **dict.fromkeys(
+        (
+            "KernelError", "KernelSyntaxError", "KernelTypeError", "VerifyError", "PassError", "NotRaisable",
+            "NotDifferentiable", "TargetError", "CompilerCrash", "LaunchError", "DeviceError", "OutOfBounds",
+            "AssertionFailed",
+        ),
+        "pykern.errors",
+    ),
+}  # fmt: skip
+_SUBMODULES = ("errors", "language", "testing", "types")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module at its first use (PEP 562)."""
+    if name.startswith("_"):
+        raise AttributeError(f"module 'pykern' has no attribute {name!r}")
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _SUBMODULES:
+        return importlib.import_module(f"pykern.{name}")
+    else:
+        language = importlib.import_module("pykern.language")
+        if name not in language.__all__:
+            raise AttributeError(f"module 'pykern' has no attribute {name!r}")
+        value = getattr(language, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    language = importlib.import_module("pykern.language")
+    return sorted({*globals(), *_HOME, *_SUBMODULES, *language.__all__})
+
+
+if TYPE_CHECKING:
+    from pykern.devices import device, devices
+    from pykern.errors import *  # noqa: F403
+    from pykern.event import Event, wait
+    from pykern.function import func
+    from pykern.kernel import Kernel, kernel
+    from pykern.language import *  # noqa: F403
+    from pykern.lowered import Compiled, Lowered, spec
+    from pykern.runtime.cpu_table import get_num_threads, set_num_threads
+    from pykern.types import (
+        In,
+        InOut,
+        Out,
+        bf16,
+        bool_,
+        f16,
+        f32,
+        f64,
+        i8,
+        i16,
+        i32,
+        i64,
+        static,
+        u8,
+        u16,
+        u32,
+        u64,
+    )

@@ -1,0 +1,1 @@
+"""Command-line tools: `cli` is ``pykern``, `opt` is ``pykern-opt``."""

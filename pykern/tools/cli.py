@@ -1,0 +1,80 @@
+"""The ``pykern`` command: compile, devices, cache. Each has ``--json`` for machines.
+
+Exit codes: 0 ok, 1 the kernel is wrong, 2 usage, 3 no such device or tool, 4 the compiler crashed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from pykern.errors import CompilerCrash, DeviceError, KernelError
+
+OK, WRONG_KERNEL, USAGE, NO_DEVICE, CRASH = range(5)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; gives the exit code."""
+    parser = argparse.ArgumentParser(prog="pykern", description="Compile Python kernels with MLIR, and look inside.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _compile_arguments(commands)
+    _devices_arguments(commands)
+    _cache_arguments(commands)
+    chosen = parser.parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = chosen.run
+    try:
+        return run(chosen)
+    except CompilerCrash as error:
+        print(error, file=sys.stderr)
+        print(error.reproducer or "", file=sys.stderr)
+        return CRASH
+    except DeviceError as error:
+        print(error, file=sys.stderr)
+        return NO_DEVICE
+    except KernelError as error:
+        print(error, file=sys.stderr)
+        return WRONG_KERNEL
+
+
+def _compile_arguments(commands) -> None:
+    parser = commands.add_parser("compile", help="compile a kernel without running it, show its stages")
+    parser.add_argument("kernel", metavar="FILE.py::KERNEL")
+    parser.add_argument(
+        "--args", default="", metavar="TYPES",
+        help="argument types where the kernel has no annotations, e.g. 'f32[?,?] f32[128] f64 int'",
+    )  # fmt: skip
+    parser.add_argument("--ndrange", required=True, help="lengths known or not: 128,? or ?")
+    parser.add_argument("--workgroup", default="", help="e.g. 16,16")
+    parser.add_argument("--target", default="llvm")
+    parser.add_argument("--debug", action="store_true", help="with bounds checks")
+    parser.add_argument("--stage", help="print the IR of this stage (a name, a part of it, or a number)")
+    parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="print what changed between two stages")
+    parser.add_argument("--asm", action="store_true", help="print the assembly")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the binary")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=lambda chosen: _late("compile_command").run(chosen))
+
+
+def _devices_arguments(commands) -> None:
+    parser = commands.add_parser("devices", help="every device and toolchain: found or not, and what to install")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=lambda chosen: _late("devices_command").run(chosen))
+
+
+def _cache_arguments(commands) -> None:
+    parser = commands.add_parser("cache", help="the compiled kernels on disk")
+    parser.add_argument("action", nargs="?", choices=("list", "clear", "path"), default="list")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=lambda chosen: _late("cache_command").run(chosen))
+
+
+def _late(name: str):
+    """A command's module, imported when it is asked for: ``pykern --help`` stays quick."""
+    import importlib
+
+    return importlib.import_module(f"pykern.tools.{name}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

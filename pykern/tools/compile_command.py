@@ -1,0 +1,101 @@
+"""``pykern compile FILE.py::KERNEL``: every stage of a kernel, without running it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import sys
+from typing import Any
+
+from pykern.errors import KernelTypeError, LaunchError
+from pykern.lowered import Lowered, spec
+from pykern.types import BY_NAME, ArrayAnnotation, IntentAnnotation
+
+
+def run(chosen: argparse.Namespace) -> int:
+    kernel = load_kernel(chosen.kernel)
+    lowered: Lowered = kernel.lower(
+        *_arguments(kernel, chosen.args),
+        ndrange=tuple(_length(n) for n in chosen.ndrange.split(",")),
+        target=chosen.target,
+        debug=chosen.debug,
+        **({"workgroup": tuple(int(n) for n in chosen.workgroup.split(","))} if chosen.workgroup else {}),
+    )
+    if chosen.output:
+        with open(chosen.output, "wb") as file:
+            file.write(lowered.compile().binary)
+    if chosen.stage is not None:
+        print(lowered.as_text(int(chosen.stage) if chosen.stage.isdigit() else chosen.stage))
+    elif chosen.diff:
+        print(lowered.diff(*chosen.diff))
+    elif chosen.asm:
+        print(lowered.compile().asm())
+    elif chosen.json:
+        print(json.dumps(_as_json(lowered), indent=1))
+    else:
+        print(lowered)
+        print("  ".join(f"{name} {value}" for name, value in lowered.compile().resources.items()))
+    return 0
+
+
+def load_kernel(path: str) -> Any:
+    """The kernel of ``FILE.py::NAME``. Raises `LaunchError` where there is none."""
+    file, _, name = path.partition("::")
+    if not name or not os.path.isfile(file):
+        raise LaunchError(f"`{path}` names no kernel", hint="write FILE.py::KERNEL")
+    module_spec = importlib.util.spec_from_file_location(os.path.basename(file).removesuffix(".py"), file)
+    assert module_spec is not None and module_spec.loader is not None
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules.setdefault(module_spec.name, module)
+    sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
+    module_spec.loader.exec_module(module)
+    from pykern.kernel import KernelBase
+
+    found = getattr(module, name, None)
+    if not isinstance(found, KernelBase):
+        kernels = [n for n, v in vars(module).items() if isinstance(v, KernelBase)]
+        raise LaunchError(f"{file} has no kernel `{name}`", hint=f"it has {', '.join(kernels) or 'none'}")
+    return found
+
+
+def _arguments(kernel: Any, types: str) -> list[Any]:
+    texts = types.split()
+    names = list(kernel.signature.parameters)
+    if texts and len(texts) != len(names):
+        raise KernelTypeError(f"--args gives {len(texts)} types for {len(names)} parameters: {', '.join(names)}")
+    if texts:
+        return [_from_text(t) for t in texts]
+    missing = [n for n in names if n not in kernel.annotations]
+    if missing:
+        raise KernelTypeError(f"`{missing[0]}` has no annotation", hint="give --args 'f32[?] ...', one a parameter")
+    return [_from_annotation(kernel.annotations[n]) for n in names]
+
+
+def _from_annotation(annotation: Any) -> Any:
+    inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
+    return spec(inner.shape, inner.dtype) if isinstance(inner, ArrayAnnotation) else inner
+
+
+def _from_text(text: str) -> Any:
+    match = re.fullmatch(r"(\w+)(?:\[([^\]]*)\])?", text)
+    if match is None or match[1] not in BY_NAME:
+        raise KernelTypeError(f"`{text}` is no type", hint=f"write one of {', '.join(BY_NAME)}, or f32[?,128]")
+    dtype = BY_NAME[match[1]]
+    return dtype if match[2] is None else spec(tuple(_length(n) for n in match[2].split(",")), dtype)
+
+
+def _length(text: str) -> int | None:
+    return None if text.strip() in ("?", ":") else int(text)
+
+
+def _as_json(lowered: Lowered) -> dict[str, Any]:
+    compiled = lowered.compile()
+    return {
+        "kernel": lowered.artifact.kernel,
+        "target": lowered.artifact.target,
+        "resources": compiled.resources,
+        "stages": [{"name": s.name, "kind": s.kind, "ms": s.ms, "text": s.text} for s in lowered.stages],
+    }
