@@ -46,7 +46,6 @@ def count(pixels: np.ndarray) -> np.ndarray:
     counts = np.zeros(BINS, np.int32)
     groups = pk.cdiv(pixels.size, GROUP * PER_ITEM)
     histogram(counts, pixels, ndrange=groups * GROUP)
-    pk.synchronize()
     return counts
 
 

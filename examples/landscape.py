@@ -73,7 +73,7 @@ class Terrain:
 
 def read_terrain() -> Terrain:
     """The elevation model; its cells are equal in degrees, so narrower in metres away from the equator."""
-    with cbook.get_sample_data("jacksboro_fault_dem.npz") as data:
+    with np.load(cbook.get_sample_data("jacksboro_fault_dem.npz", asfileobj=False)) as data:
         latitude = math.radians(float(data["ymin"] + data["ymax"]) / 2)
         return Terrain(
             z=data["elevation"].astype(np.float64),
@@ -88,7 +88,6 @@ def run_kernel(z, across, along, steps):
     for _ in range(steps):
         creep(new, z, across, along, ndrange=z.shape)
         z, new = new, z
-    pk.synchronize()
     return z
 
 
@@ -107,31 +106,30 @@ def timed(function, *args):
 
 def draw(terrain: Terrain, after: np.ndarray, years: float, path: str) -> None:
     """Hill-shaded maps before and after, above a profile from west to east through the middle."""
+    later = f"after {years / 1e6:.0f} million years"
     light = LightSource(azdeg=315, altdeg=45)
     row = terrain.z.shape[0] // 2
     east = np.arange(terrain.z.shape[1]) * terrain.dx / 1000
     extent = (0, east[-1], 0, terrain.z.shape[0] * terrain.dy / 1000)
-    figure = plt.figure(figsize=(11, 8), layout="constrained")
-    maps, profile = figure.subfigures(2, 1, height_ratios=(2.4, 1))
-    for axes, z, title in zip(
-        maps.subplots(1, 2, sharey=True),
-        (terrain.z, after),
-        ("today", f"after {years / 1e6:.0f} million years"),
-        strict=True,
-    ):
+    figure, axes = plt.subplot_mosaic(
+        [["before", "after"], ["profile"] * 2],
+        height_ratios=(2.4, 1),
+        figsize=(11, 8),
+        layout="constrained",
+    )
+    for name, z, title in (("before", terrain.z, "today"), ("after", after, later)):
         shaded = light.shade(
-            z, plt.cm.gist_earth, vert_exag=2, dx=terrain.dx, dy=terrain.dy, blend_mode="overlay",
+            z, plt.get_cmap("gist_earth"), vert_exag=2, dx=terrain.dx, dy=terrain.dy, blend_mode="overlay",
             vmin=terrain.z.min() - 200, vmax=terrain.z.max(),
         )  # fmt: skip
-        axes.imshow(shaded, extent=extent)
-        axes.axhline(extent[3] - row * terrain.dy / 1000, color="white", linewidth=0.8, linestyle="--")
-        axes.set(title=title, xlabel="east (km)")
-    maps.axes[0].set_ylabel("north (km)")
-    axes = profile.subplots()
-    axes.plot(east, terrain.z[row], color="0.6", label="today")
-    axes.plot(east, after[row], color="tab:red", label=f"after {years / 1e6:.0f} million years")
-    axes.set(title="along the dashed line", xlabel="east (km)", ylabel="elevation (m)", xlim=extent[:2])
-    axes.legend()
+        axes[name].imshow(shaded, extent=extent)
+        axes[name].axhline(extent[3] - row * terrain.dy / 1000, color="white", linewidth=0.8, linestyle="--")
+        axes[name].set(title=title, xlabel="east (km)", ylabel="north (km)")
+    profile = axes["profile"]
+    profile.plot(east, terrain.z[row], color="0.6", label="today")
+    profile.plot(east, after[row], color="tab:red", label=later)
+    profile.set(title="along the dashed line", xlabel="east (km)", ylabel="elevation (m)", xlim=extent[:2])
+    profile.legend()
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
