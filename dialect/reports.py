@@ -27,17 +27,19 @@ class SiteOp(KernOp):
 
 @kern_op
 class PrintOp(SiteOp):
-    """Hand the values to the host, which puts them into the template's braces.
+    """Hand values to the host, which puts them into the template's braces.
 
-    ``"kern.print"(%x, %i) {template = "{} at {}\\0A", dtypes = ["f32", "int"]} : (f32, index) -> ()``
+    Each comes as 64 bits: integers extended, floats as f64. `dtypes` says what they are.
+
+    ``"kern.print"(%x, %i) {template = "{} at {}\\0A", dtypes = ["f32", "int"]} : (i64, i64) -> ()``
     """
 
     OPERATION_NAME = "kern.print"
     IRDL = """
-    %any = irdl.any
+    %i64 = irdl.is i64
     %template = irdl.base "#builtin.string"
     %dtypes = irdl.base "#builtin.array"
-    irdl.operands(values: variadic %any)
+    irdl.operands(values: variadic %i64)
     irdl.attributes { "template" = %template, "dtypes" = %dtypes }
 """
 

@@ -10,7 +10,7 @@ from mlir.dialects import arith, func, memref, scf
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.dialect.collectives import MEETINGS
-from pykern.passes.kernels import GROUP_OPS, find, index_constant, named, replace
+from pykern.passes.kernels import GROUP_OPS, find, identity, index_constant, named, replace
 from pykern.passes.launch_arguments import LaunchArguments, add_launch_arguments
 from pykern.passes.uniformity import Uniformity
 from pykern.passes.work_groups.demote import Demotion
@@ -175,13 +175,13 @@ def _expand_shared(kernel: ir.Operation, slots: Slots) -> None:
         replace(op, [slots.buffer(list(kind.shape), kind.element_type)])
 
 
-def _holding_meetings(kernel: ir.Operation) -> set[ir.Operation]:
-    """Ops with a meeting somewhere inside."""
-    holding: set[ir.Operation] = set()
+def _holding_meetings(kernel: ir.Operation) -> set[int]:
+    """Ops with a meeting somewhere inside, by `identity`."""
+    holding: set[int] = set()
     for op in named(kernel, *MEETINGS):
         parent = op.parent
         while parent is not None and parent.operation != kernel:
-            holding.add(parent.operation)
+            holding.add(identity(parent.operation))
             parent = parent.operation.parent
     return holding
 
@@ -191,7 +191,7 @@ def _group_loop(kernel: ir.Operation, launch: LaunchArguments, shape: GroupShape
     block = kernels.body(kernel)
     operations = [o.operation for o in block.operations]
     terminator = operations.pop()
-    keep = set(slots.made)
+    keep = {identity(op) for op in slots.made}
     with ir.InsertionPoint(terminator), kernel.location:
         one = index_constant(1)
         loop = scf.ForOp(launch.lo, launch.hi, one)
@@ -199,7 +199,7 @@ def _group_loop(kernel: ir.Operation, launch: LaunchArguments, shape: GroupShape
         end = scf.YieldOp([]).operation
     launch_values = set(launch.counts)
     for op in operations:
-        if op not in keep and not (op.results and op.results[0] in launch_values):
+        if identity(op) not in keep and not (op.results and op.results[0] in launch_values):
             op.move_before(end)
     for op in slots.made:
         if op.name == "memref.dealloc":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator
 
 from mlir import ir
@@ -20,6 +21,16 @@ GROUP_OPS = MEETINGS | {
     "kern.shared",
 }
 """Ops that only mean something in a workgroup."""
+
+
+def identity(op: ir.Operation) -> int:
+    """The address of an op. The bindings' own hash of an op follows its contents and changes with them."""
+    return _pointer(op._CAPIPtr, b"mlir.ir.Operation._CAPIPtr")
+
+
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype = ctypes.c_void_p
+_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def kernels(module: ir.Module) -> Iterator[ir.Operation]:

@@ -71,8 +71,7 @@ class LowerReports(Pass):
         site = arith.ConstantOp(_i64(), ir.IntegerAttr.get(_i64(), view.site)).result
         address = arith.IndexCastOp(_i64(), report).result
         if isinstance(view, PrintOp):
-            values = [_bits(v, d) for v, d in zip(op.operands, view.dtypes, strict=True)]
-            _call(module, "print", [address, site, *values])
+            _call(module, "print", [address, site, *op.operands])
         elif op.name == "kern.report_bounds":
             values = [arith.IndexCastOp(_i64(), v).result for v in op.operands]
             rank = arith.ConstantOp(_i64(), ir.IntegerAttr.get(_i64(), len(values) // 2)).result
@@ -88,20 +87,6 @@ class LowerReports(Pass):
 
 def _i64() -> ir.Type:
     return ir.IntegerType.get_signless(64)
-
-
-def _bits(value: ir.Value, dtype: str) -> ir.Value:
-    """A value in 64 bits: integers extended, floats as f64."""
-    kind = value.type
-    if isinstance(kind, ir.IndexType):
-        return arith.IndexCastOp(_i64(), value).result
-    if isinstance(kind, ir.FloatType):
-        f64 = ir.F64Type.get()
-        wide = value if kind == f64 else arith.ExtFOp(f64, value).result
-        return arith.BitcastOp(_i64(), wide).result
-    if kind.width == 64:
-        return value
-    return (arith.ExtSIOp if dtype.startswith("i") else arith.ExtUIOp)(_i64(), value).result
 
 
 def _call(module: ir.Module, what: str, operands: list[ir.Value]) -> None:

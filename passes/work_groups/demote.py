@@ -9,27 +9,28 @@ from __future__ import annotations
 
 from mlir import ir
 from pykern.dialect.collectives import COLLECTIVES
+from pykern.passes.kernels import identity
 from pykern.passes.uniformity import Uniformity
 from pykern.passes.work_groups.slots import Slots
 
 
 class Demotion:
-    """Works on one kernel; `slot_loads` are loads that may be repeated anywhere they dominate."""
+    """Works on one kernel. `holds_meeting` and the slots go by `identity`; `slot_loads` are loads that may be repeated anywhere they dominate."""
 
-    def __init__(self, slots: Slots, uniform: Uniformity, holds_meeting: set[ir.Operation]) -> None:
+    def __init__(self, slots: Slots, uniform: Uniformity, holds_meeting: set[int]) -> None:
         self.slots = slots
         self.uniform = uniform
         self.holds_meeting = holds_meeting
         self.slot_loads: set[ir.Value] = set()
-        self.operand_slots: dict[ir.Operation, list[ir.Value]] = {}
-        self.result_slots: dict[ir.Operation, ir.Value] = {}
+        self.operand_slots: dict[int, list[ir.Value]] = {}
+        self.result_slots: dict[int, ir.Value] = {}
 
     def block(self, block: ir.Block) -> None:
         """Demote everything under a block, innermost first."""
         for op in [o.operation for o in block.operations]:
             if op.name in COLLECTIVES:
                 self._collective(op)
-            elif op in self.holds_meeting and op.regions:
+            elif identity(op) in self.holds_meeting:
                 for region in op.regions:
                     for inner in region.blocks:
                         self.block(inner)
@@ -37,11 +38,11 @@ class Demotion:
 
     def _collective(self, op: ir.Operation) -> None:
         with ir.InsertionPoint(op), op.location:
-            self.operand_slots[op] = [self._stored(v) for v in op.operands]
+            self.operand_slots[identity(op)] = [self._stored(v) for v in op.operands]
         if op.name == "kern.group_reduce":
             return
         slot = self.slots.slot(op.result.type)
-        self.result_slots[op] = slot
+        self.result_slots[identity(op)] = slot
         self._load_after(op, [(op.result, slot)])
 
     def _stored(self, value: ir.Value) -> ir.Value:
@@ -151,8 +152,8 @@ class Demotion:
             if not self.uniform.is_uniform(old):
                 self.uniform._vary([new])
         self._load_after_moved(op, made, slots)
-        self.holds_meeting.discard(op)
-        self.holds_meeting.add(made)
+        self.holds_meeting.discard(identity(op))
+        self.holds_meeting.add(identity(made))
         op.erase()
 
     def _load_after_moved(self, op: ir.Operation, made: ir.Operation, slots: dict[int, ir.Value]) -> None:

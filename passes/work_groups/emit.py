@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 from mlir.dialects import arith, memref, scf
-from pykern.passes.kernels import index_constant, replace
+from pykern.passes.kernels import identity, index_constant, replace
 from pykern.passes.launch_arguments import LaunchArguments
 from pykern.passes.reduction import combine, neutral
 from pykern.passes.work_groups.segments import IDS, Meeting, Segmenter, Stretch
@@ -117,13 +117,13 @@ def emit_meeting(meeting: Meeting, segmenter: Segmenter, shape: GroupShape) -> N
     if op.name == "kern.barrier":
         op.erase()
         return
-    slots = segmenter.demotion.operand_slots[op]
+    slots = segmenter.demotion.operand_slots[identity(op)]
     with ir.InsertionPoint(op), op.location:
         cells = _Cells(shape, meeting.masks)
         if op.name == "kern.group_reduce":
             replace(op, [_reduce_group(op, slots[0], cells)])
             return
-        result = segmenter.demotion.result_slots[op]
+        result = segmenter.demotion.result_slots[identity(op)]
         if op.name in ("kern.subgroup_shuffle", "kern.subgroup_broadcast"):
             _shuffle(op, slots, result, cells)
         else:

@@ -12,7 +12,7 @@ from mlir import ir
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.dialect.collectives import COLLECTIVES, MEETINGS
-from pykern.passes.kernels import named
+from pykern.passes.kernels import identity, named
 from pykern.passes.uniformity import Uniformity
 from pykern.passes.work_groups.demote import Demotion
 from pykern.passes.work_groups.slots import Slots
@@ -65,7 +65,7 @@ class Segmenter:
                 current = self._finish(current, masks)
                 self.meetings.append(Meeting(op, masks))
                 self.group_values.update(op.results)
-            elif op in self.demotion.holds_meeting:
+            elif identity(op) in self.demotion.holds_meeting:
                 current = self._finish(current, masks)
                 self._region(op, masks)
             elif op.name in ("scf.yield", "scf.condition", "func.return"):
@@ -169,7 +169,7 @@ class Segmenter:
 
     def connect(self) -> None:
         """Make every stretch self-contained: repeat or reload what comes from another one."""
-        place = {op: n for n, stretch in enumerate(self.stretches) for op in stretch.ops}
+        place = {identity(op): n for n, stretch in enumerate(self.stretches) for op in stretch.ops}
         for number, stretch in enumerate(list(self.stretches)):
             for op in list(stretch.ops):
                 for result in op.results:
@@ -177,7 +177,7 @@ class Segmenter:
                     for other in sorted(users - {number}):
                         self._bring(result, number, other, place)
 
-    def _bring(self, value: ir.Value, home: int, other: int, place: dict[ir.Operation, int]) -> None:
+    def _bring(self, value: ir.Value, home: int, other: int, place: dict[int, int]) -> None:
         there = self.stretches[other]
         chain = self._repeatable(value)
         with ir.InsertionPoint(there.ops[0]), value.owner.operation.location:
@@ -192,17 +192,17 @@ class Segmenter:
                     made.insert(0, made[0].operands[0].owner.operation)
         for use in list(value.uses):
             top = _top(use.owner.operation, place)
-            if top is not None and place[top] == other and use.owner.operation not in made:
+            if top is not None and place[identity(top)] == other and use.owner.operation not in made:
                 use.owner.operation.replace_uses_of_with(value, copy)
         there.ops[:0] = made
-        place.update({op: other for op in made})
+        place.update({identity(op): other for op in made})
 
-    def _slot_of(self, value: ir.Value, home: int, place: dict[ir.Operation, int]) -> ir.Value:
+    def _slot_of(self, value: ir.Value, home: int, place: dict[int, int]) -> ir.Value:
         if value not in self._spilled:
             slot = self.slots.slot(value.type)
             self._spilled[value] = slot
             for op in store_behind(self.slots, value, slot, self.stretches[home]):
-                place[op] = home
+                place[identity(op)] = home
         return self._spilled[value]
 
     def _repeatable(self, value: ir.Value) -> list[ir.Operation] | None:
@@ -243,17 +243,17 @@ def _repeat(chain: list[ir.Operation]) -> list[ir.Operation]:
     return made
 
 
-def _top(op: ir.Operation | None, place: dict[ir.Operation, int]) -> ir.Operation | None:
+def _top(op: ir.Operation | None, place: dict[int, int]) -> ir.Operation | None:
     """The ancestor of `op` that stands in a stretch itself."""
-    while op is not None and op not in place:
+    while op is not None and identity(op) not in place:
         parent = op.parent
         op = parent.operation if parent is not None else None
     return op
 
 
-def _stretches_using(value: ir.Value, place: dict[ir.Operation, int]) -> set[int]:
+def _stretches_using(value: ir.Value, place: dict[int, int]) -> set[int]:
     tops = (_top(use.owner.operation, place) for use in value.uses)
-    return {place[top] for top in tops if top is not None}
+    return {place[identity(top)] for top in tops if top is not None}
 
 
 def store_behind(slots: Slots, value: ir.Value, slot: ir.Value, home: Stretch) -> list[ir.Operation]:

@@ -11,7 +11,7 @@ import math
 from mlir import ir
 from mlir.dialects import arith
 from pykern.frontend.values import Scalar
-from pykern.types import DType, bool_, f32, i64, weak_int
+from pykern.types import DType, bool_, f32, f64, i64, u64, weak_int
 
 
 def mlir_type(dtype: DType) -> ir.Type:
@@ -160,3 +160,11 @@ def zero(dtype: DType) -> Scalar:
     return Scalar(dtype, const=False if dtype == bool_ else 0.0 if dtype.is_float else 0)
 
 
+
+
+def bits(value: Scalar) -> ir.Value:
+    """A value in 64 bits, for the host: integers extended, floats as f64."""
+    wide = ir.IntegerType.get_signless(64)
+    if value.dtype.is_float:
+        return arith.BitcastOp(wide, materialise(convert(value, f64))).result
+    return materialise(convert(value, u64 if value.dtype.kind == "u" else i64))

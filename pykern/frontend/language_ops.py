@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from pykern.dialect import atomics, collectives, index_space, memory, reports
 from pykern.frontend import arithmetic, mathematics
-from pykern.frontend.casts import convert, materialise, memory_type
+from pykern.frontend.casts import bits, convert, materialise, memory_type
 from pykern.frontend.merging import flows, leaves
 from pykern.frontend.values import (
     Array,
@@ -265,7 +265,7 @@ def _print(t: Translator, node: ast.Call) -> Value:
     for item, value in zip(_argument_nodes(node, args), args, strict=True):
         parts.append(_template(t, item, value, values))
     template = separator.value.join(parts) + end.value
-    reports.PrintOp.create(template, [v.dtype.name for v in values], [materialise(v) for v in values])
+    reports.PrintOp.create(template, [v.dtype.name for v in values], [bits(v) for v in values])
     return NoneValue()
 
 

@@ -1,0 +1,80 @@
+// RUN: %pykern-opt %s | FileCheck %s
+
+// Every op of the dialect parses, verifies and prints.
+
+// CHECK-LABEL: func.func @index_space
+func.func @index_space() -> index {
+  // CHECK: "kern.global_id"() {dim = 0 : i64} : () -> index
+  %0 = "kern.global_id"() {dim = 0} : () -> index
+  // CHECK: "kern.local_id"() {dim = 1 : i64} : () -> index
+  %1 = "kern.local_id"() {dim = 1} : () -> index
+  // CHECK: "kern.group_id"() {dim = 2 : i64} : () -> index
+  %2 = "kern.group_id"() {dim = 2} : () -> index
+  // CHECK: "kern.group_size"() {dim = 0 : i64} : () -> index
+  %3 = "kern.group_size"() {dim = 0} : () -> index
+  // CHECK: "kern.num_groups"() {dim = 0 : i64} : () -> index
+  %4 = "kern.num_groups"() {dim = 0} : () -> index
+  // CHECK: "kern.ndrange"() {dim = 0 : i64} : () -> index
+  %5 = "kern.ndrange"() {dim = 0} : () -> index
+  // CHECK: "kern.subgroup_size"() : () -> index
+  %6 = "kern.subgroup_size"() : () -> index
+  // CHECK: "kern.subgroup_id"() : () -> index
+  %7 = "kern.subgroup_id"() : () -> index
+  // CHECK: "kern.lane_id"() : () -> index
+  %8 = "kern.lane_id"() : () -> index
+  // CHECK: "kern.local_linear_id"() : () -> index
+  %9 = "kern.local_linear_id"() : () -> index
+  return %0 : index
+}
+
+// CHECK-LABEL: func.func @memory
+func.func @memory(%v: f32, %i: index) {
+  // CHECK: "kern.shared"() : () -> memref<16x17xf32, #gpu.address_space<workgroup>>
+  %t = "kern.shared"() : () -> memref<16x17xf32, #gpu.address_space<workgroup>>
+  // CHECK: "kern.private"() : () -> memref<3xf32, #gpu.address_space<private>>
+  %p = "kern.private"() : () -> memref<3xf32, #gpu.address_space<private>>
+  // CHECK: "kern.barrier"() : () -> ()
+  "kern.barrier"() : () -> ()
+  // CHECK: "kern.guard"() : () -> ()
+  "kern.guard"() : () -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @atomics
+func.func @atomics(%v: f32, %n: i32, %x: memref<?x?xf32>, %y: memref<?xi32>, %i: index) -> f32 {
+  // CHECK: "kern.atomic_rmw"({{.*}}) {kind = "add"} : (f32, memref<?x?xf32>, index, index) -> f32
+  %0 = "kern.atomic_rmw"(%v, %x, %i, %i) {kind = "add"} : (f32, memref<?x?xf32>, index, index) -> f32
+  // CHECK: "kern.atomic_rmw"({{.*}}) {kind = "xor"} : (i32, memref<?xi32>, index) -> i32
+  %1 = "kern.atomic_rmw"(%n, %y, %i) {kind = "xor"} : (i32, memref<?xi32>, index) -> i32
+  // CHECK: "kern.atomic_cas"({{.*}}) : (i32, i32, memref<?xi32>, index) -> i32
+  %2 = "kern.atomic_cas"(%n, %n, %y, %i) : (i32, i32, memref<?xi32>, index) -> i32
+  return %0 : f32
+}
+
+// CHECK-LABEL: func.func @collectives
+func.func @collectives(%v: f32, %lane: index) -> f32 {
+  // CHECK: "kern.subgroup_reduce"({{.*}}) {kind = "add"} : (f32) -> f32
+  %0 = "kern.subgroup_reduce"(%v) {kind = "add"} : (f32) -> f32
+  // CHECK: "kern.subgroup_scan"({{.*}}) {kind = "max"} : (f32) -> f32
+  %1 = "kern.subgroup_scan"(%0) {kind = "max"} : (f32) -> f32
+  // CHECK: "kern.subgroup_exclusive_scan"({{.*}}) {kind = "add"} : (f32) -> f32
+  %2 = "kern.subgroup_exclusive_scan"(%1) {kind = "add"} : (f32) -> f32
+  // CHECK: "kern.subgroup_shuffle"({{.*}}) : (f32, index) -> f32
+  %3 = "kern.subgroup_shuffle"(%2, %lane) : (f32, index) -> f32
+  // CHECK: "kern.subgroup_broadcast"({{.*}}) : (f32, index) -> f32
+  %4 = "kern.subgroup_broadcast"(%3, %lane) : (f32, index) -> f32
+  // CHECK: "kern.group_reduce"({{.*}}) {kind = "min"} : (f32) -> f32
+  %5 = "kern.group_reduce"(%4) {kind = "min"} : (f32) -> f32
+  return %5 : f32
+}
+
+// CHECK-LABEL: func.func @reports
+func.func @reports(%ok: i1, %i: index, %n: index, %v: i64) {
+  // CHECK: "kern.print"({{.*}}) {dtypes = ["f32", "int"], template = "{} {}\0A"} : (i64, i64) -> ()
+  "kern.print"(%v, %v) {template = "{} {}\0A", dtypes = ["f32", "int"]} : (i64, i64) -> ()
+  // CHECK: "kern.assert"({{.*}}) {message = "positive"} : (i1) -> ()
+  "kern.assert"(%ok) {message = "positive"} : (i1) -> ()
+  // CHECK: "kern.report_bounds"({{.*}}) {array = "x"} : (index, index) -> ()
+  "kern.report_bounds"(%i, %n) {array = "x"} : (index, index) -> ()
+  return
+}

@@ -1,0 +1,149 @@
+"""Index arithmetic seen as `coefficient * iv + invariant`, and written down again outside of the loop.
+
+Index values are taken to lie within +-2**61 and their arithmetic not to wrap; 64-bit integers of unknown
+origin are not: where sums of them are formed they are clamped first, which no comparison with an
+index can notice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+from pykern.passes.kernels import index_constant, is_constant
+from pykern.passes.vectorize.effects import is_inside, is_speculatable, owner
+
+LARGEST = 1 << 61
+
+
+@dataclass(frozen=True)
+class Affine:
+    """`coefficient * iv + sum(factor * value for factor, value in terms) + constant`."""
+
+    coefficient: int = 0
+    terms: tuple[tuple[int, ir.Value], ...] = ()
+    constant: int = 0
+
+    def __add__(self, other: Affine) -> Affine:
+        terms = list(self.terms)
+        for factor, value in other.terms:
+            same = next((k for k, (_, known) in enumerate(terms) if known == value), None)
+            if same is None:
+                terms.append((factor, value))
+            else:
+                terms[same] = (terms[same][0] + factor, value)
+        kept = tuple(term for term in terms if term[0])
+        return Affine(self.coefficient + other.coefficient, kept, self.constant + other.constant)
+
+    def __mul__(self, factor: int) -> Affine:
+        if factor == 0:
+            return Affine()
+        terms = tuple((factor * f, value) for f, value in self.terms)
+        return Affine(factor * self.coefficient, terms, factor * self.constant)
+
+    def __sub__(self, other: Affine) -> Affine:
+        return self + other * -1
+
+    @property
+    def is_number(self) -> bool:
+        return self.coefficient == 0 and not self.terms
+
+
+def affine_of(value: ir.Value, loop: ir.Operation) -> Affine | None:
+    """`value` as a function of `loop`'s induction variable, None where it is not affine.
+
+    Invariant ops within the loop that a term needs are moved in front of it.
+    """
+    if value == loop.opview.induction_variable:
+        return Affine(coefficient=1)
+    if not _is_wide(value.type):
+        return None
+    number = is_constant(value)
+    if number is not None and abs(number) < LARGEST:
+        return Affine(constant=number)
+    op = owner(value)
+    if op is not None and is_inside(value, loop):
+        combined = _combine(op, loop)
+        if combined is not None:
+            return combined
+    return Affine(terms=((1, value),)) if hoist(value, loop) else None
+
+
+def _combine(op: ir.Operation, loop: ir.Operation) -> Affine | None:
+    if op.name == "arith.index_cast":
+        return affine_of(op.operands[0], loop)
+    if op.name not in ("arith.addi", "arith.subi", "arith.muli"):
+        return None
+    left, right = (affine_of(operand, loop) for operand in op.operands)
+    if left is None or right is None:
+        return None
+    if op.name == "arith.addi":
+        return left + right
+    if op.name == "arith.subi":
+        return left - right
+    if left.is_number:
+        return right * left.constant
+    return left * right.constant if right.is_number else None
+
+
+def _is_wide(kind: ir.Type) -> bool:
+    return isinstance(kind, ir.IndexType) or kind == ir.IntegerType.get_signless(64)
+
+
+def hoist(value: ir.Value, loop: ir.Operation) -> bool:
+    """Make an invariant value available in front of the loop; False where it is not invariant."""
+    if not is_inside(value, loop):
+        return True
+    op = owner(value)
+    if op is None or not is_speculatable(op):
+        return False
+    if not all(hoist(operand, loop) for operand in op.operands):
+        return False
+    op.move_before(loop)
+    return True
+
+
+def materialise(form: Affine) -> ir.Value:
+    """The invariant part of `form` as an index value, at the current insertion point."""
+    single = len(form.terms) == 1 and form.terms[0][0] == 1 and form.constant == 0
+    total: ir.Value | None = None
+    for factor, value in sorted(form.terms, key=lambda term: term[0] < 0):
+        term = as_index(value) if single else _within_range(value)
+        if abs(factor) != 1:
+            term = arith.MulIOp(term, index_constant(abs(factor))).result
+        if total is None:
+            total = term if factor > 0 else arith.SubIOp(index_constant(0), term).result
+        else:
+            total = (arith.AddIOp if factor > 0 else arith.SubIOp)(total, term).result
+    if total is None:
+        return index_constant(form.constant)
+    if form.constant:
+        total = arith.AddIOp(total, index_constant(form.constant)).result
+    return total
+
+
+def as_index(value: ir.Value) -> ir.Value:
+    """A 64-bit integer as index; the cast is undone where the value came from an index."""
+    if isinstance(value.type, ir.IndexType):
+        return value
+    op = owner(value)
+    if op is not None and op.name == "arith.index_cast" and isinstance(op.operands[0].type, ir.IndexType):
+        return op.operands[0]
+    return arith.IndexCastOp(ir.IndexType.get(), value).result
+
+
+def _within_range(value: ir.Value) -> ir.Value:
+    index = as_index(value)
+    if is_constant(value) is None and _is_small(value):
+        return index
+    low, high = index_constant(-LARGEST), index_constant(LARGEST)
+    return arith.MaxSIOp(arith.MinSIOp(index, high).result, low).result
+
+
+def _is_small(value: ir.Value) -> bool:
+    """Index values are; 64-bit integers where they come from an index or from fewer bits."""
+    op = owner(value)
+    return isinstance(value.type, ir.IndexType) or (
+        op is not None and op.name in ("arith.index_cast", "arith.extsi", "arith.extui")
+    )

@@ -1,0 +1,50 @@
+"""Which ops touch memory, which may run where they did not run before, and what lies inside what."""
+
+from __future__ import annotations
+
+from mlir import ir
+from pykern.passes.kernels import find, is_constant
+
+_ARITH_TRAPS = {"divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"}
+
+
+def owner(value: ir.Value) -> ir.Operation | None:
+    """The op that defines a value, None for a block argument."""
+    return None if isinstance(value.owner, ir.Block) else value.owner.operation
+
+
+def is_inside(value: ir.Value, outer: ir.Operation) -> bool:
+    """Whether a value comes to be within the regions of `outer`."""
+    place = value.owner
+    op = place.owner if isinstance(place, ir.Block) else place.operation.parent
+    while op is not None:
+        if op.operation == outer:
+            return True
+        op = op.operation.parent
+    return False
+
+
+def is_speculatable(op: ir.Operation) -> bool:
+    """Pure, cheap, and safe to run also where the program would not have come to it."""
+    dialect, _, name = op.name.partition(".")
+    if dialect == "arith":
+        return name not in _ARITH_TRAPS or is_constant(op.operands[1]) not in (None, 0, -1)
+    if op.name == "memref.dim":
+        dim = is_constant(op.operands[1])
+        return dim is not None and 0 <= dim < ir.MemRefType(op.operands[0].type).rank
+    return False
+
+
+def writes_nothing(op: ir.Operation) -> bool:
+    """Whether leaving the op out cannot be noticed but through its results."""
+    if op.name in ("scf.if", "scf.for"):
+        inner = [o.operation for region in op.regions for block in region.blocks for o in block.operations]
+        return all(o.name == "scf.yield" or writes_nothing(o) for o in inner)
+    return op.name.startswith(("arith.", "math.")) or op.name in ("memref.load", "memref.dim", "vector.load")
+
+
+def erase_dead(root: ir.Operation) -> None:
+    """Erase ops under `root` that write nothing and whose results nobody uses; users before what they use."""
+    for op in reversed(find(root, writes_nothing)):
+        if op.results and all(next(iter(result.uses), None) is None for result in op.results):
+            op.erase()
