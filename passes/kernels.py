@@ -34,9 +34,9 @@ _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def kernels(module: ir.Module) -> Iterator[ir.Operation]:
-    """The functions marked `kern.kernel`."""
+    """The functions marked `kern.kernel`, whatever function op they are by now."""
     for op in list(module.body.operations):
-        if op.operation.name == "func.func" and "kern.kernel" in op.operation.attributes:
+        if "kern.kernel" in op.operation.attributes:
             yield op.operation
 
 

@@ -6,6 +6,7 @@ Read next: `vectorize.affine` (index arithmetic), `vectorize.streams` (who wants
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -96,7 +97,7 @@ def _reduce(guard: Guard, facts: Facts) -> None:
     """Take what the bounds can state; the guard keeps the rest of its condition, or goes."""
     condition = guard.op.operands[0]
     rest = facts.take((condition, guard.wanted))
-    if rest == [(condition, guard.wanted)]:
+    if rest is None:
         return
     place = guard.op
     if rest:
@@ -113,18 +114,52 @@ def conjunction(literals: list[Literal]) -> ir.Value:
     """One i1 that holds where every literal does, at the current insertion point."""
     total: ir.Value | None = None
     for value, wanted in literals:
-        term = value if wanted else arith.XOrIOp(value, _truth(True)).result
+        term = _either(value, wanted)
         total = term if total is None else arith.AndIOp(total, term).result
     return _truth(True) if total is None else total
 
 
+def _either(value: ir.Value, wanted: bool) -> ir.Value:
+    return value if wanted else arith.XOrIOp(value, _truth(True)).result
+
+
+def _or_all(rest: list[Literal] | None, literal: Literal) -> list[Literal]:
+    return [literal] if rest is None else rest
+
+
+def _conjuncts(op: ir.Operation, wanted: bool) -> list[Literal] | None:
+    """Literals that hold exactly where the result of `op` is `wanted`, None where there are no such."""
+    operands = list(op.operands)
+    truths = [_known_truth(operand) for operand in operands]
+    if op.name == ("arith.andi" if wanted else "arith.ori"):
+        return [(operand, wanted) for operand in operands]
+    if op.name == "arith.xori" and truths[1] is not None:
+        return [(operands[0], wanted != truths[1])]
+    if op.name == "arith.cmpi" and truths[1] is not None and operands[0].type == _i1():
+        predicate = _PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+        if predicate in ("eq", "ne"):
+            return [(operands[0], wanted == (truths[1] == (predicate == "eq")))]
+    if op.name == "arith.select" and operands[1].type == _i1():
+        if truths[2] is (not wanted):
+            return [(operands[0], True), (operands[1], wanted)]
+        if truths[1] is (not wanted):
+            return [(operands[0], False), (operands[2], wanted)]
+    return None
+
+
+def _i1() -> ir.Type:
+    return ir.IntegerType.get_signless(1)
+
+
 def _truth(value: bool) -> ir.Value:
-    return arith.ConstantOp(ir.IntegerType.get_signless(1), int(value)).result
+    return arith.ConstantOp(_i1(), ir.IntegerAttr.get(_i1(), int(value))).result
 
 
 def _known_truth(value: ir.Value) -> bool | None:
-    number = is_constant(value)
-    return None if number is None else bool(number)
+    op = owner(value)
+    if op is None or op.name != "arith.constant" or value.type != _i1():
+        return None
+    return bool(ir.BoolAttr(op.attributes["value"]).value)
 
 
 # -- what every iteration that writes has in common ---------------------------------------------
@@ -139,56 +174,51 @@ class Facts:
     upper: list[tuple[Affine, int, bool, ir.Location]] = field(default_factory=list)  # strict, or not
     invariant: list[Literal] = field(default_factory=list)
 
-    def take(self, literal: Literal) -> list[Literal]:
-        """Take the conjuncts of `literal` that can be taken; what it returns is still to be tested."""
+    def take(self, literal: Literal) -> list[Literal] | None:
+        """Take what can be taken. Returns what is still to be tested, None where that is `literal` itself."""
         value, wanted = literal
         if _known_truth(value) is wanted:
             return []
         if hoist(value, self.loop):
-            self.invariant.append(literal)
+            if literal not in self.invariant:
+                self.invariant.append(literal)
             return []
         op = owner(value)
-        name = "" if op is None else op.name
-        if name == "arith.cmpi":
-            return [] if self._take_comparison(op, wanted) else [literal]
-        if name == "scf.if":
-            return self._take_branch(op, literal)
-        parts = _conjuncts(op, name, wanted)
+        if op is None:
+            return None
+        if op.name == "scf.if":
+            return self._take_branch(op, wanted)
+        parts = _conjuncts(op, wanted)
         if parts is None:
-            return [literal]
+            return [] if op.name == "arith.cmpi" and self._take_comparison(op, wanted) else None
         rests = [self.take(part) for part in parts]
-        unchanged = all(rest == [part] for rest, part in zip(rests, parts, strict=True))
-        return [literal] if unchanged else [kept for rest in rests for kept in rest]
+        if all(rest is None for rest in rests):
+            return None
+        return [kept for part, rest in zip(parts, rests, strict=True) for kept in _or_all(rest, part)]
 
-    def _take_branch(self, op: ir.Operation, literal: Literal) -> list[Literal]:
+    def _take_branch(self, op: ir.Operation, wanted: bool) -> list[Literal] | None:
         """`scf.if %p -> i1 { yield %x } else { yield false }`: %p and %x, where %x may need %p to be safe."""
-        value, wanted = literal
-        regions = [region.blocks[0] for region in op.regions]
-        if len(op.results) != 1:
-            return [literal]
-        yields = [list(block.operations)[-1].operation for block in regions]
+        if len(op.results) != 1 or not writes_nothing(op):
+            return None
+        blocks = [region.blocks[0] for region in op.regions]
+        yields = [list(block.operations)[-1].operation for block in blocks]
         closed = [_known_truth(y.operands[0]) is (not wanted) for y in yields]
         if closed[0] == closed[1]:
-            return [literal]
+            return None
         live = 0 if closed[1] else 1
-        first = (op.operands[0], live == 0)
-        rest = self.take(first)
-        if not rest and writes_nothing(op):
-            inner = yields[live].operands[0]
-            for moved in [o.operation for o in regions[live].operations][:-1]:
+        condition, inner = (op.operands[0], live == 0), (yields[live].operands[0], wanted)
+        rest = self.take(condition)
+        if rest == []:  # the live branch is the one that runs: what it computes needs no test any more
+            for moved in [o.operation for o in blocks[live].operations][:-1]:
                 moved.move_before(op)
-            value.replace_all_uses_with(inner)
-            op.erase()
-            return self.take((inner, wanted))
-        if rest != [first]:
+            return _or_all(self.take(inner), inner)
+        if rest is not None:
             with ir.InsertionPoint(op), op.location:
-                kept = conjunction(rest)
-                op.operands[0] = kept if live == 0 else arith.XOrIOp(kept, _truth(True)).result
-        second = (yields[live].operands[0], wanted)
-        if self.take(second) != [second]:
+                op.operands[0] = _either(conjunction(rest), condition[1])
+        if (rest := self.take(inner)) is not None:
             with ir.InsertionPoint(yields[live]), op.location:
-                yields[live].operands[0] = _truth(wanted)
-        return [literal]
+                yields[live].operands[0] = _either(conjunction(rest), wanted)
+        return None
 
     def _take_comparison(self, op: ir.Operation, wanted: bool) -> bool:
         left, right = (affine_of(operand, self.loop) for operand in op.operands)
@@ -279,7 +309,7 @@ def _min(left: ir.Value, right: ir.Value) -> ir.Value:
     return _extreme(left, right, min, arith.MinSIOp)
 
 
-def _extreme(left: ir.Value, right: ir.Value, pick, op: type) -> ir.Value:  # noqa: ANN001
+def _extreme(left: ir.Value, right: ir.Value, pick: Callable, op: type) -> ir.Value:
     numbers = is_constant(left), is_constant(right)
     if left == right:
         return left

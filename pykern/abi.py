@@ -9,6 +9,7 @@ A shared object made for the CPU exports:
     zero-extended, bool 0/1, f64 bits for weak floats, f32/f16/bf16 in the low bits); a static gives
     nothing. Then per ndrange dimension: the count, and, unless the range is plain, start and step.
     Then one cell: the address of a `Report` (only read by kernels with sites; else may be 0).
+``int64_t pk_work(int64_t *slots)`` is there for the entry: an estimate in elementary operations.
 ``PyObject *pk_entry(PyObject *kernel, PyObject *const *args, size_t nargsf, PyObject *kwnames)``
     A vectorcall. Checks the arguments against the signature it was made for, fills the slots on
     its own stack and calls `pk_run`. On any mismatch it goes to the next entry of the kernel
@@ -16,7 +17,7 @@ A shared object made for the CPU exports:
 ``void pk_init(void **table)``
     Takes the address of the runtime's table (`TABLE`); called once after loading.
 
-Kernel objects carry, at byte `offset` given by `pykern.runtime.launchable.OFFSET`, the cells
+Kernel objects carry, at the byte offset that the table's "kernel_offset" tells, the cells
 `KERNEL_CELLS`. The code holds no address of the process that compiled it.
 """
 
@@ -37,6 +38,7 @@ TABLE = (
     "scalar.u8", "scalar.u16", "scalar.u32", "scalar.u64",
     "scalar.f16", "scalar.f32", "scalar.f64", "scalar.bf16",  # PyTypeObject *: numpy.float32 and its like
     "print",                # void (*)(int64_t site, int64_t report, int64_t *values): a callback that takes the GIL
+    "kernel_offset",        # bytes from a kernel object to its cells
     "cache_bytes",          # bytes of the last-level cache; stores beyond it may stream
 )  # fmt: skip
 """Names of the 8-byte cells of the runtime's table, in order."""

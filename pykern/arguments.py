@@ -38,7 +38,8 @@ def pass_value(name: str, value: Any, annotation: Any) -> Passed:
     if annotation is static:
         return Passed(Parameter(name, StaticSpec(_static_value(name, value))), ())
     spec, cells, arrays = _describe(name, value, annotation)
-    return Passed(Parameter(name, spec, reads, writes), tuple(cells), tuple(arrays))
+    converts = isinstance(spec, ScalarSpec) and isinstance(annotation, DType)
+    return Passed(Parameter(name, spec, reads, writes, converts), tuple(cells), tuple(arrays))
 
 
 def _describe(name: str, value: Any, annotation: Any) -> tuple[ArgSpec, list[int], list[np.ndarray]]:

@@ -11,12 +11,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pykern.abi import ENTRIES
+from pykern.abi import ENTRIES, TABLE_INDEX
 from pykern.arguments import Passed, arrays_of, pass_value
 from pykern.devices import OVERRIDE, current_device
 from pykern.errors import DeviceError, LaunchError
 from pykern.ndrange import Extent, group_size, index_space, launches
 from pykern.runtime import launchable
+from pykern.runtime.cpu_table import table
 from pykern.source import KernelSource, LaunchSpec
 from pykern.variants import Variant, obtain
 
@@ -137,6 +138,11 @@ class Launcher:
         """Put the variant's entry first among those of its kind; entries that promise no overlap come first."""
         if not variant.entry_address or variant in self.installed or current_device() != "cpu":
             return
+        static = self.kernel.workgroup
+        rank = variant.source.launch.rank
+        if variant.source.launch.workgroup != (() if static is None else group_size(static, rank)):
+            return  # the entry does not see `workgroup=`: such calls go the long way
+        table()[TABLE_INDEX["kernel_offset"]] = launchable.offset(self.kernel)
         function = variant.source.function
         current = [v for v in self.installed if v.source.function == function]
         ordered = sorted([variant, *current], key=lambda v: not v.source.noalias)[:ENTRIES]

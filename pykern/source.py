@@ -62,6 +62,8 @@ class Parameter:
     reads: bool = True
     writes: bool = True
     """What an intent annotation allows; True where there is none."""
+    converts: bool = False
+    """Annotated with a scalar type: a Python number is passed as that type."""
 
 
 @dataclass(frozen=True)

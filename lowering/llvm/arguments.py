@@ -12,6 +12,8 @@ from pykern.passes.kernels import index_constant
 from pykern.passes.launch_arguments import update_type
 
 QUERIES = (".extent", ".work")
+SYMBOL_PREFIX = "kern."
+"""Kernels get names that no library function has: a user may well call one `exp`."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class FlattenArguments(Pass):
             symbol = ir.StringAttr(op.attributes["sym_name"]).value
             if "kern.kernel" in op.attributes or symbol.endswith(QUERIES):
                 _flatten(op)
+                op.attributes["sym_name"] = ir.StringAttr.get(SYMBOL_PREFIX + symbol)
 
 
 def _flatten(function: ir.Operation) -> None:

@@ -47,14 +47,21 @@ def translate(module: ir.Module) -> str:
     return llvm_dialect.translate_module_to_llvmir(module.operation)
 
 
-def generate(text: str, extra: str = "", host: Host = Host(), texts: bool = False) -> MachineCode:  # noqa: B008
-    """Optimise at O3 and emit an object. `extra` is LLVM IR linked in before optimisation."""
+def generate(
+    text: str,
+    extra: tuple[str, ...] = (),
+    exports: tuple[str, ...] = (),
+    host: Host = Host(),  # noqa: B008
+    texts: bool = False,
+) -> MachineCode:
+    """Optimise at O3 and emit an object. `extra` are LLVM IR texts linked in before optimisation."""
     machine = target_machine(host)
     times: dict[str, float] = {}
     started = time.perf_counter()
     module = llvm.parse_assembly(text)
-    if extra:
-        module.link_in(llvm.parse_assembly(extra))
+    for added in extra:
+        module.link_in(llvm.parse_assembly(added))
+    _hide_all_but(module, exports)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
@@ -83,6 +90,13 @@ def target_machine(host: Host) -> llvm.TargetMachine:
     features = host.features or (llvm.get_host_cpu_features().flatten() if native else "")
     target = llvm.Target.from_triple(triple)
     return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="default")
+
+
+def _hide_all_but(module: llvm.ModuleRef, exports: tuple[str, ...]) -> None:
+    """What nobody outside calls can be inlined and dropped."""
+    for function in module.functions:
+        if not function.is_declaration and function.name not in exports:
+            function.linkage = "internal"
 
 
 def _since(started: float) -> float:

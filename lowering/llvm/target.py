@@ -14,8 +14,12 @@ from pykern.artifact import ArgumentUse, Stage
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.codegen import generate, translate
+from pykern.lowering.llvm.entry import entry_text
+from pykern.lowering.llvm.launcher import launcher_text
+from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
+from pykern.lowering.llvm.resources import resources
 from pykern.passes import kernels
 from pykern.passes.registry import register
 from pykern.source import KernelSource
@@ -33,11 +37,15 @@ class Record(Protocol):
     def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None: ...
 
 
+EXPORTS = ("pk_init", "pk_run", "pk_entry")
+
+
 @dataclass(frozen=True)
 class CpuCode:
-    """A shared object, the group size it was made for (() without groups), and what it takes."""
+    """A shared object; `entry` tells whether it has a compiled entry; `workgroup` is () without groups."""
 
     binary: bytes
+    entry: bool
     workgroup: tuple[int, ...]
     resources: dict[str, object]
 
@@ -45,13 +53,23 @@ class CpuCode:
 def lower(
     module: ir.Module, source: KernelSource, uses: tuple[ArgumentUse, ...], reports: bool, record: Record
 ) -> CpuCode:
-    """Lower, generate, link. `reports` tells that the kernel has sites and so no fast entry."""
-    kernel = next(kernels.kernels(module))
+    """Lower, generate, link. A kernel that `reports` (it has sites) gets no compiled entry."""
     cpu_pipeline(source.options).run(module, record, texts=record.texts)
-    kernel = module.body.operations[0].operation
+    kernel = next(kernels.kernels(module))
+    symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
     workgroup = kernels.integers(kernel, "kern.workgroup") or ()
     started = time.perf_counter()
     text = translate(module)
     record.add("llvm-translate", text, started, "llvm")
-    code = generate(text, texts=record.texts)
-    return CpuCode(code.object, workgroup, {})
+    launcher = launcher_text(source, symbol)
+    entry = "" if reports else entry_text(source, uses)
+    extra = (launcher, entry) if entry else (launcher,)
+    code = generate(text, extra, EXPORTS, texts=record.texts)
+    for name, elapsed in code.times.items():
+        texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
+        body, kind = texts.get(name, (code.llvm_ir, "llvm"))
+        record(Stage(name, body, elapsed, kind))
+    started = time.perf_counter()
+    binary = link_shared(code.object)
+    record.add("link", "", started, "none")
+    return CpuCode(binary, bool(entry), workgroup, resources(code))

@@ -45,6 +45,9 @@ def writes_nothing(op: ir.Operation) -> bool:
 
 def erase_dead(root: ir.Operation) -> None:
     """Erase ops under `root` that write nothing and whose results nobody uses; users before what they use."""
+    gone: set[ir.Operation] = set()
     for op in reversed(find(root, writes_nothing)):
-        if op.results and all(next(iter(result.uses), None) is None for result in op.results):
-            op.erase()
+        if op in gone or not op.results or any(next(iter(r.uses), None) is not None for r in op.results):
+            continue
+        gone.update(find(op, lambda _: True))  # what lies within goes along
+        op.erase()

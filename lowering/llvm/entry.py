@@ -1,0 +1,371 @@
+"""`pk_entry`: the compiled CPython entry of a kernel. LLVM IR text, linked to the launcher.
+
+A vectorcall that checks the arguments against the signature it was made for, writes the cells on its
+stack and calls `pk_run`. On any mismatch it hands the very same arguments to the next entry of the
+kernel object, and after the last to Python. Layouts of PyArrayObject and PyFloatObject are those of
+NumPy 1.x/2.x and CPython 3.10-3.14; everything else goes through the C API.
+"""
+
+from __future__ import annotations
+
+from pykern.abi import ENTRIES, KERNEL_CELLS, TABLE_INDEX
+from pykern.artifact import ArgumentUse
+from pykern.lowering.llvm.launcher import cells, llvm_type
+from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
+from pykern.types import BY_NAME
+
+GIL_WORK = 60_000
+"""Elementary operations (about 20 us) from which letting other Python threads run is worth 50 ns."""
+
+C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
+PAYLOAD = 16
+"""Byte offset of the value in a float or NumPy scalar object, right behind the object head."""
+
+_HEAD = """
+@pk_table = external hidden global ptr
+declare void @pk_run(ptr)
+declare i64 @pk_work(ptr)
+declare i64 @PyLong_AsLongLong(ptr)
+declare ptr @PyErr_Occurred()
+declare void @PyErr_Clear()
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare void @Py_IncRef(ptr)
+declare ptr @PyDict_GetItemWithError(ptr, ptr)
+@PyLong_Type = external global i8
+@PyFloat_Type = external global i8
+@PyBool_Type = external global i8
+@PyTuple_Type = external global i8
+@_Py_TrueStruct = external global i8
+"""
+
+
+def entry_text(source: KernelSource, uses: tuple[ArgumentUse, ...]) -> str:
+    """The entry for a source; empty where its calls have to go through Python."""
+    direct = all(isinstance(p.spec, ArraySpec | ScalarSpec) or _plain_static(p) for p in source.parameters)
+    if not direct or not source.launch.plain:
+        return ""
+    return _Entry(source, uses).text()
+
+
+def _plain_static(parameter: Parameter) -> bool:
+    return isinstance(parameter.spec, StaticSpec) and type(parameter.spec.value) is int
+
+
+class _Entry:
+    """Writes the function line by line; every check goes on at a new label or to `miss`."""
+
+    def __init__(self, source: KernelSource, uses: tuple[ArgumentUse, ...]) -> None:
+        self.source, self.uses = source, uses
+        self.lines: list[str] = []
+        self.counter = 0
+        self.slot = 0
+        self.ranges: list[tuple[str, str, bool]] = []
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def name(self) -> str:
+        self.counter += 1
+        return f"%v{self.counter}"
+
+    def emit(self, text: str) -> str:
+        """A line that gives a value; returns its name."""
+        made = self.name()
+        self.lines.append(f"  {made} = {text}")
+        return made
+
+    def need(self, condition: str) -> None:
+        """Go on where `condition` holds."""
+        self.counter += 1
+        label = f"ok{self.counter}"
+        self.lines += [f"  br i1 {condition}, label %{label}, label %miss, !prof !0", f"{label}:"]
+
+    def field(self, pointer: str, offset: int, kind: str) -> str:
+        """A field of an object, at a byte offset."""
+        place = self.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+        return self.emit(f"load {kind}, ptr {place}")
+
+    def table(self, name: str, kind: str = "ptr") -> str:
+        return self.field("%table", 8 * TABLE_INDEX[name], kind)
+
+    def same(self, kind: str, a: str, b: str) -> None:
+        self.need(self.emit(f"icmp eq {kind} {a}, {b}"))
+
+    def put(self, kind: str, value: str) -> None:
+        """Fill the next cell."""
+        place = self.emit(f"getelementptr i64, ptr %slots, i64 {self.slot}")
+        self.lines.append(f"  store {kind} {value}, ptr {place}")
+        self.slot += 1
+
+    # -- the function ------------------------------------------------------------------------
+
+    def text(self) -> str:
+        count = len(cells(self.source)) + 1
+        parameters = self.source.parameters
+        self.emit_lines(
+            "define ptr @pk_entry(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames) {",
+            f"  %slots = alloca [{count} x i64], align 16",
+            "  %table = load ptr, ptr @pk_table",
+            f"  %offp = getelementptr i64, ptr %table, i64 {TABLE_INDEX['kernel_offset']}",
+            "  %offset = load i64, ptr %offp",
+            "  %cells = getelementptr i8, ptr %self, i64 %offset",
+            "  %nargs = and i64 %nargsf, 9223372036854775807",
+        )
+        self.same("i64", "%nargs", str(len(parameters)))
+        self._guards()
+        numbers = iter(range(len(self.uses)))
+        for n, parameter in enumerate(parameters):
+            self._argument(n, parameter, numbers)
+        self._ndrange(len(parameters))
+        self._overlap()
+        self._run()
+        self._miss()
+        return _HEAD + "\n".join(self.lines) + '\n}\n!0 = !{!"branch_weights", i32 2000, i32 1}\n'
+
+    def emit_lines(self, *lines: str) -> None:
+        self.lines += lines
+
+    def _argument(self, n: int, parameter: Parameter, numbers) -> None:
+        place = self.emit(f"getelementptr ptr, ptr %args, i64 {n}")
+        value = self.emit(f"load ptr, ptr {place}")
+        spec = parameter.spec
+        if isinstance(spec, ArraySpec):
+            self._array(value, spec, self.uses[next(numbers)])
+        elif isinstance(spec, ScalarSpec):
+            self._scalar(value, spec, parameter.converts)
+        else:
+            assert isinstance(spec, StaticSpec)
+            self.same("i64", self._integer(value), str(spec.value))
+
+    def _type_is(self, value: str, expected: str) -> None:
+        self.same("ptr", self.field(value, 8, "ptr"), expected)
+
+    def _array(self, value: str, spec: ArraySpec, use: ArgumentUse) -> None:
+        self._type_is(value, self.table("ndarray"))
+        self.same("ptr", self.field(value, DESCR, "ptr"), self.table(f"dtype.{spec.dtype}"))
+        self.same("i32", self.field(value, NDIM, "i32"), str(spec.rank))
+        wanted = ALIGNED | (C_CONTIGUOUS if spec.layout == "C" else 0) | (WRITEABLE if use.writes else 0)
+        flags = self.emit(f"and i32 {self.field(value, FLAGS, 'i32')}, {wanted}")
+        self.same("i32", flags, str(wanted))
+        data = self.field(value, DATA, "ptr")
+        self.put("ptr", data)
+        lengths = self._lengths(value, spec)
+        itemsize = BY_NAME[spec.dtype].itemsize
+        strides = self._strides(value, spec, itemsize) if spec.layout == "strided" else []
+        if self.source.noalias:
+            self._range(data, spec, lengths, strides, itemsize, use.writes)
+
+    def _lengths(self, value: str, spec: ArraySpec) -> list[str]:
+        if not spec.rank:
+            return []
+        dims = self.field(value, DIMS, "ptr")
+        lengths = [self.field(dims, 8 * d, "i64") for d in range(spec.rank)]
+        for length, known in zip(lengths, spec.shape, strict=True):
+            if known is not None:
+                self.same("i64", length, str(known))
+            self.put("i64", length)
+        return lengths
+
+    def _strides(self, value: str, spec: ArraySpec, itemsize: int) -> list[str]:
+        """Strides in elements go into cells; bytes are given back."""
+        if not spec.rank:
+            return []
+        pointer = self.field(value, STRIDES, "ptr")
+        strides = [self.field(pointer, 8 * d, "i64") for d in range(spec.rank)]
+        for stride in strides:
+            if itemsize > 1:
+                self.same("i64", self.emit(f"and i64 {stride}, {itemsize - 1}"), "0")
+            self.put("i64", self.emit(f"sdiv exact i64 {stride}, {itemsize}"))
+        return strides
+
+    def _range(
+        self, data: str, spec: ArraySpec, lengths: list[str], strides: list[str], itemsize: int, writes: bool
+    ) -> None:
+        """Lowest and highest byte of an array, for the overlap rule; an empty one is [data, data)."""
+        low = self.emit(f"ptrtoint ptr {data} to i64")
+        size = str(itemsize)
+        for length in lengths:
+            size = self.emit(f"mul i64 {size}, {length}")
+        if spec.layout == "C":
+            self.ranges.append((low, self.emit(f"add i64 {low}, {size}"), writes))
+            return
+        high = self.emit(f"add i64 {low}, {itemsize}")
+        start = low
+        for length, stride in zip(lengths, strides, strict=True):
+            span = self.emit(f"mul i64 {self.emit(f'sub i64 {length}, 1')}, {stride}")
+            negative = self.emit(f"icmp slt i64 {span}, 0")
+            start = self.emit(f"add i64 {start}, {self.emit(f'select i1 {negative}, i64 {span}, i64 0')}")
+            high = self.emit(f"add i64 {high}, {self.emit(f'select i1 {negative}, i64 0, i64 {span}')}")
+        empty = self.emit(f"icmp eq i64 {size}, 0")
+        high = self.emit(f"select i1 {empty}, i64 {start}, i64 {high}")
+        self.ranges.append((start, high, writes))
+
+    def _scalar(self, value: str, spec: ScalarSpec, converts: bool) -> None:
+        kind = llvm_type(spec.dtype)
+        if spec.dtype == "float" or (converts and spec.dtype in ("f64", "f32")):
+            self._type_is(value, "@PyFloat_Type")
+            number = self.field(value, PAYLOAD, "double")
+            if spec.dtype == "f32":
+                narrow = self.emit(f"bitcast float {self.emit(f'fptrunc double {number} to float')} to i32")
+                self.put("i64", self.emit(f"zext i32 {narrow} to i64"))
+            else:
+                self.put("double", number)
+        elif spec.dtype == "int" or (converts and spec.dtype == "i64"):
+            self.put("i64", self._integer(value))
+        elif spec.dtype == "bool":
+            self._type_is(value, "@PyBool_Type")
+            truth = self.emit(f"icmp eq ptr {value}, @_Py_TrueStruct")
+            self.put("i64", self.emit(f"zext i1 {truth} to i64"))
+        else:
+            self._type_is(value, self.table(f"scalar.{spec.dtype}"))
+            bits = BY_NAME[spec.dtype].bits
+            if kind == "double":
+                self.put("double", self.field(value, PAYLOAD, "double"))
+                return
+            number = self.field(value, PAYLOAD, f"i{bits}")
+            extend = "sext" if BY_NAME[spec.dtype].kind == "i" else "zext"
+            self.put("i64", number if bits == 64 else self.emit(f"{extend} i{bits} {number} to i64"))
+
+    def _integer(self, value: str) -> str:
+        """The value of an exact int of at most 64 bits; -1 may be an error, which is looked at."""
+        self._type_is(value, "@PyLong_Type")
+        number = self.emit(f"call i64 @PyLong_AsLongLong(ptr {value})")
+        plain = self.emit(f"icmp ne i64 {number}, -1")
+        self.counter += 1
+        check, good = f"check{self.counter}", f"good{self.counter}"
+        self.lines += [f"  br i1 {plain}, label %{good}, label %{check}", f"{check}:"]
+        error = self.emit("call ptr @PyErr_Occurred()")
+        none = self.emit(f"icmp eq ptr {error}, null")
+        self.lines += [f"  br i1 {none}, label %{good}, label %clear", f"{good}:"]
+        return number
+
+    def _ndrange(self, positional: int) -> None:
+        """Exactly one keyword, `ndrange`, an int or a tuple of ints; without keywords a static one."""
+        rank, known = self.source.launch.rank, self.source.launch.ndrange
+        self.need(self.emit("icmp ne ptr %kwnames, null"))
+        self.same("i64", self.field("%kwnames", 16, "i64"), "1")
+        self.same("ptr", self.field("%kwnames", 24, "ptr"), self.table("ndrange"))
+        value = self.field("%args", 8 * positional, "ptr")
+        if rank == 1:
+            items = [value]
+        else:
+            self._type_is(value, "@PyTuple_Type")
+            self.same("i64", self.field(value, 16, "i64"), str(rank))
+            items = [self.field(value, 24 + 8 * d, "ptr") for d in range(rank)]
+        for d, item in enumerate(items):
+            count = self._integer(item)
+            if known is not None:
+                self.same("i64", count, str(known[d]))
+            else:
+                self.need(self.emit(f"icmp sge i64 {count}, 0"))
+            self.put("i64", count)
+        self.put("i64", "0")
+
+    def _overlap(self) -> None:
+        """No written array may share bytes with another argument."""
+        for i, (low, high, writes) in enumerate(self.ranges):
+            for other_low, other_high, other_writes in self.ranges[i + 1 :]:
+                if writes or other_writes:
+                    before = self.emit(f"icmp ule i64 {high}, {other_low}")
+                    after = self.emit(f"icmp ule i64 {other_high}, {low}")
+                    self.need(self.emit(f"or i1 {before}, {after}"))
+
+    def _guards(self) -> None:
+        """Captured names still mean what they meant when this was compiled."""
+        cell = 8 * KERNEL_CELLS.index("guards")
+        self.emit_lines(
+            f"  %guardp = getelementptr i8, ptr %cells, i64 {cell}",
+            "  %guards = load ptr, ptr %guardp",
+            "  %unguarded = icmp eq ptr %guards, null",
+            "  br i1 %unguarded, label %guarded, label %gstart",
+            "gstart:",
+            "  %gn = load i64, ptr %guards",
+            "  br label %gloop",
+            "gloop:",
+            "  %gi = phi i64 [0, %gstart], [%gnext, %gsame]",
+            "  %gdone = icmp eq i64 %gi, %gn",
+            "  br i1 %gdone, label %guarded, label %gbody",
+            "gbody:",
+            "  %gat0 = mul i64 %gi, 3",
+            "  %gat = add i64 %gat0, 1",
+            "  %gp = getelementptr i64, ptr %guards, i64 %gat",
+            "  %gdict = load ptr, ptr %gp",
+            "  %gkp = getelementptr i64, ptr %gp, i64 1",
+            "  %gkey = load ptr, ptr %gkp",
+            "  %gvp = getelementptr i64, ptr %gp, i64 2",
+            "  %gvalue = load ptr, ptr %gvp",
+            "  %giscell = icmp eq ptr %gdict, null",
+            "  br i1 %giscell, label %gcell, label %gname",
+            "gcell:",
+            "  %gcp = getelementptr i8, ptr %gkey, i64 16",
+            "  %gcv = load ptr, ptr %gcp",
+            "  br label %gcompare",
+            "gname:",
+            "  %gdv = call ptr @PyDict_GetItemWithError(ptr %gdict, ptr %gkey)",
+            "  br label %gcompare",
+            "gcompare:",
+            "  %gfound = phi ptr [%gcv, %gcell], [%gdv, %gname]",
+            "  %gok = icmp eq ptr %gfound, %gvalue",
+            "  br i1 %gok, label %gsame, label %clear",
+            "gsame:",
+            "  %gnext = add i64 %gi, 1",
+            "  br label %gloop",
+            "guarded:",
+        )
+
+    def _run(self) -> None:
+        work = self.emit("call i64 @pk_work(ptr %slots)")
+        much = self.emit(f"icmp sgt i64 {work}, {GIL_WORK}")
+        self.emit_lines(
+            f"  br i1 {much}, label %long, label %short",
+            "long:",
+            "  %thread = call ptr @PyEval_SaveThread()",
+            "  call void @pk_run(ptr %slots)",
+            "  call void @PyEval_RestoreThread(ptr %thread)",
+            "  br label %done",
+            "short:",
+            "  call void @pk_run(ptr %slots)",
+            "  br label %done",
+            "done:",
+        )
+        event = self.table("event")
+        self.emit_lines(f"  call void @Py_IncRef(ptr {event})", f"  ret ptr {event}")
+
+    def _miss(self) -> None:
+        """The next entry behind this one, or Python. The scan stops at the 0 behind the last entry."""
+        first = 8 * KERNEL_CELLS.index("entry0")
+        slow = 8 * KERNEL_CELLS.index("slow")
+        self.emit_lines(
+            "clear:",
+            "  call void @PyErr_Clear()",
+            "  br label %miss",
+            "miss:",
+            f"  %first = getelementptr i8, ptr %cells, i64 {first}",
+            "  br label %scan",
+            "scan:",
+            "  %at = phi i64 [0, %miss], [%atnext, %scan]",
+            "  %ep = getelementptr ptr, ptr %first, i64 %at",
+            "  %e = load ptr, ptr %ep",
+            "  %mine = icmp eq ptr %e, @pk_entry",
+            "  %atnext = add i64 %at, 1",
+            f"  %end = icmp uge i64 %at, {ENTRIES}",
+            "  %stop = or i1 %mine, %end",
+            "  br i1 %stop, label %found, label %scan",
+            "found:",
+            f"  %past = icmp ugt i64 %atnext, {ENTRIES}",
+            f"  %clamped = select i1 %past, i64 {ENTRIES}, i64 %atnext",
+            "  %np = getelementptr ptr, ptr %first, i64 %clamped",
+            "  %next = load ptr, ptr %np",
+            "  %last = icmp eq ptr %next, null",
+            "  br i1 %last, label %python, label %chain",
+            "chain:",
+            "  %r1 = tail call ptr %next(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames)",
+            "  ret ptr %r1",
+            "python:",
+            f"  %slowp = getelementptr i8, ptr %cells, i64 {slow}",
+            "  %slow = load ptr, ptr %slowp",
+            "  %r2 = tail call ptr @PyObject_Vectorcall(ptr %slow, ptr %args, i64 %nargsf, ptr %kwnames)",
+            "  ret ptr %r2",
+        )

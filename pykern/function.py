@@ -1,0 +1,32 @@
+"""`@pk.func`: a function that kernels call. It is translated into each caller."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Generic, ParamSpec, TypeVar
+
+from pykern.capture import FunctionText, function_text
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Function(Generic[P, R]):
+    """A device function; outside of kernels it is the plain Python function it was."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.text: FunctionText = function_text(function)  # type: ignore[arg-type]
+        self.__pykern_function__ = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **keywords: P.kwargs) -> R:
+        return self.__pykern_function__(*args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<pykern.func {self.text.name}>"
+
+
+def func(function: Callable[P, R]) -> Function[P, R]:
+    """Make a device function: ``@pk.func``. Recursion is refused where a kernel calls it."""
+    return Function(function)

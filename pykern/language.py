@@ -1,0 +1,348 @@
+"""The names of the kernel language, as Python functions.
+
+In a compiled kernel a call of one of them is an op. On the ``python`` device, and outside of kernels
+where that makes sense, these very functions run: they are the reference.
+`from_callable` tells which name a Python object stands for, however it was reached.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from pykern.errors import KernelError, KernelTypeError
+from pykern.runtime import reference as _reference
+from pykern.types import DType
+
+e, pi, tau, inf, nan = math.e, math.pi, math.tau, math.inf, math.nan
+
+_NAMES: dict[int, str] = {}
+__all__ = ["e", "inf", "nan", "pi", "tau"]  # the functions add themselves
+
+
+def _builtin(function: Callable) -> Callable:
+    """Make a function a name of the language."""
+    function.__pykern_builtin__ = function.__name__  # type: ignore[attr-defined]
+    __all__.append(function.__name__)
+    return function
+
+
+def from_callable(value: object) -> str | None:
+    """The language's name for an object: ours, `math`'s, NumPy's or Python's; None for others."""
+    name = getattr(value, "__pykern_builtin__", None)
+    if isinstance(name, str):
+        return name
+    try:
+        return _python_names().get(value) or _numpy_names().get(value)  # type: ignore[call-overload]
+    except TypeError:  # not hashable
+        return None
+
+
+# -- where a work-item stands -------------------------------------------------------------------
+
+
+def _item(name: str) -> _reference.WorkItem:
+    item = _reference.current()
+    if item is None:
+        raise KernelError(f"pk.{name}() only works inside a kernel", hint="launch a kernel: k(..., ndrange=n)")
+    return item
+
+
+def _coordinate(name: str, values: tuple[int, ...], dim: int | None) -> Any:
+    if dim is None:
+        return values[0] if len(values) == 1 else values
+    if not 0 <= dim < len(values):
+        raise KernelTypeError(f"pk.{name}({dim}): the ndrange has {len(values)} dimensions")
+    return values[dim]
+
+
+@_builtin
+def index(dim: int | None = None) -> Any:
+    """Coordinate of this work-item: an int where the ndrange has one dimension, else a tuple; `dim` picks one."""
+    return _coordinate("index", _item("index").index, dim)
+
+
+@_builtin
+def local_index(dim: int | None = None) -> Any:
+    """Coordinate in the workgroup."""
+    return _coordinate("local_index", _item("local_index").local, dim)
+
+
+@_builtin
+def group_index(dim: int | None = None) -> Any:
+    """Coordinate of the workgroup."""
+    return _coordinate("group_index", _item("group_index").group, dim)
+
+
+@_builtin
+def group_size(dim: int | None = None) -> Any:
+    """Size of a full workgroup."""
+    return _coordinate("group_size", _item("group_size").launch.workgroup, dim)
+
+
+@_builtin
+def num_groups(dim: int | None = None) -> Any:
+    """Number of workgroups, a partial last one included."""
+    return _coordinate("num_groups", _item("num_groups").launch.groups, dim)
+
+
+@_builtin
+def ndrange(dim: int | None = None) -> Any:
+    """Number of work-items."""
+    return _coordinate("ndrange", _item("ndrange").launch.counts, dim)
+
+
+@_builtin
+def subgroup_size() -> int:
+    """Work-items in a full subgroup."""
+    return _item("subgroup_size").launch.subgroup_size
+
+
+@_builtin
+def subgroup_index() -> int:
+    """Number of the subgroup in its workgroup."""
+    item = _item("subgroup_index")
+    return item.linear // item.launch.subgroup_size
+
+
+@_builtin
+def lane_index() -> int:
+    """Place of this work-item in its subgroup."""
+    item = _item("lane_index")
+    return item.linear % item.launch.subgroup_size
+
+
+# -- memory and meetings ------------------------------------------------------------------------
+
+
+@_builtin
+def shared(shape: int | tuple[int, ...], dtype: DType) -> Any:
+    """Memory that the work-items of a group share; its contents are undefined at first."""
+    return _item("shared").shared(shape, dtype)
+
+
+@_builtin
+def private(shape: int | tuple[int, ...], dtype: DType) -> Any:
+    """Memory of this work-item; it keeps its contents across barriers."""
+    return _item("private").private(shape, dtype)
+
+
+@_builtin
+def barrier() -> None:
+    """Wait for the work-items of the group; memory written before is seen after."""
+    _item("barrier").barrier()
+
+
+@_builtin
+def subgroup_reduce(value: Any, op: str = "add") -> Any:
+    """The reduction of `value` over the subgroup: add, mul, min, max, and, or, xor."""
+    return _item("subgroup_reduce").collective("subgroup_reduce", value, op)
+
+
+@_builtin
+def subgroup_scan(value: Any, op: str = "add", exclusive: bool = False) -> Any:
+    """The scan of `value` over the lanes of the subgroup, this lane included unless `exclusive`."""
+    name = "subgroup_exclusive_scan" if exclusive else "subgroup_scan"
+    return _item("subgroup_scan").collective(name, value, op)
+
+
+@_builtin
+def subgroup_shuffle(value: Any, lane: int) -> Any:
+    """The `value` of lane `lane` of the subgroup."""
+    return _item("subgroup_shuffle").collective("subgroup_shuffle", value, lane)
+
+
+@_builtin
+def subgroup_broadcast(value: Any, lane: int = 0) -> Any:
+    """The `value` of one lane, for the whole subgroup."""
+    return _item("subgroup_broadcast").collective("subgroup_shuffle", value, lane)
+
+
+@_builtin
+def group_reduce(value: Any, op: str = "add") -> Any:
+    """The reduction of `value` over the workgroup."""
+    return _item("group_reduce").collective("group_reduce", value, op)
+
+
+# -- atomics ------------------------------------------------------------------------------------
+
+
+def _update(x: Any, index: Any, change: Callable[[Any], Any]) -> Any:
+    """One work-item runs at a time on the reference device: reading and writing is atomic."""
+    old = x[index]
+    x[index] = change(old)
+    return old
+
+
+@_builtin
+def atomic_add(x: Any, index: Any, value: Any) -> Any:
+    """``x[index] += value``; gives the old value."""
+    return _update(x, index, lambda old: old + value)
+
+
+@_builtin
+def atomic_sub(x: Any, index: Any, value: Any) -> Any:
+    """``x[index] -= value``; gives the old value."""
+    return _update(x, index, lambda old: old - value)
+
+
+@_builtin
+def atomic_min(x: Any, index: Any, value: Any) -> Any:
+    """``x[index] = min(x[index], value)``; gives the old value."""
+    return _update(x, index, lambda old: minimum(old, value))
+
+
+@_builtin
+def atomic_max(x: Any, index: Any, value: Any) -> Any:
+    """``x[index] = max(x[index], value)``; gives the old value."""
+    return _update(x, index, lambda old: maximum(old, value))
+
+
+@_builtin
+def atomic_and_(x: Any, index: Any, value: Any) -> Any:
+    """``x[index] &= value``; gives the old value."""
+    return _update(x, index, lambda old: old & value)
+
+
+@_builtin
+def atomic_or_(x: Any, index: Any, value: Any) -> Any:
+    """``x[index] |= value``; gives the old value."""
+    return _update(x, index, lambda old: old | value)
+
+
+@_builtin
+def atomic_xor(x: Any, index: Any, value: Any) -> Any:
+    """``x[index] ^= value``; gives the old value."""
+    return _update(x, index, lambda old: old ^ value)
+
+
+@_builtin
+def atomic_exchange(x: Any, index: Any, value: Any) -> Any:
+    """``x[index] = value``; gives the old value."""
+    return _update(x, index, lambda old: value)
+
+
+@_builtin
+def atomic_compare_exchange(x: Any, index: Any, expected: Any, value: Any) -> Any:
+    """Put `value` where `expected` stands (floats are compared by their bits); gives the old value."""
+    return _update(x, index, lambda old: value if old == expected else old)
+
+
+# -- numbers ------------------------------------------------------------------------------------
+
+
+@_builtin
+def cast(x: Any, dtype: DType) -> Any:
+    """`x` as `dtype`: float to integer truncates, saturates, NaN gives 0; integers wrap."""
+    return _reference.cast(x, dtype)
+
+
+@_builtin
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """`a` where `condition` holds, else `b`, both in their common type."""
+    return _reference.where(condition, a, b)
+
+
+@_builtin
+def minimum(*values: Any) -> Any:
+    """The least value; NaN wins."""
+    return _reference.extremum(values, "minimum")
+
+
+@_builtin
+def maximum(*values: Any) -> Any:
+    """The greatest value; NaN wins."""
+    return _reference.extremum(values, "maximum")
+
+
+@_builtin
+def clamp(x: Any, low: Any, high: Any) -> Any:
+    """`x` brought into `low` .. `high`."""
+    return minimum(maximum(x, low), high)
+
+
+@_builtin
+def cdiv(a: Any, b: Any) -> Any:
+    """``a / b`` rounded up."""
+    return -(-a // b)
+
+
+@_builtin
+def popcount(x: Any) -> int:
+    """Number of bits set."""
+    return builtins.int(x & ((1 << _reference.bits_of(x)) - 1)).bit_count()
+
+
+@_builtin
+def clz(x: Any) -> int:
+    """Number of zero bits before the first one."""
+    width = _reference.bits_of(x)
+    return width - (builtins.int(x) & ((1 << width) - 1)).bit_length()
+
+
+@_builtin
+def unroll(items: Any) -> Any:
+    """``for k in pk.unroll(range(4))``: one copy of the body for each value."""
+    return items
+
+
+def _define_mathematics() -> None:
+    for name, text in _reference.MATHEMATICS.items():
+
+        def function(*args: Any, _name: str = name) -> Any:
+            return _reference.apply(_name, args)
+
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = text
+        globals()[name] = _builtin(function)
+
+
+_define_mathematics()
+
+@_builtin
+def print(*values: Any, sep: str = " ", end: str = "\n") -> None:  # noqa: A001
+    """Print from a kernel, one work-item at a time."""
+    builtins.print(*values, sep=sep, end=end)
+
+
+# -- other names for the same -------------------------------------------------------------------
+
+
+_PYTHON = (
+    (abs, "abs"), (min, "min"), (max, "max"), (round, "round"), (len, "len"), (int, "int"), (float, "float"),
+    (bool, "bool"), (range, "range"), (builtins.print, "print"), (pow, "pow"), (divmod, "divmod"),
+)  # fmt: skip
+_MATH = (
+    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
+    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "hypot",
+    "floor", "ceil", "trunc", "fabs", "fmod", "remainder", "copysign", "isnan", "isinf", "isfinite", "degrees",
+    "radians", "pow", "fma", "nextafter",
+)  # fmt: skip
+_NUMPY = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",
+    "arccosh": "acosh", "arctanh": "atanh", "absolute": "abs", "fabs": "fabs", "power": "pow", "rint": "round",
+    "minimum": "minimum", "maximum": "maximum", "where": "where", "sign": "sign", "square": "square",
+    "fmod": "fmod", "clip": "clamp", "divmod": "divmod",
+    **{n: n for n in _MATH if n not in ("gamma", "lgamma", "erf", "erfc", "remainder", "fma", "pow", "fabs", "fmod")},
+}  # fmt: skip
+_tables: dict[str, dict[Any, str]] = {}
+
+
+def _python_names() -> dict[Any, str]:
+    if "python" not in _tables:
+        table: dict[Any, str] = {function: name for function, name in _PYTHON}
+        table.update({getattr(math, n): n for n in _MATH if hasattr(math, n)})
+        _tables["python"] = table
+    return _tables["python"]
+
+
+def _numpy_names() -> dict[Any, str]:
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return {}
+    if "numpy" not in _tables:
+        _tables["numpy"] = {getattr(numpy, n): name for n, name in _NUMPY.items() if hasattr(numpy, n)}
+    return _tables["numpy"]

@@ -1,0 +1,103 @@
+"""What compiled CPU code needs of the process: the table of `pykern.abi`, and the threads.
+
+OpenMP comes from the `intel-openmp` wheel, else from a libgomp that is there; both speak GOMP's entry.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.metadata
+import os
+import sys
+from typing import Any
+
+import numpy as np
+from pykern.abi import TABLE, TABLE_INDEX
+from pykern.errors import LaunchError
+from pykern.event import COMPLETED
+from pykern.settings import settings
+from pykern.types import BY_NAME
+
+_NUMPY_TYPES = tuple(
+    name for name in ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64")
+)
+_kept: list[Any] = [np, COMPLETED, sys.intern("ndrange")]
+
+
+@functools.cache
+def table() -> ctypes.Array:
+    """The table; made once, its address goes into every kernel."""
+    cells = (ctypes.c_int64 * len(TABLE))()
+    library = openmp_library()
+    if library is not None:
+        for name in ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads"):
+            cells[TABLE_INDEX[name]] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+    cells[TABLE_INDEX["threads"]] = default_threads()
+    cells[TABLE_INDEX["event"]] = id(COMPLETED)
+    cells[TABLE_INDEX["ndrange"]] = id(sys.intern("ndrange"))
+    cells[TABLE_INDEX["ndarray"]] = id(np.ndarray)
+    for name in _NUMPY_TYPES:
+        dtype = BY_NAME[name].numpy
+        _kept.append(dtype)
+        cells[TABLE_INDEX[f"dtype.{name}"]] = id(dtype)
+        cells[TABLE_INDEX[f"scalar.{name}"]] = id(dtype.type)
+    cells[TABLE_INDEX["cache_bytes"]] = cache_bytes()
+    return cells
+
+
+@functools.cache
+def openmp_library() -> Any | None:
+    """The OpenMP library, loaded; None where there is none."""
+    os.environ.setdefault("KMP_BLOCKTIME", "200")  # ms a worker waits awake: fork and join in 1 us instead of 20
+    # Fork in a process that used OpenMP: the child starts its own threads instead of waiting for the parent's.
+    for path in _candidates():
+        try:
+            library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+        except OSError:
+            continue
+        if hasattr(library, "GOMP_parallel"):
+            return library
+    return None
+
+
+def _candidates() -> list[str]:
+    found: list[str] = []
+    try:
+        files = importlib.metadata.files("intel-openmp") or []
+        found += [str(f.locate()) for f in files if f.name == "libiomp5.so"]
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    return [*found, "libgomp.so.1", "libomp.so"]
+
+
+def default_threads() -> int:
+    """``PYKERN_NUM_THREADS``, else the processors this process may use."""
+    chosen = settings().num_threads
+    if chosen is not None:
+        return chosen
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def get_num_threads() -> int:
+    """Threads a launch on the CPU may use."""
+    return int(table()[TABLE_INDEX["threads"]])
+
+
+def set_num_threads(threads: int) -> None:
+    """Use up to `threads` threads from the next launch on. Raises `LaunchError` below 1."""
+    if not isinstance(threads, int) or threads < 1:
+        raise LaunchError(f"set_num_threads({threads!r}): at least 1 thread is needed")
+    table()[TABLE_INDEX["threads"]] = threads
+
+
+def cache_bytes() -> int:
+    """Size of the last-level cache; 32 MiB where the system does not tell."""
+    try:
+        levels = [f"/sys/devices/system/cpu/cpu0/cache/index{n}/size" for n in (3, 2)]
+        with open(next(p for p in levels if os.path.exists(p))) as file:
+            return int(file.read().strip().removesuffix("K")) * 1024
+    except (StopIteration, OSError, ValueError):
+        return 32 << 20

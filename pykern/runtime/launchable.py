@@ -1,0 +1,100 @@
+"""The type of kernel objects: a heap type whose instances hold the compiled entries.
+
+Python has no way to write a C function into an instance; CPython's stable API has: a type made with
+`PyType_FromSpecWithBases` whose instances end with the cells of `pykern.abi.KERNEL_CELLS`, the first of
+which is the vectorcall of the instance. While it is 0 a call runs Python's ``__call__``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from ctypes import c_char_p, c_int, c_ssize_t, c_uint, c_void_p, py_object
+from typing import Any
+
+from pykern.abi import ENTRIES, KERNEL_CELLS
+
+_MEMBERS_SLOT = 72  # Py_tp_members
+_PYSSIZET, _READONLY = 19, 1
+_DEFAULT, _HAVE_VECTORCALL, _BASETYPE = 1 << 18, 1 << 11, 1 << 10
+SUPPORTED = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+"""Free-threaded builds have another object head: there every call goes through Python."""
+
+
+class _Member(ctypes.Structure):
+    _fields_ = (
+        ("name", c_char_p), ("type", c_int), ("offset", c_ssize_t), ("flags", c_int), ("doc", c_char_p),
+    )  # fmt: skip
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = (("slot", c_int), ("pfunc", c_void_p))
+
+
+class _Spec(ctypes.Structure):
+    _fields_ = (
+        ("name", c_char_p), ("basicsize", c_int), ("itemsize", c_int), ("flags", c_uint), ("slots", c_void_p),
+    )  # fmt: skip
+
+
+_kept: list[Any] = []  # what CPython keeps pointers to
+
+
+def make_launchable(base: type) -> Any:
+    """A subclass of `base` with room for entries. `base` has ``__slots__``, among them ``_kept``."""
+    if not SUPPORTED:
+        return base
+    size = base.__basicsize__
+    members = (_Member * 2)(_Member(b"__vectorcalloffset__", _PYSSIZET, size, _READONLY, None), _Member())
+    slots = (_Slot * 2)(_Slot(_MEMBERS_SLOT, ctypes.cast(members, c_void_p)), _Slot(0, None))
+    name = f"{base.__module__}.Kernel".encode()
+    flags = _DEFAULT | _HAVE_VECTORCALL | _BASETYPE
+    spec = _Spec(name, size + 8 * len(KERNEL_CELLS), 0, flags, ctypes.cast(slots, c_void_p))
+    make = ctypes.pythonapi.PyType_FromSpecWithBases
+    make.restype, make.argtypes = py_object, (c_void_p, py_object)
+    _kept.append((members, slots, spec, name))
+    made = make(ctypes.byref(spec), (base,))
+    made.__doc__ = base.__doc__
+    return made
+
+
+def offset(kernel: object) -> int:
+    """Where the cells of a kernel object begin, in bytes from its address."""
+    return type(kernel).__basicsize__ - 8 * len(KERNEL_CELLS)
+
+
+def _cell(kernel: object, name: str) -> c_void_p:
+    return c_void_p.from_address(id(kernel) + offset(kernel) + 8 * KERNEL_CELLS.index(name))
+
+
+def install(kernel: Any, entries: list[int], slow: object, guards: list[tuple[dict | None, object, object]]) -> None:
+    """Let calls go to `entries` in this order, then to `slow`.
+
+    `guards` are (namespace, name, value), or (None, cell, value) for a closure. What the code points to
+    is kept alive in ``kernel._kept``, also what it pointed to before: a call may be on its way.
+    """
+    if not SUPPORTED:
+        return
+    table = _guard_table(guards)
+    kernel._kept = (kernel._kept, slow, guards, table)
+    _cell(kernel, "slow").value = id(slow)
+    _cell(kernel, "guards").value = ctypes.addressof(table) if guards else None
+    for number in range(ENTRIES + 1):
+        _cell(kernel, f"entry{number}").value = entries[number] if number < min(len(entries), ENTRIES) else None
+    _cell(kernel, "vectorcall").value = entries[0] if entries else None
+
+
+def clear(kernel: Any) -> None:
+    """Send every call through Python again."""
+    if SUPPORTED:
+        _cell(kernel, "vectorcall").value = None
+
+
+def _guard_table(guards: list[tuple[dict | None, object, object]]) -> ctypes.Array:
+    cells = [len(guards)]
+    for namespace, key, value in guards:
+        if isinstance(key, str):
+            key = sys.intern(key)
+        cells += [id(namespace) if namespace is not None else 0, id(key), id(value)]
+    return (ctypes.c_int64 * len(cells))(*cells)

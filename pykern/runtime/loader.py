@@ -1,0 +1,66 @@
+"""Compiled CPU code into the process.
+
+Comes in: a shared object. Goes out: `LoadedKernel`. Nothing is ever unloaded: a call may be inside.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+from pykern.runtime.cpu_table import table
+from pykern.runtime.launchable import SUPPORTED
+
+
+@dataclass(frozen=True)
+class LoadedKernel:
+    """Code that is there: `entry_address` is the compiled CPython entry, or 0."""
+
+    library: Any
+    entry_address: int
+
+    def run(self, cells: list[int]) -> None:
+        """Run a launch from its cells; the GIL is free meanwhile."""
+        self.library.pk_run((ctypes.c_int64 * len(cells))(*cells))
+
+
+def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:
+    """Load a shared object. Raises OSError where it does not load."""
+    _load_libm()
+    library = _open(binary)
+    library.pk_init(table())
+    library.pk_run.restype = None
+    address = 0
+    if entry and SUPPORTED:
+        address = ctypes.cast(getattr(library, entry), ctypes.c_void_p).value or 0
+    return LoadedKernel(library, address)
+
+
+def _open(binary: bytes) -> ctypes.CDLL:
+    """dlopen wants a file; the kernel's memory files leave nothing behind on disk."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("pykern")
+        try:
+            with os.fdopen(os.dup(descriptor), "wb") as file:
+                file.write(binary)
+            return ctypes.CDLL(f"/proc/self/fd/{descriptor}")
+        finally:
+            os.close(descriptor)
+    with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as file:
+        file.write(binary)
+    try:
+        return ctypes.CDLL(file.name)
+    finally:
+        os.unlink(file.name)
+
+
+@functools.cache
+def _load_libm() -> None:
+    """Math that is not inlined is found by name in the process."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)

@@ -1,0 +1,270 @@
+"""What the names of the kernel language do as plain Python: the numbers half of the reference device.
+
+The other half, who runs when, is `python_device`. Scalars of arrays are NumPy's, indices Python ints,
+so promotion is NumPy's own. Results are rounded once from f64.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pykern.errors import KernelTypeError
+from pykern.types import DType, from_numpy
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The index space of a launch on the reference device."""
+
+    counts: tuple[int, ...]
+    workgroup: tuple[int, ...]
+    subgroup_size: int
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        return tuple(-(-n // w) for n, w in zip(self.counts, self.workgroup, strict=True))
+
+
+class WorkItem(Protocol):
+    """What a running work-item offers the language."""
+
+    index: tuple[int, ...]
+    local: tuple[int, ...]
+    group: tuple[int, ...]
+    linear: int
+    launch: Launch
+
+    def shared(self, shape: Any, dtype: DType) -> Any: ...
+    def private(self, shape: Any, dtype: DType) -> Any: ...
+    def barrier(self) -> None: ...
+    def collective(self, name: str, value: Any, detail: Any) -> Any: ...
+
+
+_current: contextvars.ContextVar[WorkItem | None] = contextvars.ContextVar("pykern_work_item", default=None)
+current: Callable[[], WorkItem | None] = _current.get
+enter = _current.set
+leave = _current.reset
+
+
+def dtype_of(x: Any) -> DType | None:
+    """The type of a NumPy scalar; None for Python's own (weak) numbers."""
+    return from_numpy(x.dtype) if hasattr(x, "dtype") else None
+
+
+def bits_of(x: Any) -> int:
+    dtype = dtype_of(x)
+    return 64 if dtype is None else dtype.bits
+
+
+def cast(x: Any, dtype: DType) -> Any:
+    """See `pykern.language.cast`."""
+    if dtype.weak:
+        return int(_to_integer(x, -(2**63), 2**63 - 1)) if dtype.kind == "i" else float(x)
+    kind = dtype.numpy.type
+    if dtype.kind == "b":
+        return kind(bool(x))
+    if dtype.is_float:
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            return kind(x)
+    if dtype.kind == "u":
+        low, high = 0, 2**dtype.bits - 1
+    else:
+        low, high = -(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1) - 1
+    return kind(_to_integer(x, low, high))
+
+
+def _to_integer(x: Any, low: int, high: int) -> int:
+    dtype = dtype_of(x)
+    if isinstance(x, float) or (dtype is not None and dtype.is_float):
+        number = float(x)
+        if math.isnan(number):
+            return 0
+        return high if number >= high else low if number <= low else int(number)
+    return (int(x) - low) % (high - low + 1) + low
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """`a` or `b` in their common type."""
+    chosen, other = (a, b) if condition else (b, a)
+    return _promoted(chosen, other)
+
+
+def _promoted(chosen: Any, other: Any) -> Any:
+    import numpy as np
+
+    if not hasattr(chosen, "dtype") and not hasattr(other, "dtype"):
+        return float(chosen) if isinstance(other, float) else chosen
+    return np.result_type(chosen, other).type(chosen) if not hasattr(chosen, "dtype") or not hasattr(
+        other, "dtype"
+    ) or chosen.dtype != other.dtype else chosen
+
+
+def extremum(values: tuple, name: str) -> Any:
+    """minimum or maximum of two or more, NaN wins."""
+    import numpy as np
+
+    if len(values) == 1 and isinstance(values[0], tuple):
+        values = values[0]
+    result = values[0]
+    for value in values[1:]:
+        if hasattr(result, "dtype") or hasattr(value, "dtype"):
+            result = getattr(np, name)(result, value)
+        else:
+            nan = result != result or value != value
+            pick = (min if name == "minimum" else max)(result, value)
+            result = math.nan if nan else float(pick) if isinstance(result, float) or isinstance(value, float) else pick
+    return result
+
+
+# -- functions of numbers -----------------------------------------------------------------------
+
+
+def _power_safe(function: Callable) -> Callable:
+    """C's results where Python raises: a domain error is NaN, a pole or an overflow infinite."""
+
+    def safe(*args: float) -> float:
+        try:
+            return function(*args)
+        except OverflowError:
+            return _overflow(function, args)
+        except ValueError:
+            return _pole(function, args)
+
+    return safe
+
+
+def _overflow(function: Callable, args: tuple) -> float:
+    name = function.__name__
+    negative = name == "sinh" and args[0] < 0 or name == "pow" and args[0] < 0 and args[1] % 2 == 1
+    negative = negative or (name == "gamma" and args[0] < 0 and int(args[0]) % 2 == 0)
+    return -math.inf if negative else math.inf
+
+
+def _pole(function: Callable, args: tuple) -> float:
+    name, x = function.__name__, args[0]
+    if x == 0 and name in ("log", "log2", "log10"):
+        return -math.inf
+    if name == "log1p" and x == -1:
+        return -math.inf
+    if name == "atanh" and abs(x) == 1:
+        return math.copysign(math.inf, x)
+    if name == "gamma" and x == 0:
+        return math.copysign(math.inf, x)
+    if name == "lgamma" and x <= 0 and x == math.floor(x):
+        return math.inf
+    if name == "pow" and x == 0 and args[1] < 0:
+        odd = args[1] == math.floor(args[1]) and args[1] % 2 == 1
+        return math.copysign(math.inf, x) if odd else math.inf
+    return math.nan
+
+
+def _exp2(x: float) -> float:
+    return math.pow(2.0, x)
+
+
+def _cbrt(x: float) -> float:
+    import numpy as np
+
+    return float(np.cbrt(x))
+
+
+def _rsqrt(x: float) -> float:
+    if x == 0:
+        return math.copysign(math.inf, x)
+    return 1.0 / math.sqrt(x)
+
+
+_UNARY = {
+    **{n: getattr(math, n) for n in (
+        "sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+        "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "degrees", "radians",
+        "fabs",
+    )},
+    "exp2": getattr(math, "exp2", _exp2), "cbrt": _cbrt, "rsqrt": _rsqrt,
+}  # fmt: skip
+_BINARY = {"atan2": math.atan2, "copysign": math.copysign, "fmod": math.fmod, "hypot": math.hypot,
+           "remainder": math.remainder, "nextafter": math.nextafter}  # fmt: skip
+_ROUND = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "rint"}
+_CLASSIFY = {"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite}
+
+MATHEMATICS = {
+    **{n: f"The function {n} of a number; C's special values." for n in (*_UNARY, *_BINARY)},
+    "floor": "The integer below, in the type of the argument.",
+    "ceil": "The integer above, in the type of the argument.",
+    "trunc": "The integer toward zero, in the type of the argument.",
+    "round": "The nearest integer, halves to even, in the type of the argument.",
+    "isnan": "Whether a number is NaN.", "isinf": "Whether a number is infinite.",
+    "isfinite": "Whether a number is neither infinite nor NaN.",
+    "abs": "The magnitude.", "pow": "``a ** b``.", "fma": "``a * b + c`` rounded once.",
+    "sign": "-1, 0 or 1 in the type of the argument.", "square": "``x * x``.",
+}  # fmt: skip
+
+
+def apply(name: str, args: tuple) -> Any:
+    """A function of `MATHEMATICS` on Python or NumPy scalars."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        if name in _ROUND:
+            return _rounded(name, args)
+        if name in _CLASSIFY:
+            return _CLASSIFY[name](args[0])
+        if name in _OTHERS:
+            return _OTHERS[name](*args)
+        function = _UNARY.get(name) or _BINARY.get(name)
+        if function is None or len(args) != (1 if name in _UNARY else 2):
+            raise KernelTypeError(f"`{name}` takes {'one number' if name in _UNARY else 'two numbers'}")
+        return _in_type(args, _power_safe(function)(*(float(a) for a in args)))
+
+
+def _in_type(args: tuple, result: float) -> Any:
+    """A result in the type NumPy would give: floats stay, integers become floats by width."""
+    import numpy as np
+
+    typed = [a for a in args if hasattr(a, "dtype")]
+    if not typed:
+        return result
+    dtype = np.result_type(*args)
+    if dtype.kind in "biu":
+        bits = 8 * dtype.itemsize
+        return {8: np.float16, 16: np.float32}.get(bits, np.float64)(result)
+    return dtype.type(result)
+
+
+def _rounded(name: str, args: tuple) -> Any:
+    import numpy as np
+
+    x = args[0]
+    if isinstance(x, int) or (hasattr(x, "dtype") and x.dtype.kind in "biu"):
+        return x
+    result = getattr(np, _ROUND[name])(x)
+    return result if hasattr(x, "dtype") else float(result)
+
+
+def _sign(x: Any) -> Any:
+    result = 1 if x > 0 else -1 if x < 0 else 0 if x == 0 else x
+    return x.dtype.type(result) if hasattr(x, "dtype") else type(x)(result)
+
+
+def _fma(a: Any, b: Any, c: Any) -> Any:
+    """Exact in f64 for f32 and f16; for f64 through a rational."""
+    from fractions import Fraction
+
+    numbers = [float(v) for v in (a, b, c)]
+    if all(map(math.isfinite, numbers)):
+        exact = Fraction(numbers[0]) * Fraction(numbers[1]) + Fraction(numbers[2])
+        result = float(exact) if exact else numbers[0] * numbers[1] + numbers[2]
+    else:
+        result = numbers[0] * numbers[1] + numbers[2]
+    return _in_type((a, b, c), result)
+
+
+_OTHERS: dict[str, Callable] = {
+    "abs": abs, "pow": lambda a, b: a**b, "fma": _fma, "sign": _sign, "square": lambda x: x * x,
+}  # fmt: skip
