@@ -35,6 +35,8 @@ class FlattenArguments(Pass):
             if "kern.kernel" in op.attributes or symbol.endswith(QUERIES):
                 _flatten(op)
                 op.attributes["sym_name"] = ir.StringAttr.get(SYMBOL_PREFIX + symbol)
+                if "kern.kernel" in op.attributes:  # the launcher calls it twice: one copy is enough
+                    op.attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("noinline")])
 
 
 def _flatten(function: ir.Operation) -> None:
@@ -55,6 +57,8 @@ def _flatten(function: ir.Operation) -> None:
                 block.add_argument(ir.IndexType.get(), argument.location) for _ in range(lengths_and_strides)
             ]
             marks = {"llvm.noalias": ir.UnitAttr.get()} if noalias else {}
+            if len(cells) > kind.rank:
+                function.attributes["kern.strided"] = ir.UnitAttr.get()
             attributes += [ir.DictAttr.get(marks), *[ir.DictAttr.get({})] * len(cells)]
             argument.replace_all_uses_with(_memref(kind, pointer, cells))
     for _ in old:

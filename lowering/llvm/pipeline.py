@@ -5,6 +5,7 @@ from __future__ import annotations
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.reports import LowerReports
+from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.source import KernelOptions
@@ -30,5 +31,6 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             Upstream("finalize-memref-to-llvm,convert-func-to-llvm,convert-index-to-llvm"),
             Upstream("convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
             Upstream("reconcile-unrealized-casts,canonicalize,cse"),
+            AllowNegativeStrides(),  # last: the lowering of memref is what promises too much
         )
     )

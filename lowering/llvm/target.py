@@ -20,11 +20,12 @@ from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
+from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.passes import kernels
 from pykern.passes.registry import register
 from pykern.source import KernelSource
 
-register(FlattenArguments, LowerAtomics, LowerReports)
+register(AllowNegativeStrides, FlattenArguments, LowerAtomics, LowerReports)
 
 
 class Record(Protocol):
