@@ -42,21 +42,14 @@ def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:
 
 
 def _open(binary: bytes) -> ctypes.CDLL:
-    """dlopen wants a file; the kernel's memory files leave nothing behind on disk."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("pykern")
-        try:
-            with os.fdopen(os.dup(descriptor), "wb") as file:
-                file.write(binary)
-            return ctypes.CDLL(f"/proc/self/fd/{descriptor}")
-        finally:
-            os.close(descriptor)
-    with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as file:
-        file.write(binary)
+    """dlopen wants a file, and takes two files of one name for the same library: each name is new."""
+    descriptor, path = tempfile.mkstemp(prefix="pykern-", suffix=".so")
     try:
-        return ctypes.CDLL(file.name)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(binary)
+        return ctypes.CDLL(path)
     finally:
-        os.unlink(file.name)
+        os.unlink(path)
 
 
 @functools.cache
