@@ -23,6 +23,7 @@ def at_kernel_line(error: KernelError) -> types.TracebackType | None:
             node.lineno = node.end_lineno = span.line
             node.col_offset, node.end_col_offset = span.column, max(span.end_column, span.column + 1)
     code = compile(tree, span.file, "exec").replace(co_name=span.function or "<kernel>")
+    error.__traceback__ = None  # the frames of the compiler say nothing to the user
     try:
         exec(code, {"error": error})
     except KernelError as raised:

@@ -86,7 +86,7 @@ class Segmenter:
 
     def _belongs_to_group(self, op: ir.Operation, masks: tuple) -> bool:
         """Uniform, without effects, and made of group values: once a group is enough."""
-        if op.name in ("kern.shared", "kern.private", "memref.alloca"):
+        if op.name in ("kern.group_id", "memref.alloca"):
             return True
         if not (op.name.startswith(PURE) or op.name in ("memref.dim", "memref.load")) or op.regions:
             return False
