@@ -16,9 +16,10 @@ from pykern.errors import PassError
 from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
+from pykern.passes.tighten_bounds import TightenBounds
 
 ENTRY_POINTS = "pykern.passes"
-OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandNdrange)
+OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandNdrange, TightenBounds)
 
 _added: dict[str, type[Pass]] = {}
 

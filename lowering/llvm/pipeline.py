@@ -8,6 +8,7 @@ from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.tighten_bounds import TightenBounds
 from pykern.source import KernelOptions
 
 
@@ -20,6 +21,8 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             LowerAtomics(),  # after loops: shared memory is known to belong to one thread
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             Upstream("int-range-optimizations,canonicalize,cse"),  # static lengths remove bounds tests
+            TightenBounds(),  # guards become loop bounds: what is left vectorises
+            Upstream("canonicalize,cse"),
             FlattenArguments(),  # last look at memref arguments
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
