@@ -17,9 +17,10 @@ from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.tighten_bounds import TightenBounds
+from pykern.passes.vector_math.expand import ExpandMath
 
 ENTRY_POINTS = "pykern.passes"
-OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandNdrange, TightenBounds)
+OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandMath, ExpandNdrange, TightenBounds)
 
 _added: dict[str, type[Pass]] = {}
 

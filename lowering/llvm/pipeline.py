@@ -9,6 +9,7 @@ from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.tighten_bounds import TightenBounds
+from pykern.passes.vector_math.expand import ExpandMath
 from pykern.source import KernelOptions
 
 
@@ -26,6 +27,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             FlattenArguments(),  # last look at memref arguments
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),
