@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.framework import Pass, Pipeline, Upstream
+from pykern.passes.simplify_kern import SimplifyKern
 from pykern.source import KernelOptions
 
 
 def kern_pipeline(options: KernelOptions) -> Pipeline:
     """What runs on the kern stage, before a target is chosen."""
-    passes: list[Pass] = [Upstream("canonicalize,cse")]  # the frontend writes what is easy to write
+    passes: list[Pass] = [
+        SimplifyKern(),  # ids are one value each before upstream compares expressions over them
+        Upstream("canonicalize,cse"),  # the frontend writes what is easy to write
+    ]
     if options.debug:
         passes.append(CheckBounds())  # before loops: the accesses are still where the user put them
     return Pipeline(tuple(passes))

@@ -16,11 +16,12 @@ from pykern.errors import PassError
 from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
+from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 
 ENTRY_POINTS = "pykern.passes"
-OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandMath, ExpandNdrange, TightenBounds)
+OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandMath, ExpandNdrange, SimplifyKern, TightenBounds)
 
 _added: dict[str, type[Pass]] = {}
 

@@ -2,7 +2,7 @@
 
 // An array is a pointer, its lengths, and its strides where they are not those of a dense array.
 
-// CHECK-LABEL: func.func @f
+// CHECK-LABEL: func.func @kern.f
 // CHECK-SAME: (%[[P:.*]]: !llvm.ptr {llvm.noalias}, %[[N:.*]]: index, %[[M:.*]]: index, %{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: index, %[[S:.*]]: index, %{{.*}}: f32)
 func.func @f(%x: memref<?x?xf32>, %y: memref<?xf32, strided<[?]>>, %a: f32) attributes {kern.kernel, kern.noalias} {
   // CHECK: llvm.insertvalue %[[P]], %{{.*}}[0]

@@ -133,7 +133,7 @@ def _extremum(a: Scalar, b: Scalar, of_float, of_signed, of_unsigned, of_const) 
 
 def flags(fastmath: bool) -> ir.Attribute:
     """Contraction is always allowed (it only drops a rounding); the rest is asked for."""
-    return ir.Attribute.parse("#arith.fastmath<fast>" if fastmath else "#arith.fastmath<contract>")
+    return ir.Attribute.parse("#arith.fastmath<reassoc,nsz,arcp,contract,afn>" if fastmath else "#arith.fastmath<contract>")
 
 
 def _weak_constant(a: Scalar, dtype: DType) -> Scalar:

@@ -1,0 +1,73 @@
+"""What upstream's canonicalization leaves of the kern dialect: it does not know that ids have no effects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from pykern.dialect.index_space import DimensionOp, SubgroupScalarOp
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, identity, index_constant, named, replace
+
+_UNUSED = ("kern.shared", "kern.private")
+
+
+@dataclass(frozen=True)
+class SimplifyKern(Pass):
+    """Common subexpressions, constants and dead code of kern ops.
+
+    In:  a kernel at the work-item level.
+    Out: each id once, at the top; `kern.ndrange` of a static launch and `kern.group_size` of a static
+         workgroup are constants; ids and buffers nobody uses are gone; of two barriers with nothing
+         between them one is left.
+    """
+
+    name: ClassVar[str] = "kern-simplify"
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            _fold_static(kernel)
+            _unite_ids(kernel)
+            for op in named(kernel, *_UNUSED):
+                if next(iter(op.result.uses), None) is None:
+                    op.erase()
+            _drop_repeated_barriers(kernel)
+
+
+def _fold_static(kernel: ir.Operation) -> None:
+    tables = {"kern.ndrange": "kern.ndrange", "kern.group_size": "kern.workgroup"}
+    for op in named(kernel, *tables):
+        known = kernels.integers(kernel, tables[op.name])
+        if known is not None:
+            with ir.InsertionPoint(op), op.location:
+                value = index_constant(known[op.opview.dim])
+            replace(op, [value])
+
+
+def _unite_ids(kernel: ir.Operation) -> None:
+    """The first op of each kind moves to the top and serves all; an unused one goes."""
+    top = kernels.body(kernel).operations[0].operation
+    first: dict[tuple[str, int], ir.Value] = {}
+    for op in find(kernel, lambda op: isinstance(op.opview, DimensionOp | SubgroupScalarOp)):
+        if next(iter(op.result.uses), None) is None:
+            if identity(op) == identity(top):
+                top = kernels.body(kernel).operations[1].operation
+            op.erase()
+            continue
+        key = (op.name, op.opview.dim if isinstance(op.opview, DimensionOp) else 0)
+        if key in first:
+            replace(op, [first[key]])
+        else:
+            first[key] = op.result
+            if identity(op) != identity(top):
+                op.move_before(top)
+
+
+def _drop_repeated_barriers(kernel: ir.Operation) -> None:
+    for op in named(kernel, "kern.barrier"):
+        operations = [o.operation for o in op.block.operations]
+        position = next(i for i, o in enumerate(operations) if identity(o) == identity(op))
+        if position and operations[position - 1].name == "kern.barrier":
+            op.erase()
