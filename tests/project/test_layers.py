@@ -15,7 +15,17 @@ from tests.project.tree import Import, imports, imports_of, is_in, modules
 
 PLAIN_DATA = tuple(
     f"pykern.{name}"
-    for name in ("errors", "locations", "types", "promotion", "source", "artifact", "abi", "settings")
+    for name in (
+        "errors",
+        "locations",
+        "types",
+        "promotion",
+        "source",
+        "artifact",
+        "abi",
+        "settings",
+        "event",
+    )
 )
 LAYERS = (
     PLAIN_DATA,
