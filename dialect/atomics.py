@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
+
 from pykern.dialect.base import KernOp, kern_op
 
 FLOAT_KINDS = ("add", "sub", "min", "max", "exchange")
@@ -61,7 +62,9 @@ class AtomicCasOp(KernOp):
 """
 
     @classmethod
-    def create(cls, expected: ir.Value, desired: ir.Value, memory: ir.Value, indices: list[ir.Value]) -> ir.Value:
+    def create(
+        cls, expected: ir.Value, desired: ir.Value, memory: ir.Value, indices: list[ir.Value]
+    ) -> ir.Value:
         return cls.build([expected, desired, memory, *indices], [expected.type]).result
 
     def check(self) -> None:

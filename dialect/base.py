@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from mlir import ir
 from mlir.dialects._ods_common import _cext
+
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
+
 from pykern.dialect.base import KernOp, kern_op
 
 REDUCTIONS = ("add", "mul", "min", "max", "umin", "umax", "and", "or", "xor")
@@ -38,7 +39,11 @@ class ReductionOp(KernOp):
     def check(self) -> None:
         if self.kind not in REDUCTIONS:
             raise self.refuse(f"has no kind `{self.kind}`: {', '.join(REDUCTIONS)}")
-        if not isinstance(self.result.type, ir.IntegerType | ir.IndexType) and self.kind in ("and", "or", "xor"):
+        if not isinstance(self.result.type, ir.IntegerType | ir.IndexType) and self.kind in (
+            "and",
+            "or",
+            "xor",
+        ):
             raise self.refuse(f"cannot combine {self.result.type} with `{self.kind}`")
 
 
@@ -115,7 +120,8 @@ class SubgroupBroadcastOp(LaneOp):
 COLLECTIVES = frozenset(
     cls.OPERATION_NAME
     for cls in (
-        SubgroupReduceOp, SubgroupScanOp, SubgroupExclusiveScanOp, GroupReduceOp, SubgroupShuffleOp, SubgroupBroadcastOp,
+        SubgroupReduceOp, SubgroupScanOp, SubgroupExclusiveScanOp, GroupReduceOp,
+        SubgroupShuffleOp, SubgroupBroadcastOp,
     )
 )  # fmt: skip
 MEETINGS = COLLECTIVES | {"kern.barrier"}

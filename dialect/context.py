@@ -8,6 +8,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import irdl
 from mlir.dialects._ods_common import _cext
+
 from pykern.dialect import kern  # noqa: F401  registers the op classes
 from pykern.dialect.base import KernOp, irdl_text
 from pykern.dialect.diagnostics import span_of

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mlir import ir
+
 from pykern.errors import KernelError
 from pykern.locations import SourceSpan
 
@@ -18,7 +19,11 @@ def span_of(location: ir.Location, function: str = "") -> SourceSpan | None:
             return None
         end = location.end_col - 1 if location.end_line == location.start_line else location.start_col
         return SourceSpan(
-            location.filename, location.start_line, location.start_col - 1, max(end, location.start_col), function
+            location.filename,
+            location.start_line,
+            location.start_col - 1,
+            max(end, location.start_col),
+            function,
         )
     if location.is_a_name():
         return span_of(location.child_loc, function)
@@ -58,7 +63,9 @@ def collected(context: ir.Context) -> Iterator[list[Report]]:
         handler.detach()
 
 
-def located_error(kind: type[KernelError], what: str, reports: list[Report], otherwise: str = "") -> KernelError:
+def located_error(
+    kind: type[KernelError], what: str, reports: list[Report], otherwise: str = ""
+) -> KernelError:
     """An error of ours: the first error reported gives the place, what follows becomes notes."""
     errors = [r for r in reports if r.severity == "error"]
     if not errors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
+
 from pykern.dialect.base import KernOp, i64_attr, kern_op
 
 MAX_DIMENSIONS = 8

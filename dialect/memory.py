@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
+
 from pykern.dialect.base import KernOp, kern_op
 
 _BUFFER = """

@@ -7,6 +7,7 @@ list: the code then hands over numbers and values only.
 from __future__ import annotations
 
 from mlir import ir
+
 from pykern.artifact import Site
 from pykern.dialect.base import KernOp, i64_attr, kern_op
 from pykern.dialect.diagnostics import span_of

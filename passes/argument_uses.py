@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
+
 from pykern.artifact import ArgumentUse
 from pykern.passes import kernels
 

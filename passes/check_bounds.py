@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, memref, scf
+
 from pykern.dialect.reports import ReportBoundsOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass

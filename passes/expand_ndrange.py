@@ -7,9 +7,10 @@ from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, func, memref, scf
+
+from pykern.dialect.collectives import MEETINGS
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.dialect.collectives import MEETINGS
 from pykern.passes.kernels import GROUP_OPS, find, identity, index_constant, named, replace
 from pykern.passes.launch_arguments import LaunchArguments, add_launch_arguments
 from pykern.passes.uniformity import Uniformity
@@ -265,7 +266,11 @@ def _cost(block: ir.Block, assumed_trips: int = 16) -> int:
         total += 1
         for region in op.operation.regions:
             for inner in region.blocks:
-                trips = _trips(op.operation, assumed_trips) if op.operation.name in ("scf.for", "scf.while") else 1
+                trips = (
+                    _trips(op.operation, assumed_trips)
+                    if op.operation.name in ("scf.for", "scf.while")
+                    else 1
+                )
                 total += trips * _cost(inner, assumed_trips)
     return total
 

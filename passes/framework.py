@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from mlir import ir
 from mlir.passmanager import PassManager
+
 from pykern.artifact import Stage
 from pykern.dialect.context import check_kern_ops
 from pykern.dialect.diagnostics import collected, located_error
@@ -82,7 +83,9 @@ class Pipeline:
     def __str__(self) -> str:
         return f"builtin.module({','.join(str(p) for p in self.passes)})"
 
-    def run(self, module: ir.Module, record: Callable[[Stage], None] | None = None, texts: bool = True) -> None:
+    def run(
+        self, module: ir.Module, record: Callable[[Stage], None] | None = None, texts: bool = True
+    ) -> None:
         """Run every pass, verify after each, and hand a `Stage` to `record`.
 
         Raises `PassError` or `VerifyError`, located at the kernel's line where the IR tells it.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from mlir import ir
 from mlir.dialects import arith
+
 from pykern.dialect.collectives import MEETINGS
 
 GROUP_OPS = MEETINGS | {

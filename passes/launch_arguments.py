@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import arith
+
 from pykern.passes import kernels
 
 

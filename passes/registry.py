@@ -47,7 +47,9 @@ def pass_by_name(name: str) -> Pass:
         return known()[name]()
     if name in _entry_points():
         loaded = _entry_points()[name].load()
-        return loaded() if isinstance(loaded, type) and issubclass(loaded, Pass) else Callback(function=loaded)
+        return (
+            loaded() if isinstance(loaded, type) and issubclass(loaded, Pass) else Callback(function=loaded)
+        )
     raise PassError(f"no pass `{name}`", hint=f"there are {', '.join(sorted(known() | _entry_points()))}")
 
 
@@ -89,7 +91,9 @@ def with_options(kind: type[Pass], options: str) -> Pass:
     for item in options.split():
         key, _, value = item.partition("=")
         if key not in fields:
-            raise PassError(f"pass `{kind.name}` has no option `{key}`", hint=f"there are: {', '.join(fields) or 'none'}")
+            raise PassError(
+                f"pass `{kind.name}` has no option `{key}`", hint=f"there are: {', '.join(fields) or 'none'}"
+            )
         default = fields[key].default
         try:
             values[fields[key].name] = _value(value, default)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
+
 from pykern.dialect.index_space import DimensionOp, SubgroupScalarOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, scf
+
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.vectorize.affine import Affine, affine_of, hoist, materialise
@@ -59,7 +60,7 @@ def _tighten(loop: ir.Operation) -> None:
         _reduce(guard, facts)
     if guards:
         facts.apply()
-        erase_dead(loop)
+        erase_dead(loop.regions[0].blocks[0])
 
 
 # -- guards -------------------------------------------------------------------------------------
@@ -261,11 +262,14 @@ class Facts:
         for form, factor, strict, location in self.upper:
             with place, location:
                 upper = _upper_bound(upper, form, factor, strict)
-        raised = lower
+        raised, unit = lower, is_constant(step) == 1
         for form, factor, location in self.lower:
             with place, location:
-                raised = _max(raised, _quotient(arith.CeilDivSIOp, materialise(form), factor))
-        if raised != lower and is_constant(step) != 1:
+                least = _quotient(arith.CeilDivSIOp, materialise(form), factor)
+                raised = _max(
+                    raised, least if unit else _min(least, upper)
+                )  # near `upper` rounding cannot wrap
+        if raised != lower and not unit:
             with place, loop.location:
                 raised = _next_of(lower, raised, step)
         loop.operands[0], loop.operands[1] = raised, upper
@@ -279,10 +283,6 @@ class Facts:
 def _upper_bound(upper: ir.Value, form: Affine, factor: int, strict: bool) -> ir.Value:
     if strict:
         return _min(upper, _quotient(arith.CeilDivSIOp, materialise(form), factor))
-    single = len(form.terms) == 1 and form.terms[0][0] == 1 and form.constant == 0
-    if single and factor == 1:  # iv <= n, also where n is the largest integer there is
-        one = index_constant(1)
-        return arith.AddIOp(_min(arith.SubIOp(upper, one).result, materialise(form)), one).result
     if factor == 1:
         return _min(upper, materialise(form + Affine(constant=1)))
     last = _quotient(arith.FloorDivSIOp, materialise(form), factor)

@@ -8,12 +8,13 @@ loop-carried values, or through the condition of the branch or loop that gives i
 from __future__ import annotations
 
 from mlir import ir
+
 from pykern.passes.kernels import find
 
 SOURCES = frozenset(
     {
-        "kern.global_id", "kern.local_id", "kern.lane_id", "kern.subgroup_id", "kern.local_linear_id", "kern.atomic_rmw",
-        "kern.atomic_cas", "kern.subgroup_reduce", "kern.subgroup_scan", "kern.subgroup_exclusive_scan",
+        "kern.global_id", "kern.local_id", "kern.lane_id", "kern.subgroup_id", "kern.local_linear_id",
+        "kern.atomic_rmw", "kern.atomic_cas", "kern.subgroup_reduce", "kern.subgroup_scan", "kern.subgroup_exclusive_scan",
         "kern.subgroup_shuffle", "kern.subgroup_broadcast", "func.call",
     }
 )  # fmt: skip

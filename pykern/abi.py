@@ -33,7 +33,7 @@ TABLE = (
     "ndarray",              # PyTypeObject *: numpy.ndarray
     "dtype.bool", "dtype.i8", "dtype.i16", "dtype.i32", "dtype.i64",
     "dtype.u8", "dtype.u16", "dtype.u32", "dtype.u64",
-    "dtype.f16", "dtype.f32", "dtype.f64", "dtype.bf16",   # PyArray_Descr *: NumPy's singletons (bf16: 0 without ml_dtypes)
+    "dtype.f16", "dtype.f32", "dtype.f64", "dtype.bf16",   # PyArray_Descr *: NumPy's singletons (bf16: 0)
     "scalar.bool", "scalar.i8", "scalar.i16", "scalar.i32", "scalar.i64",
     "scalar.u8", "scalar.u16", "scalar.u32", "scalar.u64",
     "scalar.f16", "scalar.f32", "scalar.f64", "scalar.bf16",  # PyTypeObject *: numpy.float32 and its like
@@ -49,7 +49,7 @@ ENTRIES = 8
 KERNEL_CELLS = (
     "vectorcall",                                  # the first entry, or 0: Python's __call__ runs
     "slow",                                        # PyObject *: called with the same arguments when no entry fits
-    "guards",                                      # int64_t *: [n, (PyObject *dict, PyObject *key, PyObject *value) * n], or 0
+    "guards",                                      # int64_t *: [n, (PyObject *dict, *key, *value) * n], or 0
     *(f"entry{i}" for i in range(ENTRIES + 1)),    # entries in the order to try; the last cell is always 0
 )  # fmt: skip
 """8-byte cells at the end of a kernel object."""

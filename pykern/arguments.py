@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from pykern.errors import DeviceError, KernelTypeError, LaunchError
 from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
@@ -78,7 +79,9 @@ def _as_array(name: str, value: Any) -> np.ndarray | None:
     if hasattr(value, "__dlpack__"):
         return _from_dlpack(name, value)
     if hasattr(value, "__cuda_array_interface__"):
-        raise DeviceError(f"`{name}` lies on a GPU, and this launch runs on the CPU", hint="copy it to the host")
+        raise DeviceError(
+            f"`{name}` lies on a GPU, and this launch runs on the CPU", hint="copy it to the host"
+        )
     return None
 
 
@@ -100,7 +103,9 @@ def _array_spec(name: str, array: np.ndarray, annotation: Any) -> ArraySpec:
     if dtype is None:
         raise KernelTypeError(
             f"`{name}` holds {array.dtype}, which kernels have not",
-            hint="convert it: x.astype(np.float32)" if array.dtype.isnative else "convert it to native byte order",
+            hint="convert it: x.astype(np.float32)"
+            if array.dtype.isnative
+            else "convert it to native byte order",
         )
     if array.ndim > MAX_RANK:
         raise KernelTypeError(f"`{name}` has {array.ndim} dimensions; kernels take up to {MAX_RANK}")
@@ -126,8 +131,12 @@ def _check_annotation(name: str, array: np.ndarray, dtype: DType, annotation: An
             hint=f"convert it: {name}.astype(np.{annotation.dtype.numpy.name})",
         )
     if array.ndim != len(annotation.shape):
-        raise KernelTypeError(f"`{name}` is annotated {annotation!r}, and {passed} has {array.ndim} dimensions")
-    if any(want is not None and want != have for want, have in zip(annotation.shape, array.shape, strict=True)):
+        raise KernelTypeError(
+            f"`{name}` is annotated {annotation!r}, and {passed} has {array.ndim} dimensions"
+        )
+    if any(
+        want is not None and want != have for want, have in zip(annotation.shape, array.shape, strict=True)
+    ):
         raise KernelTypeError(f"`{name}` is annotated {annotation!r}, and {passed} is passed")
 
 
@@ -193,7 +202,9 @@ def _static_value(name: str, value: Any) -> object:
         return tuple(_static_value(name, item) for item in value)
     if value is None or type(value) in (bool, int, float, str):
         return value
-    raise KernelTypeError(f"`{name}` is static, and {_kind(value)} is passed", hint="pass a number, a string or a tuple")
+    raise KernelTypeError(
+        f"`{name}` is static, and {_kind(value)} is passed", hint="pass a number, a string or a tuple"
+    )
 
 
 def _kind(value: Any) -> str:

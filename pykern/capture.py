@@ -72,7 +72,9 @@ def function_text(function: types.FunctionType) -> FunctionText:
     return FunctionText(function.__name__, file, first, text, tuple(dict.fromkeys(_free_paths(tree.body[0]))))
 
 
-def function_source(function: types.FunctionType, text: FunctionText | None = None) -> tuple[FunctionSource, list[Guard]]:
+def function_source(
+    function: types.FunctionType, text: FunctionText | None = None
+) -> tuple[FunctionSource, list[Guard]]:
     """The text with what its names mean now, and the guards over values that could change."""
     guards: list[Guard] = []
     return _source(function, text or function_text(function), guards, ()), guards
@@ -194,7 +196,9 @@ def _classify_type(value: type) -> Capture:
 
 
 def _constant(value: object) -> Capture:
-    if value is None or isinstance(value, bool | int | float | str) and type(value).__module__ == "builtins":
+    if value is None or (
+        isinstance(value, bool | int | float | str) and type(value).__module__ == "builtins"
+    ):
         return Constant(value)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         items = tuple(_constant(item) for item in value)

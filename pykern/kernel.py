@@ -112,7 +112,8 @@ def kernel(
 
     `debug` checks every access and raises `OutOfBounds`; it defaults to ``PYKERN_DEBUG``.
     `fastmath` lets sums be reordered and divisions become products; NaN and infinities keep their
-    meaning. Without it only ``a * b + c`` may be contracted. A `workgroup` or `ndrange` given here is static: launches may leave it out, and another one is a `LaunchError`.
+    meaning. Without it only ``a * b + c`` may be contracted. A `workgroup` or `ndrange` given here
+    is static: launches may leave it out, and another one is a `LaunchError`.
     """
     if function is None:
         return lambda f: kernel(f, debug=debug, fastmath=fastmath, workgroup=workgroup, ndrange=ndrange)

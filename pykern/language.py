@@ -47,7 +47,9 @@ def from_callable(value: object) -> str | None:
 def _item(name: str) -> _reference.WorkItem:
     item = _reference.current()
     if item is None:
-        raise KernelError(f"pk.{name}() only works inside a kernel", hint="launch a kernel: k(..., ndrange=n)")
+        raise KernelError(
+            f"pk.{name}() only works inside a kernel", hint="launch a kernel: k(..., ndrange=n)"
+        )
     return item
 
 
@@ -302,8 +304,9 @@ def _define_mathematics() -> None:
 
 _define_mathematics()
 
+
 @_builtin
-def print(*values: Any, sep: str = " ", end: str = "\n") -> None:  # noqa: A001
+def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
     """Print from a kernel, one work-item at a time."""
     builtins.print(*values, sep=sep, end=end)
 
@@ -333,7 +336,7 @@ _tables: dict[str, dict[Any, str]] = {}
 
 def _python_names() -> dict[Any, str]:
     if "python" not in _tables:
-        table: dict[Any, str] = {function: name for function, name in _PYTHON}
+        table: dict[Any, str] = dict(_PYTHON)
         table.update({getattr(math, n): n for n in _MATH if hasattr(math, n)})
         _tables["python"] = table
     return _tables["python"]

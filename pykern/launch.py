@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from pykern.abi import ENTRIES, TABLE_INDEX
 from pykern.arguments import Passed, arrays_of, pass_value
 from pykern.devices import OVERRIDE, current_device
@@ -60,7 +61,9 @@ class Launcher:
             )
         spaces = launches(given)
         if static is not None and spaces != [index_space(static)]:
-            raise LaunchError(f"ndrange={given!r}, but `{self.kernel.__name__}` has the static ndrange {static!r}")
+            raise LaunchError(
+                f"ndrange={given!r}, but `{self.kernel.__name__}` has the static ndrange {static!r}"
+            )
         return spaces
 
     def _workgroup(self, given: Any, rank: int) -> tuple[int, ...]:
@@ -78,7 +81,9 @@ class Launcher:
 
     # -- on the CPU ----------------------------------------------------------------------------
 
-    def _run(self, values: list[tuple[str, Any]], space: tuple[Extent, ...], workgroup: tuple[int, ...]) -> None:
+    def _run(
+        self, values: list[tuple[str, Any]], space: tuple[Extent, ...], workgroup: tuple[int, ...]
+    ) -> None:
         passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
         plain = all(e.start == 0 and e.step == 1 for e in space)
         variant = self._variant(passed, space, plain, workgroup)

@@ -27,7 +27,7 @@ class SourceSpan:
 
     def render(self) -> list[str]:
         """Lines for a message: place, source line, caret under the columns."""
-        where = f' in {self.function}' if self.function else ""
+        where = f" in {self.function}" if self.function else ""
         shown = [f'  File "{self.file}", line {self.line}{where}']
         source = self.source_line()
         if not source.strip():

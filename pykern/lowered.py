@@ -33,7 +33,7 @@ class Spec:
         return f"pk.spec({self.shape!r}, pk.{self.dtype.name})"
 
 
-def spec(shape: int | str | None | tuple[int | str | None, ...], dtype: DType, layout: str = "C") -> Spec:
+def spec(shape: int | str | tuple[int | str | None, ...] | None, dtype: DType, layout: str = "C") -> Spec:
     """Describe an array argument for `Kernel.lower`: ``pk.spec((n, m), pk.f32)``.
 
     `layout` is ``"C"`` or ``"strided"``. Lengths given as integers are facts the compiler may use.
@@ -66,7 +66,9 @@ class Compiled:
         return next(s.text for s in self.artifact.stages if s.kind == "asm")
 
     def __repr__(self) -> str:
-        return f"<pykern.Compiled {self.artifact.kernel} for {self.artifact.target}, {len(self.binary)} bytes>"
+        return (
+            f"<pykern.Compiled {self.artifact.kernel} for {self.artifact.target}, {len(self.binary)} bytes>"
+        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,9 @@ class Lowered:
 def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
     """See `Kernel.lower`. Keywords: ndrange, workgroup, target, passes; others are arguments."""
     keywords = dict(keywords)
-    options = {n: keywords.pop(n) for n in ("ndrange", "workgroup", "target", "passes", "debug") if n in keywords}
+    options = {
+        n: keywords.pop(n) for n in ("ndrange", "workgroup", "target", "passes", "debug") if n in keywords
+    }
     values = kernel.bind(args, keywords)
     parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in values)
     source = KernelSource(
@@ -157,7 +161,9 @@ def parameter(name: str, value: Any, annotation: Any) -> Parameter:
     if not isinstance(value, Spec):
         return pass_value(name, value, annotation).parameter
     inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
-    if isinstance(inner, ArrayAnnotation) and (inner.dtype != value.dtype or len(inner.shape) != len(value.shape)):
+    if isinstance(inner, ArrayAnnotation) and (
+        inner.dtype != value.dtype or len(inner.shape) != len(value.shape)
+    ):
         raise KernelTypeError(f"`{name}` is annotated {inner!r}, and {value!r} is given")
     shape = tuple(n if isinstance(n, int) else None for n in value.shape)
     reads = annotation.reads if isinstance(annotation, IntentAnnotation) else True

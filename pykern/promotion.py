@@ -18,7 +18,6 @@ from pykern.types import (
     f64,
     i64,
     weak_float,
-    weak_int,
 )
 
 

@@ -65,8 +65,7 @@ class DType:
         for dim in dims:
             if dim != slice(None) and not (isinstance(dim, int) and dim >= 0):
                 raise TypeError(
-                    f"{self.name}[{dim!r}]: a dimension is ':' or a length >= 0, "
-                    f"as in pk.{self.name}[:, 3]"
+                    f"{self.name}[{dim!r}]: a dimension is ':' or a length >= 0, as in pk.{self.name}[:, 3]"
                 )
         return ArrayAnnotation(self, tuple(None if d == slice(None) else d for d in dims))
 

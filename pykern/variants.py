@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from pykern.abi import REPORT_CELLS
 from pykern.artifact import Artifact, Site
 from pykern.compiler.cache import Cache, open_cache

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith
+
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import index_constant
 from pykern.passes.launch_arguments import update_type

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, memref
+
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import index_constant, named, replace
@@ -102,7 +103,9 @@ def element_pointer(memory: ir.Value, indices: list[ir.Value]) -> ir.Value:
     size = index_constant(max(1, kind.element_type.width // 8))
     address = arith.AddIOp(base, arith.MulIOp(position, size).result).result
     integer = arith.IndexCastOp(ir.IntegerType.get_signless(64), address).result
-    return ir.Operation.create("llvm.inttoptr", results=[ir.Type.parse("!llvm.ptr")], operands=[integer]).result
+    return ir.Operation.create(
+        "llvm.inttoptr", results=[ir.Type.parse("!llvm.ptr")], operands=[integer]
+    ).result
 
 
 def _from_text(text: str, result: ir.Type, **operands: ir.Value) -> ir.Value:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import llvmlite.binding as llvm
 from mlir import ir
 from mlir.dialects import llvm as llvm_dialect
+
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.passes.kernels import find
@@ -51,7 +52,7 @@ def generate(
     text: str,
     extra: tuple[str, ...] = (),
     exports: tuple[str, ...] = (),
-    host: Host = Host(),  # noqa: B008
+    host: Host = Host(),
     texts: bool = False,
 ) -> MachineCode:
     """Optimise at O3 and emit an object. `extra` are LLVM IR texts linked in before optimisation."""

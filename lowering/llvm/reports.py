@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith
+
 from pykern.abi import REPORT_CELLS
 from pykern.dialect.reports import PrintOp
 from pykern.passes import kernels
@@ -17,7 +18,8 @@ PRINT_CELL = REPORT_CELLS - 1
 """Cell of the report that holds the address of the print callback."""
 
 _FAIL = """
-llvm.func internal @kern.fail.{n}(%report: i64, %site: i64{parameters}) attributes {{passthrough = ["noinline", "cold"]}} {{
+llvm.func internal @kern.fail.{n}(%report: i64, %site: i64{parameters})
+    attributes {{passthrough = ["noinline", "cold"]}} {{
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %mark = llvm.add %site, %one : i64

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
+
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mlir import ir
+
 from pykern.artifact import ArgumentUse, Stage
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics

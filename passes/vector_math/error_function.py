@@ -41,4 +41,3 @@ def erfc_f64(x: Real) -> Real:
 def _erfc_above_one(x: Real) -> Real:
     """erfc on 1 .. 11, where it falls below what f32 holds."""
     return exp(-(x * x)) * polynomial((x - 2.0) / (x + 2.0), ERFCX)
-

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, func, scf
+
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, replace
 from pykern.passes.vector_math import error_function, exponential, logarithm, trigonometric

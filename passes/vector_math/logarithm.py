@@ -11,6 +11,7 @@ import math
 from mlir import ir
 from mlir.dialects import arith
 from mlir.dialects import math as math_dialect
+
 from pykern.passes.vector_math.emit import Real, polynomial
 from pykern.passes.vector_math.exponential import exp
 
@@ -110,5 +111,3 @@ def _or(a: ir.Value, b: ir.Value) -> ir.Value:
 
 def _not(a: ir.Value) -> ir.Value:
     return arith.XOrIOp(a, arith.ConstantOp(a.type, 1).result).result
-
-

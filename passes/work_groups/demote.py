@@ -8,6 +8,7 @@ where the body begins. Collectives read and write slots.
 from __future__ import annotations
 
 from mlir import ir
+
 from pykern.dialect.collectives import COLLECTIVES
 from pykern.passes.kernels import identity
 from pykern.passes.uniformity import Uniformity
@@ -15,7 +16,10 @@ from pykern.passes.work_groups.slots import Slots
 
 
 class Demotion:
-    """Works on one kernel. `holds_meeting` and the slots go by `identity`; `slot_loads` are loads that may be repeated anywhere they dominate."""
+    """Works on one kernel. `holds_meeting` and the slots go by `identity`.
+
+    `slot_loads` are loads that may be repeated anywhere they dominate.
+    """
 
     def __init__(self, slots: Slots, uniform: Uniformity, holds_meeting: set[int]) -> None:
         self.slots = slots
@@ -108,7 +112,9 @@ class Demotion:
         self._load_arguments(step, after)
         self._store_at_end(test, after, 1)
         self._store_at_end(step, before, 0)
-        self._rebuild(op, after, first_operand=None, operands=[v for i, v in enumerate(op.operands) if i not in before])
+        self._rebuild(
+            op, after, first_operand=None, operands=[v for i, v in enumerate(op.operands) if i not in before]
+        )
 
     def _load_arguments(self, block: ir.Block, slots: dict[int, ir.Value]) -> None:
         """Block arguments become loads at the start of the block; the arguments go."""
@@ -130,7 +136,11 @@ class Demotion:
         terminator.erase()
 
     def _rebuild(
-        self, op: ir.Operation, slots: dict[int, ir.Value], first_operand: int | None, operands: list | None = None
+        self,
+        op: ir.Operation,
+        slots: dict[int, ir.Value],
+        first_operand: int | None,
+        operands: list | None = None,
     ) -> None:
         """The same op without the demoted results and operands; its blocks are moved."""
         if operands is None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 from mlir.dialects import arith, memref, scf
+
 from pykern.passes.kernels import identity, index_constant, replace
 from pykern.passes.launch_arguments import LaunchArguments
 from pykern.passes.reduction import combine, neutral
@@ -157,9 +158,7 @@ class _Cells:
 
 def _reduce_group(op: ir.Operation, slot: ir.Value, cells: _Cells) -> ir.Value:
     kind = ir.StringAttr(op.attributes["kind"]).value
-    loop = cells.loop(
-        index_constant(0), index_constant(cells.shape.total), [neutral(kind, op.result.type)]
-    )
+    loop = cells.loop(index_constant(0), index_constant(cells.shape.total), [neutral(kind, op.result.type)])
     with ir.InsertionPoint(loop.body):
         number, accumulated = loop.induction_variable, loop.inner_iter_args[0]
         combined = combine(kind, accumulated, memref.LoadOp(slot, [number]).result)
@@ -201,5 +200,7 @@ def _shuffle(op: ir.Operation, slots: list[ir.Value], result: ir.Value, cells: _
         lane = arith.RemUIOp(memref.LoadOp(slots[1], [number]).result, width).result
         source = arith.AddIOp(arith.SubIOp(number, arith.RemUIOp(number, width).result).result, lane).result
         inside = arith.CmpIOp(arith.CmpIPredicate.ult, source, index_constant(cells.shape.total)).result
-        memref.StoreOp(memref.LoadOp(slots[0], [arith.SelectOp(inside, source, number).result]).result, result, [number])
+        memref.StoreOp(
+            memref.LoadOp(slots[0], [arith.SelectOp(inside, source, number).result]).result, result, [number]
+        )
         scf.YieldOp([])

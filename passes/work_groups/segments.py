@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mlir import ir
+
+from pykern.dialect.collectives import COLLECTIVES, MEETINGS
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.dialect.collectives import COLLECTIVES, MEETINGS
 from pykern.passes.kernels import identity, named
 from pykern.passes.uniformity import Uniformity
 from pykern.passes.work_groups.demote import Demotion

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 from mlir.dialects import arith, memref
+
 from pykern.dialect.index_space import LocalLinearIdOp
 
 STACK_LIMIT = 64 * 1024

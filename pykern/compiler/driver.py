@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mlir import ir
-from pykern.artifact import ArgumentUse, Artifact, Stage
+
+from pykern.artifact import Artifact, Stage
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from mlir import ir
 from mlir.dialects import arith, math
+
 from pykern.frontend.casts import constant, convert, fits, integer_range, materialise
 from pykern.frontend.values import Scalar
 from pykern.promotion import promote, true_divide
@@ -40,7 +41,12 @@ class OperandError(Exception):
 
 def binary(op: str, a: Scalar, b: Scalar, fastmath: bool = False) -> Scalar:
     """``a op b``. Raises `OperandError` where Python or NumPy would refuse."""
-    if a.is_const and b.is_const and (a.dtype.weak or a.dtype == bool_) and (b.dtype.weak or b.dtype == bool_):
+    if (
+        a.is_const
+        and b.is_const
+        and (a.dtype.weak or a.dtype == bool_)
+        and (b.dtype.weak or b.dtype == bool_)
+    ):
         return fold(op, a, b)
     if op in COMPARISONS:
         return _compare(op, a, b)
@@ -133,7 +139,9 @@ def _extremum(a: Scalar, b: Scalar, of_float, of_signed, of_unsigned, of_const) 
 
 def flags(fastmath: bool) -> ir.Attribute:
     """Contraction is always allowed (it only drops a rounding); the rest is asked for."""
-    return ir.Attribute.parse("#arith.fastmath<reassoc,nsz,arcp,contract,afn>" if fastmath else "#arith.fastmath<contract>")
+    return ir.Attribute.parse(
+        "#arith.fastmath<reassoc,nsz,arcp,contract,afn>" if fastmath else "#arith.fastmath<contract>"
+    )
 
 
 def _weak_constant(a: Scalar, dtype: DType) -> Scalar:
@@ -260,9 +268,14 @@ _INTEGER: dict[str, Callable[[ir.Value, ir.Value, DType], ir.Value]] = {
 
 def _compare(op: str, a: Scalar, b: Scalar) -> Scalar:
     a, b = _comparable(a, b), _comparable(b, a)
-    if {a.dtype.kind, b.dtype.kind} == {"i", "u"} and 64 in (a.dtype.bits, b.dtype.bits) and "u64" in (
-        a.dtype.name,
-        b.dtype.name,
+    if (
+        {a.dtype.kind, b.dtype.kind} == {"i", "u"}
+        and 64 in (a.dtype.bits, b.dtype.bits)
+        and "u64"
+        in (
+            a.dtype.name,
+            b.dtype.name,
+        )
     ):
         return _compare_mixed(op, a, b)
     dtype = promote(a.dtype, b.dtype)
@@ -340,4 +353,3 @@ def _by_squaring(a: Scalar, exponent: int, fastmath: bool) -> Scalar:
             square = binary("*", square, square, fastmath)
     assert result is not None
     return result
-

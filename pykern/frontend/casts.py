@@ -10,6 +10,7 @@ import math
 
 from mlir import ir
 from mlir.dialects import arith
+
 from pykern.frontend.values import Scalar
 from pykern.types import DType, bool_, f32, f64, i64, u64, weak_int
 
@@ -158,8 +159,6 @@ def _float_to_integer(value: ir.Value, source: DType, to: DType) -> ir.Value:
 
 def zero(dtype: DType) -> Scalar:
     return Scalar(dtype, const=False if dtype == bool_ else 0.0 if dtype.is_float else 0)
-
-
 
 
 def bits(value: Scalar) -> ir.Value:

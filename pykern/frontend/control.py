@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 from mlir.dialects import arith
+
 from pykern.dialect.memory import GuardOp
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
@@ -43,13 +44,13 @@ def branch(t: Translator, node: ast.If) -> None:
         return
     scratch = ir.Operation.create("scf.if", operands=[condition.ssa], regions=2)
     before = dict(t.names)
-    paths = [_path(t, scratch, n, lambda body=b: t.statements(body)) for n, b in enumerate((node.body, node.orelse))]
+    paths = [
+        _path(t, scratch, n, lambda body=b: t.statements(body))
+        for n, b in enumerate((node.body, node.orelse))
+    ]
     t.frame.environment.locals = before
     changed = {
-        name
-        for path in paths
-        for name, value in path.names.items()
-        if not same(value, before.get(name))
+        name for path in paths for name, value in path.names.items() if not same(value, before.get(name))
     }
     merged: dict[str, tuple[Value, Value]] = {}
     for name in sorted(changed):
@@ -92,7 +93,9 @@ def _finish_branch(
     for side, path in enumerate(paths):
         flat = [leaf for pair in merged.values() for leaf in leaves(pair[side])]
         _yield(path.block, flat, types)
-    made = ir.Operation.create("scf.if", results=[mlir_type(d) for d in types], operands=[condition], regions=2)
+    made = ir.Operation.create(
+        "scf.if", results=[mlir_type(d) for d in types], operands=[condition], regions=2
+    )
     made.move_after(scratch)
     paths[0].block.append_to(made.regions[0])
     if has_else or types:
@@ -131,12 +134,18 @@ def short_circuit(t: Translator, node: ast.BoolOp) -> Value:
             continue
         right: Callable[[], Value] = lambda item=item: t.scalar(item)  # noqa: E731
         keep: Callable[[], Value] = lambda left=left: left  # noqa: E731
-        value = _choose(t, node, condition, right, keep) if is_and else _choose(t, node, condition, keep, right)
+        value = (
+            _choose(t, node, condition, right, keep) if is_and else _choose(t, node, condition, keep, right)
+        )
     return value
 
 
 def _choose(
-    t: Translator, node: ast.expr, condition: Scalar, on_true: Callable[[], Value], on_false: Callable[[], Value]
+    t: Translator,
+    node: ast.expr,
+    condition: Scalar,
+    on_true: Callable[[], Value],
+    on_false: Callable[[], Value],
 ) -> Value:
     scratch = ir.Operation.create("scf.if", operands=[condition.ssa], regions=2)
     chosen: list[Value] = []
@@ -221,7 +230,13 @@ def for_loop(t: Translator, node: ast.For) -> None:
         if node.exit_flags:
             _while_form(t, node, body, count)
         else:
-            _loop(t, node, node.body, lambda carried: _scf_for(t, body, carried, count), set(_target_names(node)))
+            _loop(
+                t,
+                node,
+                node.body,
+                lambda carried: _scf_for(t, body, carried, count),
+                set(_target_names(node)),
+            )
 
 
 def _unrolled(t: Translator, node: ast.For, items) -> None:
@@ -378,7 +393,9 @@ def _loop(t: Translator, node: ast.stmt, body: list[ast.stmt], make: Callable, l
     before.update(carried.bind(list(op.results)[skip:]))
 
 
-def _close(block: ir.Block, carried: _Carried, ends: dict[str, Value], counter: ir.Value | int | None) -> None:
+def _close(
+    block: ir.Block, carried: _Carried, ends: dict[str, Value], counter: ir.Value | int | None
+) -> None:
     flat = [leaf for name in carried.initial for leaf in leaves(ends[name])]
     with ir.InsertionPoint(block):
         values = [materialise(convert(v, d)) for v, d in zip(flat, carried.types, strict=True)]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from mlir import ir
 from mlir.dialects import func
+
 from pykern.dialect.collectives import MEETINGS
 from pykern.dialect.context import kern_ops
 from pykern.errors import KernelSyntaxError

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mlir import ir
+
 from pykern.dialect import atomics, collectives, index_space, memory, reports
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.casts import bits, convert, materialise, memory_type
@@ -106,11 +107,15 @@ def _buffer(made: type[memory.BufferOp], space: str) -> Callable:
     def create(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = dict(zip(("shape", "dtype"), args, strict=False)) | keywords
         if set(given) != {"shape", "dtype"} or not isinstance(given["dtype"], TypeValue):
-            raise t.type_error(node, f"pk.{space} takes a shape and a dtype", f"write pk.{space}((16, 16), pk.f32)")
+            raise t.type_error(
+                node, f"pk.{space} takes a shape and a dtype", f"write pk.{space}((16, 16), pk.f32)"
+            )
         shape = _constant_shape(t, node, given["shape"], space)
         dtype = given["dtype"].dtype
         if dtype.weak:
-            raise t.type_error(node, f"pk.{space} takes a dtype of fixed width, not {dtype.name}", "write pk.i64")
+            raise t.type_error(
+                node, f"pk.{space} takes a dtype of fixed width, not {dtype.name}", "write pk.i64"
+            )
         buffer = made.create(shape, memory_type(dtype))
         return Array(f"pk.{space} memory", dtype, buffer, space, shape)
 
@@ -144,7 +149,9 @@ def _element(t: Translator, node: ast.Call, args: list[Value], count: int) -> tu
     array = args[0]
     items = args[1].items if isinstance(args[1], TupleValue) else (args[1],)
     if len(items) != len(array.shape):
-        raise t.type_error(node.args[1], f"{describe(array)} has {len(array.shape)} dimensions, {len(items)} given")
+        raise t.type_error(
+            node.args[1], f"{describe(array)} has {len(array.shape)} dimensions, {len(items)} given"
+        )
     if not array.writes:
         raise t.type_error(node, f"`{array.name}` is annotated pk.In: the kernel may not write it",
                            "annotate it pk.InOut")  # fmt: skip
@@ -250,7 +257,9 @@ def _length(t: Translator, node: ast.Call, args: list[Value], keywords: dict) ->
     if len(args) == 1 and isinstance(args[0], TupleValue):
         return Scalar(weak_int, const=len(args[0].items))
     if len(args) != 1 or not isinstance(args[0], Array) or not args[0].shape:
-        raise t.type_error(node, f"len takes an array or a tuple, not {describe(args[0]) if args else 'nothing'}")
+        raise t.type_error(
+            node, f"len takes an array or a tuple, not {describe(args[0]) if args else 'nothing'}"
+        )
     return t.length(args[0], 0)
 
 

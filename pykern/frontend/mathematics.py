@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from mlir import ir
 from mlir.dialects import arith, func, math
+
 from pykern.frontend import arithmetic
 from pykern.frontend.arithmetic import OperandError, flags
 from pykern.frontend.casts import constant, convert, materialise, mlir_type

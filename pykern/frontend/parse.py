@@ -26,7 +26,9 @@ class ParsedFunction:
         encoded = text.encode()
         start = len(encoded[: getattr(node, "col_offset", 0)].decode(errors="ignore"))
         one_line = getattr(node, "end_lineno", line) == line
-        end = len(encoded[: node.end_col_offset].decode(errors="ignore")) if one_line and encoded else len(text)
+        end = (
+            len(encoded[: node.end_col_offset].decode(errors="ignore")) if one_line and encoded else len(text)
+        )
         return SourceSpan(self.source.file, line, start, max(end, start + 1), self.source.name, text)
 
     def _inside(self, line: int) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 from mlir.dialects import arith, memref
+
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend import arithmetic, captured, control, language_ops
 from pykern.frontend.arithmetic import OperandError
@@ -123,7 +124,9 @@ class Translator:
     def statement(self, node: ast.stmt) -> None:
         method = getattr(self, f"do_{type(node).__name__}", None)
         if method is None:
-            name, advice = _UNSUPPORTED_STATEMENTS.get(type(node).__name__, (type(node).__name__.lower(), None))
+            name, advice = _UNSUPPORTED_STATEMENTS.get(
+                type(node).__name__, (type(node).__name__.lower(), None)
+            )
             raise self.syntax_error(node, f"`{name}` is not available in kernels", advice)
         method(node)
 
@@ -152,7 +155,11 @@ class Translator:
             old = self.load(target, array, indices)
             self.store(target, array, indices, self.binary(node, node.op, old, self.expression(node.value)))
             return
-        load = ast.copy_location(ast.Name(target.id, ast.Load()), target) if isinstance(target, ast.Name) else None
+        load = (
+            ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            if isinstance(target, ast.Name)
+            else None
+        )
         if load is None:
             raise self.syntax_error(target, "only a name or an element can be updated in place")
         self.assign(target, self.binary(node, node.op, self.expression(load), self.expression(node.value)))
@@ -198,7 +205,9 @@ class Translator:
     def expression(self, node: ast.expr) -> Value:
         method = getattr(self, f"of_{type(node).__name__}", None)
         if method is None:
-            name, advice = _UNSUPPORTED_EXPRESSIONS.get(type(node).__name__, (type(node).__name__.lower(), None))
+            name, advice = _UNSUPPORTED_EXPRESSIONS.get(
+                type(node).__name__, (type(node).__name__.lower(), None)
+            )
             raise self.syntax_error(node, f"{name} is not available in kernels", advice)
         with self.location(node):
             return method(node)
@@ -317,13 +326,17 @@ class Translator:
 
     def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
         symbol = OPERATORS.get(type(op))
-        if isinstance(op, ast.Is | ast.IsNot) and (isinstance(left, NoneValue) or isinstance(right, NoneValue)):
+        if isinstance(op, ast.Is | ast.IsNot) and (
+            isinstance(left, NoneValue) or isinstance(right, NoneValue)
+        ):
             same = isinstance(left, NoneValue) and isinstance(right, NoneValue)
             return Scalar(bool_, const=same == isinstance(op, ast.Is))
         if isinstance(left, Text | TypeValue | NoneValue) and symbol in ("==", "!="):
             return Scalar(bool_, const=(left == right) == (symbol == "=="))
         if symbol is None:
-            raise self.syntax_error(node, f"`{_word(op)}` is not available in kernels", "compare with == or <")
+            raise self.syntax_error(
+                node, f"`{_word(op)}` is not available in kernels", "compare with == or <"
+            )
         if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
             wrong = right if isinstance(left, Scalar) else left
             raise self.type_error(node, f"`{symbol}` compares scalars, not {describe(wrong)}")
@@ -358,7 +371,9 @@ class Translator:
 
     def tuple_item(self, node: ast.Subscript, base: TupleValue) -> Value:
         if isinstance(node.slice, ast.Slice):
-            bounds = [self.scalar(b) if b else None for b in (node.slice.lower, node.slice.upper, node.slice.step)]
+            bounds = [
+                self.scalar(b) if b else None for b in (node.slice.lower, node.slice.upper, node.slice.step)
+            ]
             if all(b is None or b.is_const for b in bounds):
                 return TupleValue(base.items[slice(*(b.const if b else None for b in bounds))])
         index = self.scalar(node.slice)
@@ -387,7 +402,9 @@ class Translator:
                                         "a work-item reads and writes single elements: x[i, j]")  # fmt: skip
             if isinstance(item, ast.Starred):
                 spread = self.expression(item.value)
-                items += [(item, v) for v in spread.items] if isinstance(spread, TupleValue) else [(item, spread)]
+                items += (
+                    [(item, v) for v in spread.items] if isinstance(spread, TupleValue) else [(item, spread)]
+                )
                 continue
             value = self.expression(item)
             items += [(item, v) for v in value.items] if isinstance(value, TupleValue) else [(item, value)]
@@ -409,7 +426,9 @@ class Translator:
                 raise self.type_error(node, f"index {scalar.const} is outside of dimension {dimension} of "
                                       f"{describe(array)}")  # fmt: skip
             if scalar.const < 0:
-                scalar = arithmetic.binary("+", self.length(array, dimension), Scalar(weak_int, const=scalar.const))
+                scalar = arithmetic.binary(
+                    "+", self.length(array, dimension), Scalar(weak_int, const=scalar.const)
+                )
         return materialise(convert(scalar, weak_int))
 
     def load(self, node: ast.AST, array: Array, indices: list[ir.Value]) -> Scalar:
@@ -466,7 +485,9 @@ class Translator:
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise self.syntax_error(node, "`**` arguments are not available in kernels", "name each argument")
+                raise self.syntax_error(
+                    node, "`**` arguments are not available in kernels", "name each argument"
+                )
             keywords[keyword.arg] = self.expression(keyword.value)
         return positional, keywords
 
@@ -498,7 +519,9 @@ class Translator:
                                     "end the function with a return")  # fmt: skip
         return result
 
-    def bind(self, node: ast.Call, parsed: ParsedFunction, arguments: list, keywords: dict) -> dict[str, Value]:
+    def bind(
+        self, node: ast.Call, parsed: ParsedFunction, arguments: list, keywords: dict
+    ) -> dict[str, Value]:
         signature = parsed.node.args
         names = [a.arg for a in (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)]
         if signature.vararg or signature.kwarg:
@@ -567,6 +590,6 @@ _UNSUPPORTED_EXPRESSIONS = {
 
 
 def _word(op: ast.cmpop) -> str:
-    return {ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"}.get(type(op), "this comparison")
-
-
+    return {ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"}.get(
+        type(op), "this comparison"
+    )

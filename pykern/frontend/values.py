@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Union
 
 from mlir import ir
+
 from pykern.locations import SourceSpan
 from pykern.source import FunctionSource
 from pykern.types import DType

@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 import numpy as np
+
 from pykern.abi import TABLE, TABLE_INDEX
 from pykern.errors import LaunchError
 from pykern.event import COMPLETED
@@ -49,7 +50,9 @@ def table() -> ctypes.Array:
 @functools.cache
 def openmp_library() -> Any | None:
     """The OpenMP library, loaded; None where there is none."""
-    os.environ.setdefault("KMP_BLOCKTIME", "200")  # ms a worker waits awake: fork and join in 1 us instead of 20
+    os.environ.setdefault(
+        "KMP_BLOCKTIME", "200"
+    )  # ms a worker waits awake: fork and join in 1 us instead of 20
     # Fork in a process that used OpenMP: the child starts its own threads instead of waiting for the parent's.
     for path in _candidates():
         try:

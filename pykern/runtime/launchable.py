@@ -68,7 +68,9 @@ def _cell(kernel: object, name: str) -> c_void_p:
     return c_void_p.from_address(id(kernel) + offset(kernel) + 8 * KERNEL_CELLS.index(name))
 
 
-def install(kernel: Any, entries: list[int], slow: object, guards: list[tuple[dict | None, object, object]]) -> None:
+def install(
+    kernel: Any, entries: list[int], slow: object, guards: list[tuple[dict | None, object, object]]
+) -> None:
     """Let calls go to `entries` in this order, then to `slow`.
 
     `guards` are (namespace, name, value), or (None, cell, value) for a closure. What the code points to
@@ -81,7 +83,9 @@ def install(kernel: Any, entries: list[int], slow: object, guards: list[tuple[di
     _cell(kernel, "slow").value = id(slow)
     _cell(kernel, "guards").value = ctypes.addressof(table) if guards else None
     for number in range(ENTRIES + 1):
-        _cell(kernel, f"entry{number}").value = entries[number] if number < min(len(entries), ENTRIES) else None
+        _cell(kernel, f"entry{number}").value = (
+            entries[number] if number < min(len(entries), ENTRIES) else None
+        )
     _cell(kernel, "vectorcall").value = entries[0] if entries else None
 
 

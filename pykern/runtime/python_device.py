@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from pykern.errors import KernelError
 from pykern.runtime import reference
 from pykern.runtime.reference import Launch
@@ -24,7 +25,15 @@ from pykern.runtime.reference_array import ReferenceArray
 from pykern.types import DType
 
 MEETING_NAMES = frozenset(
-    {"barrier", "shared", "subgroup_reduce", "subgroup_scan", "subgroup_shuffle", "subgroup_broadcast", "group_reduce"}
+    {
+        "barrier",
+        "shared",
+        "subgroup_reduce",
+        "subgroup_scan",
+        "subgroup_shuffle",
+        "subgroup_broadcast",
+        "group_reduce",
+    }
 )
 DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
 
@@ -207,7 +216,7 @@ class _Group:
                 _call(self.function, self.args, self.items[n])
         except _Stopped:
             pass
-        except BaseException as error:  # whatever it is, it belongs to the caller of the launch
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller of the launch
             self.error = error
         finally:
             self.back.release()
@@ -274,7 +283,13 @@ def _collect(requests: dict[int, tuple[WorkItem, Any, Any]], name: str) -> dict[
             before, value = total, _number(requests[n][1])
             with np.errstate(all="ignore"):
                 total = value if total is None else _COMBINE[op](total, value)
-            answers[n] = total if name != "subgroup_exclusive_scan" else _neutral(op, value) if before is None else before
+            answers[n] = (
+                total
+                if name != "subgroup_exclusive_scan"
+                else _neutral(op, value)
+                if before is None
+                else before
+            )
         if name in ("group_reduce", "subgroup_reduce"):
             answers.update(dict.fromkeys(members, total))
     return answers

@@ -100,9 +100,11 @@ def _promoted(chosen: Any, other: Any) -> Any:
 
     if not hasattr(chosen, "dtype") and not hasattr(other, "dtype"):
         return float(chosen) if isinstance(other, float) else chosen
-    return np.result_type(chosen, other).type(chosen) if not hasattr(chosen, "dtype") or not hasattr(
-        other, "dtype"
-    ) or chosen.dtype != other.dtype else chosen
+    return (
+        np.result_type(chosen, other).type(chosen)
+        if not hasattr(chosen, "dtype") or not hasattr(other, "dtype") or chosen.dtype != other.dtype
+        else chosen
+    )
 
 
 def extremum(values: tuple, name: str) -> Any:
@@ -118,7 +120,13 @@ def extremum(values: tuple, name: str) -> Any:
         else:
             nan = result != result or value != value
             pick = (min if name == "minimum" else max)(result, value)
-            result = math.nan if nan else float(pick) if isinstance(result, float) or isinstance(value, float) else pick
+            result = (
+                math.nan
+                if nan
+                else float(pick)
+                if isinstance(result, float) or isinstance(value, float)
+                else pick
+            )
     return result
 
 
@@ -141,7 +149,7 @@ def _power_safe(function: Callable) -> Callable:
 
 def _overflow(function: Callable, args: tuple) -> float:
     name = function.__name__
-    negative = name == "sinh" and args[0] < 0 or name == "pow" and args[0] < 0 and args[1] % 2 == 1
+    negative = (name == "sinh" and args[0] < 0) or (name == "pow" and args[0] < 0 and args[1] % 2 == 1)
     negative = negative or (name == "gamma" and args[0] < 0 and int(args[0]) % 2 == 0)
     return -math.inf if negative else math.inf
 

@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 import numpy as np
+
 from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime import reference
 from pykern.types import DType, from_numpy
@@ -51,14 +52,18 @@ class ReferenceArray:
     def __setitem__(self, index: Any, value: Any) -> None:
         place = self._checked(index)
         if not self._array.flags.writeable:
-            raise LaunchError(f"`{self._name}` is read-only, and the kernel writes it", hint="pass a copy: x.copy()")
+            raise LaunchError(
+                f"`{self._name}` is read-only, and the kernel writes it", hint="pass a copy: x.copy()"
+            )
         self._array[place] = reference.cast(value, self._dtype)
 
     def _checked(self, index: Any) -> tuple[int, ...]:
         items = index if isinstance(index, tuple) else (index,)
         shape = self._array.shape
         if len(items) != len(shape):
-            raise KernelTypeError(f"`{self._name}` has {len(shape)} dimensions, and {len(items)} indices are given")
+            raise KernelTypeError(
+                f"`{self._name}` has {len(shape)} dimensions, and {len(items)} indices are given"
+            )
         try:
             place = tuple(operator.index(item) for item in items)
         except TypeError:

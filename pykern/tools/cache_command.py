@@ -30,7 +30,11 @@ def _list(cache, as_json: bool) -> None:
         return
     for entry in entries:
         used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
-        print(f"{entry.key[:12]}  {entry.kernel:24} {entry.target:12} {entry.size / 1024:8.1f} kB  used {used}")
+        print(
+            f"{entry.key[:12]}  {entry.kernel:24} {entry.target:12} {entry.size / 1024:8.1f} kB  used {used}"
+        )
     if totals.unusable:
         print(f"no cache: {totals.unusable}")
-    print(f"{totals.entries} kernels, {totals.bytes / 1e6:.1f} of {totals.max_bytes / 1e6:.0f} MB in {totals.directory}")
+    print(
+        f"{totals.entries} kernels, {totals.bytes / 1e6:.1f} of {totals.max_bytes / 1e6:.0f} MB in {totals.directory}"
+    )

@@ -16,7 +16,9 @@ OK, WRONG_KERNEL, USAGE, NO_DEVICE, CRASH = range(5)
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; gives the exit code."""
-    parser = argparse.ArgumentParser(prog="pykern", description="Compile Python kernels with MLIR, and look inside.")
+    parser = argparse.ArgumentParser(
+        prog="pykern", description="Compile Python kernels with MLIR, and look inside."
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _compile_arguments(commands)
     _devices_arguments(commands)
@@ -57,7 +59,9 @@ def _compile_arguments(commands) -> None:
 
 
 def _devices_arguments(commands) -> None:
-    parser = commands.add_parser("devices", help="every device and toolchain: found or not, and what to install")
+    parser = commands.add_parser(
+        "devices", help="every device and toolchain: found or not, and what to install"
+    )
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=lambda chosen: _late("devices_command").run(chosen))
 

@@ -65,12 +65,16 @@ def _arguments(kernel: Any, types: str) -> list[Any]:
     texts = types.split()
     names = list(kernel.signature.parameters)
     if texts and len(texts) != len(names):
-        raise KernelTypeError(f"--args gives {len(texts)} types for {len(names)} parameters: {', '.join(names)}")
+        raise KernelTypeError(
+            f"--args gives {len(texts)} types for {len(names)} parameters: {', '.join(names)}"
+        )
     if texts:
         return [_from_text(t) for t in texts]
     missing = [n for n in names if n not in kernel.annotations]
     if missing:
-        raise KernelTypeError(f"`{missing[0]}` has no annotation", hint="give --args 'f32[?] ...', one a parameter")
+        raise KernelTypeError(
+            f"`{missing[0]}` has no annotation", hint="give --args 'f32[?] ...', one a parameter"
+        )
     return [_from_annotation(kernel.annotations[n]) for n in names]
 
 
@@ -82,7 +86,9 @@ def _from_annotation(annotation: Any) -> Any:
 def _from_text(text: str) -> Any:
     match = re.fullmatch(r"(\w+)(?:\[([^\]]*)\])?", text)
     if match is None or match[1] not in BY_NAME:
-        raise KernelTypeError(f"`{text}` is no type", hint=f"write one of {', '.join(BY_NAME)}, or f32[?,128]")
+        raise KernelTypeError(
+            f"`{text}` is no type", hint=f"write one of {', '.join(BY_NAME)}, or f32[?,128]"
+        )
     dtype = BY_NAME[match[1]]
     return dtype if match[2] is None else spec(tuple(_length(n) for n in match[2].split(",")), dtype)
 

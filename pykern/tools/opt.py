@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir import ir
+
 from pykern.dialect.context import new_context
 from pykern.dialect.diagnostics import Report, collected
 from pykern.errors import KernelError, PassError
@@ -37,7 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     text = sys.stdin.read() if chosen.file == "-" else _read(chosen.file)
     chunks = SPLIT.split(text) if chosen.split_input_file else [text]
-    outcomes = [_process(chunk, pipeline, chosen, line) for chunk, line in zip(chunks, _first_lines(chunks), strict=True)]
+    outcomes = [
+        _process(chunk, pipeline, chosen, line)
+        for chunk, line in zip(chunks, _first_lines(chunks), strict=True)
+    ]
     if not chosen.verify_diagnostics:
         print("// -----\n".join(o.text for o in outcomes), end="")
     return 0 if all(o.good for o in outcomes) else 1
@@ -54,8 +58,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pass-pipeline", help="passes as builtin.module(...)")
     parser.add_argument("--target", help="run the whole pipeline of a target: llvm")
     parser.add_argument("--split-input-file", action="store_true", help="cut the input at // -----")
-    parser.add_argument("--verify-diagnostics", action="store_true", help="check // expected-error {{...}} comments")
-    parser.add_argument("--mlir-print-ir-after-all", action="store_true", help="print the IR after every pass, to stderr")
+    parser.add_argument(
+        "--verify-diagnostics", action="store_true", help="check // expected-error {{...}} comments"
+    )
+    parser.add_argument(
+        "--mlir-print-ir-after-all", action="store_true", help="print the IR after every pass, to stderr"
+    )
     parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     parser.add_argument("--mlir-print-op-generic", action="store_true", help="print ops in generic form")
     return parser
@@ -146,7 +154,9 @@ def _run(text: str, pipeline: Pipeline, chosen: argparse.Namespace) -> str:
 
 # -- expected diagnostics ------------------------------------------------------------------------
 
-EXPECTED = re.compile(r"//\s*expected-(error|warning|remark|note)(?:-re)?\s*(@[+-]?\d+|@above|@below)?\s*\{\{(.*?)\}\}")
+EXPECTED = re.compile(
+    r"//\s*expected-(error|warning|remark|note)(?:-re)?\s*(@[+-]?\d+|@above|@below)?\s*\{\{(.*?)\}\}"
+)
 
 
 def _verify_expected(text: str, reports: list[Report], first_line: int) -> bool:
@@ -160,7 +170,10 @@ def _verify_expected(text: str, reports: list[Report], first_line: int) -> bool:
              and (r.span is None or r.span.line == line)), None,
         )  # fmt: skip
         if met is None:
-            print(f"line {line + first_line - 1}: expected {severity} `{message}` was not produced", file=sys.stderr)
+            print(
+                f"line {line + first_line - 1}: expected {severity} `{message}` was not produced",
+                file=sys.stderr,
+            )
             good = False
         elif met in open_reports:
             open_reports.remove(met)

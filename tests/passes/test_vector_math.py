@@ -6,8 +6,9 @@ import math
 
 import mpmath
 import numpy as np
-import pykern as pk
 import pytest
+
+import pykern as pk
 
 
 @pk.kernel
@@ -40,7 +41,23 @@ EXACT = {
     "log1p": lambda x: mpmath.log1p(x),
     **{n: getattr(mpmath, n) for n in NAMES if n not in ("exp2", "log2", "log1p")},
 }
-SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, math.inf, -math.inf, math.nan, 1e-40, -1e-40, 88.7, 88.8, -103.9, -104.5)
+SPECIAL = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1e-40,
+    -1e-40,
+    88.7,
+    88.8,
+    -103.9,
+    -104.5,
+)
 
 
 def arguments(dtype: type, seed: int) -> np.ndarray:
@@ -157,7 +174,23 @@ def powers(out, x, y):
 @pytest.mark.parametrize(("dtype", "limit"), [(np.float32, 2), (np.float64, 4)])
 def test_pow_special_cases_and_accuracy(dtype: type, limit: int) -> None:
     rng = np.random.default_rng(3)
-    special = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1e10, -1e10]
+    special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        math.inf,
+        -math.inf,
+        math.nan,
+        2.0,
+        -2.0,
+        0.5,
+        -0.5,
+        3.0,
+        -3.0,
+        1e10,
+        -1e10,
+    ]
     x = np.concatenate([special, rng.uniform(0, 20, 40), -rng.uniform(0, 5, 10)]).astype(dtype)
     y = np.concatenate([special, rng.uniform(-20, 20, 40), rng.integers(-9, 9, 10)]).astype(dtype)
     out = np.zeros((x.size, y.size), dtype)
@@ -175,7 +208,13 @@ def test_pow_special_cases_and_accuracy(dtype: type, limit: int) -> None:
 @pytest.mark.parametrize("name", ["exp", "log", "tanh", "erf", "pow"])
 def test_loops_vectorise(name: str) -> None:
     """The optimised code works on vectors: the whole point of the pass."""
-    kernels = {"exp": exp_kernel, "log": log_kernel, "tanh": tanh_kernel, "erf": erf_kernel, "pow": pow_kernel}
+    kernels = {
+        "exp": exp_kernel,
+        "log": log_kernel,
+        "tanh": tanh_kernel,
+        "erf": erf_kernel,
+        "pow": pow_kernel,
+    }
     lowered = kernels[name].lower(pk.spec("n", pk.f32), pk.spec("n", pk.f32), ndrange=("n",))
     assert " x float>" in lowered.as_text("llvm-optimise")
 
