@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import arith
+
 from pykern.passes.kernels import index_constant, is_constant
 from pykern.passes.vectorize.effects import is_inside, is_speculatable, owner
 

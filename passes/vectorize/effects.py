@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mlir import ir
-from pykern.passes.kernels import find, is_constant
+
+from pykern.passes.kernels import is_constant
 
 _ARITH_TRAPS = {"divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"}
 
@@ -43,11 +44,16 @@ def writes_nothing(op: ir.Operation) -> bool:
     return op.name.startswith(("arith.", "math.")) or op.name in ("memref.load", "memref.dim", "vector.load")
 
 
-def erase_dead(root: ir.Operation) -> None:
-    """Erase ops under `root` that write nothing and whose results nobody uses; users before what they use."""
-    gone: set[ir.Operation] = set()
-    for op in reversed(find(root, writes_nothing)):
-        if op in gone or not op.results or any(next(iter(r.uses), None) is not None for r in op.results):
+def erase_dead(block: ir.Block) -> None:
+    """Erase ops under `block` that write nothing and whose results nobody uses; users before what they use."""
+    for op in reversed([o.operation for o in block.operations]):
+        if op.results and writes_nothing(op) and not any(has_uses(result) for result in op.results):
+            op.erase()  # with all that lies within
             continue
-        gone.update(find(op, lambda _: True))  # what lies within goes along
-        op.erase()
+        for region in op.regions:
+            for inner in region.blocks:
+                erase_dead(inner)
+
+
+def has_uses(value: ir.Value) -> bool:
+    return next(iter(value.uses), None) is not None

@@ -1,0 +1,72 @@
+"""Functions on memrefs, compiled from MLIR text after the passes under test, and called with NumPy arrays.
+
+Only upstream passes and LLVM stand between the pass under test and the numbers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import llvmlite.binding as llvm
+import numpy as np
+from mlir import ir
+from mlir.dialects import llvm as llvm_dialect
+
+from pykern.dialect.context import new_context
+from pykern.lowering.llvm.codegen import Host, target_machine
+from pykern.passes.framework import Pass, Upstream, run_pass
+
+LOWERING = (
+    "convert-scf-to-cf,expand-strided-metadata,lower-affine,arith-expand,convert-vector-to-llvm,"
+    "convert-math-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,convert-index-to-llvm,"
+    "convert-cf-to-llvm,convert-arith-to-llvm,reconcile-unrealized-casts,canonicalize,cse"
+)
+
+
+def transform(text: str, passes: Sequence[Pass]) -> str:
+    """The module's text after the passes."""
+    with new_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        for step in passes:
+            run_pass(step, module)
+        return str(module)
+
+
+class Compiled:
+    """The functions of a module. Arrays are passed as memref descriptors, int as index, float as f32."""
+
+    def __init__(self, text: str, passes: Sequence[Pass] = (), speed_level: int = 3) -> None:
+        with new_context(), ir.Location.unknown():
+            module = ir.Module.parse(text)
+            for step in (*passes, Upstream(LOWERING)):
+                run_pass(step, module)
+            self.llvm_ir = llvm_dialect.translate_module_to_llvmir(module.operation)
+        machine = target_machine(Host())
+        optimised = llvm.parse_assembly(self.llvm_ir)
+        optimised.triple, optimised.data_layout = machine.triple, str(machine.target_data)
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level))
+        builder.getModulePassManager().run(optimised, builder)
+        self.assembly = machine.emit_assembly(optimised)
+        self._engine = llvm.create_mcjit_compiler(optimised, _machine())
+        self._engine.finalize_object()
+
+    def __call__(self, name: str, *arguments: np.ndarray | int | float) -> None:
+        values = [cell for argument in arguments for cell in _cells(argument)]
+        address = self._engine.get_function_address(name)
+        ctypes.CFUNCTYPE(None, *(type(v) for v in values))(address)(*values)
+
+
+def _machine() -> llvm.TargetMachine:
+    """One for each engine, which takes it over."""
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3)
+
+
+def _cells(argument: np.ndarray | int | float) -> list:
+    if isinstance(argument, np.ndarray):
+        pointer = ctypes.c_void_p(argument.ctypes.data)
+        cells = [0, *argument.shape, *(stride // argument.itemsize for stride in argument.strides)]
+        return [pointer, pointer, *map(ctypes.c_int64, cells)]
+    return [ctypes.c_float(argument)] if isinstance(argument, float) else [ctypes.c_int64(argument)]
