@@ -65,31 +65,35 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_HOME, *_SUBMODULES, *language.__all__})
 
 
-if TYPE_CHECKING:
-    from pykern.devices import device, devices
+if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
+    from pykern.devices import device as device
+    from pykern.devices import devices as devices
     from pykern.errors import *  # noqa: F403
-    from pykern.event import Event, wait
-    from pykern.function import func
-    from pykern.kernel import Kernel, kernel
+    from pykern.event import Event as Event
+    from pykern.event import wait as wait
+    from pykern.function import func as func
+    from pykern.kernel import Kernel as Kernel
+    from pykern.kernel import kernel as kernel
     from pykern.language import *  # noqa: F403
-    from pykern.lowered import Compiled, Lowered, spec
-    from pykern.runtime.cpu_table import get_num_threads, set_num_threads
-    from pykern.types import (
-        In,
-        InOut,
-        Out,
-        bf16,
-        bool_,
-        f16,
-        f32,
-        f64,
-        i8,
-        i16,
-        i32,
-        i64,
-        static,
-        u8,
-        u16,
-        u32,
-        u64,
-    )
+    from pykern.lowered import Compiled as Compiled
+    from pykern.lowered import Lowered as Lowered
+    from pykern.lowered import spec as spec
+    from pykern.runtime.cpu_table import get_num_threads as get_num_threads
+    from pykern.runtime.cpu_table import set_num_threads as set_num_threads
+    from pykern.types import In as In
+    from pykern.types import InOut as InOut
+    from pykern.types import Out as Out
+    from pykern.types import bf16 as bf16
+    from pykern.types import bool_ as bool_
+    from pykern.types import f16 as f16
+    from pykern.types import f32 as f32
+    from pykern.types import f64 as f64
+    from pykern.types import i8 as i8
+    from pykern.types import i16 as i16
+    from pykern.types import i32 as i32
+    from pykern.types import i64 as i64
+    from pykern.types import static as static
+    from pykern.types import u8 as u8
+    from pykern.types import u16 as u16
+    from pykern.types import u32 as u32
+    from pykern.types import u64 as u64

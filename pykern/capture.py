@@ -163,7 +163,7 @@ def _is_library(module: types.ModuleType) -> bool:
     return module.__name__.split(".")[0] in ("pykern", "math", "numpy", "builtins")
 
 
-def _classify(value: object, guards: list[Guard], callers: tuple) -> Capture:
+def _classify(value: Any, guards: list[Guard], callers: tuple) -> Capture:
     builtin = language.from_callable(value)
     if builtin is not None:
         return Builtin(builtin)
@@ -185,7 +185,7 @@ def _classify_type(value: type) -> Capture:
     if dataclasses.is_dataclass(value):
         return StructType(value.__name__, tuple(f.name for f in dataclasses.fields(value)))
     if issubclass(value, tuple) and hasattr(value, "_fields"):
-        return StructType(value.__name__, tuple(value._fields))
+        return StructType(value.__name__, tuple(getattr(value, "_fields")))  # noqa: B009
     if "numpy" in sys.modules:
         numpy = sys.modules["numpy"]
         if issubclass(value, numpy.generic):
@@ -195,7 +195,7 @@ def _classify_type(value: type) -> Capture:
     return Unsupported(f"the class `{value.__name__}`")
 
 
-def _constant(value: object) -> Capture:
+def _constant(value: Any) -> Capture:
     if value is None or (
         isinstance(value, bool | int | float | str) and type(value).__module__ == "builtins"
     ):
@@ -204,10 +204,11 @@ def _constant(value: object) -> Capture:
         items = tuple(_constant(item) for item in value)
         if all(isinstance(item, Constant) for item in items):
             return Constant(items)
+    scalar: Any = value
     if "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
-        dtype = from_numpy(value.dtype)
+        dtype = from_numpy(scalar.dtype)
         if dtype is not None:
-            return Constant(value.item() if dtype.name != "bf16" else float(value), dtype.name)
+            return Constant(scalar.item() if dtype.name != "bf16" else float(scalar), dtype.name)
     if isinstance(value, types.ModuleType):
         return Unsupported(f"the module `{value.__name__}`")
     if isinstance(value, types.FunctionType):

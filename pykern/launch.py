@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")
 
 
+OVERLAP_WORK: Any = 100_000
+"""Steps spent on an exact answer whether two strided views share an element; beyond, they do."""
+
+
 class Launcher:
     """Launches of one kernel, and the variants made so far."""
 
@@ -202,6 +206,6 @@ def overlapping(passed: list[Passed]) -> Iterator[tuple[int, int, bool]]:
 
 def _share(x: np.ndarray, y: np.ndarray) -> bool:
     try:
-        return np.shares_memory(x, y, max_work=100_000)
+        return np.shares_memory(x, y, max_work=OVERLAP_WORK)
     except np.exceptions.TooHardError:
         return True

@@ -113,7 +113,7 @@ class Demotion:
         self._store_at_end(test, after, 1)
         self._store_at_end(step, before, 0)
         self._rebuild(
-            op, after, first_operand=None, operands=[v for i, v in enumerate(op.operands) if i not in before]
+            op, after, first_operand=0, operands=[v for i, v in enumerate(op.operands) if i not in before]
         )
 
     def _load_arguments(self, block: ir.Block, slots: dict[int, ir.Value]) -> None:
@@ -139,7 +139,7 @@ class Demotion:
         self,
         op: ir.Operation,
         slots: dict[int, ir.Value],
-        first_operand: int | None,
+        first_operand: int,
         operands: list | None = None,
     ) -> None:
         """The same op without the demoted results and operands; its blocks are moved."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math as python_math
 from collections.abc import Callable
+from typing import Any
 
 from mlir import ir
 from mlir.dialects import arith, func, math
@@ -227,7 +228,7 @@ def _library(name: str, args: list[Scalar]) -> Scalar:
 
 def _declare(symbol: str, dtype: DType, arity: int) -> None:
     block = ir.InsertionPoint.current.block
-    root = block.owner
+    root: Any = block.owner
     while root.operation.name != "builtin.module":
         root = root.operation.parent
     body = root.operation.regions[0].blocks[0]

@@ -92,13 +92,13 @@ def _meets(function: Any, seen: set[int]) -> bool:
     for name in (*code.co_names, *code.co_freevars):
         if name in MEETING_NAMES:
             return True
-        found = _lookup(function, name)
+        found: Any = _lookup(function, name)
         if getattr(found, "__pykern_builtin__", None) in MEETING_NAMES:
             return True
         inner = getattr(found, "__pykern_function__", None)
         if inner is None and isinstance(found, types.ModuleType):
-            called = (getattr(found, n, None) for n in code.co_names)
-            if any(_meets(f.__pykern_function__, seen) for f in called if hasattr(f, "__pykern_function__")):
+            called = (getattr(getattr(found, n, None), "__pykern_function__", None) for n in code.co_names)
+            if any(_meets(f, seen) for f in called if f is not None):
                 return True
         if inner is not None and _meets(inner, seen):
             return True
@@ -252,8 +252,9 @@ class _Group:
                 f"work-items of a group wait at different places: {names}",
                 hint="every work-item of the group has to come to the same barrier or collective",
             )
-        if kinds and None not in kinds:
-            self.answers = _collect({n: (self.items[n], *self.waiting[n][1:]) for n in waiting}, kinds.pop())
+        kind = kinds.pop() if kinds else None
+        if kind is not None:
+            self.answers = _collect({n: (self.items[n], *self.waiting[n][1:]) for n in waiting}, kind)
 
 
 _COMBINE = {
@@ -300,12 +301,12 @@ def _number(value: Any) -> Any:
 
 
 def _neutral(op: str, value: Any) -> Any:
-    is_float = isinstance(value, float | np.floating)
-    if is_float:
+    typed: Any = value
+    if isinstance(value, float | np.floating):
         number: Any = {"add": 0.0, "mul": 1.0, "min": np.inf, "max": -np.inf}[op]
     else:
-        info = np.iinfo(value.dtype if hasattr(value, "dtype") else np.int64)
+        info = np.iinfo(typed.dtype if hasattr(value, "dtype") else np.int64)
         number = {"add": 0, "mul": 1, "min": info.max, "max": info.min, "or": 0, "xor": 0, "and": -1}[op]
         if op == "and" and info.min == 0:
             number = info.max
-    return value.dtype.type(number) if hasattr(value, "dtype") else number
+    return typed.dtype.type(number) if hasattr(value, "dtype") else number

@@ -256,7 +256,7 @@ def _rounded(name: str, args: tuple) -> Any:
 
 
 def _sign(x: Any) -> Any:
-    result = 1 if x > 0 else -1 if x < 0 else 0 if x == 0 else x
+    result: Any = 1 if x > 0 else -1 if x < 0 else 0 if x == 0 else x
     return x.dtype.type(result) if hasattr(x, "dtype") else type(x)(result)
 
 

@@ -117,7 +117,8 @@ class _Outcome:
 
 
 def _process(text: str, pipeline: Pipeline, chosen: argparse.Namespace, first_line: int) -> _Outcome:
-    with new_context() as context, ir.Location.unknown(), collected(context) as reports:
+    context = new_context()
+    with context, ir.Location.unknown(), collected(context) as reports:
         printed, error = "", None
         try:
             printed = _run(text, pipeline, chosen)
