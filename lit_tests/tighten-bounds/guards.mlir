@@ -3,7 +3,7 @@
 // The interior of a two-dimensional array: chained comparisons, dimension by dimension, leave no test.
 
 // CHECK-LABEL: func.func @interior
-// CHECK-SAME: (%[[A:.*]]: memref<?x?xf32>, %[[B:.*]]: memref<?x?xf32>, %[[N:.*]]: index, %[[M:.*]]: index)
+// CHECK-SAME: (%[[A:[a-z0-9]+]]: memref<?x?xf32>, %[[B:[a-z0-9]+]]: memref<?x?xf32>, %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index)
 // CHECK: %[[D0:.*]] = memref.dim %[[A]], %c0
 // CHECK: %[[E0:.*]] = arith.addi %[[D0]], %c-1
 // CHECK: %[[U0:.*]] = arith.minsi %[[N]], %[[E0]]
@@ -50,7 +50,7 @@ func.func @interior(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %n: index, %m: ind
 // An early return is a guard the other way round.
 
 // CHECK-LABEL: func.func @early_return
-// CHECK-SAME: %[[N:.*]]: index, %[[M:.*]]: index)
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index)
 // CHECK: %[[U:.*]] = arith.minsi %[[N]], %[[M]]
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[U]]
 // CHECK-NEXT: memref.store
@@ -71,7 +71,7 @@ func.func @early_return(%b: memref<?xf32>, %f: f32, %n: index, %m: index) {
 // A wider step: the new lower bound is one of the old iterations.
 
 // CHECK-LABEL: func.func @step
-// CHECK-SAME: %[[LO:.*]]: index, %[[HI:.*]]: index, %[[M:.*]]: index, %[[S:.*]]: index)
+// CHECK-SAME: %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index, %[[S:[a-z0-9]+]]: index)
 // CHECK: %[[T:.*]] = arith.minsi %[[M]], %[[HI]]
 // CHECK: %[[R:.*]] = arith.maxsi %[[LO]], %[[T]]
 // CHECK: %[[D:.*]] = arith.subi %[[R]], %[[LO]]
@@ -93,7 +93,7 @@ func.func @step(%b: memref<?xf32>, %f: f32, %lo: index, %hi: index, %m: index, %
 // A condition that does not know the loop stands around it; what is not affine stays inside.
 
 // CHECK-LABEL: func.func @invariant
-// CHECK-SAME: %[[N:.*]]: index, %[[X:.*]]: f32)
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[X:[a-z0-9]+]]: f32)
 // CHECK: %[[P:.*]] = arith.cmpf ogt, %[[X]]
 // CHECK: scf.if %[[P]]
 // CHECK: scf.for %[[I:.*]] = %c0{{.*}} to %[[N]]
@@ -120,7 +120,7 @@ func.func @invariant(%a: memref<?xf32>, %b: memref<?xf32>, %n: index, %x: f32) {
 // A load that the bounds test protects runs bare once the test is in the bounds.
 
 // CHECK-LABEL: func.func @protected_load
-// CHECK-SAME: %[[N:.*]]: index, %[[M:.*]]: index)
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index)
 // CHECK: %[[U:.*]] = arith.minsi %[[N]], %[[M]]
 // CHECK: scf.for %[[I:.*]] = %c0{{.*}} to %[[U]]
 // CHECK-NEXT: %[[V:.*]] = memref.load %{{.*}}[%[[I]]]
@@ -150,7 +150,7 @@ func.func @protected_load(%a: memref<?xf32>, %b: memref<?xf32>, %n: index, %m: i
 // A store outside of the guard happens in every iteration: the loop stays as it is.
 
 // CHECK-LABEL: func.func @other_store
-// CHECK-SAME: %[[N:.*]]: index, %{{.*}}: index)
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %{{.*}}: index)
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %[[N]]
 // CHECK: scf.if
 func.func @other_store(%a: memref<?xf32>, %b: memref<?xf32>, %f: f32, %n: index, %m: index) {
@@ -169,7 +169,7 @@ func.func @other_store(%a: memref<?xf32>, %b: memref<?xf32>, %f: f32, %n: index,
 // Indices of the frontend are 64-bit integers; one that may be as large as it likes is clamped before sums.
 
 // CHECK-LABEL: func.func @wide_integers
-// CHECK-SAME: %[[N:.*]]: index, %[[P:.*]]: i64)
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[P:[a-z0-9]+]]: i64)
 // CHECK: %[[Q:.*]] = arith.index_cast %[[P]] : i64 to index
 // CHECK: arith.minsi %[[Q]], %c2305843009213693952
 // CHECK: arith.maxsi

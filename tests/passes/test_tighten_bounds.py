@@ -266,3 +266,26 @@ def test_running_twice_changes_nothing_more() -> None:
     once = transform(text, [TightenBounds(), clean])
     assert "scf.for" in once
     assert transform(once, [TightenBounds(), clean]).count("scf.if") <= once.count("scf.if")
+
+
+@pytest.mark.parametrize("predicate", PREDICATES)
+def test_every_predicate_on_both_sides_and_negated(predicate: str) -> None:
+    bodies = {}
+    for side, operands in (("left", "%i, %length"), ("right", "%length, %i")):
+        compare = f"%b = arith.cmpi {predicate}, {operands} : index"
+        bodies[side] = f"{compare} %c = arith.andi %b, %b : i1"
+        bodies[f"not_{side}"] = f"{compare} %true = arith.constant true %c = arith.xori %b, %true : i1"
+    length = "%length = memref.dim %small, %zero : memref<?xi32> scf.for"
+    text = "\n".join(
+        ONE_LOOP.format(body=body).replace("@f", f"@{name}").replace("scf.for", length)
+        for name, body in bodies.items()
+    )
+    before, after = Compiled(text, speed_level=1), Compiled(text, [TightenBounds()], speed_level=1)
+    cases = [(low, high, step, 0, 0) for low in (-6, 0, 2) for high in (-2, 4, 9) for step in (1, 2)]
+    for name in bodies:
+        for length in (0, 1, 4):
+            small = np.zeros(length, np.int32)
+            for expected, got in zip(
+                _results(before, name, cases, small), _results(after, name, cases, small), strict=True
+            ):
+                np.testing.assert_array_equal(got, expected)
