@@ -256,8 +256,9 @@ def _rounded(name: str, args: tuple) -> Any:
 
 
 def _sign(x: Any) -> Any:
-    result: Any = 1 if x > 0 else -1 if x < 0 else 0 if x == 0 else x
-    return x.dtype.type(result) if hasattr(x, "dtype") else type(x)(result)
+    typed: Any = x
+    result = 1 if x > 0 else -1 if x < 0 else 0 if x == 0 else x
+    return typed.dtype.type(result) if hasattr(x, "dtype") else type(x)(result)
 
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
