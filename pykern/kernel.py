@@ -14,6 +14,7 @@ from typing import Any
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.errors import KernelError, KernelTypeError, LaunchError
 from pykern.event import COMPLETED, Event
+from pykern.placing import place
 from pykern.runtime.launchable import make_launchable
 from pykern.source import KernelOptions
 from pykern.synthetic_frame import at_kernel_line
@@ -54,6 +55,7 @@ class KernelBase:
         try:
             return self._launch(args, keywords)
         except KernelError as error:
+            place(error, self.text)
             raised = error
         raise raised.with_traceback(at_kernel_line(raised)) from None
 
@@ -64,6 +66,7 @@ class KernelBase:
         try:
             return lower(self, args, keywords)
         except KernelError as error:
+            place(error, self.text)
             raised = error
         raise raised.with_traceback(at_kernel_line(raised)) from None
 
