@@ -14,12 +14,11 @@ from typing import Any
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.errors import KernelError, KernelTypeError, LaunchError
 from pykern.event import COMPLETED, Event
+from pykern.launch import LAUNCH_KEYWORDS, Launcher
 from pykern.placing import place
 from pykern.runtime.launchable import make_launchable
 from pykern.source import KernelOptions
 from pykern.synthetic_frame import at_kernel_line
-
-LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")
 
 
 class KernelBase:
@@ -46,7 +45,7 @@ class KernelBase:
         self.ndrange = ndrange
         self._captured: tuple[Any, list[Guard]] | None = None
         self._lock = threading.RLock()
-        self._launcher: Any = None
+        self._launcher = Launcher(self)
         self._kept: Any = None
         _refuse_signature(self)
 
@@ -71,12 +70,6 @@ class KernelBase:
         raise raised.with_traceback(at_kernel_line(raised)) from None
 
     def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
-        if self._launcher is None:
-            from pykern.launch import Launcher
-
-            with self._lock:
-                if self._launcher is None:
-                    self._launcher = Launcher(self)
         self._launcher.launch(args, keywords)
         return COMPLETED
 

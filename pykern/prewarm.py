@@ -5,22 +5,20 @@ from __future__ import annotations
 import hashlib
 
 from pykern.capture import FunctionText
+from pykern.compiler.cache import shared_cache
 
 
 def before_first_call(text: FunctionText) -> None:
     """Start the compiler process unless kernels of this very text lie in the cache already."""
-    from pykern.compiler.service import prewarm
-    from pykern.variants import cache
+    if not shared_cache().seen(digest(text)):
+        from pykern.compiler.service import prewarm
 
-    if not cache().seen(digest(text)):
         prewarm()
 
 
 def remember(text: FunctionText) -> None:
     """Note that this text was compiled and kept."""
-    from pykern.variants import cache
-
-    cache().mark_seen(digest(text))
+    shared_cache().mark_seen(digest(text))
 
 
 def digest(text: FunctionText) -> str:

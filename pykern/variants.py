@@ -14,7 +14,7 @@ import numpy as np
 
 from pykern.abi import REPORT_CELLS
 from pykern.artifact import Artifact, Site
-from pykern.compiler.cache import Cache, open_cache
+from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.errors import AssertionFailed, KernelError, OutOfBounds
@@ -71,28 +71,17 @@ def _tuple(numbers: tuple[int, ...]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else str(numbers)
 
 
-_cache: Cache | None = None
-
-
-def cache() -> Cache:
-    """The process's view of the disk cache."""
-    global _cache
-    if _cache is None:
-        _cache = open_cache()
-    return _cache
-
-
 def obtain(source: KernelSource) -> Variant:
     """The variant of a source. Raises what the compiler raises."""
     key = source.key(versions())
-    entry = cache().get(key)
+    entry = shared_cache().get(key)
     if entry is not None:
         try:
             return Variant(source, entry.artifact, load(entry.artifact.binary, entry.artifact.entry))
         except OSError:  # linked for another machine, or changed since
-            cache().discard(key)
+            shared_cache().discard(key)
     artifact = service().compile(source, keep_stages=settings().dump is not None)
-    cache().put(key, artifact)
+    shared_cache().put(key, artifact)
     if settings().dump is not None:
         dump(artifact, settings().dump)
     return Variant(source, artifact, load(artifact.binary, artifact.entry))

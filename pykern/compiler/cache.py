@@ -9,6 +9,7 @@ Read next: `cache_format` (what a file holds), `private_files` (whose files are 
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Iterator
@@ -280,6 +281,12 @@ def open_cache(chosen: Settings | None = None) -> Cache:
     """The cache that the settings name; with ``PYKERN_CACHE=0`` one that finds and keeps nothing."""
     chosen = chosen or settings()
     return Cache(chosen.cache_dir, chosen.cache_size, chosen.cache)
+
+
+@functools.cache
+def shared_cache() -> Cache:
+    """The process's view of the cache."""
+    return open_cache()
 
 
 def _name(key: str) -> str:

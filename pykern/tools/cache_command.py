@@ -31,7 +31,7 @@ def _list(cache, as_json: bool) -> None:
     for entry in entries:
         used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
         print(
-            f"{entry.key[:12]}  {entry.kernel:24} {entry.target:12} {entry.size / 1024:8.1f} kB  used {used}"
+            f"{entry.key[:12]}  {entry.kernel:24} {entry.target:12} {entry.bytes / 1024:8.1f} kB  used {used}"
         )
     if totals.unusable:
         print(f"no cache: {totals.unusable}")
