@@ -1,0 +1,94 @@
+// RUN: %pykern-opt %s --kern-vectorize-streams --canonicalize --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-vectorize-streams=bytes=32 | FileCheck %s --check-prefix=HALF
+
+// Where the three arrays are larger than the cache: scalars up to a whole line, lines past the cache,
+// scalars for the rest; else the loop as it was.
+
+// CHECK: #[[SCALAR:.*]] = #llvm.loop_annotation<
+// CHECK-LABEL: func.func @saxpy
+// CHECK-SAME: (%[[Z:[a-z0-9]+]]: memref<?xf32>, %[[A:[a-z0-9]+]]: f32, %[[X:[a-z0-9]+]]: memref<?xf32>, %[[Y:[a-z0-9]+]]: memref<?xf32>, %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index, %[[CACHE:[a-z0-9]+]]: index
+// CHECK: %[[LARGE:.*]] = arith.cmpi sgt, %{{.*}}, %[[CACHE]]
+// CHECK: %[[MANY:.*]] = arith.cmpi uge, %{{.*}}, %c64
+// CHECK: scf.if
+// CHECK: scf.for %{{.*}} = %[[LO]] to %[[MIDDLE:.*]] step %c1
+// CHECK-NOT: vector
+// CHECK: } {llvm.loop_annotation = #[[SCALAR]]}
+// CHECK: scf.for %[[I:.*]] = %[[MIDDLE]] to %[[LAST:.*]] step %c16
+// CHECK-DAG: %[[U:.*]] = vector.load %[[X]][%[[I]]] : memref<?xf32>, vector<16xf32>
+// CHECK-DAG: %[[V:.*]] = vector.load %[[Y]][%[[I]]] : memref<?xf32>, vector<16xf32>
+// CHECK: %[[P:.*]] = arith.mulf %[[U]], %{{.*}} fastmath<contract> : vector<16xf32>
+// CHECK: %[[Q:.*]] = arith.addf %[[P]], %[[V]] : vector<16xf32>
+// CHECK: vector.store %[[Q]], %[[Z]][%[[I]]] {alignment = 64 : i64, nontemporal = true}
+// CHECK: scf.for %{{.*}} = %[[LAST]] to %[[HI]] step %c1
+// CHECK: } {llvm.loop_annotation = #[[SCALAR]]}
+// CHECK: } else {
+// CHECK-NEXT: scf.for %{{.*}} = %[[LO]] to %[[HI]] step %c1
+// CHECK: scf.if %[[LARGE]] {
+// CHECK-NEXT: llvm.fence seq_cst
+
+// HALF-LABEL: func.func @saxpy
+// HALF: vector.store %{{.*}} {alignment = 32 : i64, nontemporal = true} : memref<?xf32>, vector<8xf32>
+func.func @saxpy(%z: memref<?xf32>, %a: f32, %x: memref<?xf32>, %y: memref<?xf32>, %lo: index, %hi: index, %cache: index {kern.cache_bytes}) attributes {kern.noalias} {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %lo to %hi step %c1 {
+    %u = memref.load %x[%i] : memref<?xf32>
+    %v = memref.load %y[%i] : memref<?xf32>
+    %p = arith.mulf %u, %a fastmath<contract> : f32
+    %q = arith.addf %p, %v : f32
+    memref.store %q, %z[%i] : memref<?xf32>
+  }
+  return
+}
+
+// The second array streams only where it is aligned as the first one is. Indices as data are a vector too.
+
+// CHECK-LABEL: func.func @two_streams
+// CHECK: } {llvm.loop_annotation = #[[SCALAR]]}
+// CHECK: %[[ALIKE:.*]] = arith.cmpi eq
+// CHECK: scf.if %[[ALIKE]]
+// CHECK: vector.step : vector<16xindex>
+// CHECK: vector.store %{{.*}}, %arg0[%{{.*}}] {alignment = 64 : i64, nontemporal = true}
+// CHECK: vector.store %{{.*}}, %arg1[%{{.*}}] {alignment = 64 : i64, nontemporal = true}
+// CHECK: } else {
+// CHECK: vector.store %{{.*}}, %arg0[%{{.*}}] {alignment = 64 : i64, nontemporal = true}
+// CHECK: vector.store %{{.*}}, %arg1[%{{.*}}] : memref<?x?xi32>
+func.func @two_streams(%a: memref<?x?xf32>, %b: memref<?x?xi32>, %n: index, %m: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %m step %c1 {
+      %k = arith.index_cast %j : index to i32
+      %f = arith.sitofp %k : i32 to f32
+      memref.store %f, %a[%i, %j] : memref<?x?xf32>
+      memref.store %k, %b[%i, %j] : memref<?x?xi32>
+    }
+  }
+  return
+}
+
+// Without the promise that arrays do not overlap, and for arrays that are read too, nothing changes.
+
+// CHECK-LABEL: func.func @may_overlap
+// CHECK-NOT: vector
+// CHECK-LABEL: func.func @update
+// CHECK-NOT: vector
+func.func @may_overlap(%z: memref<?xf32>, %x: memref<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %u = memref.load %x[%i] : memref<?xf32>
+    memref.store %u, %z[%i] : memref<?xf32>
+  }
+  return
+}
+
+func.func @update(%z: memref<?xf32>, %n: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %u = memref.load %z[%i] : memref<?xf32>
+    %v = arith.addf %u, %u : f32
+    memref.store %v, %z[%i] : memref<?xf32>
+  }
+  return
+}

@@ -1,0 +1,128 @@
+"""What an innermost loop loads and stores, and whether W of its iterations may run as one.
+
+Comes in: an scf.for of step 1. Goes out: `Accesses`, or None where the loop stays scalar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from pykern.passes.vectorize.affine import Affine, affine_of, hoist
+from pykern.passes.vectorize.effects import has_uses, is_inside
+
+_FLOATS = (ir.F32Type, ir.F64Type)
+_INTEGERS = (8, 16, 32, 64)
+_UNARY = "absf absi ceil floor rint round roundeven sqrt trunc"
+_ELEMENTWISE_MATH = {f"math.{name}" for name in f"{_UNARY} copysign fma".split()}
+
+_QUESTIONS = {"memref.dim", "memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
+
+
+@dataclass(frozen=True)
+class Access:
+    """One memref.load or memref.store. `column` is its last index where that walks along memory."""
+
+    op: ir.Operation
+    memory: ir.Value
+    indices: tuple[ir.Value, ...]
+    column: Affine | None  # None: the same element in every iteration
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return ir.MemRefType(self.memory.type).element_type.width // 8
+
+    def same_place(self, other: Access) -> bool:
+        return self.column == other.column and self.indices[:-1] == other.indices[:-1]
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """All accesses of a loop; `streamed` are stores to arrays of which the function only knows stores."""
+
+    loads: tuple[Access, ...]
+    stores: tuple[Access, ...]
+    streamed: tuple[Access, ...]
+
+    @property
+    def arrays(self) -> list[ir.Value]:
+        return list(dict.fromkeys(a.memory for a in (*self.loads, *self.stores)))
+
+
+def accesses_of(loop: ir.Operation, arrays: list[ir.Value]) -> Accesses | None:
+    """The accesses of `loop` to `arrays` (which do not overlap), None where it cannot run as vectors."""
+    loads: list[Access] = []
+    stores: list[Access] = []
+    for op in [o.operation for o in loop.regions[0].blocks[0].operations][:-1]:
+        if op.name in ("memref.load", "memref.store"):
+            found = _access(op, loop)
+            if found is None or found.memory not in arrays:
+                return None
+            (loads if op.name == "memref.load" else stores).append(found)
+        elif not _is_elementwise(op):
+            return None
+    if any(store.column is None for store in stores) or not _independent(loads, stores):
+        return None
+    streamed = tuple(store for store in stores if is_only_stored(store.memory))
+    return Accesses(tuple(loads), tuple(stores), streamed)
+
+
+def is_only_stored(memory: ir.Value) -> bool:
+    """No op reads the array, here or under another name."""
+    for use in memory.uses:
+        op = use.owner.operation
+        stored_to = op.name == "memref.store" and use.operand_number == 1
+        if not stored_to and (op.name not in _QUESTIONS or _gives_memory(op)):
+            return False
+    return True
+
+
+def _gives_memory(op: ir.Operation) -> bool:
+    return any(isinstance(result.type, ir.MemRefType) and has_uses(result) for result in op.results)
+
+
+def _access(op: ir.Operation, loop: ir.Operation) -> Access | None:
+    memory, *indices = list(op.operands)[0 if op.name == "memref.load" else 1 :]
+    if is_inside(memory, loop) or not _is_vector_element(ir.MemRefType(memory.type).element_type):
+        return None
+    if all(hoist(index, loop) for index in indices):
+        return Access(op, memory, tuple(indices), None)
+    *rows, last = indices
+    column = affine_of(last, loop)
+    if column is None or column.coefficient != 1 or not has_unit_stride(memory):
+        return None
+    return Access(op, memory, tuple(indices), column) if all(hoist(row, loop) for row in rows) else None
+
+
+def has_unit_stride(memory: ir.Value) -> bool:
+    strides, _ = ir.MemRefType(memory.type).get_strides_and_offset()
+    return bool(strides) and strides[-1] == 1
+
+
+def _independent(loads: list[Access], stores: list[Access]) -> bool:
+    """Whether iterations do not meet: an array that is stored to has one place in each of them."""
+    for store in stores:
+        others = [a for a in (*loads, *stores) if a.memory == store.memory]
+        if not all(store.same_place(other) for other in others):
+            return False
+    return True
+
+
+def _is_elementwise(op: ir.Operation) -> bool:
+    if op.regions or len(op.results) != 1:
+        return False
+    kinds = [value.type for value in (*op.operands, *op.results)]
+    if op.name.startswith("arith."):
+        return all(_is_vector_element(kind) or _is_index_or_i1(kind) for kind in kinds)
+    return op.name in _ELEMENTWISE_MATH and all(_is_vector_element(kind) for kind in kinds)
+
+
+def _is_vector_element(kind: ir.Type) -> bool:
+    """Types whose vectors lie in memory and in registers as their elements do."""
+    return isinstance(kind, _FLOATS) or (isinstance(kind, ir.IntegerType) and kind.width in _INTEGERS)
+
+
+def _is_index_or_i1(kind: ir.Type) -> bool:
+    return isinstance(kind, ir.IndexType) or kind == ir.IntegerType.get_signless(1)

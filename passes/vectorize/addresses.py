@@ -1,0 +1,65 @@
+"""Where arrays lie and how large they are, as index values at the insertion point."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from pykern.passes.kernels import index_constant
+from pykern.passes.vectorize.accesses import Access
+from pykern.passes.vectorize.effects import is_inside, owner
+
+
+def address(access: Access, loop: ir.Operation, iv: ir.Value) -> ir.Value:
+    """The address that `access` touches in the iteration `iv`."""
+    known: dict[ir.Value, ir.Value] = {loop.opview.induction_variable: iv}
+    indices = [_at(index, loop, known) for index in access.indices]
+    base = memref.ExtractAlignedPointerAsIndexOp(access.memory).result
+    metadata = list(memref.ExtractStridedMetadataOp(access.memory).results)
+    position, strides = metadata[1], metadata[2 + len(indices) :]
+    for index, stride in zip(indices, strides, strict=True):
+        position = arith.AddIOp(position, arith.MulIOp(index, stride).result).result
+    return arith.AddIOp(base, arith.MulIOp(position, index_constant(access.size)).result).result
+
+
+def _at(value: ir.Value, loop: ir.Operation, known: dict[ir.Value, ir.Value]) -> ir.Value:
+    if value in known or not is_inside(value, loop):
+        return known.get(value, value)
+    op = owner(value)
+    operands = [_at(operand, loop, known) for operand in op.operands]
+    attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118 - no mapping
+    made = ir.Operation.create(op.name, results=[value.type], operands=operands, attributes=attributes)
+    known[value] = made.result
+    return made.result
+
+
+def is_multiple(value: ir.Value, power: int) -> ir.Value:
+    """Whether `value` is a multiple of a power of two."""
+    low = arith.AndIOp(value, index_constant(power - 1)).result
+    return arith.CmpIOp(arith.CmpIPredicate.eq, low, index_constant(0)).result
+
+
+def static_bytes(arrays: list[ir.Value]) -> int | None:
+    """The size of all arrays together where it is known."""
+    total = 0
+    for array in arrays:
+        kind = ir.MemRefType(array.type)
+        if not kind.has_static_shape:
+            return None
+        elements = 1
+        for length in kind.shape:
+            elements *= length
+        total += elements * (kind.element_type.width // 8)
+    return total
+
+
+def total_bytes(arrays: list[ir.Value]) -> ir.Value:
+    """The size of all arrays together."""
+    total: ir.Value | None = None
+    for array in arrays:
+        kind = ir.MemRefType(array.type)
+        size = index_constant(kind.element_type.width // 8)
+        for dim in range(kind.rank):
+            size = arith.MulIOp(size, memref.DimOp(array, index_constant(dim)).result).result
+        total = size if total is None else arith.AddIOp(total, size).result
+    return index_constant(0) if total is None else total

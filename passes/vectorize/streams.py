@@ -1,0 +1,200 @@
+"""Stores past the cache: loops that write whole arrays nobody reads soon, as vectors with streaming stores.
+
+Comes in: scf.for nests over memrefs. Goes out: such loops in two versions, chosen at run time.
+Read next: `accesses` (which loops), `body` (their vectors), `addresses` (how large, how aligned).
+
+Why: an ordinary store reads the line it writes to. Where arrays do not fit the cache that is a third of
+the traffic of ``z = a * x + y``; measured, streaming took 0.65 of the time there and 0.8 of it for a
+five-point stencil, from about the size on where all arrays of the loop together exceed the cache. Below
+it, it cost nothing measurable with two arrays in turn. Chunks of a whole cache line matter: with half a
+line the stencil gained nothing. Prefetching gained nothing either.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, llvm, scf
+
+from pykern.errors import PassError
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import body, find, index_constant, is_constant
+from pykern.passes.vectorize.accesses import Accesses, accesses_of
+from pykern.passes.vectorize.addresses import address, is_multiple, static_bytes, total_bytes
+from pykern.passes.vectorize.body import VectorBody
+
+CACHE_BYTES = "kern.cache_bytes"
+SMALL = 1 << 20
+"""No cache that streaming is for is smaller."""
+FEWEST_VECTORS = 4
+"""Shorter loops stay as they are: their scalar ends would outweigh."""
+
+
+@dataclass(frozen=True)
+class VectorizeStreams(Pass):
+    """Give innermost loops that fill arrays a version with streaming stores.
+
+    In:  func.func marked `kern.noalias`: its array arguments do not overlap. An index argument with the
+         attribute `kern.cache_bytes` is the size of the cache; without one `threshold_bytes` is.
+    Out: where the arrays of a loop are larger than the cache, scalars up to an address that is a multiple
+         of `bytes`, vectors of `bytes` with `nontemporal` stores, scalars for the rest; else the loop as
+         it was. A fence at the end of the function orders the stores before what its caller does next.
+    """
+
+    name: ClassVar[str] = "kern-vectorize-streams"
+    bytes: int = 64
+    threshold_bytes: int = 32 << 20
+
+    def run(self, module: ir.Module) -> None:
+        if self.bytes < 1 or self.bytes & (self.bytes - 1):
+            raise PassError(f"`{self}`: `bytes` is the width of a vector, a power of two")
+        for function in functions(module):
+            if "kern.noalias" in function.attributes and len(function.regions[0].blocks) == 1:
+                self._function(function)
+
+    def _function(self, function: ir.Operation) -> None:
+        arrays = [a for a in body(function).arguments if isinstance(a.type, ir.MemRefType)]
+        limit = _cache_argument(function)
+        conditions: list[ir.Value] = []
+        for loop in find(function, _is_candidate):
+            accesses = accesses_of(loop, arrays)
+            if accesses is None or not accesses.streamed or self._is_small(accesses, limit):
+                continue
+            if lanes_of(accesses, self.bytes) < 2:
+                continue
+            with ir.InsertionPoint.at_block_begin(body(function)), loop.location:
+                conditions.append(self._exceeds(accesses, limit))
+            version(loop, accesses, conditions[-1], self.bytes)
+        if conditions:
+            _fence(function, conditions)
+
+    def _is_small(self, accesses: Accesses, limit: ir.Value | None) -> bool:
+        known = static_bytes(accesses.arrays)
+        return known is not None and known <= (SMALL if limit is not None else self.threshold_bytes)
+
+    def _exceeds(self, accesses: Accesses, limit: ir.Value | None) -> ir.Value:
+        """Whether the loop's arrays together are larger than the cache."""
+        total = total_bytes(accesses.arrays)
+        limit = index_constant(self.threshold_bytes) if limit is None else limit
+        return arith.CmpIOp(arith.CmpIPredicate.sgt, total, limit).result
+
+
+def functions(module: ir.Module) -> list[ir.Operation]:
+    return [
+        op.operation
+        for op in module.body.operations
+        if op.operation.name == "func.func" and op.operation.regions[0].blocks
+    ]
+
+
+def _cache_argument(function: ir.Operation) -> ir.Value | None:
+    if "arg_attrs" not in function.attributes:
+        return None
+    marks = ir.ArrayAttr(function.attributes["arg_attrs"])
+    for argument, mark in zip(body(function).arguments, marks, strict=True):
+        if CACHE_BYTES in ir.DictAttr(mark):
+            return argument
+    return None
+
+
+def _is_candidate(op: ir.Operation) -> bool:
+    """Innermost loops over index with step 1 that carry nothing."""
+    if op.name != "scf.for" or op.results or is_constant(op.operands[2]) != 1:
+        return False
+    return isinstance(op.operands[0].type, ir.IndexType) and "unsignedCmp" not in op.attributes
+
+
+def version(loop: ir.Operation, accesses: Accesses, condition: ir.Value, width: int) -> None:
+    """Put the loop into the else branch of `condition`, its streaming version into the other."""
+    lower, upper = loop.operands[0], loop.operands[1]
+    first, size = accesses.streamed[0], accesses.streamed[0].size
+    lanes = lanes_of(accesses, width)
+    with ir.InsertionPoint(loop), loop.location:
+        begin = address(first, loop, lower)
+        chosen = condition
+        for needed in (*_are_many(lower, upper, FEWEST_VECTORS * lanes), is_multiple(begin, size)):
+            chosen = arith.AndIOp(chosen, needed).result
+        branch = scf.IfOp(chosen, has_else=True)
+    with ir.InsertionPoint(branch.then_block), loop.location:
+        middle = arith.AddIOp(lower, _to_alignment(begin, size, lanes * size)).result
+        _scalar(loop, lower, middle)
+        rest = arith.RemUIOp(arith.SubIOp(upper, middle).result, index_constant(lanes)).result
+        last = arith.SubIOp(upper, rest).result
+        _vectors(loop, accesses, (middle, last), lanes)
+        _scalar(loop, last, upper)
+        scf.YieldOp([])
+    with ir.InsertionPoint(branch.else_block), loop.location:
+        end = scf.YieldOp([]).operation
+    loop.move_before(end)
+
+
+def lanes_of(accesses: Accesses, width: int) -> int:
+    """Iterations of one vector: `width` bytes of the widest elements."""
+    return width // max(access.size for access in (*accesses.loads, *accesses.stores))
+
+
+def _are_many(lower: ir.Value, upper: ir.Value, fewest: int) -> tuple[ir.Value, ir.Value]:
+    """Two conditions that together say `upper - lower >= fewest`, whatever the bounds are."""
+    some = arith.CmpIOp(arith.CmpIPredicate.slt, lower, upper).result
+    count = arith.SubIOp(upper, lower).result
+    return some, arith.CmpIOp(arith.CmpIPredicate.uge, count, index_constant(fewest)).result
+
+
+def _to_alignment(begin: ir.Value, size: int, width: int) -> ir.Value:
+    """Elements from address `begin` to the next multiple of `width`."""
+    negated = arith.SubIOp(index_constant(0), begin).result
+    distance = arith.AndIOp(negated, index_constant(width - 1)).result
+    return arith.DivUIOp(distance, index_constant(size)).result
+
+
+def _scalar(loop: ir.Operation, lower: ir.Value, upper: ir.Value) -> None:
+    """The iterations lower .. upper as they were: fewer than a vector, not worth vectors of LLVM's."""
+    again = loop.clone()
+    again.operation.operands[0], again.operation.operands[1] = lower, upper
+    off = "vectorize = <disable = true>, unroll = <disable = true>"
+    again.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(f"#llvm.loop_annotation<{off}>")
+
+
+def _vectors(loop: ir.Operation, accesses: Accesses, bounds: tuple[ir.Value, ir.Value], lanes: int) -> None:
+    """Iterations in vectors. Where arrays are not aligned as the first one is, they get ordinary stores."""
+    alignments = {store.memory: lanes * store.size for store in accesses.streamed}
+    first, *others = accesses.streamed
+    if not others:
+        _vector_loop(loop, accesses, bounds, lanes, alignments)
+        return
+    checks = [is_multiple(address(o, loop, bounds[0]), alignments[o.memory]) for o in others]
+    alike = functools.reduce(lambda left, right: arith.AndIOp(left, right).result, checks)
+    branch = scf.IfOp(alike, has_else=True)
+    only_first = {first.memory: alignments[first.memory]}
+    for block, streamed in ((branch.then_block, alignments), (branch.else_block, only_first)):
+        with ir.InsertionPoint(block):
+            _vector_loop(loop, accesses, bounds, lanes, streamed)
+            scf.YieldOp([])
+
+
+def _vector_loop(
+    loop: ir.Operation,
+    accesses: Accesses,
+    bounds: tuple[ir.Value, ir.Value],
+    lanes: int,
+    alignment: dict[ir.Value, int],
+) -> None:
+    main = scf.ForOp(*bounds, index_constant(lanes))
+    with ir.InsertionPoint(main.body):
+        VectorBody(loop, accesses, main.induction_variable, lanes, alignment).emit()
+        scf.YieldOp([])
+
+
+def _fence(function: ir.Operation, conditions: list[ir.Value]) -> None:
+    """Streaming stores are outside of x86's usual order: without a fence a thread that is told "done" may
+    still see old memory. A release fence is no instruction there; seq_cst is one that drains them."""
+    end = [o.operation for o in body(function).operations][-1]
+    with ir.InsertionPoint(end), function.location:
+        any_streamed = functools.reduce(lambda left, right: arith.OrIOp(left, right).result, conditions)
+        branch = scf.IfOp(any_streamed)
+        with ir.InsertionPoint(branch.then_block):
+            llvm.FenceOp(llvm.AtomicOrdering.seq_cst)
+            scf.YieldOp([])
