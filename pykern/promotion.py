@@ -1,7 +1,9 @@
 """Which type an operation computes in: NumPy 2's promotion (NEP 50), Python scalars weak.
 
-Comes in: `DType`s. Goes out: `DType`s; pure functions, no MLIR. bfloat16 promotes as ml_dtypes
-registers it with NumPy: with f16 to f32, with integers of any width it stays bf16.
+Comes in: `DType`s. Goes out: `DType`s; pure functions, no MLIR. bfloat16 promotes as ml_dtypes does
+under NumPy: with f16 to f32; with integers as f16 does, so with 8 bits it stays bf16, 16 bits give f32,
+wider ones f64. In one place we depart: a Python float is weak here too (bf16 + 1.0 is bf16), while
+ml_dtypes makes it f32.
 """
 
 from __future__ import annotations
@@ -74,10 +76,8 @@ def _floats(a: DType, b: DType) -> DType:
 
 def _float_and_integer(floating: DType, integer: DType) -> DType:
     """The float that holds the integer's range, as NumPy counts it."""
-    if floating == bf16:
-        return bf16
     needed = 16 if integer.bits == 8 else 32 if integer.bits == 16 else 64
-    return {16: f16, 32: f32, 64: f64}[max(floating.bits, needed)]
+    return floating if floating.bits >= needed else f32 if needed == 32 else f64
 
 
 def _integers(a: DType, b: DType) -> DType:
