@@ -72,7 +72,7 @@ def _expand_items(kernel: ir.Operation, launch: LaunchArguments) -> None:
     last = terminator
     for dim, count in enumerate(launch.counts):
         with ir.InsertionPoint(last), kernel.location:
-            bounds = (launch.lo, launch.hi) if dim == 0 else (zero, count)
+            bounds = _part(launch, count, zero) if dim == 0 else (zero, count)
             loop = scf.ForOp(*bounds, one)
             counters.append(loop.induction_variable)
         with ir.InsertionPoint(loop.body), kernel.location:
@@ -89,6 +89,13 @@ def _expand_items(kernel: ir.Operation, launch: LaunchArguments) -> None:
                 values[dim] = launch.coordinate(dim, counters[dim])
     for op in named(kernel, "kern.global_id"):
         replace(op, [values[op.opview.dim]])
+
+
+def _part(launch: LaunchArguments, count: ir.Value, zero: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """The part to do. With a static count the analysis of ranges has to see that it lies inside."""
+    if kernels.is_constant(count) is None:
+        return launch.lo, launch.hi
+    return arith.MaxSIOp(launch.lo, zero).result, arith.MinSIOp(launch.hi, count).result
 
 
 def _private_to_alloca(kernel: ir.Operation) -> None:

@@ -7,6 +7,7 @@ call. Goes out: nothing; the kernel has run, and the entry for the next call of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -120,13 +121,10 @@ class Launcher:
     def _aliased(self, source: KernelSource, pairs: list[tuple[int, int, bool]]) -> KernelSource:
         """Arguments that overlap: harmless where both are read only, one and the same view is
         compiled without the promise, anything else is refused."""
-        from dataclasses import replace
-
-        aliased = replace(source, noalias=False)
-        with self.kernel._lock:
-            if aliased not in self.variants:
-                self.variants[aliased] = obtain(aliased)
-            uses = self.variants[aliased].artifact.uses
+        with self.kernel._lock:  # what is written is known once a variant is there
+            if source not in self.variants:
+                self.variants[source] = obtain(source)
+            uses = self.variants[source].artifact.uses
         names = [p.name for p in source.parameters]
         touching = [(a, b, same) for a, b, same in pairs if uses[a].writes or uses[b].writes]
         for a, b, same in touching:
@@ -136,7 +134,7 @@ class Launcher:
                     f"and the kernel writes one of them (arrays {a + 1} and {b + 1})",
                     hint="pass a copy: x.copy()",
                 )
-        return aliased if touching else source
+        return replace(source, noalias=False) if touching else source
 
     def _remember(self) -> None:
         from pykern.prewarm import remember

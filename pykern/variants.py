@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ def obtain(source: KernelSource) -> Variant:
     artifact = service().compile(source, keep_stages=settings().dump is not None)
     shared_cache().put(key, artifact)
     if settings().dump is not None:
-        dump(artifact, settings().dump)
+        dump(replace(artifact, key=key), settings().dump)
     return Variant(source, artifact, load(artifact.binary, artifact.entry))
 
 
@@ -92,6 +92,8 @@ def dump(artifact: Artifact, directory: Any) -> None:
     folder = os.path.join(directory, f"{artifact.kernel}.{artifact.key[:12] or 'kernel'}")
     os.makedirs(folder, exist_ok=True)
     for number, stage in enumerate(artifact.stages):
+        if not stage.text:  # linking leaves no text
+            continue
         ending = {"mlir": "mlir", "llvm": "ll", "asm": "s"}[stage.kind]
         name = "".join(c if c.isalnum() or c in "-_" else "-" for c in stage.name)[:80].strip("-")
         with open(os.path.join(folder, f"{number:02}-{name}.{ending}"), "w") as file:

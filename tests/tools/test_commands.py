@@ -1,0 +1,146 @@
+"""``pykern`` and ``pykern-opt`` as a user types them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+KERNELS = Path(__file__).with_name("kernels_for_tools.py")
+MODULE = """
+func.func @f(%x: memref<?xf32>) attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %i = "kern.global_id"() {dim = 0} : () -> index
+  %v = memref.load %x[%i] : memref<?xf32>
+  memref.store %v, %x[%i] : memref<?xf32>
+  return
+}
+"""
+
+
+def run(tool: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", f"pykern.tools.{tool}", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_compile_lists_stages_with_times() -> None:
+    done = run("cli", "compile", f"{KERNELS}::saxpy", "--args", "f32[?] f32[?] f32[?] f32", "--ndrange", "?")
+    assert done.returncode == 0, done.stderr
+    assert "kern-expand-ndrange" in done.stdout
+    assert " ms " in done.stdout
+
+
+def test_compile_prints_a_stage_a_diff_and_assembly() -> None:
+    call = ("compile", f"{KERNELS}::saxpy", "--args", "f32[?] f32[?] f32[?] f32", "--ndrange", "?")
+    assert '"kern.global_id"' in run("cli", *call, "--stage", "kern").stdout
+    assert "+++ kern-expand-ndrange" in run("cli", *call, "--diff", "kern", "kern-expand-ndrange").stdout
+    assert "pk_run:" in run("cli", *call, "--asm").stdout
+
+
+def test_compile_json_and_binary(tmp_path: Path) -> None:
+    out = tmp_path / "saxpy.so"
+    call = (
+        "compile",
+        f"{KERNELS}::saxpy",
+        "--args",
+        "f32[?] f32[?] f32[?] f32",
+        "--ndrange",
+        "64",
+        "-o",
+        str(out),
+    )
+    described = json.loads(run("cli", *call, "--json").stdout)
+    assert described["kernel"] == "saxpy"
+    assert described["stages"][0]["name"] == "kern"
+    assert out.read_bytes()[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "args", "code", "said"),
+    [
+        ("nothing.py::k", "f32", 1, "names no kernel"),
+        (f"{KERNELS}::nothing", "f32", 1, "has no kernel `nothing`"),
+        (f"{KERNELS}::saxpy", "f32[?]", 1, "gives 1 types for 4 parameters"),
+        (f"{KERNELS}::saxpy", "f32[?] f32[?] f32[?] f33", 1, "`f33` is no type"),
+        (f"{KERNELS}::saxpy", "", 1, "has no annotation"),
+    ],
+)
+def test_compile_refuses(kernel: str, args: str, code: int, said: str) -> None:
+    done = run("cli", "compile", kernel, "--args", args, "--ndrange", "4")
+    assert done.returncode == code
+    assert said in done.stderr
+
+
+def test_usage_error_is_2() -> None:
+    assert run("cli", "nothing").returncode == 2
+
+
+def test_devices_says_what_is_there_and_what_is_not() -> None:
+    listed = {row["name"]: row for row in json.loads(run("cli", "devices", "--json").stdout)}
+    assert listed["cpu"]["found"]
+    assert listed["python"]["found"]
+    assert not listed["cuda"]["found"]
+    assert "cpu" in run("cli", "devices").stdout
+
+
+def test_cache_lists_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYKERN_CACHE_DIR", str(tmp_path / "cache"))
+    program = (
+        "import sys, numpy as np; sys.path.insert(0, sys.argv[1]); import kernels_for_tools as k\n"
+        "x = np.ones(4, np.float32); k.saxpy(x.copy(), x, x, 2.0, ndrange=4)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(KERNELS.parent)], check=True, timeout=120)
+    assert "saxpy" in run("cli", "cache").stdout
+    assert json.loads(run("cli", "cache", "clear", "--json").stdout) == {"removed": 1}
+    assert json.loads(run("cli", "cache", "--json").stdout)["entries"] == []
+
+
+def test_opt_runs_passes_in_order_of_flags() -> None:
+    done = run("opt", "--kern-expand-ndrange", "--canonicalize", stdin=MODULE)
+    assert done.returncode == 0, done.stderr
+    assert "scf.for" in done.stdout
+    assert "kern.global_id" not in done.stdout
+
+
+def test_opt_pass_pipeline_and_options() -> None:
+    text = "builtin.module(kern-expand-ndrange{subgroup-size=8},canonicalize)"
+    assert "scf.for" in run("opt", f"--pass-pipeline={text}", stdin=MODULE).stdout
+
+
+def test_opt_target_goes_down_to_llvm() -> None:
+    done = run("opt", "--target=llvm", stdin=MODULE)
+    assert "llvm.func @kern.f" in done.stdout, done.stderr
+
+
+def test_opt_prints_after_all_to_stderr() -> None:
+    done = run("opt", "--canonicalize", "--mlir-print-ir-after-all", stdin=MODULE)
+    assert "IR Dump After canonicalize" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "code", "said"),
+    [
+        (("--no-such-pass",), MODULE, 2, "no pass `no-such-pass`"),
+        (("--kern-expand-ndrange=wrong=1",), MODULE, 2, "no option `wrong`"),
+        (("--pass-pipeline=a(",), MODULE, 2, "a bracket is not closed"),
+        (("--target=tpu",), MODULE, 2, "no target `tpu`"),
+        ((), "func.func @f( {", 1, "error"),
+        (("/no/such/file.mlir",), "", 2, "No such file"),
+    ],
+)
+def test_opt_refuses(arguments: tuple[str, ...], text: str, code: int, said: str) -> None:
+    done = run("opt", *arguments, stdin=text)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert said in done.stderr
+
+
+def test_pipeline_text_round_trips() -> None:
+    from pykern.lowering.llvm import target as _target  # noqa: F401  registers the CPU's passes
+    from pykern.lowering.llvm.pipeline import cpu_pipeline
+    from pykern.passes.registry import parse_pipeline
+    from pykern.source import KernelOptions
+
+    text = str(cpu_pipeline(KernelOptions()))
+    assert str(parse_pipeline(text)) == text
