@@ -19,9 +19,10 @@ from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vectorize.streams import VectorizeStreams
 
 ENTRY_POINTS = "pykern.passes"
-OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandMath, ExpandNdrange, SimplifyKern, TightenBounds)
+OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandMath, ExpandNdrange, SimplifyKern, TightenBounds, VectorizeStreams)
 
 _added: dict[str, type[Pass]] = {}
 

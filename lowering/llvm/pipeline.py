@@ -10,6 +10,7 @@ from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vectorize.streams import VectorizeStreams
 from pykern.source import KernelOptions
 
 
@@ -23,6 +24,8 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             Upstream("int-range-optimizations,canonicalize,cse"),  # static lengths remove bounds tests
             TightenBounds(),  # guards become loop bounds: what is left vectorises
+            Upstream("canonicalize,cse"),
+            VectorizeStreams(),  # wants clean loops, and memrefs that are still arguments
             Upstream("canonicalize,cse"),
             FlattenArguments(),  # last look at memref arguments
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
