@@ -8,6 +8,8 @@ stays light. Start with `pykern.kernel`; the way of the data is `capture` -> `fr
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -41,6 +43,17 @@ _HOME = {
     ),
 }  # fmt: skip
 _SUBMODULES = ("errors", "language", "testing", "types")
+
+
+class _Package(ModuleType):
+    """A public name stays what it is when a module of the same name is imported (`kernel`, `devices`)."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and name in _HOME):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

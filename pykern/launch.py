@@ -17,7 +17,7 @@ from pykern.abi import ENTRIES, TABLE_INDEX
 from pykern.arguments import Passed, arrays_of, pass_value
 from pykern.devices import OVERRIDE, current_device
 from pykern.errors import DeviceError, LaunchError
-from pykern.ndrange import Extent, group_size, index_space, launches
+from pykern.index_space import Extent, group_size, index_space, launches
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table
 from pykern.source import KernelSource, LaunchSpec

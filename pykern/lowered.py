@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pykern.artifact import Artifact, Stage
 from pykern.compiler.service import service
 from pykern.errors import KernelTypeError, LaunchError
-from pykern.ndrange import group_size, index_space
+from pykern.index_space import group_size, index_space
 from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation
 
