@@ -1,28 +1,28 @@
 // RUN: %pykern-opt %s --kern-vectorize-streams --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-vectorize-streams=bytes=32 | FileCheck %s --check-prefix=HALF
 
-// Where the three arrays are larger than the cache: scalars up to a whole line, lines past the cache,
-// scalars for the rest; else the loop as it was.
+// Where the three arrays are larger than the cache, whole lines go past it, and the loop itself runs for
+// the two ends; else it runs as it was.
 
-// CHECK: #[[SCALAR:.*]] = #llvm.loop_annotation<
 // CHECK-LABEL: func.func @saxpy
 // CHECK-SAME: (%[[Z:[a-z0-9]+]]: memref<?xf32>, %[[A:[a-z0-9]+]]: f32, %[[X:[a-z0-9]+]]: memref<?xf32>, %[[Y:[a-z0-9]+]]: memref<?xf32>, %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index, %[[CACHE:[a-z0-9]+]]: index
 // CHECK: %[[LARGE:.*]] = arith.cmpi sgt, %{{.*}}, %[[CACHE]]
 // CHECK: %[[MANY:.*]] = arith.cmpi uge, %{{.*}}, %c64
-// CHECK: scf.if
-// CHECK: scf.for %{{.*}} = %[[LO]] to %[[MIDDLE:.*]] step %c1
-// CHECK-NOT: vector
-// CHECK: } {llvm.loop_annotation = #[[SCALAR]]}
-// CHECK: scf.for %[[I:.*]] = %[[MIDDLE]] to %[[LAST:.*]] step %c16
+// CHECK: %[[MIDDLE:.*]] = arith.addi %[[LO]],
+// CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %c16
+// CHECK: %[[LAST:.*]] = arith.subi %[[HI]], %[[REST]]
+// CHECK: scf.if %[[STREAM:.*]] {
+// CHECK: scf.for %[[I:.*]] = %[[MIDDLE]] to %[[LAST]] step %c16
 // CHECK-DAG: %[[U:.*]] = vector.load %[[X]][%[[I]]] : memref<?xf32>, vector<16xf32>
 // CHECK-DAG: %[[V:.*]] = vector.load %[[Y]][%[[I]]] : memref<?xf32>, vector<16xf32>
 // CHECK: %[[P:.*]] = arith.mulf %[[U]], %{{.*}} fastmath<contract> : vector<16xf32>
 // CHECK: %[[Q:.*]] = arith.addf %[[P]], %[[V]] : vector<16xf32>
 // CHECK: vector.store %[[Q]], %[[Z]][%[[I]]] {alignment = 64 : i64, nontemporal = true}
-// CHECK: scf.for %{{.*}} = %[[LAST]] to %[[HI]] step %c1
-// CHECK: } {llvm.loop_annotation = #[[SCALAR]]}
-// CHECK: } else {
-// CHECK-NEXT: scf.for %{{.*}} = %[[LO]] to %[[HI]] step %c1
+// CHECK: scf.for %[[PART:.*]] = %c0 to %{{.*}} step %c1
+// CHECK: %[[BEGIN:.*]] = arith.select %{{.*}}, %[[LO]], %[[LAST]]
+// CHECK: %[[END:.*]] = arith.select %{{.*}}, %[[HI]], %[[MIDDLE]]
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %c1
+// CHECK: memref.store
 // CHECK: scf.if %[[LARGE]] {
 // CHECK-NEXT: llvm.fence seq_cst
 
@@ -43,7 +43,7 @@ func.func @saxpy(%z: memref<?xf32>, %a: f32, %x: memref<?xf32>, %y: memref<?xf32
 // The second array streams only where it is aligned as the first one is. Indices as data are a vector too.
 
 // CHECK-LABEL: func.func @two_streams
-// CHECK: } {llvm.loop_annotation = #[[SCALAR]]}
+// CHECK: arith.remui
 // CHECK: %[[ALIKE:.*]] = arith.cmpi eq
 // CHECK: scf.if %[[ALIKE]]
 // CHECK: vector.step : vector<16xindex>

@@ -108,7 +108,10 @@ def _is_candidate(op: ir.Operation) -> bool:
 
 
 def version(loop: ir.Operation, accesses: Accesses, condition: ir.Value, width: int) -> None:
-    """Put the loop into the else branch of `condition`, its streaming version into the other."""
+    """Where `condition` holds, the middle of the loop runs as vectors and the loop itself twice, for the ends.
+
+    One scalar loop in three roles rather than three loops: they would double the time LLVM takes.
+    """
     lower, upper = loop.operands[0], loop.operands[1]
     first, size = accesses.streamed[0], accesses.streamed[0].size
     lanes = lanes_of(accesses, width)
@@ -117,18 +120,37 @@ def version(loop: ir.Operation, accesses: Accesses, condition: ir.Value, width: 
         chosen = condition
         for needed in (*_are_many(lower, upper, FEWEST_VECTORS * lanes), is_multiple(begin, size)):
             chosen = arith.AndIOp(chosen, needed).result
-        branch = scf.IfOp(chosen, has_else=True)
-    with ir.InsertionPoint(branch.then_block), loop.location:
         middle = arith.AddIOp(lower, _to_alignment(begin, size, lanes * size)).result
-        _scalar(loop, lower, middle)
         rest = arith.RemUIOp(arith.SubIOp(upper, middle).result, index_constant(lanes)).result
         last = arith.SubIOp(upper, rest).result
-        _vectors(loop, accesses, (middle, last), lanes)
-        _scalar(loop, last, upper)
-        scf.YieldOp([])
-    with ir.InsertionPoint(branch.else_block), loop.location:
-        end = scf.YieldOp([]).operation
-    loop.move_before(end)
+        branch = scf.IfOp(chosen)
+        with ir.InsertionPoint(branch.then_block):
+            _vectors(loop, accesses, (middle, last), lanes)
+            scf.YieldOp([])
+        _run_on_ends(loop, chosen, (lower, middle), (last, upper))
+
+
+def _run_on_ends(
+    loop: ir.Operation, ends: ir.Value, first: tuple[ir.Value, ir.Value], last: tuple[ir.Value, ir.Value]
+) -> None:
+    """Run the loop for the ranges `first` and `last` where `ends` holds, else from begin to end at once."""
+    zero, one = index_constant(0), index_constant(1)
+    final = arith.ExtUIOp(ir.IntegerType.get_signless(64), ends).result
+    final = arith.IndexCastOp(ir.IndexType.get(), final).result  # 1 or 0: the number of the last part
+    parts = scf.ForOp(zero, arith.AddIOp(final, one).result, one)
+    once = ir.Attribute.parse(
+        "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
+    )
+    parts.operation.attributes["llvm.loop_annotation"] = once
+    with ir.InsertionPoint(parts.body):
+        part = parts.induction_variable
+        is_first = arith.CmpIOp(arith.CmpIPredicate.eq, part, zero).result
+        is_last = arith.CmpIOp(arith.CmpIPredicate.eq, part, final).result
+        begin = arith.SelectOp(is_first, first[0], last[0]).result
+        end = arith.SelectOp(is_last, last[1], first[1]).result
+        yielded = scf.YieldOp([]).operation
+    loop.move_before(yielded)
+    loop.operands[0], loop.operands[1] = begin, end
 
 
 def lanes_of(accesses: Accesses, width: int) -> int:
@@ -148,14 +170,6 @@ def _to_alignment(begin: ir.Value, size: int, width: int) -> ir.Value:
     negated = arith.SubIOp(index_constant(0), begin).result
     distance = arith.AndIOp(negated, index_constant(width - 1)).result
     return arith.DivUIOp(distance, index_constant(size)).result
-
-
-def _scalar(loop: ir.Operation, lower: ir.Value, upper: ir.Value) -> None:
-    """The iterations lower .. upper as they were: fewer than a vector, not worth vectors of LLVM's."""
-    again = loop.clone()
-    again.operation.operands[0], again.operation.operands[1] = lower, upper
-    off = "vectorize = <disable = true>, unroll = <disable = true>"
-    again.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(f"#llvm.loop_annotation<{off}>")
 
 
 def _vectors(loop: ir.Operation, accesses: Accesses, bounds: tuple[ir.Value, ir.Value], lanes: int) -> None:
