@@ -7,30 +7,19 @@ from mlir.dialects import arith, memref
 
 from pykern.passes.kernels import index_constant
 from pykern.passes.vectorize.accesses import Access
-from pykern.passes.vectorize.effects import is_inside, owner
+from pykern.passes.vectorize.again import recompute
 
 
 def address(access: Access, loop: ir.Operation, iv: ir.Value) -> ir.Value:
     """The address that `access` touches in the iteration `iv`."""
     known: dict[ir.Value, ir.Value] = {loop.opview.induction_variable: iv}
-    indices = [_at(index, loop, known) for index in access.indices]
+    indices = [recompute(index, loop, known) for index in access.indices]
     base = memref.ExtractAlignedPointerAsIndexOp(access.memory).result
     metadata = list(memref.ExtractStridedMetadataOp(access.memory).results)
     position, strides = metadata[1], metadata[2 + len(indices) :]
     for index, stride in zip(indices, strides, strict=True):
         position = arith.AddIOp(position, arith.MulIOp(index, stride).result).result
     return arith.AddIOp(base, arith.MulIOp(position, index_constant(access.size)).result).result
-
-
-def _at(value: ir.Value, loop: ir.Operation, known: dict[ir.Value, ir.Value]) -> ir.Value:
-    if value in known or not is_inside(value, loop):
-        return known.get(value, value)
-    op = owner(value)
-    operands = [_at(operand, loop, known) for operand in op.operands]
-    attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118 - no mapping
-    made = ir.Operation.create(op.name, results=[value.type], operands=operands, attributes=attributes)
-    known[value] = made.result
-    return made.result
 
 
 def is_multiple(value: ir.Value, power: int) -> ir.Value:

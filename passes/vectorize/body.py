@@ -11,6 +11,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, vector
 
 from pykern.passes.vectorize.accesses import Access, Accesses
+from pykern.passes.vectorize.again import again, recompute
 from pykern.passes.vectorize.effects import is_inside, owner
 
 
@@ -64,22 +65,17 @@ class VectorBody:
             lanes = vector.StepOp(self._vector_of(value.type)).result
             made = arith.AddIOp(self._broadcast(self.iv), lanes).result
         else:
-            made = self._elementwise(owner(value))
+            made = self._elementwise(value.owner.operation)
         self.vectors[value] = made
         return made
 
     def _elementwise(self, op: ir.Operation) -> ir.Value:
         operands = [self.vector(operand) for operand in op.operands]
-        return _again(op, operands, [self._vector_of(op.results[0].type)])
+        return again(op, operands, [self._vector_of(op.results[0].type)])
 
     def scalar(self, value: ir.Value) -> ir.Value:
         """`value` of the first lane; never one that depends on memory."""
-        if value in self.scalars or not is_inside(value, self.loop):
-            return self.scalars.get(value, value)
-        op = owner(value)
-        operands = [self.scalar(operand) for operand in op.operands]
-        self.scalars[value] = _again(op, operands, [value.type])
-        return self.scalars[value]
+        return recompute(value, self.loop, self.scalars)
 
     def _is_uniform(self, value: ir.Value) -> bool:
         """Whether all lanes agree: neither the induction variable nor memory is behind it."""
@@ -95,10 +91,3 @@ class VectorBody:
 
     def _vector_of(self, element: ir.Type) -> ir.Type:
         return ir.VectorType.get([self.lanes], element)
-
-
-def _again(op: ir.Operation, operands: list[ir.Value], results: list[ir.Type]) -> ir.Value:
-    """The op once more, with other operands."""
-    attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118 - no mapping
-    with op.location:
-        return ir.Operation.create(op.name, results=results, operands=operands, attributes=attributes).result

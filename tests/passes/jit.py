@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from typing import Union
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -24,6 +25,9 @@ LOWERING = (
 )
 
 
+Argument = Union[np.ndarray, tuple[np.ndarray, int], int, float]
+
+
 def transform(text: str, passes: Sequence[Pass]) -> str:
     """The module's text after the passes."""
     with new_context(), ir.Location.unknown():
@@ -34,7 +38,10 @@ def transform(text: str, passes: Sequence[Pass]) -> str:
 
 
 class Compiled:
-    """The functions of a module. Arrays are passed as memref descriptors, int as index, float as f32."""
+    """The functions of a module. Arrays are passed as memref descriptors, int as index, float as f32.
+
+    A pair (array, n) is the array without its first n elements, as a descriptor with offset n.
+    """
 
     def __init__(self, text: str, passes: Sequence[Pass] = (), speed_level: int = 3) -> None:
         with new_context(), ir.Location.unknown():
@@ -51,7 +58,7 @@ class Compiled:
         self._engine = llvm.create_mcjit_compiler(optimised, _machine())
         self._engine.finalize_object()
 
-    def __call__(self, name: str, *arguments: np.ndarray | int | float) -> None:
+    def __call__(self, name: str, *arguments: Argument) -> None:
         values = [cell for argument in arguments for cell in _cells(argument)]
         address = self._engine.get_function_address(name)
         ctypes.CFUNCTYPE(None, *(type(v) for v in values))(address)(*values)
@@ -64,7 +71,11 @@ def _machine() -> llvm.TargetMachine:
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3)
 
 
-def _cells(argument: np.ndarray | int | float) -> list:
+def _cells(argument: Argument) -> list:
+    if isinstance(argument, tuple):
+        array, offset = argument
+        _, _, _, *rest = _cells(array[offset:])
+        return [*_cells(array)[:2], ctypes.c_int64(offset), *rest]
     if isinstance(argument, np.ndarray):
         pointer = ctypes.c_void_p(argument.ctypes.data)
         cells = [0, *argument.shape, *(stride // argument.itemsize for stride in argument.strides)]

@@ -178,6 +178,17 @@ def test_every_length_at_every_alignment(rng: np.random.Generator) -> None:
             np.testing.assert_array_equal(z, expected)
 
 
+def test_an_offset_counts_for_the_alignment(rng: np.random.Generator) -> None:
+    code = Compiled(SAXPY.replace("<?xf32>", "<?xf32, strided<[1], offset: ?>>"), [VectorizeStreams()])
+    x, y = (at(rng.random(160, np.float32), 3) for _ in range(2))
+    for offset in range(20):
+        z = np.zeros_like(x)
+        code("saxpy", (z, offset), 0.5, (x, 7), (y, 2), 0, 130, 0)
+        expected = np.zeros_like(x)
+        expected[offset : offset + 130] = np.float32(0.5) * x[7:137] + y[2:132]
+        np.testing.assert_array_equal(z, expected)
+
+
 def test_bounds_as_far_apart_as_they_come() -> None:
     code = Compiled(SAXPY, [VectorizeStreams()])
     z = np.zeros(4, np.float32)
