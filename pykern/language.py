@@ -172,65 +172,79 @@ def group_reduce(value: Any, op: str = "add") -> Any:
 # -- atomics ------------------------------------------------------------------------------------
 
 
-def _update(x: Any, index: Any, change: Callable[[Any], Any]) -> Any:
-    """One work-item runs at a time on the reference device: reading and writing is atomic."""
+def _update(x: Any, index: Any, value: Any, change: Callable[[Any, Any], Any], bits: bool = False) -> Any:
+    """One work-item runs at a time on the reference device: reading and writing is atomic.
+
+    `value` takes the type of the elements first. Raises `KernelTypeError` for bool, and for floats where
+    `bits` are combined.
+    """
+    import numpy as np
+
+    dtype = x.dtype
+    if dtype.kind == "b" or (bits and dtype.is_float):
+        raise KernelTypeError(f"this atomic is not available for {dtype.name}")
     old = x[index]
-    x[index] = change(old)
+    with np.errstate(all="ignore"):
+        x[index] = change(old, _reference.cast(value, dtype))
     return old
 
 
 @_builtin
 def atomic_add(x: Any, index: Any, value: Any) -> Any:
     """``x[index] += value``; gives the old value."""
-    return _update(x, index, lambda old: old + value)
+    return _update(x, index, value, lambda old, new: old + new)
 
 
 @_builtin
 def atomic_sub(x: Any, index: Any, value: Any) -> Any:
     """``x[index] -= value``; gives the old value."""
-    return _update(x, index, lambda old: old - value)
+    return _update(x, index, value, lambda old, new: old - new)
 
 
 @_builtin
 def atomic_min(x: Any, index: Any, value: Any) -> Any:
     """``x[index] = min(x[index], value)``; gives the old value."""
-    return _update(x, index, lambda old: minimum(old, value))
+    return _update(x, index, value, lambda old, new: minimum(old, new))
 
 
 @_builtin
 def atomic_max(x: Any, index: Any, value: Any) -> Any:
     """``x[index] = max(x[index], value)``; gives the old value."""
-    return _update(x, index, lambda old: maximum(old, value))
+    return _update(x, index, value, lambda old, new: maximum(old, new))
 
 
 @_builtin
 def atomic_and_(x: Any, index: Any, value: Any) -> Any:
     """``x[index] &= value``; gives the old value."""
-    return _update(x, index, lambda old: old & value)
+    return _update(x, index, value, lambda old, new: old & new, bits=True)
 
 
 @_builtin
 def atomic_or_(x: Any, index: Any, value: Any) -> Any:
     """``x[index] |= value``; gives the old value."""
-    return _update(x, index, lambda old: old | value)
+    return _update(x, index, value, lambda old, new: old | new, bits=True)
 
 
 @_builtin
 def atomic_xor(x: Any, index: Any, value: Any) -> Any:
     """``x[index] ^= value``; gives the old value."""
-    return _update(x, index, lambda old: old ^ value)
+    return _update(x, index, value, lambda old, new: old ^ new, bits=True)
 
 
 @_builtin
 def atomic_exchange(x: Any, index: Any, value: Any) -> Any:
     """``x[index] = value``; gives the old value."""
-    return _update(x, index, lambda old: value)
+    return _update(x, index, value, lambda old, new: new)
 
 
 @_builtin
 def atomic_compare_exchange(x: Any, index: Any, expected: Any, value: Any) -> Any:
     """Put `value` where `expected` stands (floats are compared by their bits); gives the old value."""
-    return _update(x, index, lambda old: value if old == expected else old)
+    return _update(x, index, value, lambda old, new: new if _same_bits(old, expected, x.dtype) else old)
+
+
+def _same_bits(old: Any, expected: Any, dtype: DType) -> bool:
+    return old.tobytes() == _reference.cast(expected, dtype).tobytes()
 
 
 # -- numbers ------------------------------------------------------------------------------------
@@ -269,13 +283,13 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
 @_builtin
 def cdiv(a: Any, b: Any) -> Any:
     """``a / b`` rounded up."""
-    return -(-a // b)
+    return a // b + (a % b != 0)
 
 
 @_builtin
 def popcount(x: Any) -> int:
     """Number of bits set."""
-    return builtins.int(x & ((1 << _reference.bits_of(x)) - 1)).bit_count()
+    return (builtins.int(x) & ((1 << _reference.bits_of(x)) - 1)).bit_count()
 
 
 @_builtin
@@ -308,7 +322,12 @@ _define_mathematics()
 @_builtin
 def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
     """Print from a kernel, one work-item at a time."""
-    builtins.print(*values, sep=sep, end=end)
+    builtins.print(*map(_shown, values), sep=sep, end=end)
+
+
+def _shown(value: Any) -> str:
+    """A value as compiled kernels print it: in a tuple, too, by `str`."""
+    return f"({', '.join(map(_shown, value))})" if isinstance(value, tuple) else str(value)
 
 
 # -- other names for the same -------------------------------------------------------------------
@@ -329,6 +348,7 @@ _NUMPY = {
     "arccosh": "acosh", "arctanh": "atanh", "absolute": "abs", "fabs": "fabs", "power": "pow", "rint": "round",
     "minimum": "minimum", "maximum": "maximum", "where": "where", "sign": "sign", "square": "square",
     "fmod": "fmod", "clip": "clamp", "divmod": "divmod",
+    "deg2rad": "radians", "rad2deg": "degrees", "bitwise_count": "popcount",
     **{n: n for n in _MATH if n not in ("gamma", "lgamma", "erf", "erfc", "remainder", "fma", "pow", "fabs", "fmod")},
 }  # fmt: skip
 _tables: dict[str, dict[Any, str]] = {}

@@ -172,12 +172,15 @@ class Launcher:
     ) -> None:
         from pykern.runtime import python_device
 
+        for name, value in values:  # the checks of a compiled launch
+            pass_value(name, value, self.kernel.annotations.get(name))
         python_device.run(
             self.kernel.__wrapped__,
             [v for _, v in values],
             ndrange=tuple((e.start, e.step, e.count) for e in space),
             workgroup=workgroup,
             debug=self.kernel.options.debug,
+            annotations=self.kernel.annotations,
         )
 
 

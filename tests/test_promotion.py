@@ -11,7 +11,17 @@ import pytest
 
 from pykern.promotion import promote, true_divide, unary_math
 from pykern.types import (
-    BY_NAME, DType, bf16, bool_, f32, f64, from_numpy, i8, u8, weak_float, weak_int,
+    BY_NAME,
+    DType,
+    bf16,
+    bool_,
+    f32,
+    f64,
+    from_numpy,
+    i8,
+    u8,
+    weak_float,
+    weak_int,
 )  # fmt: skip
 
 EVERY = tuple(BY_NAME.values())

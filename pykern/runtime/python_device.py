@@ -1,70 +1,90 @@
 """The reference device: the kernel's own Python function, one work-item at a time.
 
-Breakpoints, prints and exceptions are where the user wrote them. A kernel that meets (a barrier or a
-collective) runs each work-item of a group in a thread of its own, handed on strictly so that only one
-runs and the order is always the same. A work-item that has returned counts as having reached every
-further barrier.
+Comes in: the function, its arguments, the index space. Breakpoints, prints and exceptions are where the
+user wrote them. Groups run in row-major order, and so do the work-items of a group; a work-item that has
+returned counts as having reached every further barrier. A kernel that does not meet is a plain loop in the
+calling thread; otherwise read on in `reference_group`. Arrays are `reference_array`, numbers `reference`.
+
+What differs from compiled kernels, because it is Python that computes: Python's own numbers stay
+Python's (ints do not wrap, ``1 // 0`` and ``1.0 / 0.0`` raise ZeroDivisionError, ``np.int8(1) + 300`` raises
+OverflowError), and `min`, `max`, `round` and the functions of `math` give what Python's give; `pk.min`,
+`pk.round` and `pk.sin` keep the type.
 """
 
 from __future__ import annotations
 
-import contextvars
+import copy
+import dataclasses
 import itertools
-import threading
-import types
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from pykern.errors import KernelError
+from pykern.errors import AssertionFailed, KernelError
 from pykern.runtime import reference
 from pykern.runtime.reference import Launch
 from pykern.runtime.reference_array import ReferenceArray
-from pykern.types import DType
+from pykern.runtime.reference_group import Group, WorkItem
+from pykern.runtime.reference_names import meets
+from pykern.runtime.reference_place import span_of
+from pykern.types import DType, IntentAnnotation
 
-MEETING_NAMES = frozenset(
-    {
-        "barrier",
-        "shared",
-        "subgroup_reduce",
-        "subgroup_scan",
-        "subgroup_shuffle",
-        "subgroup_broadcast",
-        "group_reduce",
-    }
-)
 DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
 
 
 def run(
-    function: Callable,
+    function: Any,
     args: list[Any],
     *,
     ndrange: tuple[tuple[int, int, int], ...],
     workgroup: tuple[int, ...] = (),
     debug: bool = False,
     subgroup_size: int = 32,
+    annotations: Mapping[str, Any] | None = None,
 ) -> None:
     """Run a launch. `ndrange` holds (start, step, count) per dimension.
 
-    Raises what the kernel raises; an access outside of an array is `OutOfBounds`.
+    Raises what the kernel raises; an access outside of an array is `OutOfBounds`, a failed assert
+    `AssertionFailed`. With `debug`, shared and private memory begin as NaN or nonsense.
     """
     rank = len(ndrange)
     counts = tuple(count for _, _, count in ndrange)
     size = workgroup or DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,))
-    launch = Launch(counts, size, subgroup_size)
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    wrapped = [_wrap(value, name) for value, name in zip(args, names, strict=True)]
-    meets = _meets(function, set())
-    for group_id in itertools.product(*(range(n) for n in launch.groups)):
-        items = [WorkItem(launch, ndrange, group_id, local) for local in _locals(launch, group_id)]
-        if meets:
-            _Group(function, wrapped, items).run()
+    launch = Launch(counts, size, subgroup_size, debug)
+    positional = function.__code__.co_argcount
+    names = function.__code__.co_varnames[: positional + function.__code__.co_kwonlyargcount]
+    known = annotations or {}
+    wrapped = [_wrap(value, name, known.get(name)) for value, name in zip(args, names, strict=True)]
+    named = dict(zip(names[positional:], wrapped[positional:], strict=True))
+
+    def call(item: WorkItem) -> None:
+        token = reference.enter(item)
+        try:
+            with np.errstate(all="ignore"):
+                function(*wrapped[:positional], **named)
+        finally:
+            reference.leave(token)
+
+    try:
+        _groups(launch, ndrange, call, meets(function))
+    except KernelError as error:
+        if error.span is None:
+            error.span = span_of(error.__traceback__)
+        raise
+    except AssertionError as error:
+        reason = f"assertion failed: {error}" if str(error) else "assertion failed"
+        raise AssertionFailed(reason, span_of(error.__traceback__)) from error
+
+
+def _groups(launch: Launch, ranges: Any, call: Callable[[WorkItem], None], meeting: bool) -> None:
+    for group in itertools.product(*(range(n) for n in launch.groups)):
+        items = (WorkItem(launch, ranges, group, local) for local in _locals(launch, group))
+        if meeting:
+            Group(list(items), call).run()
         else:
             for item in items:
-                _call(function, wrapped, item)
+                call(item)
 
 
 def _locals(launch: Launch, group: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -75,238 +95,27 @@ def _locals(launch: Launch, group: tuple[int, ...]) -> Iterator[tuple[int, ...]]
     return itertools.product(*active)
 
 
-def _wrap(value: Any, name: str) -> Any:
+def _wrap(value: Any, name: str, annotation: Any = None) -> Any:
+    """An argument as the kernel sees it: arrays behind the rules, scalars as annotated, structs inside."""
+    reads = writes = True
+    if isinstance(annotation, IntentAnnotation):
+        reads, writes, annotation = annotation.reads, annotation.writes, annotation.of
     if isinstance(value, np.ndarray):
-        return ReferenceArray(value, name)
-    if hasattr(value, "__dlpack__") and not isinstance(value, np.generic):
-        return ReferenceArray(np.from_dlpack(value), name)
+        return ReferenceArray(value, name, reads, writes)
+    if isinstance(value, bool | int | float | np.generic):
+        if isinstance(annotation, DType):
+            return annotation.numpy.type(value)
+        return annotation(value) if annotation in (int, float, bool) else value
+    if hasattr(value, "__dlpack__"):
+        return ReferenceArray(np.from_dlpack(value), name, reads, writes)
+    if isinstance(value, tuple):
+        names = getattr(value, "_fields", None) or range(len(value))
+        items = [_wrap(item, f"{name}.{n}") for n, item in zip(names, value, strict=True)]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        wrapped = copy.copy(value)
+        for field in dataclasses.fields(value):
+            inner = _wrap(getattr(value, field.name), f"{name}.{field.name}")
+            object.__setattr__(wrapped, field.name, inner)
+        return wrapped
     return value
-
-
-def _meets(function: Any, seen: set[int]) -> bool:
-    """Whether the function, or one it calls, names something that work-items do together."""
-    code = function.__code__
-    if id(code) in seen:
-        return False
-    seen.add(id(code))
-    for name in (*code.co_names, *code.co_freevars):
-        if name in MEETING_NAMES:
-            return True
-        found: Any = _lookup(function, name)
-        if getattr(found, "__pykern_builtin__", None) in MEETING_NAMES:
-            return True
-        inner = getattr(found, "__pykern_function__", None)
-        if inner is None and isinstance(found, types.ModuleType):
-            called = (getattr(getattr(found, n, None), "__pykern_function__", None) for n in code.co_names)
-            if any(_meets(f, seen) for f in called if f is not None):
-                return True
-        if inner is not None and _meets(inner, seen):
-            return True
-    return False
-
-
-def _lookup(function: Any, name: str) -> Any:
-    if name in function.__code__.co_freevars:
-        try:
-            return function.__closure__[function.__code__.co_freevars.index(name)].cell_contents
-        except ValueError:
-            return None
-    return function.__globals__.get(name)
-
-
-def _call(function: Callable, args: list[Any], item: WorkItem) -> None:
-    token = reference.enter(item)
-    try:
-        with np.errstate(all="ignore"):
-            function(*args)
-    finally:
-        reference.leave(token)
-
-
-@dataclass
-class WorkItem:
-    """A running work-item; `pykern.language` asks it."""
-
-    launch: Launch
-    ranges: tuple[tuple[int, int, int], ...]
-    group: tuple[int, ...]
-    local: tuple[int, ...]
-    meeting_place: _Group | None = None
-    made: int = 0
-    index: tuple[int, ...] = field(init=False)
-    linear: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        numbers = (g * w + c for g, w, c in zip(self.group, self.launch.workgroup, self.local, strict=True))
-        self.index = tuple(start + n * step for n, (start, step, _) in zip(numbers, self.ranges, strict=True))
-        linear = 0
-        for width, coordinate in zip(self.launch.workgroup, self.local, strict=True):
-            linear = linear * width + coordinate
-        self.linear = linear
-
-    def shared(self, shape: Any, dtype: DType) -> ReferenceArray:
-        assert self.meeting_place is not None
-        self.made += 1
-        return self.meeting_place.shared(self.made, shape, dtype)
-
-    def private(self, shape: Any, dtype: DType) -> ReferenceArray:
-        return ReferenceArray(np.zeros(shape, dtype.numpy), "pk.private memory")
-
-    def barrier(self) -> None:
-        assert self.meeting_place is not None
-        self.meeting_place.meet(self, None)
-
-    def collective(self, name: str, value: Any, detail: Any) -> Any:
-        assert self.meeting_place is not None
-        return self.meeting_place.meet(self, (name, value, detail))
-
-
-class _Stopped(BaseException):
-    """Unwinds the other work-items of a group after one has raised."""
-
-
-class _Group:
-    """The work-items of a group, each in a thread; a baton says whose turn it is."""
-
-    def __init__(self, function: Callable, args: list[Any], items: list[WorkItem]) -> None:
-        self.function, self.args, self.items = function, args, items
-        self.batons = [threading.Semaphore(0) for _ in items]
-        self.back = threading.Semaphore(0)
-        self.waiting: dict[int, Any] = {}
-        self.answers: dict[int, Any] = {}
-        self.buffers: dict[int, ReferenceArray] = {}
-        self.error: BaseException | None = None
-        self.stopped = False
-        self.number = {id(item): n for n, item in enumerate(items)}
-        for item in items:
-            item.meeting_place = self
-
-    def run(self) -> None:
-        """Each round runs every work-item that is left up to its next meeting, in order."""
-        context = contextvars.copy_context()
-        threads = [
-            threading.Thread(target=context.copy().run, args=(self._item, n), daemon=True)
-            for n in range(len(self.items))
-        ]
-        for thread in threads:
-            thread.start()
-        running = list(range(len(self.items)))
-        while running:
-            self.waiting.clear()
-            for n in running:
-                self.batons[n].release()
-                self.back.acquire()
-                if self.error is not None:
-                    self._stop(threads)
-                    raise self.error
-            running = sorted(self.waiting)
-            try:
-                self._answer(running)
-            except KernelError as error:
-                self.error = error
-                self._stop(threads)
-                raise
-        for thread in threads:
-            thread.join()
-
-    def _item(self, n: int) -> None:
-        self.batons[n].acquire()
-        try:
-            if not self.stopped:
-                _call(self.function, self.args, self.items[n])
-        except _Stopped:
-            pass
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller of the launch
-            self.error = error
-        finally:
-            self.back.release()
-
-    def _stop(self, threads: list[threading.Thread]) -> None:
-        self.stopped = True
-        for baton in self.batons:
-            baton.release()
-        for thread in threads:
-            thread.join()
-
-    def meet(self, item: WorkItem, request: Any) -> Any:
-        """Called by a work-item: wait until all that are left have come."""
-        n = self.number[id(item)]
-        self.waiting[n] = request
-        self.back.release()
-        self.batons[n].acquire()
-        if self.stopped:
-            raise _Stopped
-        return self.answers.pop(n, None)
-
-    def shared(self, number: int, shape: Any, dtype: DType) -> ReferenceArray:
-        """The number-th shared buffer that a work-item asks for is the same for all of the group."""
-        if number not in self.buffers:
-            self.buffers[number] = ReferenceArray(np.zeros(shape, dtype.numpy), "pk.shared memory")
-        return self.buffers[number]
-
-    def _answer(self, waiting: list[int]) -> None:
-        kinds = {None if self.waiting[n] is None else self.waiting[n][0] for n in waiting}
-        if len(kinds) > 1:
-            names = " and ".join(sorted(k or "barrier" for k in kinds))
-            raise KernelError(
-                f"work-items of a group wait at different places: {names}",
-                hint="every work-item of the group has to come to the same barrier or collective",
-            )
-        kind = kinds.pop() if kinds else None
-        if kind is not None:
-            self.answers = _collect({n: (self.items[n], *self.waiting[n][1:]) for n in waiting}, kind)
-
-
-_COMBINE = {
-    "add": lambda a, b: a + b, "mul": lambda a, b: a * b,
-    "min": lambda a, b: reference.extremum((a, b), "minimum"),
-    "max": lambda a, b: reference.extremum((a, b), "maximum"),
-    "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
-}  # fmt: skip
-
-
-def _collect(requests: dict[int, tuple[WorkItem, Any, Any]], name: str) -> dict[int, Any]:
-    """The results of a collective, by work-item."""
-    groups: dict[int, list[int]] = {}
-    for n, (item, _, _) in requests.items():
-        size = item.launch.subgroup_size
-        groups.setdefault(0 if name == "group_reduce" else item.linear // size, []).append(n)
-    answers: dict[int, Any] = {}
-    for members in groups.values():
-        if name == "subgroup_shuffle":
-            size = requests[members[0]][0].launch.subgroup_size
-            lanes = {requests[n][0].linear % size: requests[n][1] for n in members}
-            answers.update({n: lanes.get(int(requests[n][2]) % size, requests[n][1]) for n in members})
-            continue
-        op = requests[members[0]][2]
-        total: Any = None
-        for n in members:
-            before, value = total, _number(requests[n][1])
-            with np.errstate(all="ignore"):
-                total = value if total is None else _COMBINE[op](total, value)
-            answers[n] = (
-                total
-                if name != "subgroup_exclusive_scan"
-                else _neutral(op, value)
-                if before is None
-                else before
-            )
-        if name in ("group_reduce", "subgroup_reduce"):
-            answers.update(dict.fromkeys(members, total))
-    return answers
-
-
-def _number(value: Any) -> Any:
-    return int(value) if isinstance(value, bool | np.bool_) else value
-
-
-def _neutral(op: str, value: Any) -> Any:
-    typed: Any = value
-    if isinstance(value, float | np.floating):
-        number: Any = {"add": 0.0, "mul": 1.0, "min": np.inf, "max": -np.inf}[op]
-    else:
-        info = np.iinfo(typed.dtype if hasattr(value, "dtype") else np.int64)
-        number = {"add": 0, "mul": 1, "min": info.max, "max": info.min, "or": 0, "xor": 0, "and": -1}[op]
-        if op == "and" and info.min == 0:
-            number = info.max
-    return typed.dtype.type(number) if hasattr(value, "dtype") else number

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pykern.errors import KernelTypeError
-from pykern.types import DType, from_numpy
+from pykern.promotion import promote
+from pykern.types import DType, bool_, from_numpy, weak_float, weak_int
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Launch:
     counts: tuple[int, ...]
     workgroup: tuple[int, ...]
     subgroup_size: int
+    debug: bool = False
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -96,15 +98,16 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
 
 def _promoted(chosen: Any, other: Any) -> Any:
-    import numpy as np
+    dtype = promote(_type(chosen), _type(other))
+    return chosen if dtype == _type(chosen) else cast(chosen, dtype)
 
-    if not hasattr(chosen, "dtype") and not hasattr(other, "dtype"):
-        return float(chosen) if isinstance(other, float) else chosen
-    return (
-        np.result_type(chosen, other).type(chosen)
-        if not hasattr(chosen, "dtype") or not hasattr(other, "dtype") or chosen.dtype != other.dtype
-        else chosen
-    )
+
+def _type(x: Any) -> DType:
+    """The type of a scalar, Python's own weak."""
+    dtype = dtype_of(x)
+    if dtype is not None:
+        return dtype
+    return bool_ if isinstance(x, bool) else weak_int if isinstance(x, int) else weak_float
 
 
 def extremum(values: tuple, name: str) -> Any:
@@ -197,7 +200,7 @@ _UNARY = {
     "exp2": getattr(math, "exp2", _exp2), "cbrt": _cbrt, "rsqrt": _rsqrt,
 }  # fmt: skip
 _BINARY = {"atan2": math.atan2, "copysign": math.copysign, "fmod": math.fmod, "hypot": math.hypot,
-           "remainder": math.remainder, "nextafter": math.nextafter}  # fmt: skip
+           "remainder": math.remainder}  # fmt: skip
 _ROUND = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "rint"}
 _CLASSIFY = {"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite}
 
@@ -209,6 +212,7 @@ MATHEMATICS = {
     "round": "The nearest integer, halves to even, in the type of the argument.",
     "isnan": "Whether a number is NaN.", "isinf": "Whether a number is infinite.",
     "isfinite": "Whether a number is neither infinite nor NaN.",
+    "nextafter": "The number of its type next to `x` in the direction of `y`.",
     "abs": "The magnitude.", "pow": "``a ** b``.", "fma": "``a * b + c`` rounded once.",
     "sign": "-1, 0 or 1 in the type of the argument.", "square": "``x * x``.",
 }  # fmt: skip
@@ -262,18 +266,51 @@ def _sign(x: Any) -> Any:
 
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
-    """Exact in f64 for f32 and f16; for f64 through a rational."""
+    """Through a rational; the sum is rounded to odd in f64, so that a second rounding is right too."""
     from fractions import Fraction
 
-    numbers = [float(v) for v in (a, b, c)]
-    if all(map(math.isfinite, numbers)):
-        exact = Fraction(numbers[0]) * Fraction(numbers[1]) + Fraction(numbers[2])
-        result = float(exact) if exact else numbers[0] * numbers[1] + numbers[2]
-    else:
-        result = numbers[0] * numbers[1] + numbers[2]
+    x, y, z = (float(v) for v in (a, b, c))
+    result = x * y + z
+    if math.isfinite(x) and math.isfinite(y) and math.isfinite(z):
+        exact = Fraction(x) * Fraction(y) + Fraction(z)
+        if exact:
+            result = _nearest(exact)
+            if math.isfinite(result) and not isinstance(_in_type((a, b, c), 1.0), float):
+                result = _to_odd(exact, result)
     return _in_type((a, b, c), result)
 
 
+def _nearest(exact: Any) -> float:
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+def _to_odd(exact: Any, rounded: float) -> float:
+    """The neighbour of `exact` whose last bit is set, where `exact` lies between two doubles."""
+    import struct
+    from fractions import Fraction
+
+    if Fraction(rounded) == exact or struct.unpack("<q", struct.pack("<d", rounded))[0] & 1:
+        return rounded
+    return math.nextafter(rounded, math.inf if exact > Fraction(rounded) else -math.inf)
+
+
+def _nextafter(x: Any, y: Any) -> Any:
+    import numpy as np
+
+    if hasattr(x, "dtype") or hasattr(y, "dtype"):
+        return np.nextafter(x, y)
+    return math.nextafter(x, y)
+
+
+def _pow(a: Any, b: Any) -> Any:
+    """``a ** b``; floats of Python as C has them, not complex."""
+    weak = dtype_of(a) is None and dtype_of(b) is None
+    return _power_safe(math.pow)(a, b) if weak and float in (type(a), type(b)) else a**b
+
+
 _OTHERS: dict[str, Callable] = {
-    "abs": abs, "pow": lambda a, b: a**b, "fma": _fma, "sign": _sign, "square": lambda x: x * x,
+    "abs": abs, "pow": _pow, "nextafter": _nextafter, "fma": _fma, "sign": _sign, "square": lambda x: x * x,
 }  # fmt: skip

@@ -9,23 +9,25 @@ import numpy as np
 
 from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime import reference
+from pykern.runtime.reference_place import written_as_constant
 from pykern.types import DType, from_numpy
 
 
 class ReferenceArray:
     """A NumPy array behind the rules of kernels: full indices, nothing outside, no slices.
 
-    An index below 0 is outside, except for -1 .. -length written by a constant in compiled kernels;
-    Python cannot tell the two apart here, so negative indices are refused only under the length.
+    A negative index is outside, unless it is written as a constant (``x[-1]``): then it counts from the
+    end. That is told from the source, see `reference_place`.
     """
 
-    __slots__ = ("_array", "_dtype", "_name")
+    __slots__ = ("_array", "_dtype", "_name", "_reads", "_writes")
 
-    def __init__(self, array: np.ndarray, name: str) -> None:
+    def __init__(self, array: np.ndarray, name: str, reads: bool = True, writes: bool = True) -> None:
         dtype = from_numpy(array.dtype)
         if dtype is None:
             raise KernelTypeError(f"`{name}` holds {array.dtype}, which kernels have not")
         self._array, self._name, self._dtype = array, name, dtype
+        self._reads, self._writes = reads, writes
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,10 +49,18 @@ class ReferenceArray:
         return len(self._array)
 
     def __getitem__(self, index: Any) -> Any:
+        if not self._reads:
+            raise KernelTypeError(
+                f"`{self._name}` is annotated pk.Out: the kernel may not read it", hint="annotate it pk.InOut"
+            )
         return self._array[self._checked(index)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
         place = self._checked(index)
+        if not self._writes:
+            raise KernelTypeError(
+                f"`{self._name}` is annotated pk.In: the kernel may not write it", hint="annotate it pk.InOut"
+            )
         if not self._array.flags.writeable:
             raise LaunchError(
                 f"`{self._name}` is read-only, and the kernel writes it", hint="pass a copy: x.copy()"
@@ -64,15 +74,30 @@ class ReferenceArray:
             raise KernelTypeError(
                 f"`{self._name}` has {len(shape)} dimensions, and {len(items)} indices are given"
             )
-        try:
-            place = tuple(operator.index(item) for item in items)
-        except TypeError:
-            raise KernelTypeError(f"`{self._name}` is indexed by {index!r}; an index is an integer") from None
-        if not all(-n <= i < n for i, n in zip(place, shape, strict=True)):
-            shown = place[0] if len(place) == 1 else place
-            whole = shape[0] if len(shape) == 1 else shape
-            raise OutOfBounds(f"index {shown} is outside of `{self._name}`, whose shape is {whole}")
+        place = tuple(self._integer(item) for item in items)
+        if not all(0 <= i < n for i, n in zip(place, shape, strict=True)):
+            self._refuse_outside(place)
         return place
+
+    def _integer(self, item: Any) -> int:
+        if not isinstance(item, bool | np.bool_) and hasattr(item, "__index__"):
+            return operator.index(item)
+        raise KernelTypeError(
+            f"`{self._name}` is indexed by {item!r}; an index is an integer",
+            hint="use pk.cast(x, pk.i64) to cut off the fraction",
+        )
+
+    def _refuse_outside(self, place: tuple[int, ...]) -> None:
+        """Raise, unless what is negative counts from the end."""
+        shape = self._array.shape
+        if all(-n <= i < n and (i >= 0 or written_as_constant(i)) for i, n in zip(place, shape, strict=True)):
+            return
+        shown = place[0] if len(place) == 1 else place
+        whole = shape[0] if len(shape) == 1 else shape
+        raise OutOfBounds(
+            f"index {shown} is outside of `{self._name}`, whose shape is {whole}",
+            hint="guard the access, or launch with a smaller ndrange",
+        )
 
     def __repr__(self) -> str:
         return f"<{self._name}: {self._dtype.name}{list(self.shape)}>"

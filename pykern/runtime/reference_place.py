@@ -1,0 +1,96 @@
+"""Where the user's code stands: the place of an error, and whether an index was written as a constant."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import os
+import sys
+import textwrap
+import types
+from pathlib import Path
+
+from pykern.locations import SourceSpan
+
+_OURS = str(Path(__file__).parents[1]) + os.sep
+
+
+def is_ours(code: types.CodeType) -> bool:
+    return code.co_filename.startswith(_OURS)
+
+
+def span_of(traceback: types.TracebackType | None) -> SourceSpan | None:
+    """The innermost place of the user's in a traceback: the last frame before ours of the language."""
+    found = None
+    while traceback is not None:
+        if not is_ours(traceback.tb_frame.f_code):
+            found = traceback
+        elif found is not None:
+            break
+        traceback = traceback.tb_next
+    if found is None:
+        return None
+    code = found.tb_frame.f_code
+    text = linecache.getline(code.co_filename, found.tb_lineno).rstrip("\n")
+    start, end = len(text) - len(text.lstrip()), len(text)
+    position = _position(code, found.tb_lasti)
+    if position is not None and position[0] == position[1] == found.tb_lineno:
+        raw = text.encode()
+        start, end = len(raw[: position[2]].decode()), len(raw[: position[3]].decode())
+    return SourceSpan(code.co_filename, found.tb_lineno, start, end, code.co_name, text)
+
+
+def written_as_constant(index: int) -> bool:
+    """Whether the user's expression that is being indexed holds `index`, below 0, as a literal.
+
+    Compiled kernels count such a constant from the end; any other negative index is outside.
+    """
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and is_ours(frame.f_code):
+        frame = frame.f_back
+    return frame is not None and index in _literals(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+
+@functools.lru_cache(maxsize=1024)
+def _literals(code: types.CodeType, instruction: int, line: int) -> frozenset[int]:
+    """Negative literals among the indices at an instruction: of ``x[i, -1]`` or ``atomic_add(x, -1, v)``."""
+    position = _position(code, instruction)
+    if position is None:  # Python 3.10 knows the line only
+        text = linecache.getline(code.co_filename, line).strip()
+    else:
+        first, last, start, end = position
+        lines = [linecache.getline(code.co_filename, n) for n in range(first, last + 1)]
+        raw = [one.encode() for one in lines]
+        raw[-1] = raw[-1][:end]
+        raw[0] = raw[0][start:]
+        text = b"".join(raw).decode()
+    try:
+        tree = ast.parse(f"({textwrap.dedent(text)})" if position else text)
+    except SyntaxError:
+        return frozenset()
+    roots = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript | ast.Call)]
+    found: set[int] = set()
+    for node in roots if position is None else roots[:1]:
+        if isinstance(node, ast.Subscript):
+            index: ast.expr | None = node.slice
+        else:
+            index = node.args[1] if len(node.args) > 1 else None
+        items = index.elts if isinstance(index, ast.Tuple) else [index]
+        found.update(n for n in map(_negative_literal, items) if n is not None)
+    return frozenset(found)
+
+
+def _negative_literal(node: ast.AST | None) -> int | None:
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+            return -number
+    return None
+
+
+def _position(code: types.CodeType, instruction: int) -> tuple[int, int, int, int] | None:
+    """Lines and byte columns of an instruction, where this Python keeps them (3.11 and later)."""
+    if not hasattr(code, "co_positions") or instruction < 0:
+        return None
+    place = list(code.co_positions())[instruction // 2]
+    return place if None not in place else None  # type: ignore[return-value]
