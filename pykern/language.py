@@ -333,9 +333,11 @@ def _shown(value: Any) -> str:
 # -- other names for the same -------------------------------------------------------------------
 
 
-_PYTHON = (
-    (abs, "abs"), (min, "min"), (max, "max"), (round, "round"), (len, "len"), (int, "int"), (float, "float"),
-    (bool, "bool"), (range, "range"), (builtins.print, "print"), (pow, "pow"), (divmod, "divmod"),
+_PYTHON = tuple(  # from builtins: names of ours shadow some of them here
+    (getattr(builtins, name), name)
+    for name in (
+        "abs", "min", "max", "round", "len", "int", "float", "bool", "range", "print", "pow", "divmod",
+    )
 )  # fmt: skip
 _MATH = (
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",

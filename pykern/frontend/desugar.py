@@ -134,6 +134,16 @@ def _exits_of(statements: list[ast.stmt]) -> set[str]:
     return set().union(*(_exits(s) for s in statements)) if statements else set()
 
 
+def always_returns(statements: list[ast.stmt]) -> bool:
+    """Whether a function's last statement is a return on every path, as far as its form tells."""
+    if not statements:
+        return False
+    last = statements[-1]
+    if isinstance(last, ast.If):
+        return always_returns(last.body) and always_returns(last.orelse)
+    return isinstance(last, ast.Return)
+
+
 def _always_leaves(statements: list[ast.stmt]) -> bool:
     """Whether control never reaches the end of these statements."""
     if not statements:

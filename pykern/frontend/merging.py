@@ -67,9 +67,12 @@ def meet(name: str, a: Value | None, b: Value | None, where: SourceSpan) -> tupl
     if same(a, b):
         assert a is not None
         return a
-    if name.startswith("."):  # ours: a path that does not set it never reads it either
-        a, b = a if flows(a) else b, b if flows(b) else a
-        assert a is not None and b is not None
+    if name.startswith(".") and not (flows(a) and flows(b)):
+        # ours: a path that does not set it never reads it either
+        if a is not None and flows(a):
+            b = zeros_like(a)
+        elif b is not None and flows(b):
+            a = zeros_like(b)
     if not flows(a) or not flows(b):
         undefined = next((v for v in (a, b) if isinstance(v, Undefined)), None)
         if undefined is not None:

@@ -18,7 +18,7 @@ from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend import arithmetic, captured, control, language_ops
 from pykern.frontend.arithmetic import OperandError
 from pykern.frontend.casts import convert, materialise
-from pykern.frontend.desugar import RESULT, Desugarer
+from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.parse import ParsedFunction, parse_function
 from pykern.frontend.values import (
     Array,
@@ -514,7 +514,7 @@ class Translator:
         finally:
             self.frames.pop()
             self.locations.pop()
-        if isinstance(result, Undefined):
+        if not isinstance(result, NoneValue) and not always_returns(parsed.node.body):
             raise self.syntax_error(node, f"`{callee.source.name}` returns a value on some paths only",
                                     "end the function with a return")  # fmt: skip
         return result
