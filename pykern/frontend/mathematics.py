@@ -162,6 +162,10 @@ def _clamp(args: list[Scalar], fastmath: bool) -> Scalar:
 
 def _cdiv(args: list[Scalar], fastmath: bool) -> Scalar:
     a, b = _two("cdiv", args)
+    if promote(a.dtype, b.dtype).kind == "u":  # has no negative to round the other way
+        quotient, rest = arithmetic.binary("//", a, b), arithmetic.binary("%", a, b)
+        more = arithmetic.binary("!=", rest, Scalar(rest.dtype, const=0))
+        return arithmetic.binary("+", quotient, convert(more, quotient.dtype))
     return arithmetic.negate(arithmetic.binary("//", arithmetic.negate(a), b))
 
 
