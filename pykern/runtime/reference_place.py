@@ -90,7 +90,8 @@ def _negative_literal(node: ast.AST | None) -> int | None:
 
 def _position(code: types.CodeType, instruction: int) -> tuple[int, int, int, int] | None:
     """Lines and byte columns of an instruction, where this Python keeps them (3.11 and later)."""
-    if not hasattr(code, "co_positions") or instruction < 0:
+    positions = getattr(code, "co_positions", None)
+    if positions is None or instruction < 0:
         return None
-    place = list(code.co_positions())[instruction // 2]
-    return place if None not in place else None  # type: ignore[return-value]
+    place = list(positions())[instruction // 2]
+    return None if None in place else place
