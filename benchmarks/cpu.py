@@ -20,9 +20,10 @@ import timeit
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import pykern as pk
 import workloads
 from measure import alternating
+
+import pykern as pk
 
 Row = dict[str, object]
 
