@@ -22,7 +22,14 @@ from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.streams import VectorizeStreams
 
 ENTRY_POINTS = "pykern.passes"
-OWN: tuple[type[Pass], ...] = (CheckBounds, ExpandMath, ExpandNdrange, SimplifyKern, TightenBounds, VectorizeStreams)
+OWN: tuple[type[Pass], ...] = (
+    CheckBounds,
+    ExpandMath,
+    ExpandNdrange,
+    SimplifyKern,
+    TightenBounds,
+    VectorizeStreams,
+)
 
 _added: dict[str, type[Pass]] = {}
 

@@ -70,13 +70,21 @@ class Program:
         self.lines.append(f"{indent}v0, v1 = v1, v0 % 127")
 
     def leave(self, indent: str, in_loop: bool) -> None:
-        self.lines += [f"{indent}if {self.condition(1)}:", f"{indent}    {self.random.choice(('break', 'continue'))}"]
+        self.lines += [
+            f"{indent}if {self.condition(1)}:",
+            f"{indent}    {self.random.choice(('break', 'continue'))}",
+        ]
 
     def return_(self, indent: str) -> None:
         self.lines += [f"{indent}if {self.condition(2)}:", f"{indent}    return {self.result()}"]
 
     def __getattr__(self, name: str):
-        return {"if": self.if_, "for": self.for_, "while": self.while_, "return": lambda i, _: self.return_(i)}[name]
+        return {
+            "if": self.if_,
+            "for": self.for_,
+            "while": self.while_,
+            "return": lambda i, _: self.return_(i),
+        }[name]
 
     def if_(self, indent: str, in_loop: bool) -> None:
         self.lines.append(f"{indent}if {self.condition(2)}:")
@@ -110,7 +118,10 @@ class Program:
     def while_(self, indent: str, in_loop: bool) -> None:
         self.loops += 1
         c = f"c{self.loops}"
-        self.lines += [f"{indent}{c} = 0", f"{indent}while {c} < {self.random.randint(1, 5)} and {self.condition(1)}:"]
+        self.lines += [
+            f"{indent}{c} = 0",
+            f"{indent}while {c} < {self.random.randint(1, 5)} and {self.condition(1)}:",
+        ]
         self.lines.append(f"{indent}    {c} += 1")
         self.block(indent + "    ", self.random.randint(1, 2), True)
 
@@ -118,7 +129,9 @@ class Program:
 
     def integer(self, depth: int) -> str:
         if depth == 0 or self.random.random() < 0.2:
-            return self.random.choice(("v0", "v1", "i", "n", str(self.random.randint(-9, 30)), self.element("a")))
+            return self.random.choice(
+                ("v0", "v1", "i", "n", str(self.random.randint(-9, 30)), self.element("a"))
+            )
         a, b = self.integer(depth - 1), self.integer(depth - 1)
         c = self.random.randint(1, 9)
         chosen = self.random.choice(
@@ -151,7 +164,8 @@ class Program:
 
     def number(self, depth: int) -> str:
         if depth == 0:
-            return self.random.choice(("f", f"x[(v0 + {self.random.randint(0, 5)}) % len(x)]", f"{self.random.randint(-9, 9)}.0"))
+            element = f"x[(v0 + {self.random.randint(0, 5)}) % len(x)]"
+            return self.random.choice(("f", element, f"{self.random.randint(-9, 9)}.0"))
         a, b = self.number(depth - 1), self.number(depth - 1)
         chosen = self.random.choice(
             (
@@ -166,7 +180,8 @@ class Program:
         if depth > 0 and self.random.random() < 0.4:
             a, b = self.condition(depth - 1), self.condition(depth - 1)
             return self.random.choice((f"({a} and {b})", f"({a} or {b})", f"not {a}"))
-        a, b = self.random.choice((("v0", "v1"), ("i", "n"), ("v1 % 5", "2"), ("t", "50"), ("f", "3.0"), ("i % 3", "1")))
+        sides = (("v0", "v1"), ("i", "n"), ("v1 % 5", "2"), ("t", "50"), ("f", "3.0"), ("i % 3", "1"))
+        a, b = self.random.choice(sides)
         op = self.random.choice(("<", "<=", ">", ">=", "==", "!="))
         return f"0 <= {a} < {b}" if self.random.random() < 0.15 else f"{a} {op} {b}"
 
@@ -195,7 +210,9 @@ def group_module(random: Random) -> str:
     def phase(indent: str) -> None:
         other = random.choice((f"{width - 1} - l", f"(l + {random.randint(1, 5)}) % {width}", "l"))
         lines.extend([f"{indent}s[l] = (v + w) % 1009", f"{indent}pk.barrier()"])
-        lines.append(f"{indent}v = v * 2 + (s[{other}] if {random.choice(('True', 'l % 2 == 0', 'w > 20'))} else 1)")
+        lines.append(
+            f"{indent}v = v * 2 + (s[{other}] if {random.choice(('True', 'l % 2 == 0', 'w > 20'))} else 1)"
+        )
         lines.append(f"{indent}v = v % 4093")
         if random.random() < 0.3:
             lines.append(f"{indent}if l % 2 == 0:")
