@@ -38,6 +38,9 @@ F64: dict[str, Rule] = {
     "math.exp": exponential.exp,
     "math.log": logarithm.log,
     "math.tanh": exponential.tanh,
+    # upstream's lowering has exp(x) - 1 and log(1 + x) for these, which are wrong near 0
+    "math.expm1": exponential.expm1_all,
+    "math.log1p": logarithm.log1p_f64,
 }
 PERIODIC: dict[str, Rule] = {
     "math.sin": trigonometric.sin,
