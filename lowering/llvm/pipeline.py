@@ -30,11 +30,11 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             FlattenArguments(),  # last look at memref arguments
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            Upstream("arith-expand{include-bf16=true}"),  # at once: canonicalization would join conversions again
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),
-            Upstream("arith-expand{include-bf16=true}"),  # floor divisions, bf16 conversions
             Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),
             Upstream("finalize-memref-to-llvm,convert-func-to-llvm,convert-index-to-llvm"),
             Upstream("convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
