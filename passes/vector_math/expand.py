@@ -47,7 +47,7 @@ PERIODIC: dict[str, Rule] = {
     "math.cos": trigonometric.cos,
     "math.tan": trigonometric.tan,
 }
-"""In f64 up to `trigonometric.LIMIT`, from libm beyond."""
+"""In f64 up to `trigonometric.LIMIT`, from libm beyond. In f32 libm itself is faster (3 against 13 ns)."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,6 @@ def _expanded(module: ir.Module, op: ir.Operation, kind: ir.Type) -> ir.Value | 
         wide = [Real(arith.ExtFOp(ir.F64Type.get(), v).result) for v in op.operands]
         if op.name in F32_THROUGH_F64:
             return arith.TruncFOp(kind, F32_THROUGH_F64[op.name](*wide).value).result
-        if op.name in PERIODIC:
-            near = arith.TruncFOp(kind, PERIODIC[op.name](wide[0]).value).result
-            return _or_library(module, op, arguments[0], near, kind)
     elif isinstance(kind, ir.F64Type):
         if op.name in F64:
             return F64[op.name](*arguments).value
@@ -90,7 +87,7 @@ def _expanded(module: ir.Module, op: ir.Operation, kind: ir.Type) -> ir.Value | 
 
 def _or_library(module: ir.Module, op: ir.Operation, x: Real, near: ir.Value, kind: ir.Type) -> ir.Value:
     """`near` for the arguments it is right for, else libm's function."""
-    symbol = op.name.removeprefix("math.") + ("f" if isinstance(kind, ir.F32Type) else "")
+    symbol = op.name.removeprefix("math.")
     _declare(module, symbol, kind)
     far = abs(x).compare("OGT", trigonometric.LIMIT)
     branch = scf.IfOp(far, [kind], has_else=True)

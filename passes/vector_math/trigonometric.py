@@ -1,4 +1,4 @@
-"""sin, cos, tan in f64; f32 goes through it.
+"""sin, cos, tan in f64.
 
 x = k * pi/2 + r by four constants of which the first three end in zeros, so that the products with k
 are exact (fdlibm's e_rem_pio2.c, the constants too), then fdlibm's polynomials on |r| <= pi/4.
