@@ -65,7 +65,14 @@ def arguments(dtype: type, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     low, high = (-126, 127) if dtype is np.float32 else (-1022, 1023)
     magnitudes = np.exp2(rng.uniform(low, high, 400)) * rng.choice([-1.0, 1.0], 400)
-    parts = [magnitudes, rng.uniform(-12, 12, 500), rng.uniform(-110, 110, 300), rng.uniform(0.5, 2, 200)]
+    tiny = np.exp2(rng.uniform(-80, -10, 100)) * rng.choice([-1.0, 1.0], 100)  # where expm1 and log1p cancel
+    parts = [
+        tiny,
+        magnitudes,
+        rng.uniform(-12, 12, 500),
+        rng.uniform(-110, 110, 300),
+        rng.uniform(0.5, 2, 200),
+    ]
     near_poles = np.arange(1, 60) * (math.pi / 2)
     with np.errstate(over="ignore"):
         return np.concatenate([*parts, near_poles, SPECIAL]).astype(dtype)
@@ -140,17 +147,26 @@ def f64_functions(out, x):
     out[3, i] = pk.sin(v)
     out[4, i] = pk.cos(v)
     out[5, i] = pk.erf(v)
+    out[6, i] = pk.exp2(v)
+    out[7, i] = pk.expm1(v)
+    out[8, i] = pk.log2(v)
+    out[9, i] = pk.log10(v)
+    out[10, i] = pk.log1p(v)
+    out[11, i] = pk.sinh(v)
+    out[12, i] = pk.cosh(v)
+    out[13, i] = pk.tan(v)
+    out[14, i] = pk.erfc(v)
 
 
 @pytest.fixture(scope="module")
 def f64_results() -> tuple[np.ndarray, np.ndarray]:
     x = arguments(np.float64, 2)
-    out = np.zeros((6, x.size))
+    out = np.zeros((len(NAMES), x.size))
     f64_functions(out, x, ndrange=x.size)
     return x, out
 
 
-@pytest.mark.parametrize("name", NAMES[:6])
+@pytest.mark.parametrize("name", NAMES)
 def test_f64_within_4_ulp(name: str, f64_results: tuple[np.ndarray, np.ndarray]) -> None:
     x, out = f64_results
     error, where = worst(out[NAMES.index(name)], name, x, np.float64)
