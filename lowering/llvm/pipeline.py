@@ -6,6 +6,7 @@ from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
+from pykern.machine import cache_bytes
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.tighten_bounds import TightenBounds
@@ -25,12 +26,16 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             Upstream("int-range-optimizations,canonicalize,cse"),  # static lengths remove bounds tests
             TightenBounds(),  # guards become loop bounds: what is left vectorises
             Upstream("canonicalize,cse"),
-            VectorizeStreams(),  # wants clean loops, and memrefs that are still arguments
+            VectorizeStreams(
+                threshold_bytes=cache_bytes()
+            ),  # wants clean loops, and memrefs that are still arguments
             Upstream("canonicalize,cse"),
             FlattenArguments(),  # last look at memref arguments
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
-            Upstream("arith-expand{include-bf16=true}"),  # at once: canonicalization would join conversions again
+            Upstream(
+                "arith-expand{include-bf16=true}"
+            ),  # at once: canonicalization would join conversions again
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
             Upstream("convert-scf-to-cf"),

@@ -16,6 +16,7 @@ import numpy as np
 from pykern.abi import TABLE, TABLE_INDEX
 from pykern.errors import LaunchError
 from pykern.event import COMPLETED
+from pykern.machine import cache_bytes
 from pykern.settings import settings
 from pykern.types import BY_NAME
 
@@ -90,13 +91,3 @@ def set_num_threads(threads: int) -> None:
     if not isinstance(threads, int) or threads < 1:
         raise LaunchError(f"set_num_threads({threads!r}): at least 1 thread is needed")
     table()[TABLE_INDEX["threads"]] = threads
-
-
-def cache_bytes() -> int:
-    """Size of the last-level cache; 32 MiB where the system does not tell."""
-    try:
-        levels = [f"/sys/devices/system/cpu/cpu0/cache/index{n}/size" for n in (3, 2)]
-        with open(next(p for p in levels if os.path.exists(p))) as file:
-            return int(file.read().strip().removesuffix("K")) * 1024
-    except (StopIteration, OSError, ValueError):
-        return 32 << 20

@@ -24,6 +24,7 @@ PLAIN_DATA = tuple(
         "artifact",
         "abi",
         "settings",
+        "machine",
         "event",
     )
 )
