@@ -33,9 +33,8 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             FlattenArguments(),  # last look at memref arguments
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
-            Upstream(
-                "arith-expand{include-bf16=true}"
-            ),  # at once: canonicalization would join conversions again
+            # at once: canonicalization would join the conversions again
+            Upstream("arith-expand{include-bf16=true}"),
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
             Upstream("convert-scf-to-cf"),
