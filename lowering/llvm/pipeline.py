@@ -37,6 +37,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             Upstream("arith-expand{include-bf16=true}"),
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
+            Upstream("convert-math-to-funcs"),  # integer powers become a loop, in a function of their own
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),
             Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),

@@ -178,8 +178,11 @@ def _float_binary(op: str, a: Scalar, b: Scalar, fastmath: bool) -> Scalar:
         arith.CmpFPredicate.OGT, arith.SubFOp(moved, floor).result, constant(0.5, dtype)
     ).result
     rounded = arith.SelectOp(far, arith.AddFOp(floor, constant(1.0, dtype)).result, floor).result
+    exact = arith.DivFOp(left, right).result
+    is_nil = arith.CmpFOp(arith.CmpFPredicate.OEQ, moved, nil).result
+    signed = arith.SelectOp(is_nil, math.CopySignOp(nil, exact).result, rounded).result  # 0.0 has a sign
     by_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, right, nil).result
-    return Scalar(dtype, arith.SelectOp(by_zero, arith.DivFOp(left, right).result, rounded).result)
+    return Scalar(dtype, arith.SelectOp(by_zero, exact, signed).result)
 
 
 _FLOAT_OPS = {"+": arith.AddFOp, "-": arith.SubFOp, "*": arith.MulFOp, "/": arith.DivFOp}
@@ -318,10 +321,20 @@ def _power(a: Scalar, b: Scalar, fastmath: bool) -> Scalar:
             # pow and sqrt differ at -0 and -inf only; NumPy takes sqrt too
             return Scalar(dtype, math.SqrtOp(left).result)
         return Scalar(dtype, math.PowFOp(left, right, fastmath=flags(fastmath)).result)
-    wide = i64 if dtype == weak_int else dtype
+    wide = u64 if dtype == u64 else i64  # every unsigned exponent but u64's is positive in i64
     left, right = materialise(convert(a, wide)), materialise(convert(b, wide))
-    power = Scalar(wide, math.IPowIOp(left, right).result)
-    return convert(power, dtype)
+    if dtype == u64:
+        return Scalar(u64, _unsigned_power(left, right))
+    return convert(Scalar(i64, math.IPowIOp(left, right).result), dtype)
+
+
+def _unsigned_power(base: ir.Value, exponent: ir.Value) -> ir.Value:
+    """ipowi reads its exponent as signed: half of it is positive, and the power of it is squared."""
+    one = constant(1, u64)
+    half = math.IPowIOp(base, arith.ShRUIOp(exponent, one).result).result
+    odd = arith.CmpIOp(arith.CmpIPredicate.ne, arith.AndIOp(exponent, one).result, constant(0, u64)).result
+    last = arith.SelectOp(odd, base, one).result
+    return arith.MulIOp(arith.MulIOp(half, half).result, last).result
 
 
 def _constant_power(a: Scalar, exponent: int, fastmath: bool) -> Scalar:
