@@ -17,15 +17,17 @@ from mlir.dialects import arith
 from pykern.dialect.memory import GuardOp
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
-from pykern.frontend.desugar import RESULT, none_of
+from pykern.frontend.desugar import BROKE, RESULT, RETURNED, SKIPPED, none_of
 from pykern.frontend.merging import flows, leaves, meet, rebuild, same, same_form, unify, zeros_like
 from pykern.frontend.values import RangeValue, Scalar, TupleValue, Undefined, Value, describe
-from pykern.types import DType, bool_, weak_int
+from pykern.types import DType, bool_, i64, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.translator import Translator
 
 MAX_UNROLL = 4096
+_TRUE = Scalar(bool_, const=True)
+_ITEM = ".item"
 
 
 @dataclass
@@ -52,9 +54,13 @@ def branch(t: Translator, node: ast.If) -> None:
     changed = {
         name for path in paths for name, value in path.names.items() if not same(value, before.get(name))
     }
+    left = [_has_left(t, path, before) for path in paths]
+    if getattr(node, "else_has_left", False) and not t.frame.unrolling:
+        left[1] = True
     merged: dict[str, tuple[Value, Value]] = {}
     for name in sorted(changed):
-        met = meet(name, paths[0].names.get(name), paths[1].names.get(name), t.span(node))
+        sides = _still_read(left, paths[0].names.get(name), paths[1].names.get(name))
+        met = meet(name, *sides, t.span(node))
         if isinstance(met, tuple):
             merged[name] = met
         else:
@@ -65,6 +71,25 @@ def branch(t: Translator, node: ast.If) -> None:
                 GuardOp.create()
     before.update(_finish_branch(scratch, condition.ssa, paths, merged, bool(node.orelse)))
     scratch.erase()
+
+
+def _has_left(t: Translator, path: _Path, before: dict[str, Value]) -> bool:
+    """Whether the path ends in return, break or continue: what follows is guarded, and reads nothing of it."""
+    flags = (RETURNED,) if t.frame.unrolling else (RETURNED, BROKE, SKIPPED)
+    return any(
+        name.startswith(flags) and same(value, _TRUE) and not same(before.get(name), _TRUE)
+        for name, value in path.names.items()
+    )
+
+
+def _still_read(left: list[bool], a: Value | None, b: Value | None) -> tuple[Value | None, Value | None]:
+    """A path that has left takes the form of the other side."""
+    if left[0] == left[1]:
+        return a, b
+    gone, kept = (a, b) if left[0] else (b, a)
+    if kept is not None and not (flows(gone) and flows(kept) and gone is not None and same_form(gone, kept)):
+        gone = zeros_like(kept) if flows(kept) else kept
+    return (gone, kept) if left[0] else (kept, gone)
 
 
 def _path(t: Translator, scratch: ir.Operation, region: int, body: Callable[[], object]) -> _Path:
@@ -243,13 +268,17 @@ def _unrolled(t: Translator, node: ast.For, items) -> None:
     if len(items) > MAX_UNROLL:
         raise t.syntax_error(node, f"{len(items)} copies of the body are too many (at most {MAX_UNROLL})",
                              "loop over range(...) without pk.unroll")  # fmt: skip
-    body = node.body
-    if node.exit_flags:
-        guard = ast.copy_location(ast.If(none_of(node.exit_flags, node), node.body, []), node)
-        body = [guard]
+    bind = ast.copy_location(ast.Assign([node.target], ast.Name(_ITEM, ast.Load())), node)
+    ast.copy_location(bind.value, node)
+    body: list[ast.stmt] = [bind, *node.body]
+    if node.exit_flags:  # the target, too, stays as it was when the loop was left
+        body = [ast.copy_location(ast.If(none_of(node.exit_flags, node), body, []), node)]
+        t.frame.unrolling += 1
     for item in items:
-        t.assign(node.target, item)
+        t.names[_ITEM] = item
         t.statements(body)
+    if node.exit_flags:
+        t.frame.unrolling -= 1
 
 
 def _constant_items(t: Translator, node: ast.For, r: RangeValue) -> list[Value]:
@@ -367,7 +396,10 @@ def while_loop(t: Translator, node: ast.While) -> None:
 def _loop(t: Translator, node: ast.stmt, body: list[ast.stmt], make: Callable, local: set[str]) -> None:
     """Build the loop, with wider types for what it carries until they stand still."""
     before = dict(t.names)
-    assigned = [n for n in dict.fromkeys(_assigned(body)) if n not in local]
+    # a target that had an integer before the loop keeps its last value after it
+    kept = sorted(n for n in local if isinstance(v := before.get(n), Scalar) and v.dtype in (weak_int, i64))
+    local = local.difference(kept)
+    assigned = [n for n in dict.fromkeys((*kept, *_assigned(body))) if n not in local]
     initial = {n: before[n] for n in assigned if flows(before.get(n))}
     carried = _Carried(initial, [leaf.dtype for v in initial.values() for leaf in leaves(v)])
     while True:

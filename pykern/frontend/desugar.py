@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 RESULT = ".result"
 RETURNED = ".returned"
+BROKE, SKIPPED = ".broke", ".skipped"
+"""Beginnings of the flags of a loop, which has a number."""
 
 
 @dataclass
@@ -85,12 +87,12 @@ class Desugarer:
         if loop and "continue" in exits:
             flags.append(loop.skipped)
         guard = ast.copy_location(ast.If(none_of(flags, rest[0]), self._block(rest, loop), []), rest[0])
-        guard.is_guard = True
+        guard.is_guard = guard.else_has_left = True
         return guard
 
     def _loop(self, node: ast.For | ast.While, outer: _Loop | None) -> list[ast.stmt]:
         number = next(self.counter)
-        loop = _Loop(f".broke{number}", f".skipped{number}")
+        loop = _Loop(f"{BROKE}{number}", f"{SKIPPED}{number}")
         inside = _exits_of(node.body)
         body = self._block(node.body, loop)
         before: list[ast.stmt] = []

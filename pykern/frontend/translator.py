@@ -55,6 +55,8 @@ class Frame:
     function: ParsedFunction
     environment: Environment
     call_span: SourceSpan | None = None
+    unrolling: int = 0
+    """How many unrolled loops with a break stand around: names of their body are read after it."""
 
 
 @dataclass
