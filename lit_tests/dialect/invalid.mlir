@@ -85,3 +85,147 @@ func.func @unknown_op() {
   "kern.nothing"() : () -> ()
   return
 }
+
+// -----
+
+func.func @helper(%x: memref<8xf32>) {
+  return
+}
+
+func.func @launch_of_no_kernel(%x: memref<8xf32>) {
+  // expected-error @below {{calls @helper, which is no kernel of this module}}
+  "kern.launch"() ({
+    func.call @helper(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 8>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel, kern.rank = 1 : i64, kern.plain, kern.ndrange = array<i64: 8>} {
+  return
+}
+
+func.func @launch_rank(%x: memref<8xf32>) {
+  // expected-error @below {{has 2 dimensions, and @kernel 1}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 8, 8>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel, kern.rank = 1 : i64, kern.plain, kern.ndrange = array<i64: 8>} {
+  return
+}
+
+func.func @launch_other_ndrange(%x: memref<8xf32>) {
+  // expected-error @below {{is over (7,), and @kernel was built for (8,)}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 7>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel, kern.rank = 1 : i64, kern.plain, kern.ndrange = array<i64: 8>} {
+  return
+}
+
+func.func @launch_from_elsewhere(%x: memref<8xf32>) {
+  // expected-error @below {{was built for ranges from 0 by 1}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 8>, starts = array<i64: 1>, steps = array<i64: 1>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel, kern.rank = 1 : i64} {
+  return
+}
+
+func.func @launch_starts_alone(%x: memref<8xf32>) {
+  // expected-error @below {{has `starts` and `steps` together, or neither}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 8>, starts = array<i64: 1>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel, kern.rank = 1 : i64} {
+  return
+}
+
+func.func @launch_step_of_zero(%x: memref<8xf32>) {
+  // expected-error @below {{has a step of 0}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 8>, starts = array<i64: 1>, steps = array<i64: 0>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel, kern.rank = 1 : i64, kern.plain, kern.ndrange = array<i64: 8>} {
+  return
+}
+
+func.func @launch_group_rank(%x: memref<8xf32>) {
+  // expected-error @below {{has 1 dimensions, and `workgroup` another number}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 8>, workgroup = array<i64: 4, 4>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel, kern.rank = 1 : i64} {
+  return
+}
+
+func.func @launch_negative(%x: memref<8xf32>) {
+  // expected-error @below {{has a negative length}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: -1>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel, kern.rank = 1 : i64, kern.plain, kern.ndrange = array<i64: 8>} {
+  return
+}
+
+func.func @launch_two_calls(%x: memref<8xf32>) {
+  // expected-error @below {{holds one func.call and a vector.yield}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 8>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @differentiation_type(%x: f32) {
+  // expected-error @below {{expected 'f32' but got 'f64'}}
+  %0 = "kern.stop_gradient"(%x) : (f32) -> f64
+  return
+}

@@ -78,3 +78,35 @@ func.func @reports(%ok: i1, %i: index, %n: index, %v: i64) {
   "kern.report_bounds"(%i, %n) {array = "x"} : (index, index) -> ()
   return
 }
+
+// CHECK-LABEL: func.func @kernel
+func.func @kernel(%x: memref<8x8xf32>, %c: f64) attributes {kern.kernel, kern.rank = 2 : i64} {
+  return
+}
+
+// CHECK-LABEL: func.func @launch
+func.func @launch(%x: memref<8x8xf32>, %c: f64) {
+  // CHECK:      "kern.launch"() ({
+  // CHECK-NEXT:   func.call @kernel(%{{.*}}, %{{.*}}) : (memref<8x8xf32>, f64) -> ()
+  // CHECK-NEXT:   vector.yield
+  // CHECK-NEXT: }) {ndrange = array<i64: 8, 8>} : () -> ()
+  "kern.launch"() ({
+    func.call @kernel(%x, %c) : (memref<8x8xf32>, f64) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 8, 8>} : () -> ()
+  // CHECK: }) {ndrange = array<i64: 6, 3>, starts = array<i64: 1, 1>, steps = array<i64: 1, 2>, workgroup = array<i64: 4, 1>}
+  "kern.launch"() ({
+    func.call @kernel(%x, %c) : (memref<8x8xf32>, f64) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 6, 3>, starts = array<i64: 1, 1>, steps = array<i64: 1, 2>, workgroup = array<i64: 4, 1>} : () -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @differentiation
+func.func @differentiation(%x: tensor<4xf32>, %c: f64) -> tensor<4xf32> {
+  // CHECK: "kern.stop_gradient"(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = "kern.stop_gradient"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: "kern.stop_gradient"(%{{.*}}) : (f64) -> f64
+  %1 = "kern.stop_gradient"(%c) : (f64) -> f64
+  return %0 : tensor<4xf32>
+}
