@@ -21,8 +21,19 @@ from typing import Any
 
 from pykern import language
 from pykern.errors import KernelSyntaxError
-from pykern.source import Builtin, Capture, Constant, FunctionSource, StructType, TypeName, Unsupported
-from pykern.types import DType, from_numpy, static
+from pykern.index_space import index_space
+from pykern.source import (
+    Annotation,
+    Builtin,
+    Capture,
+    CapturedKernel,
+    Constant,
+    FunctionSource,
+    StructType,
+    TypeName,
+    Unsupported,
+)
+from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
 MISSING = object()
 
@@ -73,19 +84,32 @@ def function_text(function: types.FunctionType) -> FunctionText:
 
 
 def function_source(
-    function: types.FunctionType, text: FunctionText | None = None
+    function: types.FunctionType, text: FunctionText | None = None, program: bool = False
 ) -> tuple[FunctionSource, list[Guard]]:
-    """The text with what its names mean now, and the guards over values that could change."""
-    guards: list[Guard] = []
-    return _source(function, text or function_text(function), guards, ()), guards
+    """The text with what its names mean now, and the guards over values that could change.
+
+    A `program` works on whole arrays: it may call kernels and plain Python functions as well.
+    """
+    scope = _Scope([], (), program)
+    return _source(function, text or function_text(function), scope), scope.guards
 
 
-def _source(function: Any, text: FunctionText, guards: list[Guard], callers: tuple) -> FunctionSource:
+@dataclass(frozen=True)
+class _Scope:
+    """Where a name is looked up: the guards found so far, who calls whom, kernel or program."""
+
+    guards: list[Guard]
+    callers: tuple
+    program: bool
+
+
+def _source(function: Any, text: FunctionText, scope: _Scope) -> FunctionSource:
     captures = []
+    inner = _Scope(scope.guards, (*scope.callers, function), scope.program)
     for path in text.paths:
-        found = _resolve(function, path, guards)
+        found = _resolve(function, path, scope.guards)
         if found is not MISSING:
-            captures.append((path, _classify(found, guards, (*callers, function))))
+            captures.append((path, _classify(found, inner)))
     defaults = tuple(
         (p.name, constant)
         for p in inspect.signature(function).parameters.values()
@@ -163,7 +187,7 @@ def _is_library(module: types.ModuleType) -> bool:
     return module.__name__.split(".")[0] in ("pykern", "math", "numpy", "builtins")
 
 
-def _classify(value: Any, guards: list[Guard], callers: tuple) -> Capture:
+def _classify(value: Any, scope: _Scope) -> Capture:
     builtin = language.from_callable(value)
     if builtin is not None:
         return Builtin(builtin)
@@ -173,12 +197,53 @@ def _classify(value: Any, guards: list[Guard], callers: tuple) -> Capture:
         return Builtin("static")
     inner = getattr(value, "__pykern_function__", None)
     if inner is not None:
-        if inner in callers:  # recursion: the frontend says so at the call
-            return Unsupported(f"the function `{inner.__name__}`, which calls itself")
-        return _source(inner, value.text, guards, callers)
+        return _called(inner, value.text, scope)
     if isinstance(value, type):
         return _classify_type(value)
+    if scope.program and getattr(type(value), "__pykern_kernel__", False):
+        return _kernel(value, scope)
+    if scope.program and isinstance(value, types.FunctionType) and not _of_library(value):
+        try:
+            return _called(value, function_text(value), scope)
+        except KernelSyntaxError as error:
+            return Unsupported(f"the function `{value.__name__}`: {error.reason}")
     return _constant(value)
+
+
+def _called(function: Any, text: FunctionText, scope: _Scope) -> Capture:
+    if function in scope.callers:  # recursion: the frontend says so at the call
+        return Unsupported(f"the function `{function.__name__}`, which calls itself")
+    return _source(function, text, scope)
+
+
+def _of_library(function: types.FunctionType) -> bool:
+    """Functions whose source is no kernel language: NumPy's, the standard library's, our own."""
+    top = (function.__module__ or "").split(".")[0]
+    return top in ("pykern", "numpy", "scipy") or (top in sys.stdlib_module_names and top != "__main__")
+
+
+def _kernel(kernel: Any, scope: _Scope) -> CapturedKernel:
+    inner = _source(kernel.__wrapped__, kernel.text, _Scope(scope.guards, (), program=False))
+    group = kernel.workgroup
+    return CapturedKernel(
+        inner,
+        tuple(_annotation(name, given) for name, given in kernel.annotations.items()),
+        kernel.options,
+        () if group is None else group if isinstance(group, tuple) else (group,),
+        None
+        if kernel.ndrange is None
+        else tuple((e.start, e.step, e.count) for e in index_space(kernel.ndrange)),
+    )
+
+
+def _annotation(name: str, given: Any) -> Annotation:
+    reads = writes = True
+    if isinstance(given, IntentAnnotation):
+        reads, writes, given = given.reads, given.writes, given.of
+    if isinstance(given, ArrayAnnotation):
+        return Annotation(name, dtype=given.dtype.name, shape=given.shape, reads=reads, writes=writes)
+    dtype = given.name if isinstance(given, DType) else given.__name__ if given in (int, float, bool) else ""
+    return Annotation(name, static=given is static, dtype=dtype, reads=reads, writes=writes)
 
 
 def _classify_type(value: type) -> Capture:

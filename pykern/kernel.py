@@ -28,6 +28,9 @@ class KernelBase:
     `lower` shows every stage without running.
     """
 
+    __pykern_kernel__ = True
+    """What capturing looks for: array programs launch kernels."""
+
     __slots__ = (
         "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_kept", "_launcher", "_lock",
         "annotations", "ndrange", "options", "signature", "text", "workgroup",

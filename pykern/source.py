@@ -123,7 +123,36 @@ class FunctionSource:
     defaults: tuple[tuple[str, Constant], ...] = ()
 
 
-Capture = Union[Constant, Builtin, TypeName, StructType, Unsupported, FunctionSource]
+@dataclass(frozen=True)
+class Annotation:
+    """What the annotation of a kernel's parameter says: compile-time, an intent, a dtype, the form of an array.
+
+    `shape` is None for a scalar; in it, None where any length will do.
+    """
+
+    name: str
+    static: bool = False
+    dtype: str = ""
+    shape: tuple[int | None, ...] | None = None
+    reads: bool = True
+    writes: bool = True
+
+
+@dataclass(frozen=True)
+class CapturedKernel:
+    """A kernel that an array program launches; it is built for each kind of call.
+
+    `ndrange` holds (start, step, count) for each dimension where the kernel has a static one, else None.
+    """
+
+    function: FunctionSource
+    annotations: tuple[Annotation, ...]
+    options: KernelOptions
+    workgroup: tuple[int, ...] = ()
+    ndrange: tuple[tuple[int, int, int], ...] | None = None
+
+
+Capture = Union[Constant, Builtin, TypeName, StructType, Unsupported, FunctionSource, CapturedKernel]
 
 
 @dataclass(frozen=True)

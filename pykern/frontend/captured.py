@@ -8,6 +8,7 @@ from pykern import source
 from pykern.frontend.arithmetic import python_constant
 from pykern.frontend.values import (
     FunctionValue,
+    KernelValue,
     LanguageName,
     NoneValue,
     Scalar,
@@ -38,6 +39,8 @@ def value(capture: source.Capture) -> Value:
         return StructConstructor(capture.name, capture.fields)
     if isinstance(capture, source.FunctionSource):
         return FunctionValue(capture)
+    if isinstance(capture, source.CapturedKernel):
+        return KernelValue(capture)
     return UnsupportedValue(capture.description)
 
 

@@ -12,7 +12,7 @@ from typing import Union
 from mlir import ir
 
 from pykern.locations import SourceSpan
-from pykern.source import FunctionSource
+from pykern.source import CapturedKernel, FunctionSource
 from pykern.types import DType
 
 
@@ -93,6 +93,13 @@ class FunctionValue:
 
 
 @dataclass(frozen=True)
+class KernelValue:
+    """A kernel, which array programs launch."""
+
+    kernel: CapturedKernel
+
+
+@dataclass(frozen=True)
 class RangeValue:
     """``range(...)``; `unroll` asks for one copy of the body per value."""
 
@@ -119,7 +126,7 @@ class UnsupportedValue:
 
 Value = Union[
     Scalar, Array, TupleValue, Text, NoneValue, LanguageName, TypeValue, StructConstructor,
-    FunctionValue, RangeValue, Undefined, UnsupportedValue,
+    FunctionValue, KernelValue, RangeValue, Undefined, UnsupportedValue,
 ]  # fmt: skip
 
 
@@ -150,6 +157,8 @@ def describe(value: Value) -> str:
         return f"the type {value.dtype.name}"
     if isinstance(value, FunctionValue):
         return f"the function `{value.source.name}`"
+    if isinstance(value, KernelValue):
+        return f"the kernel `{value.kernel.function.name}`"
     if isinstance(value, UnsupportedValue):
         return value.description
     return type(value).__name__

@@ -21,6 +21,7 @@ PLAIN_DATA = tuple(
         "types",
         "promotion",
         "source",
+        "program_source",
         "artifact",
         "abi",
         "settings",

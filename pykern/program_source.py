@@ -1,0 +1,31 @@
+"""`ProgramSource`: all the compiler needs to know of an array program and one kind of call, as plain data.
+
+Comes in: nothing; the front door of ``@pk.jit`` fills it in the user's process, the function captured with
+``function_source(..., program=True)``. Goes out: a picklable value that crosses to the compiler; its hash,
+with the target and the versions, is the key of the disk cache. Read next: `pykern.frontend.program`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+from pykern.source import FunctionSource, KernelOptions, Parameter
+
+
+@dataclass(frozen=True)
+class ProgramSource:
+    """An array program with what is passed for its parameters.
+
+    Arrays are `ArraySpec`s of known lengths and layout "C"; Python and NumPy scalars `ScalarSpec`s (values
+    of the run-time); `pk.static` values, strings, None and tuples of these `StaticSpec`s.
+    """
+
+    function: FunctionSource
+    parameters: tuple[Parameter, ...]
+    options: KernelOptions = field(default_factory=KernelOptions)
+    target: str = "llvm"
+
+    def key(self, versions: str) -> str:
+        """Hex digest of everything that decides the code; `versions` names compiler and host."""
+        return hashlib.sha256(f"{versions}\n{self!r}".encode()).hexdigest()[:40]
