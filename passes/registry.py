@@ -16,6 +16,7 @@ from pykern.errors import PassError
 from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
+from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
@@ -26,6 +27,7 @@ OWN: tuple[type[Pass], ...] = (
     CheckBounds,
     ExpandMath,
     ExpandNdrange,
+    NarrowIndices,
     SimplifyKern,
     TightenBounds,
     VectorizeStreams,

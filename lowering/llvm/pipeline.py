@@ -9,6 +9,7 @@ from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.machine import cache_bytes
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.streams import VectorizeStreams
@@ -25,6 +26,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             Upstream("int-range-optimizations,canonicalize,cse"),  # static lengths remove bounds tests
             TightenBounds(),  # guards become loop bounds: what is left vectorises
+            NarrowIndices(),  # after bounds, which it proves from; before vectors, which it makes wider
             Upstream("canonicalize,cse"),
             VectorizeStreams(
                 threshold_bytes=cache_bytes()

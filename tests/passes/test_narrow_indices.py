@@ -1,0 +1,208 @@
+"""kern-narrow-indices: the same bits as in 64 bits, near 2**31 above all; and kernels against NumPy."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.passes.framework import Upstream
+from pykern.passes.narrow_indices import NarrowIndices
+from tests.passes.jit import Compiled, transform
+
+BINARY = ("addi", "subi", "muli", "divsi", "remsi", "divui", "remui", "floordivsi", "ceildivsi", "ceildivui",
+          "minsi", "maxsi", "minui", "maxui", "andi", "ori", "xori", "shli", "shrsi", "shrui")  # fmt: skip
+DIVISIONS = {"divsi", "remsi", "divui", "remui", "floordivsi", "ceildivsi", "ceildivui"}
+PREDICATES = ("slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge", "eq", "ne")
+LIMITS = (2**31, 2**31 - 1, 2**31 - 3, 2**32 - 2, 2**30, 2**16, 46340, 7, 1, 0)
+TRIPS = 12
+
+
+class Body:
+    """Index arithmetic of two loops, on values near limits: some of it as floats, some of it as addresses."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.lines: list[str] = []
+        self.values = ["%i", "%j", "%small"]
+        self.stores = 0
+        for _ in range(self.random.randint(2, 9)):
+            self.values.append(self.operation())
+        self.store(self.values[-1])
+        self.store(self.random.choice(self.values))
+
+    def new(self, text: str) -> str:
+        self.lines.append(f"%v{len(self.lines)} = {text}")
+        return f"%v{len(self.lines) - 1}"
+
+    def constant(self, low: int, high: int) -> str:
+        return self.new(f"arith.constant {self.random.randint(low, high)} : index")
+
+    def limit(self) -> str:
+        number = self.random.choice(LIMITS) * self.random.choice((1, 1, -1))
+        return self.new(f"arith.constant {number} : index")
+
+    def value(self) -> str:
+        return self.random.choice(self.values[-4:]) if self.random.random() < 0.75 else self.limit()
+
+    def operation(self) -> str:
+        kind = self.random.choice((*BINARY, "addi", "muli", "select", "cast"))
+        if kind == "select":
+            test = self.new(
+                f"arith.cmpi {self.random.choice(PREDICATES)}, {self.value()}, {self.value()} : index"
+            )
+            return self.new(f"arith.select {test}, {self.value()}, {self.value()} : index")
+        if kind == "cast":
+            extend = self.random.choice(("index_cast", "index_castui"))
+            narrow = self.new(f"arith.index_cast {self.value()} : index to i32")
+            return self.new(f"arith.{extend} {narrow} : i32 to index")
+        left = self.value()
+        if kind in DIVISIONS:  # by what is never 0, and -1 only for constants of a tame dividend
+            right = self.constant(2, 9) if self.random.random() < 0.7 else self.divisor()
+        elif kind.startswith("sh"):
+            right = self.constant(0, 63)
+        else:
+            right = self.value()
+        return self.new(f"arith.{kind} {left}, {right} : index")
+
+    def divisor(self) -> str:
+        odd = self.new(f"arith.ori {self.value()}, %c1 : index")
+        minus_one = self.new("arith.constant -1 : index")
+        test = self.new(f"arith.cmpi eq, {odd}, {minus_one} : index")
+        three = self.constant(3, 3)
+        return self.new(f"arith.select {test}, {three}, {odd} : index")
+
+    def store(self, value: str) -> None:
+        wide = self.new(f"arith.index_cast {value} : index to i64")
+        number = self.new(f"arith.{self.random.choice(('sitofp', 'uitofp'))} {wide} : i64 to f64")
+        self.lines.append(f"memref.store {number}, %floats[%a, %b, %c{self.stores}] : memref<?x?x2xf64>")
+        self.lines.append(f"memref.store {value}, %whole[%a, %b, %c{self.stores}] : memref<?x?x2xindex>")
+        self.stores += 1
+
+    def text(self) -> str:
+        lower = self.random.choice(LIMITS) * self.random.choice((1, 1, -1)) - TRIPS // 2
+        upper, step = lower + TRIPS, self.random.choice((1, 1, 3))
+        inner = self.random.choice((0, 0, -TRIPS // 2, 2**16, -(2**31)))
+        lines = "\n      ".join(self.lines)
+        return f"""
+func.func @f(%floats: memref<?x?x2xf64>, %whole: memref<?x?x2xindex>, %given: i8) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %step = arith.constant {step} : index
+  %il = arith.constant {lower} : index
+  %iu = arith.constant {upper} : index
+  %jl = arith.constant {inner} : index
+  %ju = arith.constant {inner + TRIPS} : index
+  %small = arith.index_cast %given : i8 to index
+  scf.for %i = %il to %iu step %step {{
+    %a = arith.subi %i, %il : index
+    scf.for %j = %jl to %ju step %c1 {{
+      %b = arith.subi %j, %jl : index
+      {lines}
+    }}
+  }}
+  return
+}}"""
+
+
+def outputs(text: str, *passes) -> list[np.ndarray]:
+    compiled = Compiled(text, passes, speed_level=1)
+    results = []
+    for small in (-128, -1, 0, 77):
+        floats, whole = np.zeros((TRIPS, TRIPS, 2)), np.zeros((TRIPS, TRIPS, 2), np.int64)
+        compiled("f", floats, whole, small)
+        results += [floats, whole]
+    return results
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+@pytest.mark.parametrize("block", range(4))
+def test_same_bits_as_in_64(block, everywhere):
+    narrowed = 0
+    for seed in range(block * 20, block * 20 + 20):
+        text = Body(seed).text()
+        step = NarrowIndices(everywhere=everywhere)
+        narrowed += transform(text, [step]) != transform(text, [])
+        for expected, got in zip(outputs(text), outputs(text, step), strict=True):
+            assert np.array_equal(expected.view(np.int64), got.view(np.int64)), text
+    assert narrowed > 5  # the test sees narrow code
+
+
+def test_after_upstream_range_optimizations():
+    """In the order of the pipeline."""
+    for seed in range(100, 120):
+        text = Body(seed).text()
+        passes = (Upstream("int-range-optimizations,canonicalize,cse"), NarrowIndices(everywhere=True))
+        for expected, got in zip(outputs(text), outputs(text, *passes), strict=True):
+            assert np.array_equal(expected.view(np.int64), got.view(np.int64)), text
+
+
+@pk.kernel(ndrange=(37, 53))
+def mixed(x, y):
+    i, j = pk.index()
+    x[i, j] = pk.f32(i * 7 + j % 5)
+    y[i, j] = pk.f64((i - 20) // 3 - (j - 30) % -7)
+
+
+@pk.kernel(ndrange=(37, 53))
+def near_the_limit(x, y):
+    i, j = pk.index()
+    x[i, j] = pk.f64(i * 59652323 + 35 - j)  # 36 * 59652323 + 35 is 2**31 + 15, less than 53 apart
+    y[i, j] = pk.f64((i * 59652323) * 50 // (j + 1))
+
+
+@pk.kernel(ndrange=(5,))
+def loops(x):
+    i = pk.index()
+    total = 0.0
+    for k in range(10, -5, -3):
+        total += pk.f64(k * (i - 2) << 3)
+    for k in range(2147483640, 2147483656, 5):
+        total += pk.f64(k + i)
+    x[i] = total
+
+
+def position(n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(n, dtype=np.int64)[:, None], np.arange(m, dtype=np.int64)[None, :]
+
+
+def test_mixed_against_numpy():
+    i, j = position(37, 53)
+    x, y = np.zeros((37, 53), np.float32), np.zeros((37, 53))
+    mixed(x, y, ndrange=(37, 53))
+    assert np.array_equal(x, (i * 7 + j % 5).astype(np.float32))
+    assert np.array_equal(y, ((i - 20) // 3 - (j - 30) % -7).astype(np.float64))
+    text = mixed.lower(x, y, ndrange=(37, 53)).as_text("kern-narrow-indices")
+    assert "i32 to f32" in text and "i64 to f" not in text
+
+
+def test_near_the_limit_against_numpy():
+    i, j = position(37, 53)
+    x, y = np.zeros((37, 53)), np.zeros((37, 53))
+    near_the_limit(x, y, ndrange=(37, 53))
+    assert np.array_equal(x, (i * 59652323 + 35 - j).astype(np.float64))
+    assert x.max() > 2**31 > x[36].min()
+    assert np.array_equal(y, (i * 59652323 * 50 // (j + 1)).astype(np.float64))
+
+
+def test_loops_against_python():
+    x = np.zeros(5)
+    loops(x, ndrange=5)
+    for i in range(5):
+        expected = sum(float(k * (i - 2) << 3) for k in range(10, -5, -3))
+        assert x[i] == expected + sum(float(k + i) for k in range(2147483640, 2147483656, 5))
+
+
+@pytest.mark.parametrize("n", [1, 63, 1000])
+def test_a_dynamic_ndrange_stays_as_it_is(n):
+    @pk.kernel
+    def ramp(x):
+        i = pk.index()
+        x[i] = pk.f32(i * 3)
+
+    x = np.zeros(n, np.float32)
+    ramp(x, ndrange=n)
+    assert np.array_equal(x, np.arange(n, dtype=np.float32) * 3)
+    assert "i64 to f32" in ramp.lower(x, ndrange=n).as_text("kern-narrow-indices")
