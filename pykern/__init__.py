@@ -42,6 +42,7 @@ _HOME = {
         "pykern.errors",
     ),
 }  # fmt: skip
+_LANGUAGE = ("pykern.language", "pykern.array_language")
 _SUBMODULES = ("errors", "language", "testing", "types")
 
 
@@ -65,20 +66,21 @@ def __getattr__(name: str) -> Any:
     elif name in _SUBMODULES:
         return importlib.import_module(f"pykern.{name}")
     else:
-        language = importlib.import_module("pykern.language")
-        if name not in language.__all__:
+        home = next((m for m in map(importlib.import_module, _LANGUAGE) if name in m.__all__), None)
+        if home is None:
             raise AttributeError(f"module 'pykern' has no attribute {name!r}")
-        value = getattr(language, name)
+        value = getattr(home, name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    language = importlib.import_module("pykern.language")
-    return sorted({*globals(), *_HOME, *_SUBMODULES, *language.__all__})
+    names = {name for module in _LANGUAGE for name in importlib.import_module(module).__all__}
+    return sorted({*globals(), *_HOME, *_SUBMODULES, *names})
 
 
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
+    from pykern.array_language import *  # noqa: F403
     from pykern.devices import device as device
     from pykern.devices import devices as devices
     from pykern.errors import *  # noqa: F403

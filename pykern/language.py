@@ -337,6 +337,7 @@ _PYTHON = tuple(  # from builtins: names of ours shadow some of them here
     (getattr(builtins, name), name)
     for name in (
         "abs", "min", "max", "round", "len", "int", "float", "bool", "range", "print", "pow", "divmod",
+        "sum", "any", "all", "enumerate", "zip",
     )
 )  # fmt: skip
 _MATH = (
@@ -352,6 +353,14 @@ _NUMPY = {
     "fmod": "fmod", "clip": "clamp", "divmod": "divmod",
     "deg2rad": "radians", "rad2deg": "degrees", "bitwise_count": "popcount",
     **{n: n for n in _MATH if n not in ("gamma", "lgamma", "erf", "erfc", "remainder", "fma", "pow", "fabs", "fmod")},
+}  # fmt: skip
+_NUMPY |= {
+    n: n for n in (
+        "sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin", "dot", "matmul", "outer", "transpose",
+        "swapaxes", "reshape", "ravel", "expand_dims", "squeeze", "broadcast_to", "flip", "concatenate", "stack",
+        "pad", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange",
+        "eye", "copy",
+    )
 }  # fmt: skip
 _tables: dict[str, dict[Any, str]] = {}
 

@@ -53,8 +53,8 @@ CASTS = {"int": weak_int, "float": weak_float, "bool": bool_}
 
 def call(t: Translator, node: ast.Call, name: str) -> Value:
     """The value of ``name(...)``."""
-    if name in ("range", "unroll", "print"):
-        return {"range": _range, "unroll": _unroll, "print": _print}[name](t, node)
+    if name in _OF_NODES:
+        return _OF_NODES[name](t, node)
     args, keywords = t.arguments(node)
     if name in mathematics.NAMES:
         return _mathematics(t, node, name, args, keywords)
@@ -298,6 +298,7 @@ def assertion(t: Translator, node: ast.Assert) -> None:
     reports.AssertOp.create(materialise(condition), message.value)
 
 
+_OF_NODES: dict[str, Callable] = {"range": _range, "loop_range": _range, "unroll": _unroll, "print": _print}
 _HANDLERS: dict[str, Callable] = {
     "shared": _buffer(memory.SharedOp, "shared"),
     "private": _buffer(memory.PrivateOp, "private"),
