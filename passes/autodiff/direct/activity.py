@@ -1,0 +1,105 @@
+"""Which values and buffers depend on what is differentiated ("varied"), to a fixpoint.
+
+In: a kernel, and which of its arguments are differentiated. Out: `Activity`.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from pykern.dialect.collectives import COLLECTIVES
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import NotDifferentiable
+from pykern.passes import kernels
+from pykern.passes.autodiff.rules import table
+
+LOCAL = ("kern.shared", "kern.private")
+_TRANSPARENT = ("kern.stop_gradient",)
+
+
+class Activity:
+    """`values`: varied SSA values. `buffers`: memory whose cells carry a derivative."""
+
+    def __init__(self, kernel: ir.Operation, active: tuple[int, ...]) -> None:
+        arguments = kernels.body(kernel).arguments
+        self.kernel = kernel
+        self.arguments = {arguments[n] for n in active}
+        self.values: set[ir.Value] = {a for a in self.arguments if not _is_memory(a)}
+        self.buffers: set[ir.Value] = {a for a in self.arguments if _is_memory(a)}
+        size = -1
+        while size != len(self.values) + len(self.buffers):
+            size = len(self.values) + len(self.buffers)
+            for op in kernels.find(kernel, lambda op: True):
+                self._visit(op)
+
+    def varied(self, value: ir.Value) -> bool:
+        return value in self.values
+
+    def _visit(self, op: ir.Operation) -> None:
+        name = op.name
+        if name == "memref.load":
+            if op.operands[0] in self.buffers:
+                self._vary(op.results[0])
+        elif name in ("memref.store", "kern.atomic_rmw"):
+            if op.operands[0] in self.values:
+                self._written(op, op.operands[1])
+        elif name == "scf.for":
+            self._flow(list(op.operands)[3:], list(_block(op).arguments)[1:])
+            self._flow(_terminator(op, 0), list(_block(op).arguments)[1:])
+            self._flow(list(_block(op).arguments)[1:], list(op.results))
+        elif name == "scf.while":
+            before, after = _block(op), _block(op, 1)
+            self._flow(list(op.operands), list(before.arguments))
+            self._flow(_terminator(op, 1), list(before.arguments))
+            passed = _terminator(op, 0)[1:]
+            self._flow(passed, list(after.arguments))
+            self._flow(passed, list(op.results))
+        elif name == "scf.if":
+            for number, region in enumerate(op.regions):
+                if len(region.blocks):
+                    self._flow(_terminator(op, number), list(op.results))
+        elif name in _TRANSPARENT or table.is_cut(op):
+            return
+        elif any(v in self.values for v in op.operands) and (
+            table.has_rule(op) or name in COLLECTIVES or name in ("func.call", "arith.bitcast")
+        ):
+            for result in op.results:
+                self._vary(result)
+
+    def _written(self, op: ir.Operation, memory: ir.Value) -> None:
+        if not isinstance(ir.MemRefType(memory.type).element_type, ir.FloatType):
+            return
+        if not isinstance(memory.owner, ir.Block):
+            self.buffers.add(memory)  # shared or private
+        elif memory not in self.buffers and _is_read(self.kernel, memory):
+            raise NotDifferentiable(
+                "this array carries a derivative from here to where it is read",
+                span_of(op.location),
+                "pass it with its shadow: pk.Dup(x, dx)",
+            )
+
+    def _flow(self, sources: list[ir.Value], targets: list[ir.Value]) -> None:
+        for source, target in zip(sources, targets, strict=True):
+            if source in self.values:
+                self._vary(target)
+
+    def _vary(self, value: ir.Value) -> None:
+        if isinstance(value.type, ir.FloatType):
+            self.values.add(value)
+
+
+def _is_memory(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.MemRefType)
+
+
+def _is_read(kernel: ir.Operation, memory: ir.Value) -> bool:
+    return any(op.operands[0] == memory for op in kernels.named(kernel, "memref.load"))
+
+
+def _block(op: ir.Operation, region: int = 0) -> ir.Block:
+    return op.regions[region].blocks[0]
+
+
+def _terminator(op: ir.Operation, region: int) -> list[ir.Value]:
+    operations = _block(op, region).operations
+    return list(operations[len(operations) - 1].operation.operands)

@@ -1,0 +1,69 @@
+"""Collectives in the reverse sweep. Their adjoints are collectives of the same work-items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mlir import ir
+from mlir.dialects import arith
+
+from pykern.dialect.collectives import (
+    COLLECTIVES,
+    SubgroupExclusiveScanOp,
+    SubgroupReduceOp,
+    SubgroupScanOp,
+)
+from pykern.dialect.diagnostics import span_of
+from pykern.dialect.index_space import LaneIdOp
+from pykern.errors import NotDifferentiable
+
+if TYPE_CHECKING:
+    from pykern.passes.autodiff.direct.sweep import Sweep
+
+
+def reverse_collective(sweep: Sweep, op: ir.Operation) -> bool:
+    """Reverse a subgroup or group operation; False for any other op."""
+    if op.name not in COLLECTIVES:
+        return False
+    adjoint = sweep.adjoints.pop(op.results[0], None)
+    if adjoint is not None and sweep.activity.varied(op.operands[0]):
+        sweep.add(op.operands[0], _flowing(sweep, op, adjoint))
+    return True
+
+
+def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> ir.Value:
+    kind = ir.StringAttr(op.attributes["kind"]).value if "kind" in op.attributes else ""
+    if op.name in ("kern.subgroup_reduce", "kern.group_reduce") and kind in ("add", "min", "max"):
+        reduce = type(op.opview).create
+        total = reduce("add", adjoint)
+        return total if kind == "add" else _to_winners(sweep, op, total)
+    if op.name == "kern.subgroup_scan" and kind == "add":  # the sum over this lane and those behind it
+        total = SubgroupReduceOp.create("add", adjoint)
+        return arith.SubFOp(total, SubgroupExclusiveScanOp.create("add", adjoint)).result
+    if op.name == "kern.subgroup_exclusive_scan" and kind == "add":
+        total = SubgroupReduceOp.create("add", adjoint)
+        return arith.SubFOp(total, SubgroupScanOp.create("add", adjoint)).result
+    if op.name == "kern.subgroup_broadcast":
+        total = SubgroupReduceOp.create("add", adjoint)
+        chosen = arith.CmpIOp(
+            arith.CmpIPredicate.eq, LaneIdOp.create(), sweep.recall.primal(op.operands[1])
+        ).result
+        return arith.SelectOp(chosen, total, _number(adjoint.type, 0.0)).result
+    raise NotDifferentiable(
+        f"`{op.name.removeprefix('kern.')}`{f' of kind {kind}' if kind else ''} has no rule of differentiation",
+        span_of(op.location),
+        "use a reduction of kind add, min or max, or shared memory",
+    )
+
+
+def _to_winners(sweep: Sweep, op: ir.Operation, total: ir.Value) -> ir.Value:
+    """Who has the extreme value gets the derivative; several share it equally."""
+    value, extreme = sweep.recall.primal(op.operands[0]), sweep.recall.primal(op.results[0])
+    wins = arith.CmpFOp(arith.CmpFPredicate.OEQ, value, extreme).result
+    zero, one = _number(total.type, 0.0), _number(total.type, 1.0)
+    count = type(op.opview).create("add", arith.SelectOp(wins, one, zero).result)
+    return arith.SelectOp(wins, arith.DivFOp(total, count).result, zero).result
+
+
+def _number(kind: ir.Type, value: float) -> ir.Value:
+    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, value)).result

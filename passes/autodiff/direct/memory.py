@@ -1,0 +1,154 @@
+"""Loads, stores and atomics in the reverse sweep: what flows goes through the shadow of the array.
+
+A load adds to the cell of the shadow; a store takes what is there and leaves zero; an atomic add takes
+it and leaves it. Where other work-items may add to the same cell, the addition is atomic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf
+
+from pykern.dialect.atomics import AtomicRmwOp
+from pykern.dialect.diagnostics import span_of
+from pykern.dialect.index_space import GroupSizeOp, LocalLinearIdOp
+from pykern.dialect.memory import BarrierOp, PrivateOp, SharedOp
+from pykern.errors import NotDifferentiable
+from pykern.passes import kernels
+from pykern.passes.autodiff.direct.activity import LOCAL, Activity
+from pykern.passes.autodiff.direct.sharing import MEMORY_AT, Sharing
+from pykern.passes.kernels import index_constant, named
+
+if TYPE_CHECKING:
+    from pykern.passes.autodiff.direct.sweep import Sweep
+
+
+class Shadows:
+    """The shadow of each array that carries a derivative; `restored` arrays get their old cells back."""
+
+    def __init__(
+        self, activity: Activity, sharing: Sharing, of: dict[ir.Value, ir.Value], restored: set[ir.Value]
+    ) -> None:
+        self.activity, self.sharing = activity, sharing
+        self.of, self.restored = of, restored
+
+    def concerns(self, op: ir.Operation) -> bool:
+        if op.name not in MEMORY_AT:
+            return False
+        memory = op.operands[MEMORY_AT[op.name]]
+        return memory in self.activity.buffers or (memory in self.restored and op.name == "memref.store")
+
+    def make_local(self, kernel: ir.Operation) -> None:
+        """Shadows of shared and private memory, zeroed, at the current insertion point."""
+        shared = False
+        for op in named(kernel, *LOCAL):
+            if op.result not in self.activity.buffers:
+                continue
+            kind = ir.MemRefType(op.result.type)
+            with op.location:
+                made = (SharedOp if op.name == "kern.shared" else PrivateOp).create(
+                    tuple(kind.shape), kind.element_type
+                )
+                _fill_with_zero(made, kernels.rank(kernel) if op.name == "kern.shared" else None)
+            shared = shared or op.name == "kern.shared"
+            self.of[op.result] = made
+        if shared:
+            BarrierOp.create()
+
+    def exclusive(self, memory: ir.Value) -> bool:
+        """Whether no other work-item touches the cells this one touches."""
+        if isinstance(memory.owner, ir.Block):
+            return self.sharing.own[memory]
+        return memory.owner.operation.name == "kern.private"
+
+
+def reverse_memory(sweep: Sweep, op: ir.Operation) -> bool:
+    """Reverse a load, store or atomic; False for any other op."""
+    if op.name == "memref.load":
+        _load(sweep, op)
+    elif op.name == "memref.store":
+        _store(sweep, op)
+    elif op.name in ("kern.atomic_rmw", "kern.atomic_cas"):
+        _atomic(sweep, op)
+    else:
+        return False
+    return True
+
+
+def _load(sweep: Sweep, op: ir.Operation) -> None:
+    memory, *indices = op.operands
+    flowing = sweep.adjoints.pop(op.results[0], None)
+    if flowing is None or memory not in sweep.shadows.of:
+        return
+    accumulate(
+        flowing,
+        sweep.shadows.of[memory],
+        [sweep.recall.primal(i) for i in indices],
+        sweep.shadows.exclusive(memory),
+    )
+
+
+def _store(sweep: Sweep, op: ir.Operation) -> None:
+    value, memory, *indices = op.operands
+    where = [sweep.recall.primal(i) for i in indices]
+    if memory in sweep.shadows.of:
+        shadow = sweep.shadows.of[memory]
+        sweep.add(value, memref.LoadOp(shadow, where).result)
+        nothing = arith.ConstantOp(value.type, ir.FloatAttr.get(value.type, 0.0)).result
+        memref.StoreOp(nothing, shadow, where)
+    if memory in sweep.shadows.restored:
+        old = sweep.recall.overwritten(op)
+        memref.StoreOp(old, sweep.recall.forward.values[memory], where)
+
+
+def _atomic(sweep: Sweep, op: ir.Operation) -> None:
+    at = MEMORY_AT[op.name]
+    memory, *indices = list(op.operands)[at:]
+    if memory not in sweep.shadows.of:
+        return
+    kind = ir.StringAttr(op.attributes["kind"]).value if op.name == "kern.atomic_rmw" else "compare_exchange"
+    used = next(iter(op.results[0].uses), None) is not None
+    if kind not in ("add", "sub") or used:
+        raise NotDifferentiable(
+            f"atomic {kind}{', whose old value is used,' if used else ''} depends on the order of the work-items",
+            span_of(op.location),
+            "use pk.atomic_add without its result, or pk.group_reduce",
+        )
+    flowing = memref.LoadOp(sweep.shadows.of[memory], [sweep.recall.primal(i) for i in indices]).result
+    sweep.add(op.operands[0], arith.NegFOp(flowing).result if kind == "sub" else flowing)
+
+
+def accumulate(flowing: ir.Value, shadow: ir.Value, indices: list[ir.Value], exclusive: bool) -> None:
+    """Add to a cell of a shadow."""
+    if exclusive:
+        known = memref.LoadOp(shadow, indices).result
+        memref.StoreOp(arith.AddFOp(known, flowing).result, shadow, indices)
+    else:
+        AtomicRmwOp.create("add", flowing, shadow, indices)
+
+
+def _fill_with_zero(memory: ir.Value, group_rank: int | None) -> None:
+    """Zero a buffer; the work-items of a group of `group_rank` dimensions share the first dimension."""
+    kind = ir.MemRefType(memory.type)
+    starts = [index_constant(0) for _ in kind.shape]
+    steps = [index_constant(1) for _ in kind.shape]
+    if group_rank is not None:
+        starts[0] = LocalLinearIdOp.create()
+        sizes = [GroupSizeOp.create(d) for d in range(group_rank)]
+        steps[0] = sizes[0]
+        for size in sizes[1:]:
+            steps[0] = arith.MulIOp(steps[0], size).result
+    _nest(memory, list(zip(starts, [index_constant(n) for n in kind.shape], steps, strict=True)), [])
+
+
+def _nest(memory: ir.Value, bounds: list, indices: list[ir.Value]) -> None:
+    if not bounds:
+        kind = ir.MemRefType(memory.type).element_type
+        memref.StoreOp(arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0)).result, memory, indices)
+        return
+    loop = scf.ForOp(*bounds[0])
+    with ir.InsertionPoint(loop.body):
+        _nest(memory, bounds[1:], [*indices, loop.induction_variable])
+        scf.YieldOp([])

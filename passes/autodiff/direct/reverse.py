@@ -1,0 +1,117 @@
+"""`kern-reverse`: a kernel becomes the one that gives its gradient.
+
+Each work-item runs forward, without stores that outlast the launch, and then back. In: a kernel, and
+the numbers of the arguments that are differentiated. Out: the same function with a shadow behind each
+of these, an array for an array, a 0-d array for a scalar. The shadow of what the kernel wrote goes in
+as the cotangent and comes out as zero; the others are added to. Arrays keep their values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import func
+
+from pykern.passes import kernels
+from pykern.passes.autodiff.direct.activity import Activity
+from pykern.passes.autodiff.direct.copying import ForwardSweep
+from pykern.passes.autodiff.direct.memory import Shadows, accumulate
+from pykern.passes.autodiff.direct.recall import Recall, Scope
+from pykern.passes.autodiff.direct.shadow_arguments import replace_function
+from pykern.passes.autodiff.direct.sharing import Sharing
+from pykern.passes.autodiff.direct.structured import captured_values
+from pykern.passes.autodiff.direct.sweep import Sweep
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import identity, named
+
+
+@dataclass(frozen=True)
+class ReverseKernel(Pass):
+    """Reverse mode, work-item by work-item. Raises `NotDifferentiable` at the line that prevents it."""
+
+    name: ClassVar[str] = "kern-reverse"
+    active: tuple[int, ...] = ()
+    """Numbers of the function's arguments that get a shadow."""
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in list(kernels.kernels(module)):
+            with kernel.location:
+                replace_function(
+                    kernel, self.active, lambda k, shadows: _Gradient(k, self.active).emit(*shadows)
+                )
+
+
+class _Gradient:
+    def __init__(self, kernel: ir.Operation, active: tuple[int, ...]) -> None:
+        self.kernel = kernel
+        self.activity = Activity(kernel, active)
+        self.sharing = Sharing(kernel)
+        self.sharing.refuse_races()
+        accesses = self.sharing.accesses
+        self.restored = {m for m, found in accesses.items() if found.stores and found.loads}
+        dropped = {
+            identity(op)
+            for memory, found in accesses.items()
+            if memory not in self.restored
+            for op in found.stores + found.atomics
+        }
+        dropped |= {identity(op) for op in named(kernel, "kern.print")}
+        self.forward = ForwardSweep(dropped, self.restored)
+
+    def emit(self, values: dict[ir.Value, ir.Value], shadows: dict[ir.Value, ir.Value]) -> None:
+        """The new body. `values` and `shadows` map the kernel's arguments to the new function's."""
+        self.forward.values.update(values)
+        arrays = {a: s for a, s in shadows.items() if isinstance(a.type, ir.MemRefType)}
+        held = Shadows(self.activity, self.sharing, arrays, self.restored)
+        self.sweep = Sweep(self.activity, Recall(self.forward, self.sharing), held)
+        held.make_local(self.kernel)
+        self._both(kernels.body(self.kernel))
+        for argument, shadow in shadows.items():
+            if argument not in arrays and argument in self.sweep.adjoints:
+                accumulate(self.sweep.adjoints[argument], shadow, [], exclusive=False)
+        func.ReturnOp([])
+
+    def _both(self, block: ir.Block) -> None:
+        """Forward and back through a block that is not repeated: its values stay alive between."""
+        operations = [o.operation for o in block.operations][:-1]
+        tail = _tail(operations)
+        straight = operations if tail is None else operations[:tail]
+        self.forward.operations(straight)
+        scope = Scope(block)
+        if tail is not None:
+            self.sweep.recall.scopes.append(scope)
+            self._tail_branch(operations[tail])
+            self.sweep.recall.scopes.pop()
+        self.sweep.block(scope, straight)
+
+    def _tail_branch(self, op: ir.Operation) -> None:
+        """A branch nothing follows goes forward and back at once: nothing in it has to be taped."""
+        sweep = self.sweep
+        outside = captured_values(sweep, op)
+        made = ir.Operation.create(
+            "scf.if", results=[v.type for v in outside], operands=self.forward.of(op.operands), regions=2,
+            loc=op.location,
+        )  # fmt: skip
+        outer = sweep.adjoints
+        for number, region in enumerate(made.regions):
+            with ir.InsertionPoint(region.blocks.append()), op.location:
+                sweep.adjoints = {}
+                if len(op.regions[number].blocks):
+                    self._both(op.regions[number].blocks[0])
+                ir.Operation.create("scf.yield", operands=[sweep.taken(v) for v in outside])
+        sweep.adjoints = outer
+        for value, adjoint in zip(outside, made.results, strict=True):
+            sweep.add(value, adjoint)
+
+
+def _tail(operations: list[ir.Operation]) -> int | None:
+    """The position of a last scf.if without results, if the block ends with one."""
+    for position in range(len(operations) - 1, -1, -1):
+        op = operations[position]
+        if op.name == "scf.if" and not op.results:
+            return position
+        if op.regions or not op.name.startswith(("arith.", "math.", "memref.dim")):
+            return None
+    return None

@@ -1,0 +1,85 @@
+"""A kernel's function with a shadow behind each argument that is differentiated.
+
+In: the function and the numbers of its arguments. Out: a function of the same name and marks in its
+place, whose body `fill` writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlir import ir
+from mlir.dialects import func
+
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import NotDifferentiable
+from pykern.passes import kernels
+
+Values = dict[ir.Value, ir.Value]
+
+
+def replace_function(
+    kernel: ir.Operation, active: tuple[int, ...], fill: Callable[[ir.Operation, tuple[Values, Values]], None]
+) -> None:
+    """`fill` is given the kernel and the maps from its arguments to the new ones, and to their shadows."""
+    arguments = list(kernels.body(kernel).arguments)
+    names = _names(kernel, len(arguments))
+    types: list[ir.Type] = []
+    labels: list[str] = []
+    for number, argument in enumerate(arguments):
+        types.append(argument.type)
+        labels.append(names[number])
+        if number in active:
+            types.append(shadow_type(argument, names[number]))
+            labels.append(shadow_name(names[number]))
+    with ir.InsertionPoint(kernel):
+        made = func.FuncOp("kern.unnamed", ir.FunctionType.get(types, []))
+    block = made.add_entry_block()
+    values: Values = {}
+    shadows: Values = {}
+    given = iter(block.arguments)
+    for number, argument in enumerate(arguments):
+        values[argument] = next(given)
+        if number in active:
+            shadows[argument] = next(given)
+    for name in kernel.attributes.keys():  # noqa: SIM118
+        if name.startswith("kern."):
+            made.operation.attributes[name] = kernel.attributes[name]
+    made.arg_attrs = [ir.DictAttr.get({"kern.name": ir.StringAttr.get(n)}) for n in labels]
+    try:
+        with ir.InsertionPoint(block):
+            fill(kernel, (values, shadows))
+    except NotDifferentiable:
+        made.operation.erase()
+        raise
+    name = kernel.attributes["sym_name"]
+    kernel.erase()
+    made.operation.attributes["sym_name"] = name
+
+
+def shadow_name(name: str) -> str:
+    """What the shadow of an argument is called."""
+    return f"d_{name}"
+
+
+def shadow_type(argument: ir.Value, name: str) -> ir.Type:
+    """The type of an argument's shadow. Raises `NotDifferentiable` for integers."""
+    kind = argument.type
+    element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
+    if not isinstance(element, ir.FloatType):
+        raise NotDifferentiable(
+            f"`{name}` holds integers ({element}): nothing can be differentiated by it",
+            span_of(argument.owner.owner.location),
+            "pass it plainly, without pk.Dup",
+        )
+    return kind if isinstance(kind, ir.MemRefType) else ir.MemRefType.get([], element)
+
+
+def _names(kernel: ir.Operation, count: int) -> list[str]:
+    if "arg_attrs" not in kernel.attributes:
+        return [f"argument{n}" for n in range(count)]
+    found = []
+    for number, attribute in enumerate(ir.ArrayAttr(kernel.attributes["arg_attrs"])):
+        given = ir.DictAttr(attribute)
+        found.append(ir.StringAttr(given["kern.name"]).value if "kern.name" in given else f"argument{number}")
+    return found

@@ -1,0 +1,201 @@
+"""Branches and loops in the reverse sweep.
+
+A branch is taken again with the condition it had, a loop runs as often as it did, last iteration
+first. What flows to values from outside of the body is carried around the reversed loop, or comes
+out of the reversed branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mlir import ir
+from mlir.dialects import arith
+
+from pykern.passes.autodiff.direct.recall import Scope, trip_count
+from pykern.passes.kernels import find, identity, index_constant
+
+if TYPE_CHECKING:
+    from pykern.passes.autodiff.direct.sweep import Sweep
+
+
+def reverse_if(sweep: Sweep, op: ir.Operation) -> None:
+    """``scf.if``: results' adjoints flow into the branch that was taken."""
+    condition = sweep.recall.primal(op.operands[0])
+    flowing = [sweep.adjoints.pop(r, None) for r in op.results]
+    outside = captured_values(sweep, op)
+    made = ir.Operation.create("scf.if", results=[v.type for v in outside], operands=[condition], regions=2)
+
+    def branch(number: int) -> None:
+        block = made.regions[number].blocks.append()
+        if not len(op.regions[number].blocks):
+            with ir.InsertionPoint(block):
+                _yield([_zero(v.type) for v in outside])
+            return
+        inside = op.regions[number].blocks[0]
+        with ir.InsertionPoint(block):
+            sweep.adjoints = {}
+            for value, adjoint in zip(terminator(inside).operands, flowing, strict=True):
+                sweep.add(value, adjoint)
+            sweep.block(Scope(inside, sweep.recall.forward.block_of(op, number), block))
+            _yield([sweep.taken(v) for v in outside])
+
+    _isolated(sweep, lambda: [branch(0), branch(1)])
+    for value, adjoint in zip(outside, made.results, strict=True):
+        sweep.add(value, adjoint)
+
+
+def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
+    """``scf.for``: iterations from last to first; what was carried forward, its adjoint is carried back."""
+    body = op.regions[0].blocks[0]
+    carried = list(body.arguments)[1:]
+    active = [n for n, v in enumerate(carried) if sweep.activity.varied(v)]
+    outside = captured_values(sweep, op)
+    lower, upper, step = (sweep.recall.primal(v) for v in list(op.operands)[:3])
+    trips = trip_count(lower, upper, step)
+    start = [_popped(sweep, op.results[n]) for n in active] + [sweep.taken(v) for v in outside]
+    made, block = _loop(trips, start)
+
+    def reverse() -> None:
+        with ir.InsertionPoint(block):
+            last = arith.SubIOp(arith.SubIOp(trips, block.arguments[0]).result, index_constant(1)).result
+            counter = arith.AddIOp(lower, arith.MulIOp(last, step).result).result
+            scope = Scope(body, sweep.recall.forward.block_of(op, 0), block)
+            _before_marker(scope, counter)
+            scope.values[body.arguments[0]] = counter
+            given = list(block.arguments)[1:]
+            sweep.adjoints = dict(zip(outside, given[len(active) :], strict=True))
+            ends = list(terminator(body).operands)
+            for n, adjoint in zip(active, given, strict=False):
+                sweep.add(ends[n], adjoint)
+            sweep.block(scope)
+            _yield([sweep.taken(carried[n]) for n in active] + [sweep.taken(v) for v in outside])
+
+    _isolated(sweep, reverse)
+    results = list(made.results)
+    for value, adjoint in zip(outside, results[len(active) :], strict=True):
+        sweep.adjoints[value] = adjoint
+    for n, adjoint in zip(active, results, strict=False):
+        sweep.add(op.operands[3 + n], adjoint)
+
+
+def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
+    """``scf.while``: its test ran once more than its body, so the reverse begins with a test."""
+    forward = sweep.recall.forward
+    before, after = (region.blocks[0] for region in op.regions)
+    outside = captured_values(sweep, op)
+    trips = sweep.recall.scope.recall(forward.trips[identity(op)])
+    tested = [v for v in before.arguments if sweep.activity.varied(v)]
+    passed = [n for n, v in enumerate(after.arguments) if sweep.activity.varied(v)]
+    start = [_popped(sweep, op.results[n]) for n in passed]
+    start += [_zero(v.type) for v in tested] + [sweep.taken(v) for v in outside]
+    one = index_constant(1)
+    made, block = _loop(arith.AddIOp(trips, one).result, start)
+
+    def test(given: list[ir.Value], at: ir.Block) -> list[ir.Value]:
+        """Reverse the test: adjoints of what it passed on become those of what it was given."""
+        sweep.adjoints = dict(zip(outside, given[len(passed) :], strict=True))
+        values = list(terminator(before).operands)[1:]
+        for n, adjoint in zip(passed, given, strict=False):
+            sweep.add(values[n], adjoint)
+        sweep.block(Scope(before, forward.block_of(op, 0), at))
+        return [sweep.taken(v) for v in tested] + [sweep.taken(v) for v in outside]
+
+    def body(given: list[ir.Value], at: ir.Block) -> list[ir.Value]:
+        sweep.adjoints = dict(zip(outside, given[len(tested) :], strict=True))
+        ends = dict(zip(before.arguments, terminator(after).operands, strict=True))
+        for value, adjoint in zip(tested, given, strict=False):
+            sweep.add(ends[value], adjoint)
+        sweep.block(Scope(after, forward.block_of(op, 1), at))
+        return [sweep.taken(after.arguments[n]) for n in passed] + [sweep.taken(v) for v in outside]
+
+    def reverse() -> None:
+        with ir.InsertionPoint(block):
+            given = list(block.arguments)[1:]
+            flowing = given[: len(passed)] + given[len(passed) + len(tested) :]
+            at_test = test(flowing, block)
+            more = arith.CmpIOp(arith.CmpIPredicate.slt, block.arguments[0], trips).result
+            types = [start[n].type for n in range(len(passed))] + [v.type for v in outside]
+            inner = ir.Operation.create("scf.if", results=types, operands=[more], regions=2)
+            run, rest = (region.blocks.append() for region in inner.regions)
+            with ir.InsertionPoint(run):
+                _yield(body(at_test, run))
+            with ir.InsertionPoint(rest):
+                _yield([_zero(v.type) for v in start[: len(passed)]] + at_test[len(tested) :])
+            results = list(inner.results)
+            _yield(results[: len(passed)] + at_test[: len(tested)] + results[len(passed) :])
+
+    _isolated(sweep, reverse)
+    results = list(made.results)[len(passed) :]
+    for value, adjoint in zip(outside, results[len(tested) :], strict=True):
+        sweep.adjoints[value] = adjoint
+    initial = dict(zip(before.arguments, op.operands, strict=True))
+    for value, adjoint in zip(tested, results, strict=False):
+        sweep.add(initial[value], adjoint)
+
+
+STRUCTURED: dict[str, Callable[[Sweep, ir.Operation], None]] = {
+    "scf.if": reverse_if,
+    "scf.for": reverse_for,
+    "scf.while": reverse_while,
+}
+
+
+def terminator(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation
+
+
+def captured_values(sweep: Sweep, op: ir.Operation) -> list[ir.Value]:
+    """Varied values from outside that the regions use: each once, in order."""
+    inside = {identity(o) for o in find(op, lambda o: True)}
+    found: dict[ir.Value, None] = {}
+    for inner in find(op, lambda o: True):
+        for value in inner.operands:
+            if sweep.activity.varied(value) and not _defined_in(value, op, inside):
+                found[value] = None
+    return list(found)
+
+
+def _defined_in(value: ir.Value, op: ir.Operation, inside: set[int]) -> bool:
+    if isinstance(value.owner, ir.Block):
+        owner = value.owner.owner.operation
+        return owner == op or identity(owner) in inside
+    return identity(value.owner.operation) in inside
+
+
+def _isolated(sweep: Sweep, reverse: Callable[[], object]) -> None:
+    """Run with adjoints of its own: what flows inside a region stays there until it is yielded."""
+    outer = sweep.adjoints
+    reverse()
+    sweep.adjoints = outer
+
+
+def _loop(trips: ir.Value, start: list[ir.Value]) -> tuple[ir.Operation, ir.Block]:
+    bounds = [index_constant(0), trips, index_constant(1)]
+    types = [v.type for v in start]
+    made = ir.Operation.create("scf.for", results=types, operands=[*bounds, *start], regions=1)
+    return made, made.regions[0].blocks.append(ir.IndexType.get(), *types)
+
+
+def _before_marker(scope: Scope, counter: ir.Value) -> None:
+    """The loop's counter is computed before everything that is recomputed from it."""
+    assert scope.marker is not None
+    last = counter.owner.operation
+    chain = [o.operation for o in scope.marker.block.operations]
+    position = next(n for n, o in enumerate(chain) if identity(o) == identity(last))
+    for op in chain[: position + 1]:
+        if identity(op) != identity(scope.marker):
+            op.move_before(scope.marker)
+
+
+def _popped(sweep: Sweep, value: ir.Value) -> ir.Value:
+    return sweep.adjoints.pop(value, None) or _zero(value.type)
+
+
+def _zero(kind: ir.Type) -> ir.Value:
+    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0)).result
+
+
+def _yield(values: list[ir.Value]) -> None:
+    ir.Operation.create("scf.yield", operands=values)

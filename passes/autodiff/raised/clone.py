@@ -1,0 +1,85 @@
+"""Copies of ops with other operands, also inside their regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mlir import ir
+
+
+def defining(value: ir.Value) -> ir.Operation | None:
+    """The op whose result the value is; None for a block argument."""
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else owner.operation
+
+
+def home(value: ir.Value) -> ir.Block:
+    """The block the value belongs to."""
+    owner = value.owner
+    return owner if isinstance(owner, ir.Block) else owner.operation.block
+
+
+def free_values(op: ir.Operation, nested_only: bool = False) -> list[ir.Value]:
+    """Values from outside that the regions of `op` read, in order; and its operands, unless `nested_only`."""
+    inside: set[ir.Value] = set()
+    read: dict[ir.Value, None] = {} if nested_only else dict.fromkeys(op.operands)
+    regions = list(op.regions)
+    if not regions:
+        return list(read)
+
+    def visit(inner: ir.Operation) -> None:
+        for operand in inner.operands:
+            read.setdefault(operand)
+        inside.update(inner.results)
+        for region in inner.regions:
+            blocks(region)
+
+    def blocks(region: ir.Region) -> None:
+        for block in region.blocks:
+            inside.update(block.arguments)
+            for inner in block.operations:
+                visit(inner.operation)
+
+    for region in regions:
+        blocks(region)
+    return [value for value in read if value not in inside]
+
+
+def clone(op: ir.Operation, lookup: Callable[[ir.Value], ir.Value]) -> ir.Operation:
+    """A copy at the current insertion point that reads `lookup(v)` for every value v from outside."""
+    replaced = {value: lookup(value) for value in free_values(op)}
+    copy = op.clone().operation
+    _replace(copy, replaced)
+    return copy
+
+
+def clone_block(block: ir.Block, known: dict[ir.Value, ir.Value]) -> list[ir.Value]:
+    """Copy a block's ops here, with `known` for what they read; what the terminator reads, mapped."""
+    *ops, terminator = [op.operation for op in block.operations]
+    for op in ops:
+        copy = clone(op, lambda value: known.get(value, value))
+        known.update(zip(op.results, copy.results, strict=True))
+    return [known.get(value, value) for value in terminator.operands]
+
+
+def terminator_operands(block: ir.Block) -> list[ir.Value]:
+    return list(block.operations[len(block.operations) - 1].operation.operands)
+
+
+def body_of(op: ir.Operation) -> ir.Block:
+    return op.regions[0].blocks[0]
+
+
+def _replace(op: ir.Operation, replaced: dict[ir.Value, ir.Value]) -> None:
+    for place, operand in enumerate(op.operands):
+        if operand in replaced and replaced[operand] != operand:
+            op.operands[place] = replaced[operand]
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                _replace(inner.operation, replaced)
+
+
+def set_operands(op: ir.Operation, values: Sequence[ir.Value]) -> None:
+    for place, value in enumerate(values):
+        op.operands[place] = value
