@@ -43,6 +43,38 @@ class SharedOp(BufferOp):
 
 
 @kern_op
+class DynamicSharedOp(KernOp):
+    """A buffer that the work-items of a group share, as many elements as fit in `bytes`. One a kernel.
+
+    ``%t = "kern.dynamic_shared"(%bytes) : (index) -> memref<?xf32, #gpu.address_space<workgroup>>``
+    """
+
+    OPERATION_NAME = "kern.dynamic_shared"
+    IRDL = """
+    %index = irdl.is index
+    %memref = irdl.base "!builtin.memref"
+    irdl.operands(bytes: %index)
+    irdl.results(memory: %memref)
+    """
+
+    @classmethod
+    def create(cls, size: ir.Value, element: ir.Type) -> ir.Value:
+        space = ir.Attribute.parse(f"#gpu.address_space<{SharedOp.SPACE}>")
+        length = ir.ShapedType.get_dynamic_size()
+        kind = ir.MemRefType.get([length], element, memory_space=space)
+        return cls.build(operands=[size], results=[kind]).result
+
+    def check(self) -> None:
+        memref = ir.MemRefType(self.result.type)
+        if f"<{SharedOp.SPACE}>" not in str(memref.memory_space):
+            raise self.refuse(
+                f"gives memory in #gpu.address_space<{SharedOp.SPACE}>, not {memref.memory_space}"
+            )
+        if memref.rank != 1 or not memref.is_dynamic_dim(0):
+            raise self.refuse("gives one dimension, whose length is taken at launch")
+
+
+@kern_op
 class PrivateOp(BufferOp):
     """A buffer of each work-item; it keeps its contents across barriers.
 

@@ -43,8 +43,8 @@ def _array_names(kernel: ir.Operation) -> dict[ir.Value, str]:
         given = ir.DictAttr(attribute)
         if "kern.name" in given:
             names[argument] = ir.StringAttr(given["kern.name"]).value
-    for op in named(kernel, "kern.shared", "kern.private"):
-        names[op.result] = f"pk.{op.name.removeprefix('kern.')} memory"
+    for op in named(kernel, "kern.shared", "kern.dynamic_shared", "kern.private"):
+        names[op.result] = f"pk.{op.name.removeprefix('kern.').removeprefix('dynamic_')} memory"
     return names
 
 

@@ -181,6 +181,14 @@ def _expand_shared(kernel: ir.Operation, slots: Slots) -> None:
     for op in named(kernel, "kern.shared"):
         kind = ir.MemRefType(op.result.type)
         replace(op, [slots.buffer(list(kind.shape), kind.element_type)])
+    for op in named(kernel, "kern.dynamic_shared"):
+        buffer = slots.sized_buffer(op.operands[0], ir.MemRefType(op.result.type).element_type)
+        with ir.InsertionPoint(op), op.location:  # the group asks for the length, not the buffer's place
+            length = slots.elements(op.operands[0], ir.MemRefType(op.result.type).element_type)[-1]
+        for use in list(op.result.uses):
+            if use.owner.operation.name == "memref.dim":
+                replace(use.owner.operation, [length.result])
+        replace(op, [buffer])
 
 
 def _holding_meetings(kernel: ir.Operation) -> set[int]:

@@ -20,6 +20,7 @@ GROUP_OPS = MEETINGS | {
     "kern.lane_id",
     "kern.local_linear_id",
     "kern.shared",
+    "kern.dynamic_shared",
 }
 """Ops that only mean something in a workgroup."""
 

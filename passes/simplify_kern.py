@@ -12,7 +12,7 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity, index_constant, named, replace
 
-_UNUSED = ("kern.shared", "kern.private")
+_UNUSED = ("kern.shared", "kern.dynamic_shared", "kern.private")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ SOURCES = frozenset(
         "kern.subgroup_exclusive_scan", "kern.subgroup_shuffle", "kern.subgroup_broadcast", "func.call",
     }
 )  # fmt: skip
-ALWAYS = frozenset({"kern.group_reduce", "kern.shared", "kern.private"})
+ALWAYS = frozenset({"kern.group_reduce", "kern.shared", "kern.dynamic_shared", "kern.private"})
+_BUFFERS = ("kern.shared", "kern.dynamic_shared", "kern.private", "memref.alloca", "memref.alloc")
 _WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 
 
@@ -102,5 +103,5 @@ class Uniformity:
 def written_memory(kernel: ir.Operation) -> set[ir.Value]:
     """Memory that the kernel stores to, and all memory it makes itself."""
     written = {op.operands[_WRITES[op.name]] for op in find(kernel, lambda op: op.name in _WRITES)}
-    made = find(kernel, lambda op: op.name in ("kern.shared", "kern.private", "memref.alloca"))
+    made = find(kernel, lambda op: op.name in _BUFFERS)
     return written | {op.results[0] for op in made}

@@ -7,8 +7,9 @@ A shared object made for the CPU exports:
     for each flattened argument, in order: an array gives its data pointer, its lengths, and, where
     the layout is "strided", its strides in *elements*; a scalar gives its bits (integers sign- or
     zero-extended, bool 0/1, f64 bits for weak floats, f32/f16/bf16 in the low bits); a static gives
-    nothing. Then per ndrange dimension: the count, and, unless the range is plain, start and step.
-    Then one cell: the address of a `Report` (only read by kernels with sites; else may be 0).
+    nothing. Then, where the launch sizes shared memory, its bytes. Then per ndrange dimension: the
+    count, and, unless the range is plain, start and step. Then one cell: the address of a `Report`
+    (only read by kernels with sites; else may be 0).
 ``int64_t pk_work(int64_t *slots)`` is there for the entry: an estimate in elementary operations.
 ``PyObject *pk_entry(PyObject *kernel, PyObject *const *args, size_t nargsf, PyObject *kwnames)``
     A vectorcall. Checks the arguments against the signature it was made for, fills the slots on

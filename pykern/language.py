@@ -121,8 +121,12 @@ def lane_index() -> int:
 
 
 @_builtin
-def shared(shape: int | tuple[int, ...], dtype: DType) -> Any:
-    """Memory that the work-items of a group share; its contents are undefined at first."""
+def shared(shape: int | tuple[int, ...] | None, dtype: DType) -> Any:
+    """Memory that the work-items of a group share; its contents are undefined at first.
+
+    `shape` is known when compiling; or None (or -1), once in a kernel: then it is an array of one
+    dimension with as many elements as fit in the `shared_bytes=` of the launch.
+    """
     return _item("shared").shared(shape, dtype)
 
 

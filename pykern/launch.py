@@ -47,12 +47,13 @@ class Launcher:
         device = current_device(options.get("device"))
         if options.get("stream") is not None:
             raise DeviceError("the CPU has one stream only", hint="leave `stream` out")
+        shared = shared_bytes(options.get("shared_bytes"))
         for space in self._spaces(options):
             workgroup = self._workgroup(options.get("workgroup"), len(space))
             if device == "python":
-                self._run_in_python(values, space, workgroup)
+                self._run_in_python(values, space, workgroup, shared)
             else:
-                self._run(values, space, workgroup)
+                self._run(values, space, workgroup, shared)
 
     # -- what is launched ----------------------------------------------------------------------
 
@@ -87,24 +88,35 @@ class Launcher:
     # -- on the CPU ----------------------------------------------------------------------------
 
     def _run(
-        self, values: list[tuple[str, Any]], space: tuple[Extent, ...], workgroup: tuple[int, ...]
+        self,
+        values: list[tuple[str, Any]],
+        space: tuple[Extent, ...],
+        workgroup: tuple[int, ...],
+        shared: int | None,
     ) -> None:
         passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
         plain = all(e.start == 0 and e.step == 1 for e in space)
-        variant = self._variant(passed, space, plain, workgroup)
+        variant = self._variant(passed, space, plain, workgroup, shared is not None)
         check_writable(variant, passed)
         cells = [cell for p in passed for cell in p.cells]
+        cells += [] if shared is None else [shared]
         for extent in space:
             cells += [extent.count] if plain else [extent.count, extent.start, extent.step]
         if all(e.count for e in space):
             variant.run(cells)
 
     def _variant(
-        self, passed: list[Passed], space: tuple[Extent, ...], plain: bool, workgroup: tuple[int, ...]
+        self,
+        passed: list[Passed],
+        space: tuple[Extent, ...],
+        plain: bool,
+        workgroup: tuple[int, ...],
+        shared: bool,
     ) -> Variant:
         function, _ = self.kernel.captured()
         static = self.kernel.ndrange is not None and plain
-        launch = LaunchSpec(len(space), plain, tuple(e.count for e in space) if static else None, workgroup)
+        counts = tuple(e.count for e in space) if static else None
+        launch = LaunchSpec(len(space), plain, counts, workgroup, shared)
         parameters = tuple(p.parameter for p in passed)
         source = KernelSource(function, parameters, launch, self.kernel.options)
         pairs = list(overlapping(passed))
@@ -168,7 +180,11 @@ class Launcher:
     # -- on the reference device ---------------------------------------------------------------
 
     def _run_in_python(
-        self, values: list[tuple[str, Any]], space: tuple[Extent, ...], workgroup: tuple[int, ...]
+        self,
+        values: list[tuple[str, Any]],
+        space: tuple[Extent, ...],
+        workgroup: tuple[int, ...],
+        shared: int | None,
     ) -> None:
         from pykern.runtime import python_device
 
@@ -180,8 +196,24 @@ class Launcher:
             ndrange=tuple((e.start, e.step, e.count) for e in space),
             workgroup=workgroup,
             debug=self.kernel.options.debug,
+            shared_bytes=shared,
             annotations=self.kernel.annotations,
         )
+
+
+SHARED_LIMIT = 1 << 30
+"""Bytes of shared memory beyond which a launch is taken for a mistake: each thread has its own."""
+
+
+def shared_bytes(given: Any) -> int | None:
+    """The checked `shared_bytes=` of a launch, None where there is none."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | np.integer):
+        raise LaunchError(f"shared_bytes is a number of bytes, not {given!r}")
+    if not 0 <= given <= SHARED_LIMIT:
+        raise LaunchError(f"shared_bytes={given!r} is outside of 0..{SHARED_LIMIT}")
+    return int(given)
 
 
 def check_writable(variant: Variant, passed: list[Passed]) -> None:

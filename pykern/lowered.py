@@ -124,12 +124,13 @@ class Lowered:
         return f"<div><b>{title}</b>{''.join(parts)}</div>"
 
 
+KEYWORDS = ("ndrange", "workgroup", "shared_bytes", "target", "passes", "debug")
+
+
 def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
-    """See `Kernel.lower`. Keywords: ndrange, workgroup, target, passes; others are arguments."""
+    """See `Kernel.lower`. Keywords are those of `KEYWORDS`; others are arguments."""
     keywords = dict(keywords)
-    options = {
-        n: keywords.pop(n) for n in ("ndrange", "workgroup", "target", "passes", "debug") if n in keywords
-    }
+    options = {n: keywords.pop(n) for n in KEYWORDS if n in keywords}
     values = kernel.bind(args, keywords)
     parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in values)
     source = KernelSource(
@@ -182,4 +183,5 @@ def _launch_spec(kernel: KernelBase, options: dict[str, Any], has_specs: bool) -
     static = plain and not symbolic and (has_specs or kernel.ndrange is not None)
     workgroup = options.get("workgroup", kernel.workgroup)
     size = () if workgroup is None else group_size(workgroup, len(space))
-    return LaunchSpec(len(space), plain, tuple(e.count for e in space) if static else None, size)
+    shared = options.get("shared_bytes") is not None
+    return LaunchSpec(len(space), plain, tuple(e.count for e in space) if static else None, size, shared)

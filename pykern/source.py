@@ -160,13 +160,15 @@ class LaunchSpec:
     """What is known of the index space when compiling.
 
     `rank` dimensions; `plain` when every dimension starts at 0 with step 1; `ndrange` holds static
-    lengths or is None; `workgroup` is () where the target may choose.
+    lengths or is None; `workgroup` is () where the target may choose; `shared` when the launch sizes
+    shared memory (`shared_bytes=`): the bytes are an argument, not part of the key.
     """
 
     rank: int
     plain: bool = True
     ndrange: tuple[int, ...] | None = None
     workgroup: tuple[int, ...] = ()
+    shared: bool = False
 
 
 @dataclass(frozen=True)

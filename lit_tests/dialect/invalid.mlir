@@ -24,6 +24,22 @@ func.func @shared_in_global_memory() {
 
 // -----
 
+func.func @launch_sizes_shared_memory_only(%bytes: index) {
+  // expected-error @below {{gives memory in #gpu.address_space<workgroup>}}
+  %0 = "kern.dynamic_shared"(%bytes) : (index) -> memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @launch_sizes_one_dimension(%bytes: index) {
+  // expected-error @below {{gives one dimension, whose length is taken at launch}}
+  %0 = "kern.dynamic_shared"(%bytes) : (index) -> memref<4xf32, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
 func.func @private_of_unknown_size() {
   // expected-error @below {{needs a static shape}}
   %0 = "kern.private"() : () -> memref<?xf32, #gpu.address_space<private>>

@@ -31,6 +31,8 @@ func.func @index_space() -> index {
 func.func @memory(%v: f32, %i: index) {
   // CHECK: "kern.shared"() : () -> memref<16x17xf32, #gpu.address_space<workgroup>>
   %t = "kern.shared"() : () -> memref<16x17xf32, #gpu.address_space<workgroup>>
+  // CHECK: "kern.dynamic_shared"(%{{.*}}) : (index) -> memref<?xf32, #gpu.address_space<workgroup>>
+  %d = "kern.dynamic_shared"(%i) : (index) -> memref<?xf32, #gpu.address_space<workgroup>>
   // CHECK: "kern.private"() : () -> memref<3xf32, #gpu.address_space<private>>
   %p = "kern.private"() : () -> memref<3xf32, #gpu.address_space<private>>
   // CHECK: "kern.barrier"() : () -> ()

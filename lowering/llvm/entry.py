@@ -45,7 +45,7 @@ declare ptr @PyDict_GetItemWithError(ptr, ptr)
 def entry_text(source: KernelSource, uses: tuple[ArgumentUse, ...]) -> str:
     """The entry for a source; empty where its calls have to go through Python."""
     direct = all(isinstance(p.spec, ArraySpec | ScalarSpec) or _plain_static(p) for p in source.parameters)
-    if not direct or not source.launch.plain:
+    if not direct or not source.launch.plain or source.launch.shared:
         return ""
     return _Entry(source, uses).text()
 

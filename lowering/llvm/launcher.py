@@ -35,6 +35,7 @@ def llvm_type(dtype_name: str) -> str:
 def cells(source: KernelSource) -> list[Cell]:
     """The cells of `pykern.abi`, without the last one (the report)."""
     listed = [cell for p in source.parameters for cell in _of(p.spec)]
+    listed += [Cell("i64")] * source.launch.shared
     return listed + [Cell("i64")] * (source.launch.rank * (1 if source.launch.plain else 3))
 
 

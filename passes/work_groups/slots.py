@@ -39,10 +39,29 @@ class Slots:
             op = made(kind, [], [], alignment=alignment)
         self.made.append(op.operation)
         if large:
-            block = self.kernel.regions[0].blocks[0]
-            with ir.InsertionPoint(block.operations[len(block.operations) - 1]), self.kernel.location:
-                self.made.append(memref.DeallocOp(op.result).operation)
+            self._free(op.result)
         return op.result
+
+    def sized_buffer(self, size: ir.Value, element: ir.Type) -> ir.Value:
+        """A buffer of as many elements as fit in `size` bytes, an argument of the kernel."""
+        with ir.InsertionPoint(self.linear.owner), self.kernel.location:
+            length = self.elements(size, element)
+            kind = ir.MemRefType.get([ir.ShapedType.get_dynamic_size()], element)
+            alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 64)
+            made = memref.AllocOp(kind, [length[-1].result], [], alignment=alignment)
+        self.made += [*length, made.operation]
+        self._free(made.result)
+        return made.result
+
+    def elements(self, size: ir.Value, element: ir.Type) -> list[ir.Operation]:
+        """The ops that count the elements in `size` bytes; the last one's result is the count."""
+        width = arith.ConstantOp(ir.IndexType.get(), _width(element))
+        return [width.operation, arith.DivUIOp(size, width.result).operation]
+
+    def _free(self, buffer: ir.Value) -> None:
+        block = self.kernel.regions[0].blocks[0]
+        with ir.InsertionPoint(block.operations[len(block.operations) - 1]), self.kernel.location:
+            self.made.append(memref.DeallocOp(buffer).operation)
 
     def slot(self, kind: ir.Type) -> ir.Value:
         """A cell of type `kind` for each work-item; i1 is kept as a byte."""

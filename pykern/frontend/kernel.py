@@ -12,7 +12,8 @@ from mlir.dialects import func
 
 from pykern.dialect.collectives import MEETINGS
 from pykern.dialect.context import kern_ops
-from pykern.errors import KernelSyntaxError
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import KernelSyntaxError, LaunchError
 from pykern.frontend import captured
 from pykern.frontend.casts import memory_type, mlir_type
 from pykern.frontend.desugar import RESULT, Desugarer
@@ -34,10 +35,13 @@ def build_module(source: KernelSource) -> ir.Module:
     with t.location(parsed.node):
         module = ir.Module.create()
         flat = [kind for p in source.parameters for kind in argument_types(p.spec)]
+        names = [name for p in source.parameters for name in argument_names(p.spec, p.name)]
+        if source.launch.shared:
+            flat.append(ir.IndexType.get())
+            names.append("shared_bytes")
         with ir.InsertionPoint(module.body):
             made = func.FuncOp(source.function.name, ir.FunctionType.get(flat, []))
             _mark(made, source)
-            names = [name for p in source.parameters for name in argument_names(p.spec, p.name)]
             made.arg_attrs = [ir.DictAttr.get({"kern.name": ir.StringAttr.get(n)}) for n in names]
             block = made.add_entry_block()
         arguments = iter(block.arguments)
@@ -45,10 +49,12 @@ def build_module(source: KernelSource) -> ir.Module:
             t.names[parameter.name] = _bind(
                 parameter.spec, parameter.name, arguments, parameter.reads, parameter.writes
             )
+        t.shared_bytes = next(arguments, None)
         with ir.InsertionPoint(block):
             t.statements(Desugarer().function_body(parsed.node.body))
             func.ReturnOp([])
     _drop_guards(module)
+    _check_shared(module, source)
     result = t.names.get(RESULT, NoneValue())
     if not isinstance(result, NoneValue):
         raise KernelSyntaxError(
@@ -64,6 +70,23 @@ def _drop_guards(module: ir.Module) -> None:
         for op in ops:
             if op.OPERATION_NAME == "kern.guard":
                 op.operation.erase()
+
+
+def _check_shared(module: ir.Module, source: KernelSource) -> None:
+    """One array takes what the launch gives; a launch gives nothing that nobody takes."""
+    sized = [op for op in kern_ops(module.operation) if op.OPERATION_NAME == "kern.dynamic_shared"]
+    if len(sized) > 1:
+        raise KernelSyntaxError(
+            "a kernel has one shared array that is sized at launch, and this is another",
+            span_of(sized[1].location),
+            "take parts of one array, or give this one a shape",
+            (("the first one", span_of(sized[0].location)),),
+        )
+    if source.launch.shared and not sized:
+        raise LaunchError(
+            f"`{source.function.name}` is launched with shared_bytes, and has no shared array to size by it",
+            hint="write pk.shared(None, dtype) in the kernel, or leave shared_bytes out",
+        )
 
 
 def argument_types(spec: ArgSpec) -> Iterator[ir.Type]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from pykern.dialect import atomics, collectives, index_space, memory, reports
+from pykern.errors import LaunchError
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.casts import bits, convert, materialise, memory_type
 from pykern.frontend.merging import flows, leaves
@@ -26,7 +27,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.types import bool_, weak_float, weak_int
+from pykern.types import DType, bool_, weak_float, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.translator import Translator
@@ -110,16 +111,39 @@ def _buffer(made: type[memory.BufferOp], space: str) -> Callable:
             raise t.type_error(
                 node, f"pk.{space} takes a shape and a dtype", f"write pk.{space}((16, 16), pk.f32)"
             )
-        shape = _constant_shape(t, node, given["shape"], space)
         dtype = given["dtype"].dtype
         if dtype.weak:
             raise t.type_error(
                 node, f"pk.{space} takes a dtype of fixed width, not {dtype.name}", "write pk.i64"
             )
+        if made is memory.SharedOp and _is_sized_at_launch(given["shape"]):
+            return _shared_of_launch(t, node, dtype)
+        shape = _constant_shape(t, node, given["shape"], space)
         buffer = made.create(shape, memory_type(dtype))
         return Array(f"pk.{space} memory", dtype, buffer, space, shape)
 
     return create
+
+
+def _is_sized_at_launch(shape: Value) -> bool:
+    if isinstance(shape, TupleValue) and len(shape.items) == 1:
+        shape = shape.items[0]
+    return isinstance(shape, NoneValue) or (
+        isinstance(shape, Scalar) and shape.is_const and shape.const == -1
+    )
+
+
+def _shared_of_launch(t: Translator, node: ast.Call, dtype: DType) -> Value:
+    """``pk.shared(None, dtype)``: as many elements as fit in the launch's `shared_bytes`."""
+    if t.shared_bytes is None:
+        raise LaunchError(
+            f"`{t.source.function.name}` has a shared array without a length, and is launched without shared_bytes",
+            t.span(node),
+            f"say how many bytes: shared_bytes=64 * {dtype.itemsize}",
+            t.call_notes(),
+        )
+    buffer = memory.DynamicSharedOp.create(t.shared_bytes, memory_type(dtype))
+    return Array("pk.shared memory", dtype, buffer, "shared", (None,))
 
 
 def _constant_shape(t: Translator, node: ast.Call, value: Value, space: str) -> tuple[int, ...]:

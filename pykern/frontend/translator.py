@@ -66,6 +66,8 @@ class Translator:
     source: KernelSource
     frames: list[Frame] = field(default_factory=list)
     locations: list[ir.Location] = field(default_factory=list)
+    shared_bytes: ir.Value | None = None
+    """What the launch gives for `pk.shared(None, dtype)`."""
 
     # -- places ------------------------------------------------------------------------------
 

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from pykern.errors import AssertionFailed, KernelError
+from pykern.errors import AssertionFailed, KernelError, LaunchError
 from pykern.runtime import reference
 from pykern.runtime.reference import Launch
 from pykern.runtime.reference_array import ReferenceArray
 from pykern.runtime.reference_group import Group, WorkItem
-from pykern.runtime.reference_names import meets
+from pykern.runtime.reference_names import SHARED_NAMES, meets
 from pykern.runtime.reference_place import span_of
 from pykern.types import DType, IntentAnnotation
 
@@ -40,6 +40,7 @@ def run(
     ndrange: tuple[tuple[int, int, int], ...],
     workgroup: tuple[int, ...] = (),
     debug: bool = False,
+    shared_bytes: int | None = None,
     subgroup_size: int = 32,
     annotations: Mapping[str, Any] | None = None,
 ) -> None:
@@ -51,7 +52,9 @@ def run(
     rank = len(ndrange)
     counts = tuple(count for _, _, count in ndrange)
     size = workgroup or DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,))
-    launch = Launch(counts, size, subgroup_size, debug)
+    launch = Launch(counts, size, subgroup_size, debug, shared_bytes)
+    if shared_bytes is not None and not meets(function, names=SHARED_NAMES):
+        raise _unwanted(function)
     positional = function.__code__.co_argcount
     names = function.__code__.co_varnames[: positional + function.__code__.co_kwonlyargcount]
     known = annotations or {}
@@ -68,6 +71,8 @@ def run(
 
     try:
         _groups(launch, ndrange, call, meets(function))
+        if shared_bytes is not None and all(counts) and not launch.sized:
+            raise _unwanted(function)
     except KernelError as error:
         if error.span is None:
             error.span = span_of(error.__traceback__)
@@ -75,6 +80,13 @@ def run(
     except AssertionError as error:
         reason = f"assertion failed: {error}" if str(error) else "assertion failed"
         raise AssertionFailed(reason, span_of(error.__traceback__)) from error
+
+
+def _unwanted(function: Any) -> LaunchError:
+    return LaunchError(
+        f"`{function.__name__}` is launched with shared_bytes, and has no shared array to size by it",
+        hint="write pk.shared(None, dtype) in the kernel, or leave shared_bytes out",
+    )
 
 
 def _groups(launch: Launch, ranges: Any, call: Callable[[WorkItem], None], meeting: bool) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextvars
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pykern.errors import KernelTypeError
@@ -25,6 +25,9 @@ class Launch:
     workgroup: tuple[int, ...]
     subgroup_size: int
     debug: bool = False
+    shared_bytes: int | None = None
+    sized: list[tuple[Any, DType]] = field(default_factory=list)
+    """Where the kernel asks for the shared array that the launch sizes, once it has asked."""
 
     @property
     def groups(self) -> tuple[int, ...]:

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from pykern.errors import KernelError
+from pykern.errors import KernelError, KernelSyntaxError, LaunchError
 from pykern.runtime.reference import Launch
 from pykern.runtime.reference_array import ReferenceArray
 from pykern.runtime.reference_collectives import Request, answers, reduction
+from pykern.runtime.reference_place import users_place
 from pykern.types import DType
 
 REDUCTIONS = ("subgroup_reduce", "subgroup_scan", "subgroup_exclusive_scan", "group_reduce")
@@ -47,8 +48,27 @@ class WorkItem:
         self.linear = linear
 
     def shared(self, shape: Any, dtype: DType) -> ReferenceArray:
+        if shape in (None, (None,), -1, (-1,)):
+            return self._place("shared").shared(0, self._length_of_launch(dtype), dtype)
         self.made += 1
         return self._place("shared").shared(self.made, shape, dtype)
+
+    def _length_of_launch(self, dtype: DType) -> int:
+        """Elements of ``pk.shared(None, dtype)``: one place in the kernel asks for it."""
+        if self.launch.shared_bytes is None:
+            raise LaunchError(
+                "the kernel has a shared array without a length, and is launched without shared_bytes",
+                hint=f"say how many bytes: shared_bytes=64 * {dtype.itemsize}",
+            )
+        asked = (users_place(), dtype)
+        if not self.launch.sized:
+            self.launch.sized.append(asked)
+        elif self.launch.sized[0] != asked:
+            raise KernelSyntaxError(
+                "a kernel has one shared array that is sized at launch, and this is another",
+                hint="take parts of one array, or give this one a shape",
+            )
+        return self.launch.shared_bytes // dtype.itemsize
 
     def private(self, shape: Any, dtype: DType) -> ReferenceArray:
         return memory(shape, dtype, "pk.private memory", self.launch.debug)

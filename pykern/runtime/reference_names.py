@@ -12,12 +12,15 @@ MEETING_NAMES = frozenset(
     {"barrier", "shared", "subgroup_reduce", "subgroup_scan", "subgroup_shuffle", "subgroup_broadcast",
      "group_reduce"}
 )  # fmt: skip
+SHARED_NAMES = frozenset({"shared"})
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 _BETWEEN = ("PRECALL", "PUSH_NULL", "CACHE", "EXTENDED_ARG", "NOP")
 
 
-def meets(function: types.FunctionType, seen: set[int] | None = None) -> bool:
+def meets(
+    function: types.FunctionType, seen: set[int] | None = None, names: frozenset[str] = MEETING_NAMES
+) -> bool:
     """Whether the function, or a `@pk.func` it reaches, uses something that work-items do together."""
     seen = set() if seen is None else seen
     if id(function.__code__) in seen:
@@ -25,10 +28,10 @@ def meets(function: types.FunctionType, seen: set[int] | None = None) -> bool:
     seen.add(id(function.__code__))
     for found in _objects(function, function.__code__):
         name = getattr(found, "__pykern_builtin__", None)
-        if name in MEETING_NAMES:
+        if name in names:
             return True
         inner = getattr(found, "__pykern_function__", found) if name is None else None
-        if isinstance(inner, types.FunctionType) and meets(inner, seen):
+        if isinstance(inner, types.FunctionType) and meets(inner, seen, names):
             return True
     return False
 

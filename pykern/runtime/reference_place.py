@@ -46,10 +46,21 @@ def written_as_constant(index: int) -> bool:
 
     Compiled kernels count such a constant from the end; any other negative index is outside.
     """
+    frame = _users_frame()
+    return frame is not None and index in _literals(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+
+def users_place() -> tuple[types.CodeType, int] | None:
+    """The user's code that is running and the instruction it is at."""
+    frame = _users_frame()
+    return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def _users_frame() -> types.FrameType | None:
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and is_ours(frame.f_code):
         frame = frame.f_back
-    return frame is not None and index in _literals(frame.f_code, frame.f_lasti, frame.f_lineno)
+    return frame
 
 
 @functools.lru_cache(maxsize=1024)
