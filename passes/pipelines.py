@@ -8,12 +8,14 @@ from pykern.passes.simplify_kern import SimplifyKern
 from pykern.source import KernelOptions
 
 
-def kern_pipeline(options: KernelOptions) -> Pipeline:
+def kern_pipeline(options: KernelOptions, derivatives: tuple[Pass, ...] = ()) -> Pipeline:
     """What runs on the kern stage, before a target is chosen."""
-    passes: list[Pass] = [
-        SimplifyKern(),  # ids are one value each before upstream compares expressions over them
-        Upstream("canonicalize,cse"),  # the frontend writes what is easy to write
-    ]
+    passes: list[Pass] = []
+    for step in (*derivatives, None):
+        passes.append(SimplifyKern())  # ids are one value each before upstream compares expressions over them
+        passes.append(Upstream("canonicalize,cse"))  # the frontend writes what is easy to write
+        if step is not None:
+            passes.append(step)  # wants clean code, and leaves what nobody needs
     if options.debug:
         passes.append(CheckBounds())  # before loops: the accesses are still where the user put them
     return Pipeline(tuple(passes))

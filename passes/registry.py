@@ -13,6 +13,8 @@ import importlib.metadata
 from collections.abc import Iterator
 
 from pykern.errors import PassError
+from pykern.passes.autodiff.direct.forward import ForwardKernel
+from pykern.passes.autodiff.direct.reverse import ReverseKernel
 from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
@@ -27,7 +29,9 @@ OWN: tuple[type[Pass], ...] = (
     CheckBounds,
     ExpandMath,
     ExpandNdrange,
+    ForwardKernel,
     NarrowIndices,
+    ReverseKernel,
     SimplifyKern,
     TightenBounds,
     VectorizeStreams,
@@ -117,4 +121,6 @@ def _value(text: str, default: object) -> object:
         if text not in ("true", "false", "1", "0", ""):
             raise ValueError
         return text in ("true", "1", "")
+    if isinstance(default, tuple):
+        return tuple(int(item) for item in text.split(","))
     return type(default)(text)

@@ -18,6 +18,10 @@ _HOME = {
     "kernel": "pykern.kernel",
     "Kernel": "pykern.kernel",
     "func": "pykern.function",
+    "Dup": "pykern.autodiff",
+    "autodiff": "pykern.autodiff",
+    "check_grads": "pykern.check_grads",
+    "GradientCheck": "pykern.check_grads",
     "spec": "pykern.lowered",
     "Lowered": "pykern.lowered",
     "Compiled": "pykern.lowered",
@@ -81,6 +85,10 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.array_language import *  # noqa: F403
+    from pykern.autodiff import Dup as Dup
+    from pykern.autodiff import autodiff as autodiff
+    from pykern.check_grads import GradientCheck as GradientCheck
+    from pykern.check_grads import check_grads as check_grads
     from pykern.devices import device as device
     from pykern.devices import devices as devices
     from pykern.errors import *  # noqa: F403

@@ -17,7 +17,7 @@ from pykern.event import COMPLETED, Event
 from pykern.launch import LAUNCH_KEYWORDS, Launcher
 from pykern.placing import place
 from pykern.runtime.launchable import make_launchable
-from pykern.source import KernelOptions
+from pykern.source import Derivative, KernelOptions
 from pykern.synthetic_frame import at_kernel_line
 
 
@@ -33,11 +33,18 @@ class KernelBase:
 
     __slots__ = (
         "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_kept", "_launcher", "_lock",
-        "annotations", "ndrange", "options", "signature", "text", "workgroup",
+        "annotations", "derivatives", "ndrange", "options", "signature", "text", "workgroup",
     )  # fmt: skip
 
-    def __init__(self, function: Callable, options: KernelOptions, workgroup: Any, ndrange: Any) -> None:
-        self.text: FunctionText = function_text(function)
+    def __init__(
+        self,
+        function: Callable,
+        options: KernelOptions,
+        workgroup: Any,
+        ndrange: Any,
+        text: FunctionText | None = None,
+    ) -> None:
+        self.text: FunctionText = text or function_text(function)
         self.__wrapped__ = function
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
@@ -46,6 +53,7 @@ class KernelBase:
         self.options = options
         self.workgroup = workgroup
         self.ndrange = ndrange
+        self.derivatives: tuple[Derivative, ...] = ()
         self._captured: tuple[Any, list[Guard]] | None = None
         self._lock = threading.RLock()
         self._launcher = Launcher(self)

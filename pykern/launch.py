@@ -118,7 +118,8 @@ class Launcher:
         counts = tuple(e.count for e in space) if static else None
         launch = LaunchSpec(len(space), plain, counts, workgroup, shared)
         parameters = tuple(p.parameter for p in passed)
-        source = KernelSource(function, parameters, launch, self.kernel.options)
+        derivatives = self.kernel.derivatives
+        source = KernelSource(function, parameters, launch, self.kernel.options, derivatives=derivatives)
         pairs = list(overlapping(passed))
         if pairs:
             source = self._aliased(source, pairs)

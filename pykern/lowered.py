@@ -139,6 +139,7 @@ def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
         _launch_spec(kernel, options, any(isinstance(v, Spec) for _, v in values)),
         replace(kernel.options, debug=options.get("debug", kernel.options.debug)),
         target=options.get("target", "llvm"),
+        derivatives=kernel.derivatives,
     )
     passes = tuple(options.get("passes", ()))
     names = tuple(p for p in passes if isinstance(p, str))

@@ -8,7 +8,7 @@ versions, is the key of the disk cache. Nothing here imports NumPy or MLIR.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Union
 
 
@@ -180,11 +180,25 @@ class KernelOptions:
 
 
 @dataclass(frozen=True)
+class Derivative:
+    """A kernel is differentiated: `mode` is "reverse" or "forward", `level` "direct" or "raised".
+
+    `active` are the numbers of the parameters that are differentiated, in the kernel before; each is
+    followed by its shadow in the kernel after.
+    """
+
+    mode: str
+    level: str
+    active: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class KernelSource:
     """A kernel, the kind of its arguments and launch, and the target: what gets compiled.
 
     `noalias`: no two arguments overlap (checked at launch). `passes`: names of registered user
-    passes that run on the kern stage (entry points ``pykern.passes``).
+    passes that run on the kern stage (entry points ``pykern.passes``). `derivatives` are taken in
+    order, and `parameters` are those of the last.
     """
 
     function: FunctionSource
@@ -194,6 +208,18 @@ class KernelSource:
     target: str = "llvm"
     noalias: bool = True
     passes: tuple[str, ...] = ()
+    derivatives: tuple[Derivative, ...] = ()
+
+    def primal(self) -> KernelSource:
+        """The source of the kernel before the last derivative was taken."""
+        *before, last = self.derivatives
+        kept: list[Parameter] = []
+        given = iter(self.parameters)
+        for parameter in given:
+            if len(kept) in last.active:
+                next(given)
+            kept.append(parameter)
+        return replace(self, parameters=tuple(kept), derivatives=tuple(before))
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""

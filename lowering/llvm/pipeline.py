@@ -6,6 +6,7 @@ from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
+from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.machine import cache_bytes
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
@@ -20,6 +21,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
     """From work-items to loops, and down to the llvm dialect."""
     return Pipeline(
         (
+            LowerTapes(),  # a tape is private memory of the work-item
             ExpandNdrange(),  # everything below sees ordinary loops
             LowerReports(),
             LowerAtomics(),  # after loops: shared memory is known to belong to one thread

@@ -22,11 +22,12 @@ from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
+from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes import kernels
 from pykern.passes.registry import register
 from pykern.source import KernelSource
 
-register(AllowNegativeStrides, FlattenArguments, LowerAtomics, LowerReports)
+register(AllowNegativeStrides, FlattenArguments, LowerAtomics, LowerReports, LowerTapes)
 
 
 class Record(Protocol):

@@ -15,6 +15,7 @@ from mlir import ir
 
 from pykern.artifact import Artifact, Stage
 from pykern.dialect.context import new_context
+from pykern.compiler.derivatives import derivative_passes, undifferentiated
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
 from pykern.frontend.kernel import build_module
@@ -75,12 +76,12 @@ def compile_source(source: KernelSource, *, keep_stages: bool = False, passes: P
 def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> ir.Module:
     """The kernel on the kern stage, simplified, and after the user's own passes."""
     started = time.perf_counter()
-    module = build_module(source)
+    module = build_module(undifferentiated(source))
     record.add("kern", str(module) if record.texts else "", started)
     verify(module, "the frontend made invalid IR")
     named = tuple(pass_by_name(name) for name in source.passes)
     users = Pipeline((*named, *(Callback(function=p) for p in passes)))
-    (kern_pipeline(source.options) + users).run(module, record, texts=record.texts)
+    (kern_pipeline(source.options, derivative_passes(source)) + users).run(module, record, texts=record.texts)
     return module
 
 

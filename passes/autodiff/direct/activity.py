@@ -26,6 +26,7 @@ class Activity:
         self.arguments = {arguments[n] for n in active}
         self.values: set[ir.Value] = {a for a in self.arguments if not _is_memory(a)}
         self.buffers: set[ir.Value] = {a for a in self.arguments if _is_memory(a)}
+        self._tape = False
         size = -1
         while size != len(self.values) + len(self.buffers):
             size = len(self.values) + len(self.buffers)
@@ -35,10 +36,19 @@ class Activity:
     def varied(self, value: ir.Value) -> bool:
         return value in self.values
 
+    def taped(self, kind: ir.Type) -> bool:
+        """Whether numbers of this type take their derivative along to the tape."""
+        return self._tape and isinstance(kind, ir.FloatType)
+
     def _visit(self, op: ir.Operation) -> None:
         name = op.name
         if name == "memref.load":
             if op.operands[0] in self.buffers:
+                self._vary(op.results[0])
+        elif name == "kern.push":
+            self._tape = self._tape or op.operands[0] in self.values
+        elif name == "kern.pop":
+            if self._tape:
                 self._vary(op.results[0])
         elif name in ("memref.store", "kern.atomic_rmw"):
             if op.operands[0] in self.values:

@@ -31,6 +31,20 @@ def reverse_collective(sweep: Sweep, op: ir.Operation) -> bool:
     return True
 
 
+def collective_tangent(op: ir.Operation, values: dict[ir.Value, ir.Value], tangent: ir.Value) -> ir.Value:
+    """The tangent of a collective's result; `values` are those of the copy."""
+    kind = ir.StringAttr(op.attributes["kind"]).value if "kind" in op.attributes else "add"
+    create = type(op.opview).create
+    if "kind" not in op.attributes:
+        return create(tangent, values[op.operands[1]])
+    if kind == "add":
+        return create("add", tangent)
+    if op.name in ("kern.subgroup_reduce", "kern.group_reduce") and kind in ("min", "max"):
+        wins, zero, count = _winners(op, values[op.operands[0]], values[op.results[0]])
+        return arith.DivFOp(create("add", arith.SelectOp(wins, tangent, zero).result), count).result
+    raise _refused(op, kind)
+
+
 def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> ir.Value:
     kind = ir.StringAttr(op.attributes["kind"]).value if "kind" in op.attributes else ""
     if op.name in ("kern.subgroup_reduce", "kern.group_reduce") and kind in ("add", "min", "max"):
@@ -49,7 +63,11 @@ def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> ir.Value:
             arith.CmpIPredicate.eq, LaneIdOp.create(), sweep.recall.primal(op.operands[1])
         ).result
         return arith.SelectOp(chosen, total, _number(adjoint.type, 0.0)).result
-    raise NotDifferentiable(
+    raise _refused(op, kind)
+
+
+def _refused(op: ir.Operation, kind: str) -> NotDifferentiable:
+    return NotDifferentiable(
         f"`{op.name.removeprefix('kern.')}`{f' of kind {kind}' if kind else ''} has no rule of differentiation",
         span_of(op.location),
         "use a reduction of kind add, min or max, or shared memory",
@@ -58,11 +76,15 @@ def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> ir.Value:
 
 def _to_winners(sweep: Sweep, op: ir.Operation, total: ir.Value) -> ir.Value:
     """Who has the extreme value gets the derivative; several share it equally."""
-    value, extreme = sweep.recall.primal(op.operands[0]), sweep.recall.primal(op.results[0])
-    wins = arith.CmpFOp(arith.CmpFPredicate.OEQ, value, extreme).result
-    zero, one = _number(total.type, 0.0), _number(total.type, 1.0)
-    count = type(op.opview).create("add", arith.SelectOp(wins, one, zero).result)
+    wins, zero, count = _winners(op, sweep.recall.primal(op.operands[0]), sweep.recall.primal(op.results[0]))
     return arith.SelectOp(wins, arith.DivFOp(total, count).result, zero).result
+
+
+def _winners(op: ir.Operation, value: ir.Value, extreme: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Whether this work-item has the extreme value, a zero, and how many have it."""
+    wins = arith.CmpFOp(arith.CmpFPredicate.OEQ, value, extreme).result
+    zero, one = _number(value.type, 0.0), _number(value.type, 1.0)
+    return wins, zero, type(op.opview).create("add", arith.SelectOp(wins, one, zero).result)
 
 
 def _number(kind: ir.Type, value: float) -> ir.Value:

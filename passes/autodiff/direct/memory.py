@@ -46,14 +46,9 @@ class Shadows:
         for op in named(kernel, *LOCAL):
             if op.result not in self.activity.buffers:
                 continue
-            kind = ir.MemRefType(op.result.type)
             with op.location:
-                made = (SharedOp if op.name == "kern.shared" else PrivateOp).create(
-                    tuple(kind.shape), kind.element_type
-                )
-                _fill_with_zero(made, kernels.rank(kernel) if op.name == "kern.shared" else None)
+                self.of[op.result] = shadow_of_local(op, kernels.rank(kernel))
             shared = shared or op.name == "kern.shared"
-            self.of[op.result] = made
         if shared:
             BarrierOp.create()
 
@@ -108,6 +103,13 @@ def _atomic(sweep: Sweep, op: ir.Operation) -> None:
     memory, *indices = list(op.operands)[at:]
     if memory not in sweep.shadows.of:
         return
+    kind = refuse_atomic(op)
+    flowing = memref.LoadOp(sweep.shadows.of[memory], [sweep.recall.primal(i) for i in indices]).result
+    sweep.add(op.operands[0], arith.NegFOp(flowing).result if kind == "sub" else flowing)
+
+
+def refuse_atomic(op: ir.Operation) -> str:
+    """The kind of an atomic on numbers that carry a derivative: "add" or "sub", anything else raises."""
     kind = ir.StringAttr(op.attributes["kind"]).value if op.name == "kern.atomic_rmw" else "compare_exchange"
     used = next(iter(op.results[0].uses), None) is not None
     if kind not in ("add", "sub") or used:
@@ -116,8 +118,16 @@ def _atomic(sweep: Sweep, op: ir.Operation) -> None:
             span_of(op.location),
             "use pk.atomic_add without its result, or pk.group_reduce",
         )
-    flowing = memref.LoadOp(sweep.shadows.of[memory], [sweep.recall.primal(i) for i in indices]).result
-    sweep.add(op.operands[0], arith.NegFOp(flowing).result if kind == "sub" else flowing)
+    return kind
+
+
+def shadow_of_local(op: ir.Operation, rank: int) -> ir.Value:
+    """A shadow for `kern.shared` or `kern.private`, zeroed, in a kernel of `rank` dimensions."""
+    kind = ir.MemRefType(op.results[0].type)
+    shared = op.name == "kern.shared"
+    made = (SharedOp if shared else PrivateOp).create(tuple(kind.shape), kind.element_type)
+    _fill_with_zero(made, rank if shared else None)
+    return made
 
 
 def accumulate(flowing: ir.Value, shadow: ir.Value, indices: list[ir.Value], exclusive: bool) -> None:

@@ -34,13 +34,13 @@ class ReverseKernel(Pass):
     name: ClassVar[str] = "kern-reverse"
     active: tuple[int, ...] = ()
     """Numbers of the function's arguments that get a shadow."""
+    strided: tuple[int, ...] = ()
+    """Those of them whose shadow may have any strides."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in list(kernels.kernels(module)):
             with kernel.location:
-                replace_function(
-                    kernel, self.active, lambda k, shadows: _Gradient(k, self.active).emit(*shadows)
-                )
+                replace_function(kernel, self.active, self.strided, _Gradient(kernel, self.active).emit)
 
 
 class _Gradient:

@@ -19,9 +19,12 @@ Values = dict[ir.Value, ir.Value]
 
 
 def replace_function(
-    kernel: ir.Operation, active: tuple[int, ...], fill: Callable[[ir.Operation, tuple[Values, Values]], None]
+    kernel: ir.Operation,
+    active: tuple[int, ...],
+    strided: tuple[int, ...],
+    fill: Callable[[Values, Values], None],
 ) -> None:
-    """`fill` is given the kernel and the maps from its arguments to the new ones, and to their shadows."""
+    """`fill` is given the maps from the kernel's arguments to the new ones, and to their shadows."""
     arguments = list(kernels.body(kernel).arguments)
     names = _names(kernel, len(arguments))
     types: list[ir.Type] = []
@@ -30,7 +33,7 @@ def replace_function(
         types.append(argument.type)
         labels.append(names[number])
         if number in active:
-            types.append(shadow_type(argument, names[number]))
+            types.append(shadow_type(argument, names[number], number in strided))
             labels.append(shadow_name(names[number]))
     with ir.InsertionPoint(kernel):
         made = func.FuncOp("kern.unnamed", ir.FunctionType.get(types, []))
@@ -48,7 +51,7 @@ def replace_function(
     made.arg_attrs = [ir.DictAttr.get({"kern.name": ir.StringAttr.get(n)}) for n in labels]
     try:
         with ir.InsertionPoint(block):
-            fill(kernel, (values, shadows))
+            fill(values, shadows)
     except NotDifferentiable:
         made.operation.erase()
         raise
@@ -62,8 +65,8 @@ def shadow_name(name: str) -> str:
     return f"d_{name}"
 
 
-def shadow_type(argument: ir.Value, name: str) -> ir.Type:
-    """The type of an argument's shadow. Raises `NotDifferentiable` for integers."""
+def shadow_type(argument: ir.Value, name: str, strided: bool) -> ir.Type:
+    """The type of an argument's shadow, dense or with any strides. Raises `NotDifferentiable` for integers."""
     kind = argument.type
     element = ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind
     if not isinstance(element, ir.FloatType):
@@ -72,7 +75,10 @@ def shadow_type(argument: ir.Value, name: str) -> ir.Type:
             span_of(argument.owner.owner.location),
             "pass it plainly, without pk.Dup",
         )
-    return kind if isinstance(kind, ir.MemRefType) else ir.MemRefType.get([], element)
+    shape = ir.MemRefType(kind).shape if isinstance(kind, ir.MemRefType) else []
+    stride = ir.ShapedType.get_dynamic_stride_or_offset()
+    layout = ir.StridedLayoutAttr.get(0, [stride] * len(shape)) if strided else None
+    return ir.MemRefType.get(shape, element, layout=layout)
 
 
 def _names(kernel: ir.Operation, count: int) -> list[str]:
