@@ -11,15 +11,33 @@ _READS = {"memref.load": 0, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 _WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 
 
+WRITTEN = "kern.written"
+"""Attribute of an argument that counts as written whatever the body does: the kernel whose derivative
+this is writes it."""
+
+
 def argument_uses(kernel: ir.Operation) -> tuple[ArgumentUse, ...]:
     """One entry per memref argument, in order. Asked on the kern stage."""
     read = _touched(kernel, _READS)
-    written = _touched(kernel, _WRITES)
+    written = written_arguments(kernel)
     return tuple(
         ArgumentUse(argument in read, argument in written)
         for argument in kernels.body(kernel).arguments
         if isinstance(argument.type, ir.MemRefType)
     )
+
+
+def written_arguments(kernel: ir.Operation) -> set[ir.Value]:
+    """Arrays the kernel writes, or is marked to write."""
+    marked: set[ir.Value] = set()
+    if "arg_attrs" in kernel.attributes:
+        for argument, given in zip(
+            kernels.body(kernel).arguments, ir.ArrayAttr(kernel.attributes["arg_attrs"]), strict=False
+        ):
+            if WRITTEN in ir.DictAttr(given):
+                marked.add(argument)
+    arguments = set(kernels.body(kernel).arguments)
+    return marked | (_touched(kernel, _WRITES) & arguments)
 
 
 def _touched(kernel: ir.Operation, operand_of: dict[str, int]) -> set[ir.Value]:

@@ -100,64 +100,64 @@ def test_update_in_place():
 
 
 @pk.kernel
-def scaled(A, s):
+def scaled(a, s):
     i = pk.index()
-    A[i] *= s
+    a[i] *= s
 
 
 @pk.kernel
-def squared(A):
+def squared(a):
     i = pk.index()
-    A[i] *= A[i]
+    a[i] *= a[i]
 
 
 def test_scalar_argument_is_active():
-    dA, ds = np.ones(64), np.zeros(())
-    gradient(scaled, pk.Dup(np.arange(1.0, 65.0), dA), pk.Dup(1.2, ds), ndrange=64)
-    np.testing.assert_allclose(dA, 1.2)
+    da, ds = np.ones(64), np.zeros(())
+    gradient(scaled, pk.Dup(np.arange(1.0, 65.0), da), pk.Dup(1.2, ds), ndrange=64)
+    np.testing.assert_allclose(da, 1.2)
     assert ds == 2080.0
 
 
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 def test_square_in_both_modes(mode):
-    A, dA = np.arange(1.0, 65.0), np.ones(64)
-    pk.autodiff(squared, mode=mode)(pk.Dup(A, dA), ndrange=64)
-    np.testing.assert_array_equal(dA, 2 * np.arange(1.0, 65.0))
-    np.testing.assert_array_equal(A, np.arange(1.0, 65.0) ** (2 if mode == "forward" else 1))
+    a, da = np.arange(1.0, 65.0), np.ones(64)
+    pk.autodiff(squared, mode=mode)(pk.Dup(a, da), ndrange=64)
+    np.testing.assert_array_equal(da, 2 * np.arange(1.0, 65.0))
+    np.testing.assert_array_equal(a, np.arange(1.0, 65.0) ** (2 if mode == "forward" else 1))
 
 
 @pk.kernel
-def fluxes(RUx, RUy, Ux, Uy):
+def fluxes(rux, ruy, ux, uy):
     i, j = pk.index()
-    if i < RUx.shape[0] and j < RUx.shape[1]:
-        RUx[i, j] = Ux[i, j] ** 2 - 2 * Ux[i + 1, j] ** 2 + Ux[i + 2, j] ** 2 + 0.5 * Uy[i + 1, j] ** 2
-    if i < RUy.shape[0] and j < RUy.shape[1]:
-        RUy[i, j] = Uy[i, j] ** 2 - 2 * Uy[i, j + 1] ** 2 + Uy[i, j + 2] ** 2 + 0.5 * Ux[i, j + 1] ** 2
+    if i < rux.shape[0] and j < rux.shape[1]:
+        rux[i, j] = ux[i, j] ** 2 - 2 * ux[i + 1, j] ** 2 + ux[i + 2, j] ** 2 + 0.5 * uy[i + 1, j] ** 2
+    if i < ruy.shape[0] and j < ruy.shape[1]:
+        ruy[i, j] = uy[i, j] ** 2 - 2 * uy[i, j + 1] ** 2 + uy[i, j + 2] ** 2 + 0.5 * ux[i, j + 1] ** 2
 
 
 def test_adjoint_of_tiny_kernels():
     """The exact adjoint of TinyKernels.jl's test, nx, ny = 10, 11."""
     nx, ny = 10, 11
-    Ux, Uy = random.random((nx, ny)), random.random((nx, ny))
-    dUx, dUy = np.zeros((nx, ny)), np.zeros((nx, ny))
-    Rx, Ry = np.zeros((nx - 2, ny)), np.zeros((nx, ny - 2))
+    ux, uy = random.random((nx, ny)), random.random((nx, ny))
+    dux, duy = np.zeros((nx, ny)), np.zeros((nx, ny))
+    rx, ry = np.zeros((nx - 2, ny)), np.zeros((nx, ny - 2))
     gradient(
         fluxes,
-        pk.Dup(Rx, np.ones_like(Rx)), pk.Dup(Ry, np.ones_like(Ry)), pk.Dup(Ux, dUx), pk.Dup(Uy, dUy),
+        pk.Dup(rx, np.ones_like(rx)), pk.Dup(ry, np.ones_like(ry)), pk.Dup(ux, dux), pk.Dup(uy, duy),
         ndrange=(nx, ny),
     )  # fmt: skip
-    inner = np.zeros((nx, ny))  # (row pattern) of x-differences plus the 0.5 Ux^2 of the other flux
-    inner[:-2] += 2 * Ux[:-2]
-    inner[1:-1] -= 4 * Ux[1:-1]
-    inner[2:] += 2 * Ux[2:]
-    inner[:, 1:-1] += Ux[:, 1:-1]
-    np.testing.assert_allclose(dUx, inner, rtol=1e-13, atol=1e-14)
-    np.testing.assert_allclose(dUx[2:-2, 1:-1], Ux[2:-2, 1:-1], rtol=1e-12)
-    np.testing.assert_allclose(dUx[[0, -1], 1:-1], 3 * Ux[[0, -1], 1:-1], rtol=1e-12)
-    np.testing.assert_allclose(dUx[[1, -2], 1:-1], -Ux[[1, -2], 1:-1], rtol=1e-12)
-    np.testing.assert_allclose(dUx[[0, 0, -1, -1], [0, -1, 0, -1]], 2 * Ux[[0, 0, -1, -1], [0, -1, 0, -1]])
-    np.testing.assert_allclose(dUx[[1, -2], 0], -2 * Ux[[1, -2], 0])
-    np.testing.assert_allclose(dUx[3:-3, 0], 0, atol=1e-14)
+    inner = np.zeros((nx, ny))  # (row pattern) of x-differences plus the 0.5 ux^2 of the other flux
+    inner[:-2] += 2 * ux[:-2]
+    inner[1:-1] -= 4 * ux[1:-1]
+    inner[2:] += 2 * ux[2:]
+    inner[:, 1:-1] += ux[:, 1:-1]
+    np.testing.assert_allclose(dux, inner, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(dux[2:-2, 1:-1], ux[2:-2, 1:-1], rtol=1e-12)
+    np.testing.assert_allclose(dux[[0, -1], 1:-1], 3 * ux[[0, -1], 1:-1], rtol=1e-12)
+    np.testing.assert_allclose(dux[[1, -2], 1:-1], -ux[[1, -2], 1:-1], rtol=1e-12)
+    np.testing.assert_allclose(dux[[0, 0, -1, -1], [0, -1, 0, -1]], 2 * ux[[0, 0, -1, -1], [0, -1, 0, -1]])
+    np.testing.assert_allclose(dux[[1, -2], 0], -2 * ux[[1, -2], 0])
+    np.testing.assert_allclose(dux[3:-3, 0], 0, atol=1e-14)
 
 
 # -- any control flow, against finite differences ---------------------------------------------------

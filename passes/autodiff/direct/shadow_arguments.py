@@ -14,6 +14,7 @@ from mlir.dialects import func
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
+from pykern.passes.argument_uses import WRITTEN, written_arguments
 
 Values = dict[ir.Value, ir.Value]
 
@@ -48,7 +49,15 @@ def replace_function(
     for name in kernel.attributes.keys():  # noqa: SIM118
         if name.startswith("kern."):
             made.operation.attributes[name] = kernel.attributes[name]
-    made.arg_attrs = [ir.DictAttr.get({"kern.name": ir.StringAttr.get(n)}) for n in labels]
+    written = {
+        values[a] for a in written_arguments(kernel)
+    }  # must not overlap others in the derivative either
+    made.arg_attrs = [
+        ir.DictAttr.get(
+            {"kern.name": ir.StringAttr.get(n)} | ({WRITTEN: ir.UnitAttr.get()} if a in written else {})
+        )
+        for n, a in zip(labels, block.arguments, strict=True)
+    ]
     try:
         with ir.InsertionPoint(block):
             fill(values, shadows)

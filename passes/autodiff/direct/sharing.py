@@ -59,10 +59,12 @@ class Sharing:
                 span_of(self.kernel.location),
                 "pass a copy: x.copy()",
             )
+        for found in self.accesses.values():
+            self._refuse_old_values(found)
         for memory, found in self.accesses.items():
             self._refuse(memory, found)
 
-    def _refuse(self, memory: ir.Value, found: Accesses) -> None:
+    def _refuse_old_values(self, found: Accesses) -> None:
         for op in found.atomics:
             if op.name == "kern.atomic_cas" or next(iter(op.results[0].uses), None) is not None:
                 raise NotDifferentiable(
@@ -70,6 +72,8 @@ class Sharing:
                     span_of(op.location),
                     "compute the slot from the index of the work-item",
                 )
+
+    def _refuse(self, memory: ir.Value, found: Accesses) -> None:
         if self.own[memory] or not found.written:
             return
         if found.loads:
