@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pykern.passes.check_bounds import CheckBounds
+from pykern.passes.drop_stop_gradient import DropStopGradient
 from pykern.passes.framework import Pass, Pipeline, Upstream
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.source import KernelOptions
@@ -16,6 +17,7 @@ def kern_pipeline(options: KernelOptions, derivatives: tuple[Pass, ...] = ()) ->
         passes.append(Upstream("canonicalize,cse"))  # the frontend writes what is easy to write
         if step is not None:
             passes.append(step)  # wants clean code, and leaves what nobody needs
+    passes.insert(-1, DropStopGradient())  # before the last look at common subexpressions
     if options.debug:
         passes.append(CheckBounds())  # before loops: the accesses are still where the user put them
     return Pipeline(tuple(passes))

@@ -332,3 +332,31 @@ def cubed(out, x):
     for _ in range(3):
         p *= x[i]
     out[i] = p
+
+
+@pk.kernel
+def half_constant(out, x):
+    i = pk.index()
+    v = x[i] * x[i]
+    for _ in range(2):
+        v = v * pk.stop_gradient(v) + x[i]
+    out[i] = v
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_stop_gradient_is_the_value_itself(device):
+    x, out = random.random(5), np.zeros(5)
+    half_constant(out, x, ndrange=5, device=device)
+    v = x * x
+    for _ in range(2):
+        v = v * v + x
+    np.testing.assert_allclose(out, v, rtol=1e-14)
+
+
+def test_nothing_flows_through_stop_gradient():
+    x, dx = random.random(5), np.zeros(5)
+    gradient(half_constant, pk.Dup(np.zeros(5), np.ones(5)), pk.Dup(x, dx), ndrange=5)
+    v, dv = x * x, 2 * x
+    for _ in range(2):
+        v, dv = v * v + x, dv * v + 1
+    np.testing.assert_allclose(dx, dv, rtol=1e-14)

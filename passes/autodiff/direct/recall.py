@@ -99,7 +99,7 @@ class Recall:
             return False
         if op.name == "memref.load":
             return op.operands[0] in self._constant_memory
-        return op.name.startswith(("arith.", "math.", "memref.dim", "func.call"))
+        return op.name.startswith(("arith.", "math.", "memref.dim", "func.call", "kern.stop_gradient"))
 
 
 def trip_count(lower: ir.Value, upper: ir.Value, step: ir.Value) -> ir.Value:

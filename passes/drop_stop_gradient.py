@@ -1,0 +1,25 @@
+"""What is said to differentiation only goes, once that is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import named, replace
+
+
+@dataclass(frozen=True)
+class DropStopGradient(Pass):
+    """Put the value of each `kern.stop_gradient` in its place.
+
+    In:  any module, after its derivatives were taken. Out: the same without `kern.stop_gradient`.
+    """
+
+    name: ClassVar[str] = "kern-drop-stop-gradient"
+
+    def run(self, module: ir.Module) -> None:
+        for op in named(module.operation, "kern.stop_gradient"):
+            replace(op, [op.operands[0]])
