@@ -33,6 +33,7 @@ _HOME = {
     **dict.fromkeys(
         (
             "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64",
+            "f8e4m3", "f8e5m2",
             "In", "Out", "InOut", "static",
         ),
         "pykern.types",
@@ -108,6 +109,8 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.types import Out as Out
     from pykern.types import bf16 as bf16
     from pykern.types import bool_ as bool_
+    from pykern.types import f8e4m3 as f8e4m3
+    from pykern.types import f8e5m2 as f8e5m2
     from pykern.types import f16 as f16
     from pykern.types import f32 as f32
     from pykern.types import f64 as f64

@@ -34,7 +34,8 @@ TABLE = (
     "ndarray",              # PyTypeObject *: numpy.ndarray
     "dtype.bool", "dtype.i8", "dtype.i16", "dtype.i32", "dtype.i64",
     "dtype.u8", "dtype.u16", "dtype.u32", "dtype.u64",
-    "dtype.f16", "dtype.f32", "dtype.f64", "dtype.bf16",   # PyArray_Descr *: NumPy's singletons (bf16: 0)
+    "dtype.f16", "dtype.f32", "dtype.f64",   # PyArray_Descr *: NumPy's singletons
+    "dtype.bf16", "dtype.f8e4m3", "dtype.f8e5m2",   # those of ml_dtypes; 0 until a kernel is given one
     "scalar.bool", "scalar.i8", "scalar.i16", "scalar.i32", "scalar.i64",
     "scalar.u8", "scalar.u16", "scalar.u32", "scalar.u64",
     "scalar.f16", "scalar.f32", "scalar.f64", "scalar.bf16",  # PyTypeObject *: numpy.float32 and its like

@@ -154,6 +154,11 @@ def _scalar(name: str, value: Any, annotation: Any) -> tuple[DType, int] | None:
     dtype = _scalar_type(value)
     if dtype is None:
         return None
+    if dtype.is_storage or (isinstance(annotation, DType) and annotation.is_storage):
+        raise KernelTypeError(
+            f"`{name}` is a number of {(dtype if dtype.is_storage else annotation).name}, and fp8 is for arrays",
+            hint=f"pass np.float32({name}), annotate it pk.f32",
+        )
     if isinstance(annotation, DType):
         value, dtype = annotation.numpy.type(value), annotation
     elif annotation in (int, float, bool):

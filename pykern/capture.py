@@ -272,6 +272,8 @@ def _constant(value: Any) -> Capture:
     scalar: Any = value
     if "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
         dtype = from_numpy(scalar.dtype)
+        if dtype is not None and dtype.is_storage:
+            return Unsupported(f"a number of {dtype.name} (fp8 is for arrays; make it np.float32)")
         if dtype is not None:
             return Constant(scalar.item() if dtype.name != "bf16" else float(scalar), dtype.name)
     if isinstance(value, types.ModuleType):

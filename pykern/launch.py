@@ -19,8 +19,8 @@ from pykern.devices import OVERRIDE, current_device
 from pykern.errors import DeviceError, LaunchError
 from pykern.index_space import Extent, group_size, index_space, launches
 from pykern.runtime import launchable
-from pykern.runtime.cpu_table import table
-from pykern.source import KernelSource, LaunchSpec
+from pykern.runtime.cpu_table import table, tell_dtype
+from pykern.source import ArraySpec, KernelSource, LaunchSpec
 from pykern.variants import Variant, obtain
 
 if TYPE_CHECKING:
@@ -162,6 +162,9 @@ class Launcher:
         rank = variant.source.launch.rank
         if variant.source.launch.workgroup != (() if static is None else group_size(static, rank)):
             return  # the entry does not see `workgroup=`: such calls go the long way
+        for parameter in variant.source.parameters:
+            if isinstance(parameter.spec, ArraySpec):
+                tell_dtype(parameter.spec.dtype)
         table()[TABLE_INDEX["kernel_offset"]] = launchable.offset(self.kernel)
         function = variant.source.function
         current = [v for v in self.installed if v.source.function == function]

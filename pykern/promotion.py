@@ -3,7 +3,7 @@
 Comes in: `DType`s. Goes out: `DType`s; pure functions, no MLIR. bfloat16 promotes as ml_dtypes does
 under NumPy: with f16 to f32; with integers as f16 does, so with 8 bits it stays bf16, 16 bits give f32,
 wider ones f64. In one place we depart: a Python float is weak here too (bf16 + 1.0 is bf16), while
-ml_dtypes makes it f32.
+ml_dtypes makes it f32. fp8 is never here: what is loaded is an f32.
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ Comes in: dtypes of NumPy and ml_dtypes, annotations such as ``pk.f32[:, :]``.
 Goes out: `DType` values, the one vocabulary that sources, artifacts, the frontend
 and the runtime share. Nothing of MLIR here.
 
+fp8 (`f8e4m3`: finite, with NaN, largest 448; `f8e5m2`: with infinities, largest 57344) is a type of
+memory: kernels compute in f32, a store rounds to nearest even as ml_dtypes does.
+
 Promotion follows NumPy 2 (NEP 50): Python scalars and indices are *weak* and take
 the type of what they meet. See `pykern.promotion`.
 """
@@ -41,6 +44,16 @@ class DType:
     @property
     def is_integer(self) -> bool:
         return self.kind in "iu"
+
+    @property
+    def is_storage(self) -> bool:
+        """Whether only memory holds it (fp8): a load gives an f32, a store or a cast rounds one."""
+        return self.kind == "f" and self.bits == 8
+
+    @property
+    def loaded(self) -> DType:
+        """The type that an element has in a kernel."""
+        return f32 if self.is_storage else self
 
     @property
     def numpy(self) -> Any:
@@ -89,13 +102,15 @@ i8, i16, i32, i64 = (DType(f"i{n}", "i", n) for n in (8, 16, 32, 64))
 u8, u16, u32, u64 = (DType(f"u{n}", "u", n) for n in (8, 16, 32, 64))
 f16, f32, f64 = (DType(f"f{n}", "f", n) for n in (16, 32, 64))
 bf16 = DType("bf16", "f", 16)
+f8e4m3, f8e5m2 = DType("f8e4m3", "f", 8), DType("f8e5m2", "f", 8)
 weak_int = DType("int", "i", 64, weak=True)
 weak_float = DType("float", "f", 64, weak=True)
 
 STRONG = (bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64)
-BY_NAME = {dtype.name: dtype for dtype in (*STRONG, weak_int, weak_float)}
+STORAGE = (f8e4m3, f8e5m2)
+BY_NAME = {dtype.name: dtype for dtype in (*STRONG, *STORAGE, weak_int, weak_float)}
 
-_FROM_ML_DTYPES = {"bf16": "bfloat16"}
+_FROM_ML_DTYPES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
 _NUMPY_NAMES = {
     "bool": "bool", "int": "int64", "float": "float64",
     **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)},
@@ -103,7 +118,7 @@ _NUMPY_NAMES = {
     **{f"f{n}": f"float{n}" for n in (16, 32, 64)},
 }  # fmt: skip
 _BY_NUMPY_NAME = {name: BY_NAME[ours] for ours, name in _NUMPY_NAMES.items() if not BY_NAME[ours].weak}
-_BY_NUMPY_NAME["bfloat16"] = bf16
+_BY_NUMPY_NAME |= {name: BY_NAME[ours] for ours, name in _FROM_ML_DTYPES.items()}
 
 
 def from_numpy(dtype: Any) -> DType | None:

@@ -8,6 +8,7 @@ from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.machine import cache_bytes
+from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.narrow_indices import NarrowIndices
@@ -22,6 +23,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
     return Pipeline(
         (
             LowerTapes(),  # a tape is private memory of the work-item
+            ExpandFp8(),  # everything below sees bytes
             ExpandNdrange(),  # everything below sees ordinary loops
             LowerReports(),
             LowerAtomics(),  # after loops: shared memory is known to belong to one thread

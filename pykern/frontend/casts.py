@@ -15,6 +15,8 @@ from mlir.dialects import math as math_dialect
 from pykern.frontend.values import Scalar
 from pykern.types import DType, bool_, f32, f64, i64, u64, weak_int
 
+_BY_NAME = {"bf16": ir.BF16Type, "f8e4m3": ir.Float8E4M3FNType, "f8e5m2": ir.Float8E5M2Type}
+
 
 def mlir_type(dtype: DType) -> ir.Type:
     """The SSA type of a scalar. A weak int is an `index`: it is what positions are made of."""
@@ -24,8 +26,8 @@ def mlir_type(dtype: DType) -> ir.Type:
         return ir.IndexType.get()
     if dtype.is_integer:
         return ir.IntegerType.get_signless(dtype.bits)
-    if dtype.name == "bf16":
-        return ir.BF16Type.get()
+    if dtype.name in _BY_NAME:
+        return _BY_NAME[dtype.name].get()
     return {16: ir.F16Type, 32: ir.F32Type, 64: ir.F64Type}[dtype.bits].get()
 
 
@@ -64,12 +66,20 @@ def fits(value: object, dtype: DType) -> bool:
 
 
 def convert(value: Scalar, to: DType) -> Scalar:
-    """`value` as `to`. Constants stay constants while nothing is lost."""
+    """`value` as `to`. Constants stay constants while nothing is lost. A cast to fp8 rounds an f32."""
+    if to.is_storage:
+        stored = to_storage(materialise(convert(value, f32)), to)
+        return Scalar(f32, arith.ExtFOp(mlir_type(f32), stored).result)
     if value.dtype == to:
         return value
     if value.is_const:
         return _convert_const(value, to)
     return Scalar(to, _convert_ssa(value.ssa, value.dtype, to))
+
+
+def to_storage(value: ir.Value, to: DType) -> ir.Value:
+    """An f32 as an element of fp8."""
+    return arith.TruncFOp(mlir_type(to), value).result
 
 
 def _convert_const(value: Scalar, to: DType) -> Scalar:

@@ -176,6 +176,8 @@ def _element(t: Translator, node: ast.Call, args: list[Value], count: int) -> tu
         raise t.type_error(
             node.args[1], f"{describe(array)} has {len(array.shape)} dimensions, {len(items)} given"
         )
+    if array.dtype.is_storage:
+        raise t.type_error(node, f"atomics are not available for {array.dtype.name}", "use pk.f32")
     if not array.writes:
         raise t.type_error(node, f"`{array.name}` is annotated pk.In: the kernel may not write it",
                            "annotate it pk.InOut")  # fmt: skip

@@ -17,7 +17,7 @@ from mlir.dialects import arith, memref
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend import arithmetic, captured, control, language_ops
 from pykern.frontend.arithmetic import OperandError
-from pykern.frontend.casts import convert, materialise
+from pykern.frontend.casts import convert, materialise, mlir_type, to_storage
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.parse import ParsedFunction, parse_function
 from pykern.frontend.values import (
@@ -443,17 +443,21 @@ class Translator:
         if array.dtype == bool_:
             value = arith.CmpIOp(arith.CmpIPredicate.ne, value,
                                  arith.ConstantOp(value.type, 0).result).result  # fmt: skip
-        return Scalar(array.dtype, value)
+        if array.dtype.is_storage:
+            value = arith.ExtFOp(mlir_type(array.dtype.loaded), value).result
+        return Scalar(array.dtype.loaded, value)
 
     def store(self, node: ast.AST, array: Array, indices: list[ir.Value], value: Value) -> None:
         if not array.writes:
             raise self.type_error(node, f"`{array.name}` is annotated pk.In: the kernel may not write it",
                                   "annotate it pk.InOut or pk.Out")  # fmt: skip
-        stored = materialise(convert(self.as_scalar(node, value), array.dtype))
+        stored = materialise(convert(self.as_scalar(node, value), array.dtype.loaded))
         memref.StoreOp(self.in_memory(stored, array), array.ssa, indices)
 
     def in_memory(self, value: ir.Value, array: Array) -> ir.Value:
         """An element as memory holds it."""
+        if array.dtype.is_storage:
+            return to_storage(value, array.dtype)
         if array.dtype != bool_:
             return value
         return arith.ExtUIOp(ir.IntegerType.get_signless(8), value).result

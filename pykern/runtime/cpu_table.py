@@ -47,6 +47,15 @@ def table() -> ctypes.Array:
     return cells
 
 
+def tell_dtype(name: str) -> None:
+    """Put a dtype of ml_dtypes into the table, so that entries know its arrays."""
+    cell = TABLE_INDEX[f"dtype.{name}"]
+    if not table()[cell]:
+        dtype = BY_NAME[name].numpy
+        _kept.append(dtype)
+        table()[cell] = id(dtype)
+
+
 @functools.cache
 def openmp_library() -> Any | None:
     """The OpenMP library, loaded; None where there is none."""

@@ -65,8 +65,20 @@ def bits_of(x: Any) -> int:
     return 64 if dtype is None else dtype.bits
 
 
+def stored(x: Any, dtype: DType) -> Any:
+    """`x` as an element of memory: `cast`, and fp8 as ml_dtypes rounds an f32."""
+    if not dtype.is_storage:
+        return cast(x, dtype)
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return np.asarray(cast(x, dtype.loaded)).astype(dtype.numpy)[()]
+
+
 def cast(x: Any, dtype: DType) -> Any:
     """See `pykern.language.cast`."""
+    if dtype.is_storage:
+        return dtype.loaded.numpy.type(stored(x, dtype))
     if dtype.weak:
         return int(_to_integer(x, -(2**63), 2**63 - 1)) if dtype.kind == "i" else float(x)
     kind = dtype.numpy.type

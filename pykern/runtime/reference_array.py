@@ -53,7 +53,8 @@ class ReferenceArray:
             raise KernelTypeError(
                 f"`{self._name}` is annotated pk.Out: the kernel may not read it", hint="annotate it pk.InOut"
             )
-        return self._array[self._checked(index)]
+        element = self._array[self._checked(index)]
+        return np.float32(element) if self._dtype.is_storage else element
 
     def __setitem__(self, index: Any, value: Any) -> None:
         place = self._checked(index)
@@ -65,7 +66,7 @@ class ReferenceArray:
             raise LaunchError(
                 f"`{self._name}` is read-only, and the kernel writes it", hint="pass a copy: x.copy()"
             )
-        self._array[place] = reference.cast(value, self._dtype)
+        self._array[place] = reference.stored(value, self._dtype)
 
     def _checked(self, index: Any) -> tuple[int, ...]:
         items = index if isinstance(index, tuple) else (index,)
