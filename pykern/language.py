@@ -348,7 +348,7 @@ _MATH = (
     "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
     "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "gamma", "lgamma", "hypot",
     "floor", "ceil", "trunc", "fabs", "fmod", "remainder", "copysign", "isnan", "isinf", "isfinite", "degrees",
-    "radians", "pow", "fma", "nextafter",
+    "radians", "pow", "fma", "nextafter", "gcd", "isqrt",
 )  # fmt: skip
 _NUMPY = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "arcsinh": "asinh",

@@ -56,8 +56,10 @@ def binary(op: str, a: Scalar, b: Scalar, fastmath: bool = False) -> Scalar:
     if op == "**":
         return _power(a, b, fastmath)
     dtype = promote(a.dtype, b.dtype)
-    if dtype == bool_ and op in ("-", "//", "%", "<<", ">>"):
-        dtype = weak_int if op == "-" else promote(bool_, weak_int)
+    if dtype == bool_ and op == "-":
+        raise OperandError("`-` takes numbers, not bool and bool", "use a ^ b or a != b, or int(a) - int(b)")
+    if dtype == bool_ and op in ("//", "%", "<<", ">>"):
+        dtype = promote(bool_, weak_int)
     a, b = _weak_constant(a, dtype), _weak_constant(b, dtype)
     left, right = convert(a, dtype), convert(b, dtype)
     if dtype.is_float:
@@ -91,6 +93,8 @@ def python_constant(value: object) -> Scalar:
 def negate(a: Scalar, fastmath: bool = False) -> Scalar:
     if a.is_const and a.dtype.weak:
         return python_constant(-a.const)
+    if a.dtype == bool_ and not a.is_const:
+        raise OperandError("`-` takes a number, not bool", "use `not a`, or -int(a)")
     if a.dtype == bool_:
         a = convert(a, weak_int)
     if a.dtype.is_float:

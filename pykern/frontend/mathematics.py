@@ -12,7 +12,7 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, func, math
 
-from pykern.frontend import arithmetic
+from pykern.frontend import arithmetic, integers
 from pykern.frontend.arithmetic import OperandError, flags
 from pykern.frontend.casts import constant, convert, materialise, mlir_type
 from pykern.frontend.values import Scalar
@@ -39,7 +39,7 @@ SCALED = {"degrees": 180.0 / python_math.pi, "radians": python_math.pi / 180.0}
 NAMES = frozenset(
     (*FLOAT_UNARY, *ROUNDING, *FLOAT_BINARY, *LIBM_UNARY, *LIBM_BINARY, *CLASSIFY, *SCALED,
      "abs", "fabs", "pow", "min", "max", "minimum", "maximum", "fma", "where", "clamp", "cdiv",
-     "popcount", "clz", "sign", "square", "divmod")
+     "popcount", "clz", "sign", "square", "divmod", "gcd", "isqrt")
 )  # fmt: skip
 
 
@@ -212,6 +212,8 @@ _OTHERS: dict[str, Callable] = {
     "sign": _sign,
     "square": lambda args, fast: arithmetic.binary("*", _one("square", args), args[0], fast),
     "divmod": _divmod,
+    "gcd": integers.gcd,
+    "isqrt": integers.isqrt,
 }
 
 

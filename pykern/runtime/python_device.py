@@ -21,14 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from pykern.errors import AssertionFailed, KernelError, LaunchError
+from pykern.errors import AssertionFailed, KernelError, KernelTypeError, LaunchError
+from pykern.locations import SourceSpan
 from pykern.runtime import reference
 from pykern.runtime.reference import Launch
 from pykern.runtime.reference_array import ReferenceArray
 from pykern.runtime.reference_group import Group, WorkItem
 from pykern.runtime.reference_names import SHARED_NAMES, meets
 from pykern.runtime.reference_place import span_of
-from pykern.types import DType, IntentAnnotation
+from pykern.types import DType, IntentAnnotation, static
 
 DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
 
@@ -52,12 +53,13 @@ def run(
     rank = len(ndrange)
     counts = tuple(count for _, _, count in ndrange)
     size = workgroup or DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,))
-    launch = Launch(counts, size, subgroup_size, debug, shared_bytes)
+    known = annotations or {}
+    statics = frozenset(name for name, annotation in known.items() if annotation is static)
+    launch = Launch(counts, size, subgroup_size, debug, shared_bytes, static=statics)
     if shared_bytes is not None and not meets(function, names=SHARED_NAMES):
         raise _unwanted(function)
     positional = function.__code__.co_argcount
     names = function.__code__.co_varnames[: positional + function.__code__.co_kwonlyargcount]
-    known = annotations or {}
     wrapped = [_wrap(value, name, known.get(name)) for value, name in zip(args, names, strict=True)]
     named = dict(zip(names[positional:], wrapped[positional:], strict=True))
 
@@ -77,9 +79,22 @@ def run(
         if error.span is None:
             error.span = span_of(error.__traceback__)
         raise
+    except TypeError as error:
+        if "numpy boolean" not in str(error):
+            raise
+        raise _of_bools(str(error), span_of(error.__traceback__)) from error
     except AssertionError as error:
         reason = f"assertion failed: {error}" if str(error) else "assertion failed"
         raise AssertionFailed(reason, span_of(error.__traceback__)) from error
+
+
+def _of_bools(reason: str, span: SourceSpan | None) -> KernelTypeError:
+    """NumPy's refusal of ``-`` between or before bools, as compiled kernels tell it."""
+    if "negative" in reason:
+        return KernelTypeError("`-` takes a number, not bool", span, "use `not a`, or -int(a)")
+    return KernelTypeError(
+        "`-` takes numbers, not bool and bool", span, "use a ^ b or a != b, or int(a) - int(b)"
+    )
 
 
 def _unwanted(function: Any) -> LaunchError:

@@ -28,6 +28,8 @@ class Launch:
     shared_bytes: int | None = None
     sized: list[tuple[Any, DType]] = field(default_factory=list)
     """Where the kernel asks for the shared array that the launch sizes, once it has asked."""
+    static: frozenset[str] = frozenset()
+    """The kernel's static parameters: constants, as captured names are."""
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -230,6 +232,7 @@ MATHEMATICS = {
     "nextafter": "The number of its type next to `x` in the direction of `y`.",
     "abs": "The magnitude.", "pow": "``a ** b``.", "fma": "``a * b + c`` rounded once.",
     "sign": "-1, 0 or 1 in the type of the argument.", "square": "``x * x``.",
+    "gcd": "The greatest common divisor of integers.", "isqrt": "The integer below the square root; 0 of a negative.",
 }  # fmt: skip
 
 
@@ -326,6 +329,25 @@ def _pow(a: Any, b: Any) -> Any:
     return _power_safe(math.pow)(a, b) if weak and float in (type(a), type(b)) else a**b
 
 
+def _gcd(*args: Any) -> Any:
+    """In the common type; NumPy's where one of them is NumPy's."""
+    import functools
+
+    import numpy as np
+
+    if any(isinstance(a, float | bool | np.floating | np.bool_) for a in args):
+        raise KernelTypeError("`gcd` takes integers", hint="cast it first, as in int(x)")
+    if not any(hasattr(a, "dtype") for a in args):
+        return math.gcd(*args)
+    return np.abs(args[0]) if len(args) == 1 else functools.reduce(np.gcd, args)
+
+
+def _isqrt(x: Any) -> Any:
+    root = math.isqrt(max(int(x), 0))
+    return x.dtype.type(root) if hasattr(x, "dtype") else root
+
+
 _OTHERS: dict[str, Callable] = {
+    "gcd": _gcd, "isqrt": _isqrt,
     "abs": abs, "pow": _pow, "nextafter": _nextafter, "fma": _fma, "sign": _sign, "square": lambda x: x * x,
 }  # fmt: skip

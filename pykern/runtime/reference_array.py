@@ -91,7 +91,12 @@ class ReferenceArray:
     def _refuse_outside(self, place: tuple[int, ...]) -> None:
         """Raise, unless what is negative counts from the end."""
         shape = self._array.shape
-        if all(-n <= i < n and (i >= 0 or written_as_constant(i)) for i, n in zip(place, shape, strict=True)):
+        item = reference.current()
+        static = frozenset() if item is None else item.launch.static
+        if all(
+            -n <= i < n and (i >= 0 or written_as_constant(i, static))
+            for i, n in zip(place, shape, strict=True)
+        ):
             return
         shown = place[0] if len(place) == 1 else place
         whole = shape[0] if len(shape) == 1 else shape

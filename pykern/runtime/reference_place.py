@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import operator
 import os
 import sys
 import textwrap
 import types
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pykern.locations import SourceSpan
@@ -41,13 +43,21 @@ def span_of(traceback: types.TracebackType | None) -> SourceSpan | None:
     return SourceSpan(code.co_filename, found.tb_lineno, start, end, code.co_name, text)
 
 
-def written_as_constant(index: int) -> bool:
-    """Whether the user's expression that is being indexed holds `index`, below 0, as a literal.
+def written_as_constant(index: int, static: frozenset[str] = frozenset()) -> bool:
+    """Whether the user's expression that is being indexed holds `index`, below 0, as a constant.
 
-    Compiled kernels count such a constant from the end; any other negative index is outside.
+    A literal, a captured name, a parameter of `static`, or arithmetic of these. Compiled kernels count such
+    a constant from the end; any other negative index is outside.
     """
     frame = _users_frame()
-    return frame is not None and index in _literals(frame.f_code, frame.f_lasti, frame.f_lineno)
+    if frame is None:
+        return False
+    code = frame.f_code
+    own = {*code.co_varnames, *code.co_cellvars}
+    known = dict(frame.f_globals)
+    known.update((n, v) for n, v in frame.f_locals.items() if n not in own or n in static)
+    items = _index_items(code, frame.f_lasti, frame.f_lineno)
+    return any(_constant(item, known, frozenset(own - static)) == index for item in items)
 
 
 def users_place() -> tuple[types.CodeType, int] | None:
@@ -64,8 +74,8 @@ def _users_frame() -> types.FrameType | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _literals(code: types.CodeType, instruction: int, line: int) -> frozenset[int]:
-    """Negative literals among the indices at an instruction: of ``x[i, -1]`` or ``atomic_add(x, -1, v)``."""
+def _index_items(code: types.CodeType, instruction: int, line: int) -> tuple[ast.expr, ...]:
+    """The indices at an instruction: of ``x[i, -1]`` or ``atomic_add(x, -1, v)``."""
     position = _position(code, instruction)
     if position is None:  # Python 3.10 knows the line only
         text = linecache.getline(code.co_filename, line).strip()
@@ -79,23 +89,40 @@ def _literals(code: types.CodeType, instruction: int, line: int) -> frozenset[in
     try:
         tree = ast.parse(f"({textwrap.dedent(text)})" if position else text)
     except SyntaxError:
-        return frozenset()
+        return ()
     roots = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript | ast.Call)]
-    found: set[int] = set()
+    found: list[ast.expr] = []
     for node in roots if position is None else roots[:1]:
         if isinstance(node, ast.Subscript):
             index: ast.expr | None = node.slice
         else:
             index = node.args[1] if len(node.args) > 1 else None
-        items = index.elts if isinstance(index, ast.Tuple) else [index]
-        found.update(n for n in map(_negative_literal, items) if n is not None)
-    return frozenset(found)
+        if index is not None:
+            found += index.elts if isinstance(index, ast.Tuple) else [index]
+    return tuple(found)
 
 
-def _negative_literal(node: ast.AST | None) -> int | None:
+_FOLDED: dict[type, Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+def _constant(node: ast.expr, known: Mapping[str, object], own: frozenset[str]) -> int | None:
+    """The integer that an index is for every work-item, where its names are captured or static."""
     match node:
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
-            return -number
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.Name(id=name) if name not in own:
+            value = known.get(name)
+            return value if isinstance(value, int) else None
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            inner = _constant(operand, known, own)
+            return None if inner is None else -inner
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _FOLDED:
+            a, b = _constant(left, known, own), _constant(right, known, own)
+            divides = isinstance(op, ast.FloorDiv | ast.Mod)
+            return None if a is None or b is None or (divides and b == 0) else _FOLDED[type(op)](a, b)
     return None
 
 

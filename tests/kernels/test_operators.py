@@ -136,17 +136,51 @@ def test_comparisons(a: type, b: type, device: str, rng: np.random.Generator) ->
         np.testing.assert_array_equal(out, np.array([op(x, y) for op in COMPARISONS]))
 
 
-def test_arithmetic_of_bools_counts_but_for_plus_and_times() -> None:
-    """NumPy has no bool - bool and raises (so does the reference device); compiled, it counts as Python's does."""
+@pk.kernel
+def sums_of_bools(either, both, quotient, floored, rest, x, y):
+    i = pk.index()
+    either[i] = x[i] + y[i]
+    both[i] = x[i] * y[i]
+    quotient[i] = x[i] / y[i]
+    floored[i] = x[i] // y[i]
+    rest[i] = x[i] % y[i]
+
+
+def test_arithmetic_of_bools(device: str) -> None:
     x, y = np.array([False, False, True, True]), np.array([False, True, False, True])
-    got = [np.zeros(4, t) for t in (np.bool_, np.int64, np.bool_, np.float64, np.int64, np.int64)]
-    arithmetic(*got, x, y, ndrange=4)
-    assert got[0].tolist() == [False, True, True, True]
-    assert got[1].tolist() == [0, -1, 1, 0]
-    assert got[2].tolist() == [False, False, False, True]
-    np.testing.assert_array_equal(got[3], [np.nan, 0, np.inf, 1])
-    assert got[4].tolist() == [0, 0, 0, 1]
-    assert got[5].tolist() == [0, 0, 0, 0]
+    got = [np.zeros(4, t) for t in (np.bool_, np.bool_, np.float64, np.int64, np.int64)]
+    sums_of_bools(*got, x, y, ndrange=4, device=device)
+    with np.errstate(**NO_TRAPS):
+        for g, w in zip(got, (x + y, x * y, x / y, x // y, x % y), strict=True):
+            np.testing.assert_array_equal(g, w)
+
+
+@pk.kernel
+def difference_of_bools(out, x, y):
+    i = pk.index()
+    out[i] = x[i] - y[i]
+
+
+@pk.kernel
+def minus_a_bool(out, x, y):
+    i = pk.index()
+    out[i] = -x[i] + y[i]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "reason"),
+    [
+        (difference_of_bools, "`-` takes numbers, not bool and bool"),
+        (minus_a_bool, "`-` takes a number, not bool"),
+    ],
+)
+def test_bools_have_no_minus(kernel, reason: str, device: str) -> None:
+    x = np.ones(4, bool)
+    with pytest.raises(pk.KernelTypeError, match=reason) as caught:
+        kernel(np.zeros(4, np.int64), x, x, ndrange=4, device=device)
+    assert caught.value.hint
+    assert caught.value.span is not None
+    assert caught.value.span.function == kernel.__name__
 
 
 # -- bits ---------------------------------------------------------------------------------------
