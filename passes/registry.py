@@ -16,6 +16,7 @@ from pykern.errors import PassError
 from pykern.passes.autodiff.direct.forward import ForwardKernel
 from pykern.passes.autodiff.direct.reverse import ReverseKernel
 from pykern.passes.check_bounds import CheckBounds
+from pykern.passes.drop_stop_gradient import DropStopGradient
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
@@ -28,6 +29,7 @@ from pykern.passes.vectorize.streams import VectorizeStreams
 ENTRY_POINTS = "pykern.passes"
 OWN: tuple[type[Pass], ...] = (
     CheckBounds,
+    DropStopGradient,
     ExpandFp8,
     ExpandMath,
     ExpandNdrange,
