@@ -1,43 +1,84 @@
-"""erf and erfc in f64, good enough to be rounded to f32.
+"""erf and erfc.
 
-Below 1 Taylor's series of erf; above, erfc(x) = exp(-x**2) * erfcx(x) with erfcx as a polynomial of
-degree 13 in (x - 2) / (x + 2), interpolated at Chebyshev nodes on 1 <= x <= 11 by mpmath with 60 digits
-(relative error below 1e-10).
+erf: a polynomial near 0; further out 1 - e^p(x), where p fits the logarithm of erfc.
+erfc: e^(-x^2) p(t) / (1 + 2x) with t = (x - 4) / (x + 4), so that one polynomial reaches from 0 to where
+erfc vanishes (the substitution of Shepherd and Laframboise, "Chebyshev approximation of
+(1 + 2x) exp(x^2) erfc x", 1981). Polynomials: `minimax` fits "erf", "erf_far", "erfc".
 """
 
 from __future__ import annotations
 
-import math
+from pykern.passes.vector_math.double_word import two_product
+from pykern.passes.vector_math.emit import Real, fma, polynomial, select
+from pykern.passes.vector_math.exponential import exponential, exponential_near
+from pykern.passes.vector_math.formats import F32, F64
 
-from pykern.passes.vector_math.emit import Real, polynomial
-from pykern.passes.vector_math.exponential import exp
+# erf x = x + x p(t), t = x^2
+_NEAR = {
+    F32: (
+        0.128379166, -0.37612626, 0.112835854, -0.0268538129, 0.00518832915, -0.000801020477,
+        7.85389566e-05,
+    ),
+    F64: (
+        0.12837916709551256, -0.3761263890318352, 0.11283791670944185, -0.026866170643111476,
+        0.005223977606118561, -0.0008548325929319047, 0.00012055293577039872, -1.4924712304690757e-05,
+        1.644713160417576e-06, -1.6206314008193444e-07, 1.3710981466848314e-08, -7.779470462045632e-10,
+    ),
+}  # fmt: skip
+# erf x = 1 - e^p(x)
+_FAR = {
+    F32: (
+        0.000188467035, -1.12958026, -0.633216381, -0.108422093, 0.025210334, -0.00420528231,
+        0.000441472162, -2.16975732e-05,
+    ),
+    F64: (
+        -1.063370686441156e-06, -1.128368714217016, -0.6366675702914469, -0.10263767161876854,
+        0.018865422476350042, 0.0005840166831170844, -0.002098732920775372, 0.0009199165440034253,
+        -0.00023063617608872828, 2.7994580497489677e-05, 3.6116676940723324e-06, -2.673106829883396e-06,
+        6.877706131076904e-07, -1.0822337386883641e-07, 1.0903587892505666e-08, -6.518304394897266e-10,
+        1.7704711696981747e-11,
+    ),
+}  # fmt: skip
+_ERFC = {
+    F32: (
+        1.23299515, -0.139621109, 0.0153796328, 0.0680968687, -0.101038687, 0.0937352031, -0.0663328916,
+        0.0371540338, -0.0161911976, 0.00507065188, -0.000761321513, -0.000255220017, 0.000140838209,
+        1.10645833e-05,
+    ),
+    F64: (
+        1.2329951186255526, -0.1396211168405629, 0.015379652102619764, 0.0680970542547366,
+        -0.10103906603630115, 0.09373283499682382, -0.0663303658125639, 0.03716751556185256,
+        -0.016197734048424253, 0.0050319697635688165, -0.0007577734048623037, -0.00019925556126075807,
+        0.00015062247156594205, -2.4402941521970012e-05, -1.1225283000437919e-05, 5.717295294316673e-06,
+        3.0195630728248235e-07, -8.342404894103278e-07, 6.238919414684934e-08, 1.1456139156903602e-07,
+        -7.778919215148353e-09, -1.3386294614665367e-08, -1.7176303310866318e-09,
+    ),
+}  # fmt: skip
+_CENTRE = 4.0
 
-TERMS = 14
-ERFCX = (
-    0.25539567631051235, -0.4271858474145995, 0.24165819424043372, -0.07897858092171767,
-    0.003732892418510432, 0.0069974578055031125, -0.0008471380259548601, -0.0009819119184105213,
-    4.339322923420705e-05, 0.0001739787643844319, 2.920008151697011e-05, -2.806695321845056e-05,
-    -1.926737771891124e-05, 1.0027807225345441e-05,
-)  # fmt: skip
-SERIES = tuple(2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(TERMS))
+
+def erf(x: Real) -> Real:
+    size = abs(x)
+    near = fma(size, polynomial(x * x, _NEAR[x.format]), size)
+    far = size.at_most({F32: 4.0, F64: 6.0}[x.format])  # erf rounds to 1 there
+    far = 1.0 - exponential_near(polynomial(far, _FAR[x.format]))
+    return select(size < 1.0, near, far).copysign(x)
 
 
-def erf_f64(x: Real) -> Real:
-    magnitude = abs(x)
-    inner = x * polynomial(x * x, SERIES)
-    outer = (1.0 - _erfc_above_one(magnitude.within(1.0, 11.0))).sign_of(x)
-    return inner.select(magnitude.compare("OLT", 1.0), outer).keep_nan(x)
+def erfc(x: Real) -> Real:
+    """In f64 for both formats: the result of f32 goes down to its subnormals."""
+    wide = x.to(F64)
+    if x.format == F64:
+        near = 1.0 - fma(x, polynomial(x * x, _NEAR[F64]), x)
+        return select(abs(x) < 0.5, near, _erfc_far(x, wide))
+    return _erfc_far(x, wide).to(F32)
 
 
-def erfc_f64(x: Real) -> Real:
-    magnitude = abs(x)
-    inner = 1.0 - x * polynomial(x * x, SERIES)
-    tail = _erfc_above_one(magnitude.within(1.0, 11.0))
-    outer = (2.0 - tail).select(x.compare("OLT", 0.0), tail)
-    # below 1 the difference cancels at most 3 bits, which f64 has to spare
-    return inner.select(magnitude.compare("OLT", 1.0), outer).keep_nan(x)
-
-
-def _erfc_above_one(x: Real) -> Real:
-    """erfc on 1 .. 11, where it falls below what f32 holds."""
-    return exp(-(x * x)) * polynomial((x - 2.0) / (x + 2.0), ERFCX)
+def _erfc_far(x: Real, wide: Real) -> Real:
+    size = abs(wide).at_most({F32: 10.5, F64: 27.5}[x.format])  # erfc rounds to 0 there
+    divisor = 1.0 / ((size + _CENTRE) * fma(size, 2.0, 1.0))
+    t = (size - _CENTRE) * fma(size, 2.0, 1.0) * divisor
+    factor = polynomial(t, _ERFC[x.format]) * ((size + _CENTRE) * divisor)
+    square, lost = two_product(size, size)
+    upper = exponential(-square, tail=-lost, factor=factor)
+    return select(wide < 0.0, 2.0 - upper, upper)

@@ -1,113 +1,125 @@
-"""log and what is made of it: log2, log10, log1p, pow.
+"""log, log2, log10 and log1p.
 
-x = 2**e * m with m in [sqrt(1/2), sqrt(2)); log m by the series in s = f / (2 + f), f = m - 1
-(fdlibm's e_log.c and e_logf.c: the algorithm and its coefficients).
+x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), as fdlibm's e_log.c has it. In f64 log(1 + f)
+is written with s = f / (2 + f) as there; in f32 as a polynomial in f. Fits: `minimax` "log" and "log_quotient".
 """
 
 from __future__ import annotations
 
 import math
 
-from mlir import ir
-from mlir.dialects import arith
-from mlir.dialects import math as math_dialect
+from pykern.passes.vector_math.double_word import two_sum
+from pykern.passes.vector_math.emit import Real, Whole, fma, polynomial, select
+from pykern.passes.vector_math.exponential import LN2_HIGH, LN2_LOW
+from pykern.passes.vector_math.formats import F32, F64, Format
 
-from pykern.passes.vector_math.emit import Real, polynomial
-from pykern.passes.vector_math.exponential import exp
-
-COEFFICIENTS = {
-    23: (0.66666662693023682, 0.40000972151756287, 0.28498786687850952, 0.24279078841209412),
-    52: (
-        6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
-        1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860510658591e-01,
-    ),
-}  # fmt: skip
-LN2 = {23: (6.9313812256e-01, 9.0580006145e-06), 52: (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
-SQRT_HALF = {23: 0x3F3504F3, 52: 0x3FE6A09E667F3BCD}
-LEAST_NORMAL = {23: 2.0**-126, 52: 2.0**-1022}
+# log(1 + f) = f - f^2/2 + f^3 p(f)
+_LOG32 = (
+    0.333333135,
+    -0.250000089,
+    0.200021192,
+    -0.166679963,
+    0.142195523,
+    -0.124055915,
+    0.118881591,
+    -0.116756342,
+    0.0674662665,
+)
+# log((1 + s) / (1 - s)) = 2s + s t p(t), t = s^2
+_LOG64 = (
+    0.6666666666666734,
+    0.3999999999941637,
+    0.28571428742015503,
+    0.22222198610806995,
+    0.18183562403070908,
+    0.15314098907915177,
+    0.1479547423970822,
+)
+# 1 / ln 2, 1 / ln 10 and log10(2), each in two parts
+_LOG2_E = {F32: (1.44269502, 1.92596303e-08), F64: (1.4426950408889634, 2.0355273740931033e-17)}
+_LOG10_E = {F32: (0.434294492, -1.010305e-08), F64: (0.4342944819032518, 1.098319650216765e-17)}
+_LOG10_2 = {F32: (0.30078125, 0.000248745637), F64: (3.01029995663611771306e-01, 3.69423907715893078616e-13)}
 
 
 def log(x: Real) -> Real:
-    """The natural logarithm; -inf at 0, NaN below."""
-    mantissa = x.mantissa
-    shift = mantissa + 2
-    small = x.compare("OLT", LEAST_NORMAL[mantissa])
-    normal = (x * 2.0**shift).select(small, x)
-    bits = normal.bits()
-    exponent = (bits - SQRT_HALF[mantissa]) >> mantissa
-    m = (bits - (exponent << mantissa)).as_real(x.kind)
-    e = exponent.to_real(x.kind)
-    e = (e - float(shift)).select(small, e)
-    f = m - 1.0
+    k, f, rest = _parts(x)
+    result = fma(k, LN2_HIGH[x.format], f + fma(k, LN2_LOW[x.format], rest))
+    return _with_special_values(x, result)
+
+
+def log2(x: Real) -> Real:
+    k, f, rest = _parts(x)
+    return _with_special_values(x, k + _scaled(f, rest, *_LOG2_E[x.format]))
+
+
+def log10(x: Real) -> Real:
+    k, f, rest = _parts(x)
+    high, low = _LOG10_2[x.format]
+    result = fma(k, high, fma(k, low, _scaled(f, rest, *_LOG10_E[x.format])))
+    return _with_special_values(x, result)
+
+
+def log1p(x: Real) -> Real:
+    """log(u) with u = 1 + x; what u lost by rounding is added to f."""
+    f = x.format
+    u, lost = two_sum(x.like(1.0), x)
+    lost = select(
+        x < 2.0 ** (f.mantissa + 2), lost, 0.0
+    )  # beyond, it changes nothing (and its factor overflows)
+    exponent, m = _exponent_and_significand(u)
+    k = _exponent_as_real(exponent, f) - (2.0**f.mantissa + f.bias)
+    inverse = ((2 * f.bias - exponent) << f.mantissa).real()  # 2^-k
+    fraction = fma(lost, inverse, m - 1.0)
+    result = fma(k, LN2_HIGH[f], fraction + fma(k, LN2_LOW[f], _rest(fraction)))
+    return _with_special_values(u, result).copysign(x)
+
+
+def _parts(x: Real) -> tuple[Real, Real, Real]:
+    """k and f of ``x = 2^k (1 + f)``, and ``log(1 + f) - f``."""
+    k, f = split(x)
+    return k, f, _rest(f)
+
+
+def split(x: Real) -> tuple[Real, Real]:
+    """k and f of ``x = 2^k (1 + f)``, for x positive and finite."""
+    f = x.format
+    subnormal = x < f.least_normal
+    lift = f.mantissa + 1
+    exponent, m = _exponent_and_significand(select(subnormal, x * 2.0**lift, x))
+    zero = 2.0**f.mantissa + f.bias
+    k = _exponent_as_real(exponent, f) - select(subnormal, x.like(zero + lift), zero)
+    return k, m - 1.0
+
+
+def _exponent_and_significand(x: Real) -> tuple[Whole, Real]:
+    """``k + bias`` and m of ``x = 2^k m``, m from sqrt(1/2) to sqrt(2), for x normal and positive."""
+    f = x.format
+    least = f.pattern(math.sqrt(0.5))
+    pattern = x.bits() + (f.one - least)
+    return pattern >> f.mantissa, ((pattern & ((1 << f.mantissa) - 1)) + least).real()
+
+
+def _exponent_as_real(exponent: Whole, format: Format) -> Real:
+    """A small integer in the mantissa of 2^mantissa: 2^mantissa more than it is."""
+    return (exponent | ((format.bias + format.mantissa) << format.mantissa)).real()
+
+
+def _rest(f: Real) -> Real:
+    """``log(1 + f) - f``."""
+    if f.format == F32:
+        return f * f * fma(f, polynomial(f, _LOG32), -0.5)
     s = f / (2.0 + f)
-    z = s * s
-    series = polynomial(z, COEFFICIENTS[mantissa]) * z
+    t = s * s
     half_square = 0.5 * f * f
-    high, low = LN2[mantissa]
-    inner = s.fma(half_square + series, e * low)
-    result = e.fma(high, f - (half_square - inner))
-    return _specials(x, result)
+    return fma(s, fma(t, polynomial(t, _LOG64), half_square), -half_square)
 
 
-def _specials(x: Real, result: Real) -> Real:
-    infinite = x.compare("OEQ", math.inf)
-    zero = x.compare("OEQ", 0.0)
-    negative = x.compare("OLT", 0.0)
-    result = x.select(infinite, result)
-    result = x.constant(-math.inf).select(zero, result)
-    result = x.constant(math.nan).select(negative, result)
-    return result.keep_nan(x)
+def _scaled(f: Real, rest: Real, high: float, low: float) -> Real:
+    """``(f + rest) * (high + low)``; the rest is a fifth of f at most."""
+    return fma(f, high, fma(f, low, rest * high))
 
 
-def log2_f64(x: Real) -> Real:
-    return log(x) * (1 / math.log(2))
-
-
-def log10_f64(x: Real) -> Real:
-    return log(x) * (1 / math.log(10))
-
-
-def log1p_f64(x: Real) -> Real:
-    """log(u) corrected by what 1 + x lost, u = 1 + x (Goldberg 1991, theorem 4)."""
-    u = x + 1.0
-    lost = x - (u - 1.0)
-    corrected = log(u) + lost / u
-    finite = abs(x).compare("OLT", math.inf)
-    corrected = corrected.select(finite, log(u))
-    corrected = x.constant(-math.inf).select(x.compare("OEQ", -1.0), corrected)
-    return x.select(x.compare("OEQ", 0.0), corrected)  # keeps -0
-
-
-def pow_f64(x: Real, y: Real) -> Real:
-    """x**y in f64 for arguments that come from f32, with the special cases of C99 annex F."""
-    magnitude = abs(x)
-    product = y * log(magnitude)
-    # 0 * inf: |x| is 1 with an infinite y, or y is 0; both are 1 below
-    result = exp(product)
-    whole = Real(math_dialect.TruncOp(y.value).result)
-    is_integer = whole.compare("OEQ", y)
-    half = Real(math_dialect.TruncOp((y * 0.5).value).result) * 2.0
-    big = abs(y).compare("OGE", 2.0**53)
-    odd = _and(_and(is_integer, half.compare("ONE", y)), _not(big))
-    negative = (x.bits() >> 63).is_set(1)
-    signed = (-result).select(_and(odd, negative), result)
-    finite_negative = _and(x.compare("OLT", 0.0), magnitude.compare("OLT", math.inf))
-    undefined = _and(finite_negative, _and(_not(is_integer), abs(y).compare("OLT", math.inf)))
-    signed = x.constant(math.nan).select(undefined, signed)
-    unit = _and(magnitude.compare("OEQ", 1.0), abs(y).compare("OEQ", math.inf))
-    signed = x.constant(1.0).select(unit, signed)
-    signed = (x + y).select(_or(x.compare("UNO", x), y.compare("UNO", y)), signed)
-    one = _or(x.compare("OEQ", 1.0), y.compare("OEQ", 0.0))
-    return x.constant(1.0).select(one, signed)
-
-
-def _and(a: ir.Value, b: ir.Value) -> ir.Value:
-    return arith.AndIOp(a, b).result
-
-
-def _or(a: ir.Value, b: ir.Value) -> ir.Value:
-    return arith.OrIOp(a, b).result
-
-
-def _not(a: ir.Value) -> ir.Value:
-    return arith.XOrIOp(a, arith.ConstantOp(a.type, 1).result).result
+def _with_special_values(x: Real, result: Real) -> Real:
+    """Infinity stays, 0 gives -infinity, what is less than 0 or NaN gives NaN."""
+    outside = select(x.equals(0.0), x.like(-math.inf), math.nan)
+    return select(x > 0.0, select(x < math.inf, result, x), outside)

@@ -1,68 +1,93 @@
-"""sin, cos, tan in f64.
+"""sin, cos and tan.
 
-x = k * pi/2 + r by four constants of which the first three end in zeros, so that the products with k
-are exact (fdlibm's e_rem_pio2.c, the constants too), then fdlibm's polynomials on |r| <= pi/4.
-The reduction is good to `LIMIT`; beyond it the caller takes libm.
+The argument is reduced by `pi_reduction`; then sin or cos of what is left, whichever the quadrant asks
+for. Polynomials: `minimax` fits "sin" and "cos".
 """
 
 from __future__ import annotations
 
-from mlir.dialects import arith
+from pykern.passes.vector_math.emit import Real, Whole, fma, polynomial, select
+from pykern.passes.vector_math.formats import F32, F64
+from pykern.passes.vector_math.huge_angles import unless_huge
+from pykern.passes.vector_math.pi_reduction import reduced_f32, reduced_f64
 
-from pykern.passes.vector_math.emit import Integer, Real, polynomial
-
-LIMIT = 1.0e6
-TWO_OVER_PI = 0.6366197723675814
-PARTS = (
-    1.57079632673412561417e00,
-    6.07710050630396597660e-11,
-    2.02226624871116645580e-21,
-    8.47842766036889956997e-32,
-)
-SINE = (
-    -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
-    2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10,
-)  # fmt: skip
-COSINE = (
-    4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
-    -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11,
-)  # fmt: skip
+# sin r = r + r t p(t), t = r^2
+_SIN = {
+    F32: (-0.166666552, 0.0083321603, -0.000195152825),
+    F64: (
+        -0.1666666666666663, 0.00833333333332212, -0.00019841269829590116, 2.7557313621574674e-06,
+        -2.5050747791274392e-08, 1.5896231750484322e-10,
+    ),
+}  # fmt: skip
+# cos r = 1 - t/2 + t^2 p(t)
+_COS = {
+    F32: (0.0416666456, -0.00138873165, 2.44331641e-05),
+    F64: (
+        0.041666666666666595, -0.0013888888888873058, 2.480158728885221e-05, -2.7557314179433605e-07,
+        2.087570085964535e-09, -1.1358537396848105e-11,
+    ),
+}  # fmt: skip
 
 
 def sin(x: Real) -> Real:
-    return _choose(x, 0)
+    return unless_huge("sin", x, lambda: _sin(x))
 
 
 def cos(x: Real) -> Real:
-    return _choose(x, 1)
+    return unless_huge("cos", x, lambda: _cos(x))
 
 
 def tan(x: Real) -> Real:
-    quadrant, sine, cosine = _parts(x)
-    swapped = quadrant.is_set(1)
-    return (-cosine / sine).select(swapped, sine / cosine)
+    return unless_huge("tan", x, lambda: _tan(x))
 
 
-def _choose(x: Real, offset: int) -> Real:
-    quadrant, sine, cosine = _parts(x)
-    shifted = quadrant + offset if offset else quadrant
-    result = cosine.select(shifted.is_set(1), sine)
-    return (-result).select(shifted.is_set(2), result)
+def _sin(x: Real) -> Real:
+    sine, cosine, quadrant = _sine_and_cosine(x)
+    return _by_quadrant(sine, cosine, quadrant).with_sign(x.sign())
 
 
-def _parts(x: Real) -> tuple[Integer, Real, Real]:
-    """The quadrant, and sine and cosine of the remainder."""
-    bounded = x.within(-LIMIT, LIMIT)
-    quotient = (bounded * TWO_OVER_PI).rounded()
-    r = bounded
-    for part in PARTS:
-        r = (-quotient).fma(part, r)
-    z = r * r
-    sine = (z * r).fma(polynomial(z, SINE), r)
-    half = 0.5 * z
-    w = 1.0 - half
-    cosine = w + ((1.0 - w) - half + z * z * polynomial(z, COSINE))
-    sine = x.select(x.compare("OEQ", 0.0), sine)  # keeps -0
-    infinite = arith.CmpFOp(arith.CmpFPredicate.UNO, (x - x).value, (x - x).value).result
-    nan = x - x
-    return quotient.to_integer(), nan.select(infinite, sine), nan.select(infinite, cosine)
+def _cos(x: Real) -> Real:
+    sine, cosine, quadrant = _sine_and_cosine(x)
+    return _by_quadrant(sine, cosine, quadrant + 1)
+
+
+def _by_quadrant(sine: Real, cosine: Real, quadrant: Whole) -> Real:
+    """sin of ``r + quadrant pi/2``."""
+    chosen = select((quadrant & 1).compare("==", 0), sine, cosine)
+    return chosen.with_sign((quadrant & 2) << (chosen.format.bits - 2))
+
+
+def _sine_and_cosine(x: Real) -> tuple[Real, Real, Whole]:
+    """sin r, cos r and the quadrant, all in the format of x."""
+    if x.format == F64:
+        r, tail, quadrant = reduced_f64(abs(x))
+        return _sine(r, _SIN[F64], tail), _cosine(r, _COS[F64], tail), quadrant
+    r, quadrant = reduced_f32(abs(x))
+    r = r.to(F32)
+    return _sine(r, _SIN[F32]), _cosine(r, _COS[F32]), quadrant.to(32)
+
+
+def _sine(r: Real, coefficients: tuple[float, ...], tail: Real | None = None) -> Real:
+    t = r * r
+    p = polynomial(t, coefficients)
+    return fma(r * t, p, r) if tail is None else r + fma(r * t, p, tail)
+
+
+def _cosine(r: Real, coefficients: tuple[float, ...], tail: Real | None = None) -> Real:
+    t = r * r
+    rest = t * t * polynomial(t, coefficients)
+    if tail is not None:
+        rest = fma(-r, tail, rest)
+    return fma(t, -0.5, 1.0) + rest
+
+
+def _tan(x: Real) -> Real:
+    """sin / cos, or -cos / sin in odd quadrants; f32 is divided in f64, so rounded once."""
+    if x.format == F64:
+        sine, cosine, quadrant = _sine_and_cosine(x)
+    else:
+        r, quadrant = reduced_f32(abs(x))
+        sine, cosine = _sine(r, _SIN[F32]), _cosine(r, _COS[F32])
+    odd = (quadrant & 1).compare("==", 1)
+    quotient = select(odd, cosine, sine) / select(odd, -sine, cosine)
+    return quotient.to(x.format).with_sign(x.sign())
