@@ -192,6 +192,11 @@ class Launcher:
     ) -> None:
         from pykern.runtime import python_device
 
+        if self.kernel.derivatives:
+            raise DeviceError(
+                "the reference device runs kernels, not their derivatives",
+                hint="compare with pk.check_grads, or differentiate on the CPU",
+            )
         for name, value in values:  # the checks of a compiled launch
             pass_value(name, value, self.kernel.annotations.get(name))
         python_device.run(

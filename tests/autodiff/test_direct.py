@@ -360,3 +360,33 @@ def test_nothing_flows_through_stop_gradient():
     for _ in range(2):
         v, dv = v * v + x, dv * v + 1
     np.testing.assert_allclose(dx, dv, rtol=1e-14)
+
+
+@pk.kernel(fastmath=True)
+def quick(out, x):
+    i = pk.index()
+    out[i] = pk.sqrt(x[i]) / x[i]
+
+
+@pk.kernel(debug=True)
+def window(out, x, taps: pk.static):
+    i = pk.index()
+    s = 0.0
+    for k in range(taps):
+        s += x[i + k] ** 2
+    out[i] = s
+
+
+def test_what_the_rules_emit_may_be_rewritten_as_the_kernel():
+    args = [pk.Dup(np.zeros(4), np.ones(4)), pk.Dup(np.ones(4), np.zeros(4))]
+    text = pk.autodiff(quick).lower(*args, ndrange=4).as_text("kern-reverse")
+    assert text.count("arith.divf") > 1
+    assert all("reassoc" in line for line in text.splitlines() if "arith.divf" in line)
+
+
+def test_bounds_are_checked_in_the_gradient():
+    x, dx, out = np.ones(6), np.zeros(6), np.zeros(4)
+    gradient(window, pk.Dup(out, np.ones(4)), pk.Dup(x, dx), 3, ndrange=4)
+    np.testing.assert_array_equal(dx, 2 * np.convolve(np.ones(4), np.ones(3)))
+    with pytest.raises(pk.OutOfBounds, match="index 6 is outside of `x`"):
+        gradient(window, pk.Dup(out, np.ones(4)), pk.Dup(x, dx), 4, ndrange=4)

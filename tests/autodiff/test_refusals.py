@@ -157,3 +157,8 @@ def test_what_differs_is_named():
     """Central differences see the jump at 0.2, the derivative does not."""
     with pytest.raises(AssertionError, match=r"gradient by `x\[1\]` is .*central differences give"):
         pk.check_grads(jump, (np.zeros(3), np.array([0.1, 0.2, 0.3])), ndrange=3)
+
+
+def test_the_reference_device_has_no_derivatives():
+    with pytest.raises(pk.DeviceError, match="derivatives"):
+        pk.autodiff(gamma_free)(dup(), dup(), ndrange=8, device="python")

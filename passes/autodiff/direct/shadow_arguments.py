@@ -64,9 +64,30 @@ def replace_function(
     except NotDifferentiable:
         made.operation.erase()
         raise
+    _give_flags(made.operation, _flags(kernel))
     name = kernel.attributes["sym_name"]
     kernel.erase()
     made.operation.attributes["sym_name"] = name
+
+
+_ROUNDED = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "math.")
+
+
+def _flags(kernel: ir.Operation) -> ir.Attribute | None:
+    """How freely the kernel's own arithmetic may be rewritten."""
+    for op in kernels.find(kernel, lambda op: op.name.startswith(_ROUNDED)):
+        if "fastmath" in op.attributes and not str(op.attributes["fastmath"]).endswith("<none>"):
+            return op.attributes["fastmath"]
+    return None
+
+
+def _give_flags(function: ir.Operation, flags: ir.Attribute | None) -> None:
+    """What the rules emit may be rewritten as freely as the kernel."""
+    if flags is None:
+        return
+    for op in kernels.find(function, lambda op: op.name.startswith(_ROUNDED)):
+        if "fastmath" not in op.attributes or str(op.attributes["fastmath"]).endswith("<none>"):
+            op.attributes["fastmath"] = flags
 
 
 def shadow_name(name: str) -> str:
