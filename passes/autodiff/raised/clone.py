@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from mlir import ir
 
@@ -78,8 +78,3 @@ def _replace(op: ir.Operation, replaced: dict[ir.Value, ir.Value]) -> None:
         for block in region.blocks:
             for inner in block.operations:
                 _replace(inner.operation, replaced)
-
-
-def set_operands(op: ir.Operation, values: Sequence[ir.Value]) -> None:
-    for place, value in enumerate(values):
-        op.operands[place] = value

@@ -125,9 +125,7 @@ def _adds_to(value: ir.Value, accumulator: ir.Value) -> bool:
         return False
     through = [k for k, operand in enumerate(op.operands) if _depends(operand, accumulator)]
     allowed = {"arith.addf": ([0], [1]), "arith.subf": ([0],), "math.fma": ([2],), "arith.select": ([1, 2],)}
-    return through in allowed.get(op.name, ()) and all(
-        _adds_to(op.operands[k], accumulator) for k in through
-    )
+    return through in allowed.get(op.name, ()) and all(_adds_to(op.operands[k], accumulator) for k in through)
 
 
 _MEET = {

@@ -1,0 +1,84 @@
+"""Which values vary with the arguments that are differentiated.
+
+A fixpoint over SSA through loops; only floats vary, comparisons and integers cut, and so does
+`kern.stop_gradient`. What of it is useful comes free later: a value without cotangent is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mlir import ir
+
+from pykern.passes.autodiff.raised.clone import free_values, terminator_operands
+from pykern.passes.autodiff.raised.refuse import refused
+from pykern.passes.autodiff.raised.values import is_float
+
+STOPS = "kern.stop_gradient"
+
+
+def varied(function: ir.Operation, seeds: Iterable[ir.Value]) -> set[ir.Value]:
+    """The values of `function` that vary with `seeds`."""
+    found = _Varied(seeds)
+    while found.block(function.regions[0].blocks[0]):
+        pass
+    return found.values
+
+
+class _Varied:
+    def __init__(self, seeds: Iterable[ir.Value]) -> None:
+        self.values = set(seeds)
+
+    def block(self, block: ir.Block) -> bool:
+        """One round; whether something was found."""
+        before = len(self.values)
+        for op in block.operations:
+            self.op(op.operation)
+        return len(self.values) > before
+
+    def op(self, op: ir.Operation) -> None:
+        if op.name == STOPS:
+            return
+        if op.name == "scf.for":
+            self.loop(op)
+        elif op.name == "scf.while":
+            self.while_loop(op)
+        elif op.name == "scf.if":
+            for region in op.regions:
+                for block in region.blocks:
+                    self.block(block)
+                    self.flow(terminator_operands(block), op.results)
+        elif any(value in self.values for value in free_values(op)):
+            if op.name == "arith.bitcast":
+                raise refused(op, "a float read as its bits has no derivative")
+            self.values.update(r for r in op.results if is_float(r.type))
+
+    def loop(self, op: ir.Operation) -> None:
+        block = op.regions[0].blocks[0]
+        arguments = list(block.arguments)[1:]
+        self.flow(list(op.operands)[3:], arguments)
+        while True:
+            changed = self.block(block)
+            changed |= self.flow(terminator_operands(block), arguments)
+            if not changed:
+                break
+        self.flow(terminator_operands(block), op.results)
+        self.flow(list(op.operands)[3:], op.results)
+
+    def while_loop(self, op: ir.Operation) -> None:
+        before, after = [region.blocks[0] for region in op.regions]
+        self.flow(op.operands, before.arguments)
+        changed = True
+        while changed:
+            changed = self.block(before)
+            changed |= self.flow(terminator_operands(before)[1:], after.arguments)
+            changed |= self.block(after)
+            changed |= self.flow(terminator_operands(after), before.arguments)
+        self.flow(terminator_operands(before)[1:], op.results)
+
+    def flow(self, sources: Iterable[ir.Value], sinks: Iterable[ir.Value]) -> bool:
+        before = len(self.values)
+        for source, sink in zip(sources, sinks, strict=True):
+            if source in self.values and is_float(sink.type):
+                self.values.add(sink)
+        return len(self.values) > before

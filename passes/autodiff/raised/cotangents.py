@@ -1,0 +1,52 @@
+"""The cotangents known so far, by primal value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mlir import ir
+
+from pykern.passes.autodiff.raised.builder import add
+from pykern.passes.autodiff.raised.scope import Scope
+from pykern.passes.autodiff.raised.values import element, empty, empty_like, is_tensor, zeros_like
+
+
+class Cotangents:
+    """Sums up what flows to each value that varies; the rest is let go."""
+
+    def __init__(self, varied: set[ir.Value]) -> None:
+        self.varied = varied
+        self._held: dict[ir.Value, ir.Value] = {}
+
+    def add(self, value: ir.Value, cotangent: ir.Value | None) -> None:
+        if cotangent is not None and value in self.varied:
+            held = self._held.get(value)
+            self._held[value] = cotangent if held is None else add(held, cotangent)
+
+    def take(self, value: ir.Value) -> ir.Value | None:
+        """What is known, to be put back with more, or used up."""
+        return self._held.pop(value, None)
+
+    def any(self, values: Iterable[ir.Value]) -> bool:
+        return any(value in self._held for value in values)
+
+    def check_all_taken(self) -> None:
+        """Nothing may be left behind: it would be a part of a gradient that is lost."""
+        assert not self._held, f"cotangents of {list(self._held)} went nowhere"
+
+    def take_or_zero(self, value: ir.Value, scope: Scope) -> ir.Value:
+        held = self.take(value)
+        return zero(value, scope) if held is None else held
+
+
+def blank(value: ir.Value, scope: Scope) -> ir.Value:
+    """A tensor of the type of `value` without contents."""
+    type = ir.RankedTensorType(value.type)
+    return empty(list(type.shape), element(type)) if type.has_static_shape else empty_like(scope.value(value))
+
+
+def zero(value: ir.Value, scope: Scope) -> ir.Value:
+    """Zero of the type of a primal value."""
+    if is_tensor(value) and not ir.RankedTensorType(value.type).has_static_shape:
+        return zeros_like(scope.value(value))
+    return zeros_like(value)

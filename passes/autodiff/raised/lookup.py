@@ -1,0 +1,58 @@
+"""The cotangent of a tensor read at computed places: what flows to each read, and where, then one loop.
+
+Two reads may meet at one place, so the sum runs in order; all arithmetic stays in a parallel op.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mlir import ir
+from mlir.dialects import arith, scf, tensor
+
+from pykern.passes.autodiff.raised.builder import GenericBuilder, Output
+from pykern.passes.autodiff.raised.frame import Frame
+from pykern.passes.autodiff.raised.sweep import backward
+from pykern.passes.autodiff.raised.targets import Lookup
+from pykern.passes.autodiff.raised.values import empty, identity_map, index
+
+if TYPE_CHECKING:
+    from pykern.passes.autodiff.raised.structured_reverse import Adjoint
+
+
+def add_lookups(adjoint: Adjoint, lookups: list[Lookup]) -> None:
+    """Add what flows to each read to the cotangent of the tensor read."""
+    for lookup in lookups:
+        _add(adjoint, lookup)
+
+
+def _add(adjoint: Adjoint, lookup: Lookup) -> None:
+    op, read = adjoint.op, lookup.extract.results[0]
+    builder = GenericBuilder(op.loops)
+    with builder.body:
+        frame = Frame(op, adjoint.scope, builder)
+        flowing = backward(op, frame.primal, [seed(frame) for seed in adjoint.seeds], [read])
+        places = [frame.primal.value(place) for place in list(lookup.extract.operands)[1:]]
+    if read not in flowing:
+        builder.drop()
+        return
+    map = identity_map(op.loops)
+    values = [flowing[read], *places]
+    flow, *places = builder.finish([Output(empty(op.extents, v.type), map, v) for v in values])
+    start = adjoint.cotangents.take_or_zero(lookup.value, adjoint.scope)
+    adjoint.cotangents.add(lookup.value, _scattered(flow, places, op.extents, start, []))
+
+
+def _scattered(
+    flow: ir.Value, places: list[ir.Value], extents: list[int], into: ir.Value, at: list[ir.Value]
+) -> ir.Value:
+    """`into`, with every element of `flow` added at its place."""
+    if len(at) == len(extents):
+        where = [tensor.extract(place, at) for place in places]
+        total = arith.addf(tensor.extract(into, where), tensor.extract(flow, at))
+        return tensor.insert(total, into, where)
+    loop = scf.ForOp(index(0), index(extents[len(at)]), index(1), [into])
+    with ir.InsertionPoint(loop.body):
+        inner = [*at, loop.induction_variable]
+        scf.YieldOp([_scattered(flow, places, extents, loop.inner_iter_args[0], inner)])
+    return loop.results[0]

@@ -1,0 +1,118 @@
+"""kern-reverse: beside a tensor program f its `f.vjp`, reverse mode.
+
+Comes in: a `func.func` on tensors of static shape and scalars. Goes out: a function of the same
+arguments and a cotangent for each float result; it gives the primal results and the cotangents of the
+active arguments. Read next: `prepare` (what is brought to one form first), `scope` (how the primal is
+recomputed), then the rules: `structured_reverse`, `movement`, `loop`, `branch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import func
+
+from pykern.errors import PassError
+from pykern.passes.autodiff.raised import movement
+from pykern.passes.autodiff.raised.activity import varied
+from pykern.passes.autodiff.raised.branch import reverse_if
+from pykern.passes.autodiff.raised.clone import terminator_operands
+from pykern.passes.autodiff.raised.cotangents import Cotangents
+from pykern.passes.autodiff.raised.functions import Signature, active_arguments, chosen
+from pykern.passes.autodiff.raised.loop import reverse_for
+from pykern.passes.autodiff.raised.prepare import prepared
+from pykern.passes.autodiff.raised.refuse import refused
+from pykern.passes.autodiff.raised.scope import Scope
+from pykern.passes.autodiff.raised.structured import is_structured
+from pykern.passes.autodiff.raised.structured_reverse import reverse_structured
+from pykern.passes.autodiff.raised.values import is_float
+from pykern.passes.autodiff.rules import table
+from pykern.passes.framework import Pass
+
+
+@dataclass(frozen=True)
+class Reverse(Pass):
+    """Add `f.vjp` for a tensor program `f`.
+
+    In:  functions marked `kern.program`, or the one called `function`.
+    Out: the same, and `@f.vjp(arguments, cotangents of float results) -> (results, cotangents of `active`)`.
+    """
+
+    name = "kern-reverse"
+    function: str = ""
+    active: str = ""
+    """Argument numbers, as ``0,2``; every float argument by default."""
+    checkpoint: str = "all"
+    """What outer loops store: ``all``, ``every(k)``, ``binomial(s)``."""
+
+    def run(self, module: ir.Module) -> None:
+        for function in chosen(module, self.function):
+            reverse(function, active_arguments(function, self.active), self.checkpoint)
+
+
+def reverse(function: func.FuncOp, active: Sequence[int], checkpoint: str = "all") -> func.FuncOp:
+    """Make `@f.vjp` after `function`, for the arguments `active`; see `Reverse`.
+
+    Raises `NotDifferentiable`, located, where an op that matters has no rule.
+    """
+    for number in active:
+        if not is_float(function.arguments[number].type):
+            raise PassError(f"argument {number} is no float: nothing can be differentiated for it")
+    with prepared(function, active, checkpoint) as primal:
+        body = primal.regions[0].blocks[0]
+        arguments = list(body.arguments)
+        results = terminator_operands(body)
+        seeded = [k for k, result in enumerate(results) if is_float(result.type)]
+        signature = Signature.of(function)
+        made = signature.extended(
+            "vjp",
+            more_arguments=[(f"{signature.result_name(k)}.cotangent", results[k].type) for k in seeded],
+            more_results=[arguments[k].type for k in active],
+        )
+        scope = Scope(body, made.regions[0].blocks[0])
+        given = list(made.arguments)
+        scope.known.update(zip(arguments, given, strict=False))
+        scope.emit_all()
+        cotangents = Cotangents(varied(primal.operation, [arguments[k] for k in active]))
+        with function.location, scope.here:
+            for k, cotangent in zip(seeded, given[len(arguments) :], strict=True):
+                cotangents.add(results[k], cotangent)
+            reverse_block(scope, cotangents)
+            flowing = [cotangents.take_or_zero(arguments[k], scope) for k in active]
+            func.ReturnOp([*(scope.value(result) for result in results), *flowing])
+        cotangents.check_all_taken()
+    return made
+
+
+def reverse_block(scope: Scope, cotangents: Cotangents) -> None:
+    """Pull cotangents back through the block `scope` stands for, last op first."""
+    for op in reversed(list(scope.primal.operations)[:-1]):
+        if cotangents.any(op.operation.results):
+            with op.operation.location, scope.here:
+                _reverse_op(op.operation, scope, cotangents)
+
+
+def _reverse_op(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
+    if is_structured(op):
+        reverse_structured(op, scope, cotangents)
+    elif op.name in movement.RULES:
+        movement.RULES[op.name](op, scope, cotangents)
+    elif op.name == "scf.for":
+        reverse_for(op, scope, cotangents, reverse_block)
+    elif op.name == "scf.if":
+        reverse_if(op, scope, cotangents, reverse_block)
+    elif table.has_rule(op) and not isinstance(op.results[0].type, ir.ShapedType):
+        _reverse_scalar(op, scope, cotangents)
+    else:
+        raise refused(op, f"`{op.name}` has no rule of differentiation")
+
+
+def _reverse_scalar(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
+    cotangent = cotangents.take(op.results[0])
+    assert cotangent is not None
+    for place, operand in enumerate(op.operands):
+        if operand in cotangents.varied:
+            values = {name: scope.value(v) for name, v in table.reads(op, place).items()}
+            cotangents.add(operand, table.vjp(op, place, values, cotangent))

@@ -1,0 +1,35 @@
+"""Stacks of loop states: a tensor with one more dimension, written and read by place."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import tensor
+
+from pykern.passes.autodiff.raised.values import Index, element, index, is_tensor, shape
+
+
+def stack_type(length: Index, type: ir.Type) -> ir.RankedTensorType:
+    """The type of `length` values of `type`."""
+    first = length if isinstance(length, int) else ir.ShapedType.get_dynamic_size()
+    sizes = list(type.shape) if isinstance(type, ir.RankedTensorType) else []
+    return ir.RankedTensorType.get([first, *sizes], element(type))
+
+
+def push(stack: ir.Value, value: ir.Value, place: Index) -> ir.Value:
+    """The stack with `value` at `place`."""
+    if not is_tensor(value):
+        return tensor.insert(value, stack, [index(place)])
+    return tensor.insert_slice(value, stack, [index(place)], [], [], *_slice(shape(value)))
+
+
+def peek(stack: ir.Value, place: Index, type: ir.Type) -> ir.Value:
+    """The value of `type` at `place`."""
+    if not isinstance(type, ir.RankedTensorType):
+        return tensor.extract(stack, [index(place)])
+    return tensor.extract_slice(type, stack, [index(place)], [], [], *_slice(list(type.shape)))
+
+
+def _slice(sizes: list[int]) -> tuple[list[int], list[int], list[int]]:
+    """Static offsets, sizes and strides of one entry."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return [dynamic, *[0] * len(sizes)], [1, *sizes], [1] * (len(sizes) + 1)

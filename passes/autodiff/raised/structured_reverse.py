@@ -1,0 +1,117 @@
+"""The adjoint of a linalg op: for each operand that varies one op that writes its cotangent.
+
+Operands at permutations of the loops share one parallel op; an operand that leaves loops out gets a
+reduction over them, added up in its cotangent; sums of loops are gathered (`convolution`), slices of
+one tensor too (`stencil`); any other map is run in order, every loop a reduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+from mlir.dialects import arith, tensor
+
+from pykern.passes.autodiff.raised.builder import GenericBuilder, Output
+from pykern.passes.autodiff.raised.convolution import gathering_frame
+from pykern.passes.autodiff.raised.cotangents import Cotangents, blank, zero
+from pykern.passes.autodiff.raised.frame import Frame
+from pykern.passes.autodiff.raised.lookup import add_lookups
+from pykern.passes.autodiff.raised.scope import Scope
+from pykern.passes.autodiff.raised.seeds import Seed, seeds
+from pykern.passes.autodiff.raised.stencil import add_slices
+from pykern.passes.autodiff.raised.structured import Structured
+from pykern.passes.autodiff.raised.sweep import backward
+from pykern.passes.autodiff.raised.targets import Target, lookups, slices_of_one, targets
+from pykern.passes.autodiff.raised.values import element, full, is_tensor
+
+
+def reverse_structured(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
+    """Add what flows from the results of a linalg op to what it reads."""
+    Adjoint(Structured(op), scope, cotangents).run()
+
+
+class Adjoint:
+    def __init__(self, op: Structured, scope: Scope, cotangents: Cotangents) -> None:
+        self.op, self.scope, self.cotangents = op, scope, cotangents
+        self.seeds: list[Seed] = seeds(op, scope, cotangents)
+
+    def run(self) -> None:
+        found = targets(self.op, self.cotangents.varied)
+        for source, cuts in slices_of_one(self.op, found).items():
+            add_slices(self, source, cuts)
+            found = [target for target in found if target not in cuts]
+        add_lookups(self, lookups(self.op, self.cotangents.varied))
+        whole, projected = [], {}
+        for target in found:
+            if target.map.is_permutation:
+                whole.append(target)
+            elif target.map.is_projected_permutation:
+                projected.setdefault(target.loops, []).append(target)
+            else:
+                self.other(target)
+        for group in (whole, *projected.values()):
+            self.group(group)
+
+    def group(self, group: Sequence[Target]) -> None:
+        """One op for targets whose maps name the same loops."""
+        builder = GenericBuilder(self.op.loops)
+        with builder.body:
+            values = self.swept(Frame(self.op, self.scope, builder), group)
+        if values:
+            self.finish(builder, values)
+        else:
+            builder.drop()
+
+    def other(self, target: Target) -> None:
+        """A target at a map that is no projection."""
+        builder = GenericBuilder(self.op.loops)
+        with builder.body:
+            frame = gathering_frame(self.op, self.scope, builder, target)
+            values = self.swept(frame or Frame(self.op, self.scope, builder), [target])
+            if frame is not None and values:
+                values = [(target, frame.guarded(values[0][1]))]
+        if not values:
+            builder.drop()
+        elif frame is not None:
+            self.finish(builder, values, map=frame.target_map)
+        else:
+            self.finish(builder, values, kinds=["reduction"] * self.op.loops)
+
+    def swept(self, frame: Frame, group: Sequence[Target]) -> list[tuple[Target, ir.Value]]:
+        """The cotangents of the targets' elements, in the body being written; none where nothing flows."""
+        elements = [e for target in group for e in target.elements]
+        flowing = backward(self.op, frame.primal, [seed(frame) for seed in self.seeds], elements)
+        found = []
+        for target in group:
+            parts = [flowing[e] for e in target.elements if e in flowing]
+            if parts:
+                total = parts[0]
+                for part in parts[1:]:
+                    total = arith.addf(total, part)
+                found.append((target, total))
+        return found
+
+    def finish(
+        self,
+        builder: GenericBuilder,
+        values: list[tuple[Target, ir.Value]],
+        map: ir.AffineMap | None = None,
+        kinds: Sequence[str] | None = None,
+    ) -> None:
+        """Write the cotangents; they are added to what is known of them already."""
+        outputs = []
+        for target, value in values:
+            init = self.cotangents.take(target.value) if is_tensor(target.value) else None
+            accumulate = init is not None or not target.map.is_permutation
+            if init is None:
+                init = self.start(target.value, accumulate)
+            outputs.append(Output(init, map or target.map, value, accumulate))
+        for (target, _), result in zip(values, builder.finish(outputs, kinds), strict=True):
+            scalar = not is_tensor(target.value)
+            self.cotangents.add(target.value, tensor.extract(result, []) if scalar else result)
+
+    def start(self, value: ir.Value, accumulate: bool) -> ir.Value:
+        if not is_tensor(value):
+            return full([], element(value.type), 0.0)
+        return zero(value, self.scope) if accumulate else blank(value, self.scope)

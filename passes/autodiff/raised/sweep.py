@@ -1,0 +1,115 @@
+"""The scalar body of a linalg op: recomputed on demand, and swept backwards or forwards by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from mlir import ir
+from mlir.dialects import arith
+
+from pykern.passes.autodiff.raised.clone import clone, defining
+from pykern.passes.autodiff.raised.refuse import refused
+from pykern.passes.autodiff.raised.structured import Structured
+from pykern.passes.autodiff.raised.values import is_float
+from pykern.passes.autodiff.rules import table
+
+Elements = dict[ir.Value, ir.Value]
+
+
+class Recomputed:
+    """Values of the body, cloned into another body where they are read.
+
+    `element(k)` gives body argument k, `outer(v)` a value from outside, `position(d)` the index of loop d.
+    """
+
+    def __init__(
+        self,
+        op: Structured,
+        element: Callable[[int], ir.Value],
+        outer: Callable[[ir.Value], ir.Value],
+        position: Callable[[int], ir.Value],
+    ) -> None:
+        self.op, self.element, self.outer, self.position = op, element, outer, position
+        self._known: Elements = {}
+
+    def value(self, value: ir.Value) -> ir.Value:
+        if value not in self._known:
+            self._known[value] = self._compute(value)
+        return self._known[value]
+
+    def _compute(self, value: ir.Value) -> ir.Value:
+        op = defining(value)
+        if op is None and value.owner == self.op.block:
+            return self.element(self.op.arguments.index(value))
+        if op is None or op.block != self.op.block:
+            return self.outer(value)
+        if op.name == "linalg.index":
+            return self.position(ir.IntegerAttr(op.attributes["dim"]).value)
+        return clone(op, self.value).results[0]
+
+
+def backward(
+    op: Structured,
+    primal: Recomputed,
+    seeds: Iterable[tuple[ir.Value, ir.Value]],
+    targets: Iterable[ir.Value],
+) -> Elements:
+    """The cotangents of `targets` (values of the body, or captured), from those in `seeds`."""
+    leading = _depending(op, targets)
+    cotangents: Elements = {}
+
+    def flow(value: ir.Value, cotangent: ir.Value) -> None:
+        if value in leading:
+            held = cotangents.get(value)
+            cotangents[value] = cotangent if held is None else arith.addf(held, cotangent)
+
+    for value, seed in seeds:
+        flow(value, seed)
+    targets = set(targets)
+    for inner in reversed(op.ops):
+        result = inner.results[0] if len(inner.results) else None
+        if result not in cotangents or result in targets:
+            continue
+        cotangent = cotangents.pop(result)
+        _check(inner)
+        for place, operand in enumerate(inner.operands):
+            if operand in leading and not table.is_cut(inner):
+                values = {name: primal.value(v) for name, v in table.reads(inner, place).items()}
+                part = table.vjp(inner, place, values, cotangent)
+                if part is not None:
+                    flow(operand, part)
+    return cotangents
+
+
+def forward(op: Structured, primal: Recomputed, tangents: Elements) -> Elements:
+    """`tangents`, completed by those of the body's values that have one."""
+    known = dict(tangents)
+    for inner in op.ops:
+        if not any(v in known for v in inner.operands) or not is_float(inner.results[0].type):
+            continue
+        if inner.results[0] in known or table.is_cut(inner):
+            continue
+        _check(inner)
+        values = {
+            name: primal.value(v)
+            for place, operand in enumerate(inner.operands)
+            if operand in known
+            for name, v in table.reads(inner, place).items()
+        }
+        tangent = table.jvp(inner, values, [known.get(operand) for operand in inner.operands])
+        if tangent is not None:
+            known[inner.results[0]] = tangent
+    return known
+
+
+def _depending(op: Structured, targets: Iterable[ir.Value]) -> set[ir.Value]:
+    found = set(targets)
+    for inner in op.ops:
+        if any(v in found for v in inner.operands):
+            found.update(r for r in inner.results if is_float(r.type))
+    return found
+
+
+def _check(inner: ir.Operation) -> None:
+    if not table.has_rule(inner) and not table.is_cut(inner):
+        raise refused(inner, f"`{inner.name}` has no rule of differentiation")
