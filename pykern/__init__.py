@@ -22,6 +22,8 @@ _HOME = {
     "autodiff": "pykern.autodiff",
     "check_grads": "pykern.check_grads",
     "GradientCheck": "pykern.check_grads",
+    "jit": "pykern.jit",
+    "Program": "pykern.jit",
     "spec": "pykern.lowered",
     "Lowered": "pykern.lowered",
     "Compiled": "pykern.lowered",
@@ -96,6 +98,8 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.event import Event as Event
     from pykern.event import wait as wait
     from pykern.function import func as func
+    from pykern.jit import Program as Program
+    from pykern.jit import jit as jit
     from pykern.kernel import Kernel as Kernel
     from pykern.kernel import kernel as kernel
     from pykern.language import *  # noqa: F403

@@ -42,8 +42,31 @@ class ArgumentUse:
 
 
 @dataclass(frozen=True)
+class ResultSpec:
+    """A result of an array program. `argument` is the flattened argument whose memory it takes, or -1."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    argument: int = -1
+
+
+@dataclass(frozen=True)
+class ProgramLayout:
+    """What calling an array program takes beside its arguments.
+
+    `results` are in order, the new values of `updated` arguments last; `tree` is JSON that tells how the
+    returned value is made of them. `scratch_bytes` of memory have to be brought along.
+    """
+
+    results: tuple[ResultSpec, ...]
+    tree: str
+    updated: tuple[int, ...] = ()
+    scratch_bytes: int = 0
+
+
+@dataclass(frozen=True)
 class Artifact:
-    """A compiled kernel.
+    """A compiled kernel, or a compiled array program: then `program` is there.
 
     `binary` is a shared object for the CPU; `entry` its symbol. `uses` has one `ArgumentUse` per
     array argument, in the order of the flattened arguments. `workgroup` is the size the code was
@@ -64,3 +87,4 @@ class Artifact:
     stages: tuple[Stage, ...] = ()
     times: tuple[tuple[str, float], ...] = ()
     """Milliseconds per stage, in order; there also where the texts are not."""
+    program: ProgramLayout | None = None

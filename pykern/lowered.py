@@ -14,6 +14,7 @@ from pykern.artifact import Artifact, Stage
 from pykern.compiler.service import service
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.index_space import group_size, index_space
+from pykern.program_source import ProgramSource
 from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation
 
@@ -75,7 +76,7 @@ class Compiled:
 class Lowered:
     """A kernel with the IR after every pass. `stages` is in order; stages have `name`, `text`, `ms`."""
 
-    source: KernelSource
+    source: KernelSource | ProgramSource
     artifact: Artifact
 
     @property

@@ -25,6 +25,8 @@ class ProgramSource:
     parameters: tuple[Parameter, ...]
     options: KernelOptions = field(default_factory=KernelOptions)
     target: str = "llvm"
+    donated: tuple[str, ...] = ()
+    """Parameters whose arrays the program may use as its own memory."""
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""

@@ -18,6 +18,7 @@ from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.errors import AssertionFailed, KernelError, OutOfBounds
+from pykern.program_source import ProgramSource
 from pykern.runtime.loader import LoadedKernel, load
 from pykern.runtime.text import PrintCallback, printer
 from pykern.settings import settings
@@ -73,18 +74,23 @@ def _tuple(numbers: tuple[int, ...]) -> str:
 
 def obtain(source: KernelSource) -> Variant:
     """The variant of a source. Raises what the compiler raises."""
+    return Variant(source, *loaded(source))
+
+
+def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel]:
+    """What a source compiles to, and its code in this process. Raises what the compiler raises."""
     key = source.key(versions())
     entry = shared_cache().get(key)
     if entry is not None:
         try:
-            return Variant(source, entry.artifact, load(entry.artifact.binary, entry.artifact.entry))
+            return entry.artifact, load(entry.artifact.binary, entry.artifact.entry)
         except OSError:  # linked for another machine, or changed since
             shared_cache().discard(key)
     artifact = service().compile(source, keep_stages=settings().dump is not None)
     shared_cache().put(key, artifact)
     if settings().dump is not None:
         dump(replace(artifact, key=key), settings().dump)
-    return Variant(source, artifact, load(artifact.binary, artifact.entry))
+    return artifact, load(artifact.binary, artifact.entry)
 
 
 def dump(artifact: Artifact, directory: Any) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from pykern.errors import CompilerCrash
 from pykern.locations import SourceSpan
+from pykern.program_source import ProgramSource
 from pykern.settings import Settings
 from pykern.source import KernelSource
 
@@ -26,7 +27,7 @@ _FROM_OUTSIDE = {"SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"}
 
 
 def crash_error(
-    source: KernelSource, what: str, output: Sequence[str], settings: Settings, hint: str = ""
+    source: KernelSource | ProgramSource, what: str, output: Sequence[str], settings: Settings, hint: str = ""
 ) -> CompilerCrash:
     """The error for the user, with a reproducer written where that is possible.
 
@@ -91,7 +92,7 @@ def last_words(output: Sequence[str]) -> list[str]:
     return messages[-_LINES // 2 :] + (["in (innermost first):", *frames] if frames else [])
 
 
-def kernel_span(source: KernelSource) -> SourceSpan:
+def kernel_span(source: KernelSource | ProgramSource) -> SourceSpan:
     """The line of the kernel's ``def``."""
     function = source.function
     lines = function.text.splitlines() or [""]

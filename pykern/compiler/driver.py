@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.artifact import Artifact, Stage
-from pykern.dialect.context import new_context
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
+from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
 from pykern.frontend.kernel import build_module
@@ -25,6 +25,7 @@ from pykern.passes.argument_uses import argument_uses
 from pykern.passes.framework import Callback, Pipeline, verify
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import pass_by_name
+from pykern.program_source import ProgramSource
 from pykern.source import KernelSource
 
 Passes = tuple[Callable[[ir.Module], None], ...]
@@ -45,13 +46,19 @@ class Recorder:
         self.stages.append(Stage(name, text if self.texts else "", elapsed, kind))
 
 
-def compile_source(source: KernelSource, *, keep_stages: bool = False, passes: Passes = ()) -> Artifact:
+def compile_source(
+    source: KernelSource | ProgramSource, *, keep_stages: bool = False, passes: Passes = ()
+) -> Artifact:
     """Compile for `source.target`. `passes` run on the kern stage.
 
     Raises the errors of `pykern.errors`, located in the user's source.
     """
     with _context(), ir.Location.unknown():
         record = Recorder(keep_stages)
+        if isinstance(source, ProgramSource):
+            from pykern.compiler.programs import compile_program  # here: most processes compile kernels
+
+            return compile_program(source, record, passes)
         module = kern_module(source, record, passes)
         uses = argument_uses(next(kernels.kernels(module)))
         sites = number_sites(module)

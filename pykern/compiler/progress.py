@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from pykern.compiler.connection import WorkerProcess
+from pykern.program_source import ProgramSource
 from pykern.settings import Settings
 from pykern.source import KernelSource
 
@@ -23,7 +24,7 @@ class Progress:
     told = False
     """Once is enough in a process; ``PYKERN_LOG=compile`` tells of every kernel."""
 
-    def __init__(self, source: KernelSource, settings: Settings) -> None:
+    def __init__(self, source: KernelSource | ProgramSource, settings: Settings) -> None:
         self._what = f"{source.function.name} for {source.target}"
         self._settings = settings
         self._started = time.monotonic()

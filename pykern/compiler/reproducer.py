@@ -17,6 +17,7 @@ from typing import Any
 import pykern.source
 from pykern.compiler.private_files import make_private, remove, write_whole
 from pykern.compiler.versions import versions
+from pykern.program_source import ProgramSource
 from pykern.settings import Settings
 from pykern.source import KernelSource
 
@@ -43,7 +44,9 @@ if __name__ == "__main__":
 '''
 
 
-def write_reproducer(source: KernelSource, what: str, words: Sequence[str], settings: Settings) -> str | None:
+def write_reproducer(
+    source: KernelSource | ProgramSource, what: str, words: Sequence[str], settings: Settings
+) -> str | None:
     """Write the script and return its path, or None where no directory takes it."""
     name = f"{re.sub(r'[^A-Za-z0-9_]', '_', source.function.name)[:60]}-{source.key('')[:8]}.py"
     text = reproducer_text(source, what, words)
@@ -60,7 +63,7 @@ def write_reproducer(source: KernelSource, what: str, words: Sequence[str], sett
     return None
 
 
-def reproducer_text(source: KernelSource, what: str, words: Sequence[str] = ()) -> str:
+def reproducer_text(source: KernelSource | ProgramSource, what: str, words: Sequence[str] = ()) -> str:
     """The script."""
     said = "".join(f"          {word}\n" for word in words)
     facts = {
@@ -75,7 +78,7 @@ def reproducer_text(source: KernelSource, what: str, words: Sequence[str] = ()) 
     return _SCRIPT.format(definition=_definition(source), **quoted)
 
 
-def _definition(source: KernelSource) -> str:
+def _definition(source: KernelSource | ProgramSource) -> str:
     """Python that makes `SOURCE`: legible, or a pickle where a value has no such form."""
     names: dict[str, Any] = {"inf": float("inf"), "nan": float("nan"), **vars(pykern.source)}
     text = pprint.pformat(source, width=100, sort_dicts=False)

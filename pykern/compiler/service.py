@@ -27,6 +27,7 @@ from pykern.compiler.connection import WorkerProcess
 from pykern.compiler.crash import crash_error, describe_end, from_outside, kernel_span
 from pykern.compiler.progress import Progress, tell
 from pykern.errors import CompilerCrash, KernelError, KernelTypeError
+from pykern.program_source import ProgramSource
 from pykern.settings import Settings, settings
 from pykern.source import KernelSource
 
@@ -88,7 +89,7 @@ class Service:
 
     def compile(
         self,
-        source: KernelSource,
+        source: KernelSource | ProgramSource,
         keep_stages: bool = False,
         passes: tuple[Callable[..., object], ...] = (),
     ) -> Artifact:
@@ -227,7 +228,10 @@ class Service:
         return error
 
     def _compile_in_place(
-        self, source: KernelSource, keep_stages: bool, passes: tuple[Callable[..., object], ...]
+        self,
+        source: KernelSource | ProgramSource,
+        keep_stages: bool,
+        passes: tuple[Callable[..., object], ...],
     ) -> Artifact:
         with self._turn:
             compile = self._load()
@@ -267,7 +271,7 @@ class Service:
 class _Request:
     """A kernel to compile. `identity` is by its text: as values, 1, 1.0 and True are equal."""
 
-    def __init__(self, source: KernelSource, keep_stages: bool) -> None:
+    def __init__(self, source: KernelSource | ProgramSource, keep_stages: bool) -> None:
         self.source = source
         self.keep_stages = keep_stages
         self.identity = (source.key(""), keep_stages)

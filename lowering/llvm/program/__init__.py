@@ -1,0 +1,1 @@
+"""Array programs for the CPU: start with `target`, then `pipeline`."""

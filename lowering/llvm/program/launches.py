@@ -1,0 +1,121 @@
+"""Kernels that a program launches: a function over a part of the launch, called like a nest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import func
+
+from pykern.lowering.llvm.arguments import SYMBOL_PREFIX
+from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.nests.make import PARALLEL_WORK, TEAM
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import body, find, index_constant, integers, kernels, named
+
+REPORT = "kern.report"
+"""Mark of the program's argument that holds the address of its report."""
+
+
+@dataclass(frozen=True)
+class LowerLaunches(Pass):
+    """Turn `kern.launch` into calls.
+
+    In:  kernels over a part of their index space (after `kern-expand-ndrange`), and programs that launch
+         them.
+    Out: per launch `func.func @<program>.launch<n>(arguments, report, lo, hi)`, which calls the kernel
+         with its counts, and a call of it, of `<name>.team` where the work is worth threads. Programs have
+         an argument more: the address of the report.
+    """
+
+    name: ClassVar[str] = "kern-lower-launches"
+
+    def run(self, module: ir.Module) -> None:
+        symbols = {_symbol(o.operation): o.operation for o in module.body.operations}
+        for kernel in kernels(module):  # no library function is called so: a user's kernel may be `exp`
+            kernel.attributes["sym_name"] = ir.StringAttr.get(SYMBOL_PREFIX + _symbol(kernel))
+        for program in programs(module):
+            report = _report_argument(program)
+            for number, launch in enumerate(named(program, "kern.launch")):
+                _lower(module, program, launch, symbols[launch.opview.kernel], report, number)
+
+
+def _symbol(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+def _report_argument(program: ir.Operation) -> ir.Value:
+    """Append the argument; programs without launches have it too, so that every program is called alike."""
+    report = body(program).add_argument(ir.IndexType.get(), program.location)
+    inputs = [a.type for a in body(program).arguments]
+    program.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
+    marks = list(ir.ArrayAttr(program.attributes["arg_attrs"]))
+    marks += [ir.DictAttr.get({})] * (len(inputs) - len(marks))
+    program.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
+    return report
+
+
+def _lower(
+    module: ir.Module,
+    program: ir.Operation,
+    launch: ir.Operation,
+    kernel: ir.Operation,
+    report: ir.Value,
+    number: int,
+) -> None:
+    view = launch.opview
+    extent = _extent(kernel, view)
+    if not extent:
+        launch.erase()
+        return
+    passed = list(view.call.operands)
+    buffers = [v for v in passed if isinstance(v.type, ir.MemRefType)]
+    if len(set(buffers)) < len(buffers):
+        _allow_overlap(kernel)
+    types = [*(v.type for v in passed), *[ir.IndexType.get()] * 3]
+    symbol = f"{_symbol(program)}.launch{number}"
+    with ir.InsertionPoint(module.body), launch.location:
+        made = func.FuncOp(symbol, ir.FunctionType.get(types, []))
+        made.operation.attributes["sym_visibility"] = ir.StringAttr.get("private")
+        made.operation.attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("noinline")])
+        with ir.InsertionPoint(made.add_entry_block()):
+            *values, inner_report, lo, hi = made.arguments
+            call = [*values, *_space(kernel, view), lo, hi, inner_report]
+            func.CallOp([], ir.FlatSymbolRefAttr.get(_symbol(kernel)), call)
+            func.ReturnOp([])
+    team = extent > 1 and math.prod(view.ndrange) * len(find(kernel, lambda op: True)) > PARALLEL_WORK
+    if team:
+        with ir.InsertionPoint(module.body), launch.location:
+            func.FuncOp(symbol + TEAM, ir.FunctionType.get(types, []), visibility="private")
+    with ir.InsertionPoint(launch), launch.location:
+        bounds = [index_constant(0), index_constant(extent)]
+        func.CallOp([], ir.FlatSymbolRefAttr.get(symbol + TEAM * team), [*passed, report, *bounds])
+    launch.erase()
+
+
+def _allow_overlap(kernel: ir.Operation) -> None:
+    """A buffer passed twice: the kernel may no longer be compiled as if it were two."""
+    if "kern.noalias" in kernel.attributes:
+        del kernel.attributes["kern.noalias"]
+
+
+def _space(kernel: ir.Operation, view) -> list[ir.Value]:
+    """The counts, and starts and steps where the kernel takes them."""
+    values = []
+    for count, start, step in zip(view.ndrange, view.starts, view.steps, strict=True):
+        values.append(index_constant(count))
+        if "kern.plain" not in kernel.attributes:
+            values += [index_constant(start), index_constant(step)]
+    return values
+
+
+def _extent(kernel: ir.Operation, view) -> int:
+    """Length of what `lo..hi` counts: the first dimension, or groups."""
+    if not math.prod(view.ndrange):
+        return 0
+    size = integers(kernel, "kern.workgroup")
+    if size is None:
+        return view.ndrange[0]
+    return math.prod(-(-n // s) for n, s in zip(view.ndrange, size, strict=True))

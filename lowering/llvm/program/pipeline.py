@@ -1,0 +1,106 @@
+"""The passes from tensors to the llvm dialect, in order, each with the reason for its place."""
+
+from __future__ import annotations
+
+from pykern.lowering.llvm.atomics import LowerAtomics
+from pykern.lowering.llvm.program.launches import LowerLaunches
+from pykern.lowering.llvm.reports import LowerReports
+from pykern.machine import cache_bytes
+from pykern.passes.array_programs.arena import UseArena
+from pykern.passes.array_programs.forward_copies import ForwardCopies
+from pykern.passes.array_programs.fresh_inserts import FreshInserts
+from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
+from pykern.passes.array_programs.nests.make import MakeNests
+from pykern.passes.array_programs.return_into import ReturnInto
+from pykern.passes.array_programs.rotate_buffers import RotateBuffers
+from pykern.passes.array_programs.separate_empties import SeparateEmpties
+from pykern.passes.array_programs.signature import PrepareSignature
+from pykern.passes.array_programs.swap_buffers import SwapBuffers
+from pykern.passes.expand_ndrange import ExpandNdrange
+from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.tighten_bounds import TightenBounds
+from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vectorize.streams import VectorizeStreams
+from pykern.source import KernelOptions
+
+BUFFERIZE = (
+    "one-shot-bufferize{bufferize-function-boundaries=true "
+    "function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=true}"
+)
+
+
+def program_pipeline(options: KernelOptions) -> Pipeline:
+    """From tensors to functions of loops in the llvm dialect."""
+    return tensor_pipeline() + buffer_pipeline() + llvm_pipeline()
+
+
+def tensor_pipeline() -> Pipeline:
+    """Tensors to tensors: fewer, larger operations."""
+    return Pipeline(
+        (
+            PrepareSignature(),  # first: marks are on the function as the frontend left it
+            Upstream("convert-elementwise-to-linalg"),
+            Upstream("func.func(linalg-generalize-named-ops)"),
+            Upstream("canonicalize,cse"),
+            HoldFusion(),  # what would be computed many times over stays apart
+            Upstream("func.func(linalg-fuse-elementwise-ops)"),
+            ReleaseFusion(),
+            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            FreshInserts(),  # after fusion: the inserted values are one operation each by now
+            Upstream("canonicalize,cse"),
+            SeparateEmpties(),  # last: everything above merges and hoists them
+        )
+    )
+
+
+def buffer_pipeline() -> Pipeline:
+    """Tensors to buffers, and no more of them than needed."""
+    return Pipeline(
+        (
+            Upstream("eliminate-empty-tensors,func.func(empty-tensor-to-alloc-tensor)"),
+            Upstream(BUFFERIZE),
+            Upstream("func.func(linalg-generalize-named-ops)"),  # bufferization makes new fills
+            Upstream("canonicalize,cse"),
+            SwapBuffers(),  # before copies go: it looks for those that bufferization made
+            ForwardCopies(),  # before rotation: an initial value may be read where it is
+            RotateBuffers(),
+            Upstream("canonicalize,cse"),  # known turns
+            ReturnInto(),  # after rotation: results are buffers again
+            ForwardCopies(),
+            Upstream("canonicalize,cse"),
+        )
+    )
+
+
+def llvm_pipeline() -> Pipeline:
+    """Buffers to loops, and down to the llvm dialect."""
+    return Pipeline(
+        (
+            ExpandNdrange(),  # kernels that the program launches
+            LowerReports(),
+            LowerAtomics(),
+            LowerLaunches(),  # after kernels have their arguments
+            MakeNests(),
+            UseArena(),  # after the last buffer was made
+            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            Upstream("int-range-optimizations,canonicalize,cse"),
+            TightenBounds(),
+            Upstream("canonicalize,cse"),
+            VectorizeStreams(threshold_bytes=cache_bytes()),
+            Upstream("canonicalize,cse"),
+            Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            # at once: canonicalization would join the conversions again
+            Upstream("arith-expand{include-bf16=true}"),
+            ExpandMath(),  # after f16 and bf16 have become f32
+            Upstream("canonicalize,cse"),
+            Upstream("convert-math-to-funcs"),
+            Upstream("convert-scf-to-cf"),
+            Upstream("expand-strided-metadata,lower-affine"),
+            Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),
+            # every shape is known: a buffer is its pointer
+            Upstream("finalize-memref-to-llvm,convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
+            Upstream("convert-index-to-llvm,convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
+            Upstream("reconcile-unrealized-casts,canonicalize,cse"),
+        )
+    )

@@ -1,0 +1,95 @@
+"""An array program to a shared object for the CPU.
+
+Comes in: a module with one `kern.program` function on tensors, and the kernels it launches. Goes out:
+`ProgramCode`. Read next: `pipeline`, then `launcher`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from mlir import ir
+
+from pykern.artifact import Stage
+from pykern.errors import TargetError
+from pykern.lowering.llvm.codegen import generate, translate
+from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.program.launcher import kinds_of, launcher_text, teams_of
+from pykern.lowering.llvm.program.launches import LowerLaunches
+from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
+from pykern.lowering.llvm.resources import resources
+from pykern.lowering.llvm.target import Record
+from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.arena import UseArena
+from pykern.passes.array_programs.forward_copies import ForwardCopies
+from pykern.passes.array_programs.fresh_inserts import FreshInserts
+from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
+from pykern.passes.array_programs.nests.make import MakeNests
+from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, ReturnInto, integers
+from pykern.passes.array_programs.rotate_buffers import RotateBuffers
+from pykern.passes.array_programs.separate_empties import SeparateEmpties
+from pykern.passes.array_programs.signature import PrepareSignature
+from pykern.passes.array_programs.swap_buffers import SwapBuffers
+from pykern.passes.kernels import body
+from pykern.passes.registry import register
+from pykern.source import KernelOptions
+
+register(
+    ForwardCopies, FreshInserts, HoldFusion, LowerLaunches, MakeNests, PrepareSignature, ReleaseFusion,
+    ReturnInto, RotateBuffers, SeparateEmpties, SwapBuffers, UseArena,
+)  # fmt: skip
+
+EXPORTS = ("pk_init", "pk_run")
+
+
+@dataclass(frozen=True)
+class ProgramCode:
+    """A shared object; per result the argument whose memory it is, or -1; bytes of scratch memory."""
+
+    binary: bytes
+    result_arguments: tuple[int, ...]
+    scratch_bytes: int
+    resources: dict[str, object]
+
+
+def lower(module: ir.Module, options: KernelOptions, record: Record) -> ProgramCode:
+    """Lower, generate, link."""
+    for pipeline in (tensor_pipeline(), buffer_pipeline()):
+        pipeline.run(module, record, texts=record.texts)
+    found = programs(module)
+    if len(found) != 1:
+        raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")
+    result_arguments = integers(found[0], RESULT_ARGUMENTS) or ()
+    llvm = llvm_pipeline()
+    launcher, scratch = "", 0
+    # the launcher is made while arguments are still buffers and the last pass is to come that makes functions
+    for step in llvm:
+        type(llvm)((step,)).run(module, record, texts=record.texts)
+        if isinstance(step, UseArena):
+            launcher, scratch = _launcher(module)
+    return _generate(module, launcher, result_arguments, scratch, record)
+
+
+def _launcher(module: ir.Module) -> tuple[str, int]:
+    program = programs(module)[0]
+    symbol = ir.StringAttr(program.attributes["sym_name"]).value
+    arena = ir.MemRefType(list(body(program).arguments)[-1].type)
+    return launcher_text(symbol, kinds_of(program), teams_of(module)), arena.shape[0]
+
+
+def _generate(
+    module: ir.Module, launcher: str, result_arguments: tuple[int, ...], scratch: int, record: Record
+) -> ProgramCode:
+    started = time.perf_counter()
+    text = translate(module)
+    record.add("llvm-translate", text, started, "llvm")
+    code = generate(text, (launcher,), EXPORTS, texts=record.texts)
+    for name, elapsed in code.times.items():
+        texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
+        shown, kind = texts.get(name, (code.llvm_ir, "llvm"))
+        record(Stage(name, shown, elapsed, kind))
+    started = time.perf_counter()
+    binary = link_shared(code.object)
+    record.add("link", "", started, "none")
+    return ProgramCode(binary, result_arguments, scratch, resources(code))

@@ -1,0 +1,166 @@
+"""Which values may be the same memory, and when it is touched.
+
+Comes in: memrefs of a function after bufferization. Goes out: `aliases` (every value a buffer may reach),
+`Positions` (a number for each op, in program order), and what an op does with a buffer.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from pykern.passes.kernels import find, identity
+
+VIEWS = {
+    "memref.subview",
+    "memref.cast",
+    "memref.collapse_shape",
+    "memref.expand_shape",
+    "memref.reinterpret_cast",
+    "memref.transpose",
+    "memref.view",
+    "memref.reshape",
+    "memref.assume_alignment",
+    "arith.select",
+}
+"""Ops whose result is (a part of) one of their operands."""
+
+
+def aliases(root: ir.Value, until: ir.Operation | None = None) -> list[ir.Value]:
+    """`root` and every value that may be it or a part of it, through views, branches and loops.
+
+    With `until`, the terminator of a loop, only what is the same memory within one iteration.
+    """
+    found, waiting = [root], [root]
+    while waiting:
+        for use in waiting.pop().uses:
+            if until is not None and use.owner.operation == until:
+                continue
+            for value in _reached(use.owner.operation, use.operand_number):
+                if value not in found:
+                    found.append(value)
+                    waiting.append(value)
+    return found
+
+
+def _reached(op: ir.Operation, operand: int) -> list[ir.Value]:
+    """What an operand of `op` may come out as."""
+    if op.name in VIEWS:
+        return [op.results[0]] if isinstance(op.results[0].type, ir.MemRefType) else []
+    if op.name == "scf.for" and operand >= 3:
+        return [_arguments(op)[operand - 2], op.results[operand - 3]]
+    if op.name == "scf.while":
+        return [op.regions[0].blocks[0].arguments[operand]]
+    parent = op.parent.operation if op.parent is not None else None
+    if op.name == "scf.condition" and parent is not None and operand >= 1:
+        return [parent.regions[1].blocks[0].arguments[operand - 1], parent.results[operand - 1]]
+    if op.name == "scf.yield" and parent is not None:
+        if parent.name == "scf.for":
+            return [_arguments(parent)[operand + 1], parent.results[operand]]
+        if parent.name == "scf.while":
+            return [parent.regions[0].blocks[0].arguments[operand]]
+        return [parent.results[operand]]
+    return []
+
+
+def _arguments(op: ir.Operation) -> list[ir.Value]:
+    return list(op.regions[0].blocks[0].arguments)
+
+
+def users(root: ir.Value, until: ir.Operation | None = None) -> list[tuple[ir.Operation, int]]:
+    """Ops that touch the memory of `root`, with the operand; views and terminators of regions are none."""
+    carriers = (*VIEWS, "scf.yield", "scf.condition", "scf.for", "scf.while")
+    return [
+        (use.owner.operation, use.operand_number)
+        for value in aliases(root, until)
+        for use in value.uses
+        if use.owner.operation.name not in carriers
+    ]
+
+
+def writes(op: ir.Operation, operand: int) -> bool:
+    """Whether `op` may write through its operand."""
+    if op.name.startswith("linalg."):
+        return operand >= len(op.operands) - outputs_of(op)
+    if op.name == "memref.copy":
+        return operand == 1
+    return op.name not in ("memref.load", "memref.dim", "func.return", "vector.load")
+
+
+def outputs_of(op: ir.Operation) -> int:
+    """How many of the last operands of a linalg op are its outputs."""
+    if "operandSegmentSizes" in op.attributes:
+        return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[1]
+    return 1
+
+
+def root_of(value: ir.Value) -> ir.Value:
+    """The buffer a chain of views looks at."""
+    while not isinstance(value.owner, ir.Block):
+        op = value.owner.operation
+        if op.name not in VIEWS or op.name == "arith.select":
+            return value
+        value = op.operands[0]
+    return value
+
+
+class Positions:
+    """Program order: an op stands before another where its whole interval does."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self.first: dict[int, int] = {}
+        self.last: dict[int, int] = {}
+        self._number(function)
+
+    def _number(self, op: ir.Operation) -> None:
+        self.first[identity(op)] = len(self.first)
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    self._number(inner.operation)
+        self.last[identity(op)] = len(self.first) - 1
+
+    def interval(self, root: ir.Value, home: ir.Block) -> tuple[int, int] | None:
+        """From the first to the last op of `home` that uses the memory; None where nothing does.
+
+        Memory that leaves `home` (a loop carries it on) lives from beginning to end.
+        """
+        at = []
+        for value in aliases(root):
+            for use in value.uses:
+                if use.owner.operation.name in VIEWS:
+                    continue
+                ancestor = ancestor_in(use.owner.operation, home)
+                if ancestor is None:
+                    return 0, len(self.first)
+                at.append(identity(ancestor))
+        return (min(self.first[i] for i in at), max(self.last[i] for i in at)) if at else None
+
+
+def ancestor_in(op: ir.Operation, home: ir.Block) -> ir.Operation | None:
+    """The op of block `home` that `op` is, or is inside of; None where it is outside of it."""
+    while op.name != "func.func":
+        if op.block == home:
+            return op
+        assert op.parent is not None
+        op = op.parent.operation
+    return None
+
+
+def is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
+    """Whether `op` stands in a region of `outer`."""
+    parent = op.parent
+    while parent is not None:
+        if parent.operation == outer:
+            return True
+        parent = parent.operation.parent
+    return False
+
+
+def programs(module: ir.Module) -> list[ir.Operation]:
+    """The functions marked `kern.program`."""
+    return [o.operation for o in module.body.operations if "kern.program" in o.operation.attributes]
+
+
+def allocations(function: ir.Operation) -> list[ir.Operation]:
+    """Every `memref.alloc`, in order."""
+    return find(function, lambda op: op.name == "memref.alloc")

@@ -1,0 +1,85 @@
+"""Buffers that are only another buffer's copy go, and the copy with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.array_programs.aliases import (
+    Positions,
+    ancestor_in,
+    programs,
+    root_of,
+    users,
+    writes,
+)
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, identity, named
+
+
+@dataclass(frozen=True)
+class ForwardCopies(Pass):
+    """Use the source of a copy in place of the copy, where nobody writes either while both live.
+
+    In:  programs on memrefs, as bufferization leaves them.
+    Out: the same without copies of a buffer onto itself, and without buffers that are filled by one
+         copy and only read.
+    """
+
+    name: ClassVar[str] = "kern-forward-copies"
+
+    def run(self, module: ir.Module) -> None:
+        for function in programs(module):
+            for copy in named(function, "memref.copy"):
+                if copy.operands[0] == copy.operands[1]:
+                    copy.erase()
+            for alloc in find(function, lambda op: op.name == "memref.alloc"):
+                _forward(function, alloc)
+
+
+def _forward(function: ir.Operation, alloc: ir.Operation) -> None:
+    copy = only_copy_into(alloc)
+    if copy is None or copy.operands[0].type != alloc.result.type:
+        return
+    source = copy.operands[0]
+    positions = Positions(function)
+    interval = positions.interval(alloc.result, alloc.block)
+    touched = [op for op, _ in users(alloc.result)]
+    if interval is None or any(ancestor_in(op, alloc.block) is None for op in touched):
+        return
+    if any(op.name == "func.return" for op in touched):
+        return  # a result needs a place of its own
+    if not _is_quiet(function, source, copy, positions, interval[1]):
+        return
+    copy.erase()
+    alloc.result.replace_all_uses_with(source)
+    alloc.erase()
+
+
+def only_copy_into(alloc: ir.Operation, until: ir.Operation | None = None) -> ir.Operation | None:
+    """The copy that is the only writer of a buffer, in the buffer's own block; None where there is no such."""
+    writers = [op for op, operand in users(alloc.result, until) if writes(op, operand)]
+    if len(writers) != 1 or writers[0].name != "memref.copy" or writers[0].block != alloc.block:
+        return None
+    return writers[0] if writers[0].operands[1] == alloc.result else None
+
+
+def _is_quiet(
+    function: ir.Operation, source: ir.Value, copy: ir.Operation, positions: Positions, last: int
+) -> bool:
+    """Whether nobody writes the source from the copy to the last use of what it was copied to."""
+    root = root_of(source)
+    if not isinstance(root.owner, ir.Block) and root.owner.operation.name != "memref.alloc":
+        return False  # a select or the result of a loop: several buffers, of which others may be written
+    if isinstance(root.owner, ir.Block) and root.owner != function.regions[0].blocks[0]:
+        return False  # carried by a loop: it is another buffer in the next iteration
+    start = positions.first[identity(copy)]
+    for op, operand in users(root):
+        if op == copy or not writes(op, operand):
+            continue
+        at = ancestor_in(op, copy.block)
+        if at is None or (positions.last[identity(at)] > start and positions.first[identity(at)] <= last):
+            return False
+    return True

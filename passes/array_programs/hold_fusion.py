@@ -1,0 +1,65 @@
+"""What fusion would make slower is held apart from it: values that would be computed many times over."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import named
+
+HOLD = "bufferization.dealloc_tensor"
+"""An op that uses a tensor and does nothing here: upstream fuses only what has a single use."""
+
+
+@dataclass(frozen=True)
+class HoldFusion(Pass):
+    """Give values a second use where their one reader would compute them again and again.
+
+    That is where an elementwise op is read by a contraction, or by an op over more dimensions than it
+    has (a broadcast), unless it is only a handful of cheap operations on its way to a reduction of itself.
+
+    In:  linalg.generic on tensors.
+    Out: the same, and `bufferization.dealloc_tensor` ops, to be taken away by `kern-release-fusion`.
+    """
+
+    name: ClassVar[str] = "kern-hold-fusion"
+
+    def run(self, module: ir.Module) -> None:
+        for op in named(module.operation, "linalg.generic"):
+            for number, operand in enumerate(op.operands):
+                producer = None if isinstance(operand.owner, ir.Block) else operand.owner.operation
+                if producer is None or producer.name != "linalg.generic":
+                    continue
+                if _repeats(op, number) and not _is_constant(producer):
+                    with ir.InsertionPoint(op), op.location:
+                        ir.Operation.create(HOLD, operands=[operand])
+
+
+@dataclass(frozen=True)
+class ReleaseFusion(Pass):
+    """Take the ops of `kern-hold-fusion` away.
+
+    In:  `bufferization.dealloc_tensor` ops.
+    Out: none.
+    """
+
+    name: ClassVar[str] = "kern-release-fusion"
+
+    def run(self, module: ir.Module) -> None:
+        for op in named(module.operation, HOLD):
+            op.erase()
+
+
+def _repeats(consumer: ir.Operation, operand: int) -> bool:
+    """Whether the consumer reads each element of an operand in more than one iteration."""
+    reads = ir.AffineMapAttr(ir.ArrayAttr(consumer.attributes["indexing_maps"])[operand]).value
+    return len(set(re.findall(r"d\d+", " ".join(map(str, reads.results))))) < reads.n_dims
+
+
+def _is_constant(producer: ir.Operation) -> bool:
+    """A producer that reads nothing (a fill) costs nothing to repeat."""
+    return len(producer.operands) == len(producer.results)

@@ -1,0 +1,396 @@
+"""The pass: each linalg op of a program becomes a function of its own, called where the op was."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, func, memref, scf
+
+from pykern.passes.array_programs.aliases import VIEWS, outputs_of, programs
+from pykern.passes.array_programs.nests.combine import allow_reordering, combines
+from pykern.passes.array_programs.nests.emit import Loops
+from pykern.passes.array_programs.nests.space import Space, space_of
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import body, find, identity, index_constant, named
+
+PARALLEL_WORK = 200_000
+"""Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
+GRAIN = 2048
+"""Iterations of an innermost loop that stay with one thread."""
+PARTS = 64
+"""Parts a reduction over everything is cut into, whatever the number of threads: the result is the same."""
+FEWEST = 8
+"""Iterations of a parallel loop from which it is cut rather than the reduction inside of it."""
+TEAM = ".team"
+
+
+@dataclass(frozen=True)
+class MakeNests(Pass):
+    """Turn linalg ops on buffers into functions of loops.
+
+    In:  programs with linalg.generic, linalg.fill, memref.copy on buffers of static shape.
+    Out: per op `func.func @<program>.nest<n>(buffers, scalars, lo, hi)`, marked `kern.noalias` where its
+         buffers are distinct, which runs the part `lo..hi` of one loop. Where the work is worth threads
+         the program calls `<nest>.team`, declared only: a target makes it.
+    """
+
+    name: ClassVar[str] = "kern-make-nests"
+    threads: bool = True
+
+    def run(self, module: ir.Module) -> None:
+        for function in programs(module):
+            copies_to_generics(function)
+            maker = Maker(module, function, self.threads)
+            operations = [(identity(op), op) for op in named(function, "linalg.generic")]
+            starts, fills = _starts([op for _, op in operations])
+            for place, op in operations:
+                if place not in fills:
+                    maker.generic(op, starts[place])
+
+
+@dataclass
+class Split:
+    """What the arguments `lo` and `hi` count: pieces of `grain` iterations of a group, or parts of a reduction."""
+
+    group: int
+    grain: int
+    extent: int
+    parts: bool = False
+
+
+@dataclass
+class Maker:
+    """Makes the functions of one program."""
+
+    module: ir.Module
+    function: ir.Operation
+    threads: bool
+    numbers: itertools.count = field(default_factory=itertools.count)
+
+    def generic(self, op: ir.Operation, start: list[ir.Value | None]) -> None:
+        allow_reordering(op)
+        space = space_of(op)
+        split = _split(space)
+        if not space.iterations:
+            self._nothing(space, start)
+        elif split.parts:
+            self._in_parts(space, split, start)
+        else:
+            self._whole(space, split, start)
+        op.erase()
+
+    def _nothing(self, space: Space, start: list[ir.Value | None]) -> None:
+        """No iterations: a reduction leaves what it starts from, anything else leaves nothing."""
+        if (
+            all(value is None for value in start)
+            or 0 in ir.MemRefType(space.op.operands[space.inputs].type).shape
+        ):
+            return
+        outs = list(space.op.operands)[space.inputs :]
+        nest = Nest(self, space.op, [*outs, *(v for v in start if v is not None)], 1, has_body=False)
+        with nest.inside() as _:
+            for out, first in zip(outs, start, strict=True):
+                if first is not None:
+                    value, place = nest.value(first), nest.value(out)
+                    shape = ir.MemRefType(out.type).shape
+                    _over(shape, [], lambda at: memref.StoreOp(value, place, at))  # noqa: B023
+        nest.call(False)
+
+    def _whole(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
+        outside = [*space.op.operands, *(v for v in start if v is not None)]
+        nest = Nest(self, space.op, outside, split.extent)
+        team = self.threads and split.extent > 1 and space.work > PARALLEL_WORK
+        with nest.inside() as (lo, hi):
+            loops = self._loops(nest, space, start)
+            if split.group >= 0:
+                loops.bounds[split.group] = _piece(lo, hi, split.grain, space.lengths[split.group])
+            loops.emit()
+            loops.indices_to_counters()
+        nest.call(team)
+
+    def _loops(self, nest: Nest, space: Space, start: list[ir.Value | None]) -> Loops:
+        initial = [None if v is None else nest.value(v) for v in start]
+        return Loops(space, [nest.value(v) for v in space.op.operands], initial, combines(space.op))
+
+    def _in_parts(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
+        """A reduction in a fixed number of parts, then the parts one after the other."""
+        outs = list(space.op.operands)[space.inputs :]
+        with ir.InsertionPoint(space.op), space.op.location:
+            partial = [
+                memref.AllocOp(
+                    ir.MemRefType.get(
+                        [split.extent, *ir.MemRefType(v.type).shape], ir.MemRefType(v.type).element_type
+                    ),
+                    [],
+                    [],
+                ).result
+                for v in outs
+            ]
+        joins = combines(space.op)
+        assert joins is not None
+        nest = Nest(self, space.op, [*list(space.op.operands)[: space.inputs], *partial], split.extent)
+        with nest.inside() as (lo, hi):
+            loop = scf.ForOp(lo, hi, index_constant(1))
+            with ir.InsertionPoint(loop.body):
+                part = loop.induction_variable
+                inputs = [nest.value(v) for v in list(space.op.operands)[: space.inputs]]
+                neutral = [c.neutral() for c in joins]
+                operands = [*inputs, *(nest.value(v) for v in partial)]
+                bounds = {split.group: _piece(part, None, split.grain, space.lengths[split.group])}
+                loops = Loops(space, operands, list(neutral), joins, [part], bounds)
+                loops.emit()
+                loops.indices_to_counters()
+                scf.YieldOp([])
+        nest.call(self.threads)
+        self._join(space, joins, partial, outs, start)
+
+    def _join(self, space: Space, joins: list, partial: list, outs: list, start: list) -> None:
+        """Add the parts to the outputs, in order."""
+        outside = [*partial, *outs, *(v for v in start if v is not None)]
+        nest = Nest(self, space.op, outside, 1, has_body=False)
+        with nest.inside() as _:
+            for join, parts, out, first in zip(joins, partial, outs, start, strict=True):
+                shape = ir.MemRefType(out.type).shape
+                _over(shape, [], lambda at: _add_up(nest, join, parts, out, first, at))  # noqa: B023
+        nest.call(False)
+
+
+def _over(shape: list[int], at: list[ir.Value], innermost) -> None:
+    if not shape:
+        innermost(at)
+        return
+    loop = scf.ForOp(index_constant(0), index_constant(shape[0]), index_constant(1))
+    with ir.InsertionPoint(loop.body):
+        _over(shape[1:], [*at, loop.induction_variable], innermost)
+        scf.YieldOp([])
+
+
+def _add_up(nest: Nest, join, parts: ir.Value, out: ir.Value, first: ir.Value | None, at: list) -> None:
+    held = memref.LoadOp(nest.value(out), at).result if first is None else nest.value(first)
+    count = ir.MemRefType(parts.type).shape[0]
+    loop = scf.ForOp(index_constant(0), index_constant(count), index_constant(1), [held])
+    with ir.InsertionPoint(loop.body):
+        part = memref.LoadOp(nest.value(parts), [loop.induction_variable, *at]).result
+        scf.YieldOp([join.join(loop.inner_iter_args[0], part)])
+    memref.StoreOp(loop.results[0], nest.value(out), at)
+
+
+class Nest:
+    """A function in the making: what it needs from outside becomes its arguments."""
+
+    def __init__(
+        self, maker: Maker, op: ir.Operation, outside: list[ir.Value], extent: int, has_body: bool = True
+    ) -> None:
+        self.maker, self.op, self.extent = maker, op, extent
+        self.passed: list[ir.Value] = []
+        body_ops = find(op, lambda o: True) if has_body else []
+        inside = [v for inner in body_ops for v in inner.operands if _is_outside(v, op)]
+        for value in (*outside, *inside):
+            self._need(value)
+        self.inner = inside
+        self.known: dict[ir.Value, ir.Value] = {}
+
+    def _need(self, value: ir.Value) -> None:
+        if _is_repeated(value):
+            for operand in value.owner.operation.operands:
+                self._need(operand)
+        elif value not in self.passed:
+            self.passed.append(value)
+
+    def inside(self) -> _Inside:
+        return _Inside(self)
+
+    def value(self, value: ir.Value) -> ir.Value:
+        """What a value of the program is in here. Views and constants are made again, at the top."""
+        if value in self.known:
+            return self.known[value]
+        owner = value.owner.operation
+        operands = [self.value(v) for v in owner.operands]
+        with ir.InsertionPoint(self.views):
+            made = owner.clone()
+        for n, operand in enumerate(operands):
+            made.operands[n] = operand
+        self.known[value] = made.results[0]
+        return made.results[0]
+
+    def call(self, team: bool) -> None:
+        """Call the function where the op stands."""
+        symbol = self.symbol
+        if team:
+            symbol += TEAM
+            with ir.InsertionPoint(self.maker.module.body), self.op.location:
+                func.FuncOp(symbol, ir.FunctionType.get(self.types, []), visibility="private")
+        with ir.InsertionPoint(self.op), self.op.location:
+            bounds = [index_constant(0), index_constant(self.extent)]
+            func.CallOp([], ir.FlatSymbolRefAttr.get(symbol), [*self.passed, *bounds])
+
+
+class _Inside:
+    """The body of a nest's function, as a context."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+
+    def __enter__(self) -> tuple[ir.Value, ir.Value]:
+        nest = self.nest
+        program = ir.StringAttr(nest.maker.function.attributes["sym_name"]).value
+        nest.symbol = f"{program}.nest{next(nest.maker.numbers)}"
+        nest.types = [*(v.type for v in nest.passed), ir.IndexType.get(), ir.IndexType.get()]
+        self.location = nest.op.location
+        self.location.__enter__()
+        with ir.InsertionPoint(nest.maker.module.body):
+            made = func.FuncOp(nest.symbol, ir.FunctionType.get(nest.types, []))
+        _mark(made, nest.passed)
+        block = made.add_entry_block()
+        arguments = list(block.arguments)
+        nest.known = dict(zip(nest.passed, arguments, strict=False))
+        self.point = ir.InsertionPoint(block)
+        self.point.__enter__()
+        nest.views = index_constant(0).owner.operation  # views stand before it, everything else behind
+        for value in nest.inner:
+            inside = nest.value(value)
+            for op in find(nest.op, lambda o: True):
+                for n, operand in enumerate(op.operands):
+                    if operand == value:
+                        op.operands[n] = inside
+        return arguments[-2], arguments[-1]
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            func.ReturnOp([])
+        self.point.__exit__(*error)
+        self.location.__exit__(*error)
+
+
+def _mark(made: func.FuncOp, passed: list[ir.Value]) -> None:
+    attributes = made.operation.attributes
+    attributes["kern.nest"] = ir.UnitAttr.get()
+    attributes["kern.noalias"] = ir.UnitAttr.get()  # `passed` holds each buffer once
+    attributes["sym_visibility"] = ir.StringAttr.get("private")
+    attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("noinline")])
+    noalias = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
+    empty = ir.DictAttr.get({})
+    made.arg_attrs = [
+        *(noalias if isinstance(v.type, ir.MemRefType) else empty for v in passed),
+        empty,
+        empty,
+    ]
+
+
+def _is_outside(value: ir.Value, op: ir.Operation) -> bool:
+    """Whether a value used inside an op comes from outside of it."""
+    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+    parent = block.owner
+    while parent is not None:
+        if parent.operation == op:
+            return False
+        parent = parent.operation.parent
+    return True
+
+
+def _is_repeated(value: ir.Value) -> bool:
+    """Views and constants are made again inside of a function rather than passed."""
+    if isinstance(value.owner, ir.Block):
+        return False
+    name = value.owner.operation.name
+    return name == "arith.constant" or (name in VIEWS and name not in ("arith.select", "memref.view"))
+
+
+# -- what is cut ----------------------------------------------------------------------------------
+
+
+def _split(space: Space) -> Split:
+    """The loop that threads share."""
+    parallel = space.parallel
+    widest = max((space.lengths[g] for g in parallel), default=0)
+    length = space.lengths[space.reduced[0]] if space.reduced else 0
+    if widest < FEWEST and length >= PARTS and space.work > PARALLEL_WORK and combines(space.op) is not None:
+        grain = -(-length // PARTS)
+        return Split(space.reduced[0], grain, -(-length // grain), parts=True)
+    if not parallel:
+        return Split(-1, 1, 1)
+    group = (
+        parallel[0] if space.lengths[parallel[0]] >= FEWEST else max(parallel, key=lambda g: space.lengths[g])
+    )
+    grain = GRAIN if group == space.order[-1] else 1
+    return Split(group, grain, max(1, -(-space.lengths[group] // grain)))
+
+
+def _piece(lo: ir.Value, hi: ir.Value | None, grain: int, length: int) -> tuple[ir.Value, ir.Value]:
+    """Iterations of the pieces lo..hi, or of the piece `lo` alone."""
+    size = index_constant(grain)
+    after = arith.AddIOp(lo, index_constant(1)).result if hi is None else hi
+    begin = arith.MulIOp(lo, size).result if grain > 1 else lo
+    end = arith.MulIOp(after, size).result if grain > 1 else after
+    return begin, arith.MinSIOp(end, index_constant(length)).result
+
+
+def _starts(operations: list[ir.Operation]) -> tuple[dict[int, list[ir.Value | None]], set[int]]:
+    """What each op starts from where the op before it fills its output; those fills are erased."""
+    starts: dict[int, list[ir.Value | None]] = {}
+    fills: set[int] = set()
+    for op in operations:
+        starts[identity(op)] = [None] * outputs_of(op)
+    for op in reversed(operations):
+        out = list(op.operands)[-1]
+        if outputs_of(op) != 1 or "reduction" not in str(op.attributes["iterator_types"]):
+            continue
+        fill = _fill_before(op, out)
+        if fill is not None:
+            starts[identity(op)] = [_filled_with(fill, out)]
+            fills.add(identity(fill))
+            fill.erase()
+    return starts, fills
+
+
+def _fill_before(op: ir.Operation, out: ir.Value) -> ir.Operation | None:
+    before = [o.operation for o in op.block.operations]
+    for each in reversed(before[: before.index(op)]):
+        if _filled_with(each, out) is not None:
+            return each
+        if each.name not in ("arith.constant", "memref.alloc", "memref.subview"):
+            return None
+    return None
+
+
+def _filled_with(op: ir.Operation, out: ir.Value) -> ir.Value | None:
+    """The scalar that an op fills all of `out` with."""
+    if op.name != "linalg.generic" or list(op.operands)[-1] != out or outputs_of(op) != 1:
+        return None
+    block = body(op)
+    value = list(block.operations)[-1].operation.operands[0]
+    if "reduction" in str(op.attributes["iterator_types"]) or len(list(block.operations)) != 1:
+        return None
+    if isinstance(value.owner, ir.Block) and value.owner == block:
+        number = list(block.arguments).index(value)
+        value = op.operands[number]
+        return None if isinstance(value.type, ir.MemRefType) else value
+    return value
+
+
+def copies_to_generics(function: ir.Operation) -> None:
+    """memref.copy of dense or strided buffers, as a linalg.generic."""
+    for copy in named(function, "memref.copy"):
+        source, target = copy.operands
+        rank = ir.MemRefType(source.type).rank
+        identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
+        element = ir.MemRefType(source.type).element_type
+        parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+        with ir.InsertionPoint(copy), copy.location:
+            made = ir.Operation.create(
+                "linalg.generic",
+                operands=[source, target],
+                attributes={
+                    "indexing_maps": ir.ArrayAttr.get([identity, identity]),
+                    "iterator_types": ir.ArrayAttr.get([parallel] * rank),
+                    "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
+                },
+                regions=1,
+            )
+            block = made.regions[0].blocks.append(element, element)
+            with ir.InsertionPoint(block):
+                ir.Operation.create("linalg.yield", operands=[block.arguments[0]])
+        copy.erase()

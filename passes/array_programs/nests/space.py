@@ -1,0 +1,146 @@
+"""The iteration space of a linalg.generic on buffers: lengths, which loops may be one, their order.
+
+Comes in: a linalg.generic whose buffers have static shapes. Goes out: `Space`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from pykern.passes.array_programs.aliases import outputs_of
+from pykern.passes.kernels import find
+
+LINE = 8
+"""Elements of a cache line, about: what a step that is not to the neighbour costs."""
+
+
+@dataclass
+class Space:
+    """Dimensions of the op, in the op's order. `order` runs from the outermost loop to the innermost.
+
+    `groups` are the dimensions that run as one loop; every other list has one entry a group.
+    """
+
+    op: ir.Operation
+    lengths: list[int]
+    reduction: list[bool]
+    maps: list[ir.AffineMap]
+    groups: list[list[int]]
+    order: list[int] = field(default_factory=list)
+
+    @property
+    def inputs(self) -> int:
+        return len(self.op.operands) - outputs_of(self.op)
+
+    @property
+    def iterations(self) -> int:
+        return math.prod(self.lengths)
+
+    @property
+    def work(self) -> int:
+        """Elementary operations, about."""
+        ops = len(find(self.op, lambda op: True)) + len(self.op.operands)
+        return self.iterations * ops
+
+    @property
+    def parallel(self) -> list[int]:
+        return [d for d in self.order if not self.reduction[d]]
+
+    @property
+    def reduced(self) -> list[int]:
+        return [d for d in self.order if self.reduction[d]]
+
+
+def space_of(op: ir.Operation) -> Space:
+    """Analyse a linalg.generic."""
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
+    lengths = _lengths(op, maps, len(kinds))
+    groups = _groups(op, maps, kinds)
+    space = Space(
+        op, [math.prod(lengths[d] for d in g) for g in groups], [kinds[g[0]] for g in groups], maps, groups
+    )
+    strides = [_strides(value, m, lengths) for value, m in zip(op.operands, maps, strict=True)]
+    space.order = _order(space, strides)
+    return space
+
+
+def _lengths(op: ir.Operation, maps: list[ir.AffineMap], count: int) -> list[int]:
+    found: dict[int, int] = {}
+    for value, m in zip(op.operands, maps, strict=True):
+        if not isinstance(value.type, ir.MemRefType):
+            continue
+        for length, expression in zip(ir.MemRefType(value.type).shape, m.results, strict=True):
+            if isinstance(expression, ir.AffineDimExpr):
+                found.setdefault(expression.position, length)
+    return [found[d] for d in range(count)]
+
+
+def _groups(op: ir.Operation, maps: list[ir.AffineMap], kinds: list[bool]) -> list[list[int]]:
+    """Neighbouring dimensions that lie one behind the other in every buffer that has them are one loop."""
+    single = [[d] for d in range(len(kinds))]
+    if find(op, lambda o: o.name == "linalg.index") or not all(map(_is_dense, op.operands)):
+        return single
+    placed = []
+    for m in maps:
+        if not all(isinstance(e, ir.AffineDimExpr) for e in m.results):
+            return single
+        placed.append([e.position for e in m.results])
+    groups: list[list[int]] = []
+    for d in range(len(kinds)):
+        if groups and kinds[d] == kinds[d - 1] and all(_follows(p, d - 1, d) for p in placed):
+            groups[-1].append(d)
+        else:
+            groups.append([d])
+    return groups
+
+
+def _follows(placed: list[int], before: int, after: int) -> bool:
+    if before not in placed and after not in placed:
+        return True
+    return (before, after) in itertools.pairwise(placed)
+
+
+def _is_dense(value: ir.Value) -> bool:
+    if not isinstance(value.type, ir.MemRefType):
+        return True
+    layout = ir.MemRefType(value.type).layout
+    return isinstance(layout, ir.AffineMapAttr) and str(layout.value) == str(
+        ir.AffineMap.get_identity(ir.MemRefType(value.type).rank)
+    )
+
+
+def _strides(value: ir.Value, m: ir.AffineMap, lengths: list[int]) -> list[int]:
+    """Elements from one iteration to the next, per dimension of the op."""
+    strides = [0] * len(lengths)
+    if not isinstance(value.type, ir.MemRefType):
+        return strides
+    for expression, stride in zip(
+        m.results, ir.MemRefType(value.type).get_strides_and_offset()[0], strict=True
+    ):
+        for d in range(len(lengths)):
+            if isinstance(expression, ir.AffineDimExpr):
+                strides[d] += stride * (expression.position == d)
+            elif f"d{d}" in str(expression):
+                strides[d] += stride
+    return strides
+
+
+def _order(space: Space, strides: list[list[int]]) -> list[int]:
+    """The loop with the most neighbouring accesses innermost, the one with the fewest outermost."""
+
+    def cost(group: int) -> int:
+        total = 0
+        for n, per_dimension in enumerate(strides):
+            stride = abs(per_dimension[space.groups[group][-1]])
+            weight = 2 if n >= space.inputs else 1
+            total += weight * (0 if stride == 0 else 1 if stride == 1 else LINE)
+        return total
+
+    groups = range(len(space.groups))
+    # a loop of one iteration is no loop; among equals the op's own order stays
+    return sorted(groups, key=lambda g: (space.lengths[g] != 1, -cost(g), g))

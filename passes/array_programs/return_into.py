@@ -1,0 +1,150 @@
+"""Results are written where the caller wants them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import memref
+
+from pykern.passes.array_programs.aliases import Positions, programs, root_of
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import body, identity
+
+RESULT_ARGUMENTS = "kern.result_arguments"
+"""Per result: the number of the argument whose memory it gets, or -1. Arguments in `kern.updated` have to."""
+
+
+@dataclass(frozen=True)
+class ReturnInto(Pass):
+    """Turn results of programs into arguments that the program fills.
+
+    In:  `kern.program` functions returning memrefs; `kern.result_arguments` says which arguments' memory
+         results may take, `kern.updated` which of these have to.
+    Out: no results. After the arguments there is one more for each result that takes no argument's
+         memory; `kern.result_arguments` holds what was possible. Where the buffer of a result can be the
+         argument itself it is; a copy at the end is for what remains (an argument returned as it is).
+    """
+
+    name: ClassVar[str] = "kern-return-into"
+
+    def run(self, module: ir.Module) -> None:
+        for function in programs(module):
+            _return_into(function)
+
+
+def _return_into(function: ir.Operation) -> None:
+    block = body(function)
+    given = list(block.arguments)
+    end = list(block.operations)[-1].operation
+    count = len(end.operands)
+    wanted = integers(function, RESULT_ARGUMENTS) or (-1,) * count
+    updated = set(integers(function, "kern.updated") or ())
+    placed: list[int] = []
+    copies: list[tuple[int, ir.Value]] = []
+    for number in range(count):
+        value = end.operands[number]  # read anew: placing one result may have changed another
+        argument = given[wanted[number]] if wanted[number] >= 0 else None
+        if argument is not None:
+            there = value == argument or _replace(function, value, argument)
+            if there or wanted[number] in updated:
+                placed.append(wanted[number])
+                copies += [] if there else [(number, argument)]
+                continue
+        placed.append(-1)
+        out = block.add_argument(value.type, function.location)
+        if not _replace(function, value, out):
+            copies.append((number, out))
+    _copy_at_end(end, [(end.operands[number], target) for number, target in copies])
+    _finish(function, end, placed)
+
+
+def _replace(function: ir.Operation, value: ir.Value, target: ir.Value) -> bool:
+    """Let the buffer `value` be `target`, where it is one of the program's own and `target` is free by then."""
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "memref.alloc":
+        return False
+    if value.type != target.type:
+        return False
+    block = body(function)
+    positions = Positions(function)
+    taken = positions.interval(target, block)
+    needed = positions.interval(value, block)
+    if taken is not None and needed is not None and taken[1] >= needed[0]:
+        ends = _hands_over(function, value, target, positions, taken[1], needed[0])
+        if not ends:
+            return False
+    alloc = value.owner.operation
+    value.replace_all_uses_with(target)
+    alloc.erase()
+    return True
+
+
+def _hands_over(
+    function: ir.Operation, value: ir.Value, target: ir.Value, positions: Positions, last: int, first: int
+) -> bool:
+    """Whether the last op that reads `target` is the first that writes `value`, element by element."""
+    for each in body(function).operations:
+        op = each.operation
+        if positions.first[identity(op)] == first and positions.last[identity(op)] == last:
+            return is_elementwise(op, target, value)
+    return False
+
+
+def is_elementwise(op: ir.Operation, source: ir.Value, target: ir.Value) -> bool:
+    """Whether a linalg.generic reads `source` exactly where it writes `target`."""
+    if op.name != "linalg.generic":
+        return False
+    maps = [m.value if hasattr(m, "value") else m for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    texts = [str(m) for m in maps]
+    operands = list(op.operands)
+    if target not in operands or any(
+        root_of(v) in (source, target) and v not in (source, target) for v in operands
+    ):
+        return False
+    if "reduction" in str(op.attributes["iterator_types"]):
+        return False
+    out = texts[operands.index(target)]
+    return all(texts[n] == out for n, v in enumerate(operands) if v == source)
+
+
+def _copy_at_end(end: ir.Operation, copies: list[tuple[ir.Value, ir.Value]]) -> None:
+    """Copy all; what is overwritten and read by another copy is read first."""
+    targets = [root_of(target) for _, target in copies]
+    with ir.InsertionPoint(end), end.location:
+        sources = []
+        for source, target in copies:
+            if any(root_of(source) == other and other != target for other in targets):
+                kept = memref.AllocOp(ir.MemRefType(source.type), [], []).result
+                memref.CopyOp(source, kept)
+                source = kept
+            sources.append(source)
+        for source, (_, target) in zip(sources, copies, strict=True):
+            memref.CopyOp(source, target)
+
+
+def _finish(function: ir.Operation, end: ir.Operation, placed: list[int]) -> None:
+    with ir.InsertionPoint(end), end.location:
+        ir.Operation.create("func.return")
+    end.erase()
+    inputs = [a.type for a in body(function).arguments]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
+    known = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
+    known += [ir.DictAttr.get({})] * (len(inputs) - len(known))
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(known)
+    if "res_attrs" in function.attributes:
+        del function.attributes["res_attrs"]
+    function.attributes[RESULT_ARGUMENTS] = ir.DenseI64ArrayAttr.get(placed)
+
+
+def integers(function: ir.Operation, name: str) -> tuple[int, ...] | None:
+    """An attribute that is an array of integers, in either of MLIR's two forms."""
+    if name not in function.attributes:
+        return None
+    attribute = function.attributes[name]
+    if isinstance(attribute, ir.DenseI64ArrayAttr):
+        return tuple(attribute)
+    return tuple(ir.IntegerAttr(item).value for item in ir.ArrayAttr(attribute))
+
+
+__all__ = ["RESULT_ARGUMENTS", "ReturnInto", "integers", "is_elementwise"]

@@ -1,0 +1,159 @@
+"""The way of an array program through the compiler: `ProgramSource` in, `Artifact` out.
+
+Runs where MLIR is; `driver` calls it. A module can be given in place of a source: tests do so.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from mlir import ir
+
+from pykern.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec, Stage
+from pykern.dialect.reports import number_sites
+from pykern.errors import TargetError
+from pykern.lowering.llvm.program import target as cpu
+from pykern.passes import kernels
+from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.return_into import integers
+from pykern.passes.array_programs.signature import DONATED, UPDATED
+from pykern.passes.framework import Callback, Pipeline, verify
+from pykern.passes.pipelines import kern_pipeline
+from pykern.program_source import ProgramSource
+from pykern.source import KernelOptions
+
+Passes = tuple[Callable[[ir.Module], None], ...]
+_DTYPES = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "bool", "index": "i64"}
+
+
+class Record(Protocol):
+    """Keeps what each stage left, with times; see `driver.Recorder`."""
+
+    texts: bool
+    stages: list[Stage]
+
+    def __call__(self, stage: Stage) -> None: ...
+
+    def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None: ...
+
+
+def compile_program(source: ProgramSource, record: Record, passes: Passes = ()) -> Artifact:
+    """Compile a program inside the current context. Raises the errors of `pykern.errors`, located."""
+    from pykern.frontend.program import build_program
+
+    if source.target.split(":")[0] != "llvm":
+        raise TargetError(f"no target `{source.target}` for array programs", hint="there is `llvm`, the CPU")
+    asked = Request(source.function.name, source.options, source.target, source.donated)
+    return compile_module(lambda: build_program(source), asked, record, passes)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the compiler needs to know beside the module."""
+
+    name: str
+    options: KernelOptions = field(default_factory=KernelOptions)
+    target: str = "llvm"
+    donated: tuple[str, ...] = ()
+
+
+def compile_module(
+    build: Callable[[], ir.Module], asked: Request, record: Record, passes: Passes = ()
+) -> Artifact:
+    """Compile what `build` makes: one `kern.program` function on tensors, and the kernels it launches."""
+    started = time.perf_counter()
+    module = build()
+    record.add("program", str(module) if record.texts else "", started)
+    verify(module, "the frontend made invalid IR")
+    program = programs(module)[0]
+    _donate(program, asked.donated)
+    users = Pipeline(tuple(Callback(function=p) for p in passes))
+    first = kern_pipeline(asked.options) if list(kernels.kernels(module)) else Pipeline()
+    (first + users).run(module, record, texts=record.texts)
+    sites = number_sites(module)
+    program = programs(module)[0]
+    uses, updated, tree = _uses(program), integers(program, UPDATED) or (), _tree(program)
+    dtypes = _result_dtypes(program, tree)
+    shapes = [
+        tuple(ir.ShapedType(t).shape) if isinstance(t, ir.ShapedType) else () for t in _results(program)
+    ]
+    code = cpu.lower(module, asked.options, record)
+    results = tuple(
+        ResultSpec(dtype, tuple(shape), argument)
+        for dtype, shape, argument in zip(dtypes, shapes, code.result_arguments, strict=True)
+    )
+    return Artifact(
+        key="",
+        kernel=asked.name,
+        target=asked.target,
+        entry="",
+        binary=code.binary,
+        uses=uses,
+        sites=sites,
+        resources=code.resources,
+        stages=tuple(record.stages) if record.texts else (),
+        times=tuple((s.name, s.ms) for s in record.stages),
+        program=ProgramLayout(results, tree, tuple(updated), code.scratch_bytes),
+    )
+
+
+def _donate(program: ir.Operation, names: tuple[str, ...]) -> None:
+    """Mark the arguments of the donated parameters; a parameter may hold several arrays."""
+    if not names or "arg_attrs" not in program.attributes:
+        return
+    numbers = []
+    for n, marks in enumerate(ir.ArrayAttr(program.attributes["arg_attrs"])):
+        named = ir.DictAttr(marks)
+        name = ir.StringAttr(named["kern.name"]).value if "kern.name" in named else ""
+        if name.split(".")[0] in names:
+            numbers.append(n)
+    program.attributes[DONATED] = ir.DenseI64ArrayAttr.get(numbers)
+
+
+def _uses(program: ir.Operation) -> tuple[ArgumentUse, ...]:
+    updated = integers(program, UPDATED) or ()
+    arguments = kernels.body(program).arguments
+    return tuple(
+        ArgumentUse(True, n in updated)
+        for n, argument in enumerate(arguments)
+        if isinstance(argument.type, ir.RankedTensorType)
+    )
+
+
+def _results(program: ir.Operation) -> list[ir.Type]:
+    return list(ir.FunctionType(ir.TypeAttr(program.attributes["function_type"]).value).results)
+
+
+def _tree(program: ir.Operation) -> str:
+    if "kern.result_tree" in program.attributes:
+        return ir.StringAttr(program.attributes["kern.result_tree"]).value
+    count = len(_results(program)) - len(integers(program, UPDATED) or ())
+    return json.dumps({"tuple": [{"array": n} for n in range(count)]} if count != 1 else {"array": 0})
+
+
+def _result_dtypes(program: ir.Operation, tree: str) -> list[str]:
+    """dtypes of the results: as the tree says (MLIR has no unsigned types), else from their types."""
+    found = []
+    for kind in _results(program):
+        element = ir.ShapedType(kind).element_type if isinstance(kind, ir.ShapedType) else kind
+        found.append(_DTYPES.get(str(element), str(element)))
+    for number, dtype in leaves(json.loads(tree)):
+        found[number] = dtype or found[number]
+    return found
+
+
+def leaves(tree: Any) -> Iterator[tuple[int, str]]:
+    """Results by number with their dtypes, "" where the tree says none."""
+    if isinstance(tree, list):
+        for item in tree:
+            yield from leaves(item)
+    elif isinstance(tree, dict):
+        for kind in ("array", "scalar"):
+            if kind in tree:
+                yield tree[kind], tree.get("dtype", "")
+        yield from leaves(tree.get("tuple", []))
+        yield from leaves(list(tree.get("dict", {}).values()))

@@ -1,0 +1,228 @@
+"""`@pk.jit`: the front door of array programs. Decorate, call with NumPy arrays, look inside.
+
+A call goes: arguments to a signature -> plan (cache, compiler, loader) -> memory for the results -> run.
+Read next: `program_arguments`, `program_plan`; the compiler's side begins in `compiler/programs.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import struct
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pykern.capture import FunctionText, Guard, function_source, function_text
+from pykern.errors import KernelError, KernelTypeError, LaunchError
+from pykern.placing import place
+from pykern.program_arguments import ProgramArguments, describe, describe_specs
+from pykern.program_plan import Plan
+from pykern.program_results import out_arrays
+from pykern.program_source import ProgramSource
+from pykern.source import KernelOptions
+from pykern.synthetic_frame import at_kernel_line
+from pykern.types import ArrayAnnotation
+from pykern.variants import loaded
+
+
+class Program:
+    """A function over whole arrays, compiled for each kind of call.
+
+    Calling it runs it and returns fresh NumPy arrays. Keywords beside the parameters: ``out`` (an array, or
+    a tuple of arrays, one for each result, to write into) and ``donate`` (parameter numbers whose arrays
+    the program may use as memory, for a result above all). `lower` shows every stage without running.
+    """
+
+    def __init__(self, function: Callable, options: KernelOptions, donate_argnums: tuple[int, ...]) -> None:
+        from pykern.kernel import _annotations
+
+        self.text: FunctionText = function_text(function)
+        self.__wrapped__ = function
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.__doc__ = function.__doc__
+        self.signature = inspect.signature(function)
+        self.annotations = _annotations(function, self.signature)
+        self.options = options
+        self.donate_argnums = donate_argnums
+        self._captured: tuple[Any, list[Guard]] | None = None
+        self._lock = threading.RLock()
+        self._plans: dict[Any, Plan] = {}
+        self._sources: dict[ProgramSource, Plan] = {}
+        self._simple = self._is_simple()
+        self._refuse_signature()
+
+    def __call__(self, *args: Any, out: Any = None, donate: Any = None, **keywords: Any) -> Any:
+        """Run. Raises a `KernelError` at the program's line, or `LaunchError`."""
+        try:
+            return self._run(args, out, donate, keywords)
+        except KernelError as error:
+            place(error, self.text)
+            raised = error
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def lower(self, *args: Any, **keywords: Any) -> Any:
+        """Every stage for these arguments or `pk.spec`s, as `Lowered`; nothing runs.
+
+        Keywords beside the parameters: ``target``, ``passes`` (callables that run on the tensor stage).
+        """
+        try:
+            return self._lower(args, keywords)
+        except KernelError as error:
+            place(error, self.text)
+            raised = error
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    # -- a call ------------------------------------------------------------------------------
+
+    def _run(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
+        source, _ = self.captured()
+        key = None
+        if self._simple and not keywords and donate is None:
+            key = (id(source), out is None, *map(_kind, args))
+            plan = self._plans.get(key)
+            if plan is not None and len(args) == len(plan.names):
+                values = [_value(v) for v in args]
+                return self._with_plan(plan, values, out)
+        arguments = describe(self._bind(args, keywords), self.annotations)
+        donated = self._donated(donate) if out is None else ()
+        plan = self._plan(source, arguments, donated)
+        if key is not None and len(args) == len(plan.names) and None not in key:
+            self._plans[key] = plan
+        return self._with_plan(plan, arguments.values, out)
+
+    def _with_plan(self, plan: Plan, values: list[Any], out: Any) -> Any:
+        if out is None:
+            return plan.build(plan.run(values))
+        shapes = [r.shape for r in plan.layout.results]
+        given = out_arrays(out, plan.returned, shapes, plan.dtypes)
+        return plan.build(plan.run(values, given))
+
+    def _plan(self, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]) -> Plan:
+        source = ProgramSource(function, tuple(arguments.parameters), self.options, donated=donated)
+        with self._lock:
+            plan = self._sources.get(source)
+        if plan is None:
+            plan = Plan(*loaded(source), tuple(arguments.names))
+            with self._lock:
+                plan = self._sources.setdefault(source, plan)
+        return plan
+
+    def _donated(self, donate: Any) -> tuple[str, ...]:
+        numbers = self.donate_argnums if donate is None else numbers_of(donate)
+        names = list(self.signature.parameters)
+        for n in numbers:
+            if not -len(names) <= n < len(names):
+                raise KernelTypeError(f"`{self.__name__}` has no parameter number {n} to donate")
+        return tuple(sorted({names[n] for n in numbers}))
+
+    def _bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
+        try:
+            bound = self.signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise KernelTypeError(f"program `{self.__name__}{self.signature}`: {error}") from None
+        bound.apply_defaults()
+        return list(bound.arguments.items())
+
+    def captured(self) -> tuple[Any, list[Guard]]:
+        """The source with what its names mean now. Kept while no guarded name changes."""
+        from pykern.kernel import _holds
+
+        captured = self._captured
+        if captured is None or not all(map(_holds, captured[1])):
+            with self._lock:
+                captured = self._captured = function_source(self.__wrapped__, self.text, program=True)
+                self._plans = {}  # their keys name a source that may be gone
+        return captured
+
+    # -- looking inside ----------------------------------------------------------------------
+
+    def _lower(self, args: tuple, keywords: dict[str, Any]) -> Any:
+        from pykern.compiler.service import service
+        from pykern.lowered import Lowered
+
+        target = keywords.pop("target", "llvm")
+        passes = tuple(keywords.pop("passes", ()))
+        donated = self._donated(keywords.pop("donate", None))
+        parameters = tuple(describe_specs(self._bind(args, keywords), self.annotations))
+        source = ProgramSource(self.captured()[0], parameters, self.options, target, donated)
+        return Lowered(source, service().compile(source, keep_stages=True, passes=passes))
+
+    def _is_simple(self) -> bool:
+        """Whether a call with positional arguments can be told by their types and shapes alone: a scalar
+        annotation converts, a static one makes the value part of the key."""
+        parameters = self.signature.parameters.values()
+        plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+        return plain and all(isinstance(a, ArrayAnnotation) for a in self.annotations.values())
+
+    def _refuse_signature(self) -> None:
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise KernelTypeError(
+                    f"program `{self.__name__}` takes `*{name}`", hint="name each parameter"
+                )
+            if name in ("out", "donate"):
+                raise KernelTypeError(
+                    f"program `{self.__name__}` has a parameter `{name}`, which is a keyword of its call",
+                    hint="give it another name",
+                )
+
+    def __repr__(self) -> str:
+        return f"<pykern.jit {self.__name__}{self.signature}>"
+
+
+def _kind(value: Any) -> Any:
+    """What the code depends on of an argument; None where the long way has to look at it."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return (value.dtype, value.shape)
+    return kind if kind in (float, int, bool) else None
+
+
+def _value(value: Any) -> Any:
+    """An array, or the bits of a Python scalar."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return value
+    if kind is float:
+        return _AS_INTEGER(_AS_BYTES(value))[0]
+    if not -(2**63) <= value < 2**63:
+        raise LaunchError(f"the argument {value} needs more than 64 bits", hint="pass a float")
+    return int(value)
+
+
+_AS_BYTES, _AS_INTEGER = struct.Struct("<d").pack, struct.Struct("<q").unpack
+
+
+def numbers_of(numbers: int | tuple[int, ...]) -> tuple[int, ...]:
+    """Parameter numbers from one or several."""
+    return (numbers,) if isinstance(numbers, int) else tuple(numbers)
+
+
+def jit(
+    function: Callable | None = None,
+    *,
+    fastmath: bool = False,
+    debug: bool | None = None,
+    donate_argnums: int | tuple[int, ...] = (),
+) -> Any:
+    """Make an array program of a function: ``@pk.jit``, ``@pk.jit(fastmath=True)`` or ``pk.jit(f)``.
+
+    Results equal NumPy's up to the order of sums: a float sum is added up in blocks and lanes, an order
+    that depends on the lengths alone, never on the number of threads. `fastmath` allows reordering
+    everywhere. Arrays of the parameters in `donate_argnums` may be overwritten, for a result above all;
+    that result is then the donated array itself. `debug` checks the accesses of launched kernels.
+    """
+    if function is None:
+        return lambda f: jit(f, fastmath=fastmath, debug=debug, donate_argnums=donate_argnums)
+    if debug is None:
+        from pykern.settings import settings
+
+        debug = settings().debug
+    made = Program(function, KernelOptions(debug, fastmath), numbers_of(donate_argnums))
+    from pykern.prewarm import before_first_call
+
+    before_first_call(made.text)
+    return made

@@ -1,0 +1,162 @@
+"""A compiled array program, ready to be called: memory for its results and its scratch, checks, the call.
+
+Comes in: an `Artifact` and its loaded code; per call the flattened arguments. Goes out: result arrays.
+Results are fresh arrays, the caller's own (`out=`), or donated arguments. Any number of threads may call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pykern.abi import REPORT_CELLS
+from pykern.artifact import Artifact
+from pykern.errors import LaunchError
+from pykern.program_results import Builder, builder
+from pykern.runtime.loader import LoadedKernel
+from pykern.runtime.text import printer
+from pykern.types import BY_NAME
+from pykern.variants import PRINT_CELL, failure
+
+ALIGNMENT = 64
+KEPT_BYTES = 1 << 30
+"""Scratch memory up to this size is kept for the next call: fresh memory costs a page fault per 4 KiB."""
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Memory of its own for a call."""
+
+    memory: np.ndarray
+    address: int
+
+
+@dataclass
+class Plan:
+    """One kind of call. `names` are the parameters of the flattened arguments."""
+
+    artifact: Artifact
+    code: LoadedKernel
+    names: tuple[str, ...]
+    dtypes: list[np.dtype] = field(init=False)
+    build: Builder = field(init=False)
+
+    def __post_init__(self) -> None:
+        layout = self.artifact.program
+        assert layout is not None
+        self.layout = layout
+        self.returned = len(layout.results) - len(layout.updated)
+        self.dtypes = [BY_NAME[r.dtype].numpy for r in layout.results]
+        self.build = builder(layout.tree)
+        self.fresh = [(n, r.shape, self.dtypes[n]) for n, r in enumerate(layout.results) if r.argument < 0]
+        self.taken = [
+            (n, r.argument) for n, r in enumerate(layout.results[: self.returned]) if r.argument >= 0
+        ]
+        self.written = frozenset(r.argument for r in layout.results if r.argument >= 0)
+        self._pool: list[Scratch] = []
+        self._call = self.code.library.pk_run
+        self._cells = ctypes.c_int64 * (len(self.names) + len(self.fresh) + 2)
+
+    # -- a call ------------------------------------------------------------------------------
+
+    def run(self, values: list[Any], out: list[np.ndarray] | None = None) -> list[Any]:
+        """Run with flattened arguments (arrays, bits of scalars); gives the arrays of the results."""
+        cells, kept, copied_back = self._arguments(values)
+        results: list[Any] = [None] * len(self.layout.results)
+        copied_out = []
+        for n, shape, dtype in self.fresh:
+            array = np.empty(shape, dtype)
+            if out is not None and n < self.returned:
+                if is_dense(out[n]) and not _overlaps(out[n], kept, [o for o in out if o is not out[n]]):
+                    array = out[n]
+                else:
+                    copied_out.append((out[n], array))
+            results[n] = array
+            cells.append(array.ctypes.data)
+        for n, argument in self.taken:
+            results[n] = kept[argument]
+        self._invoke(cells)
+        for target, source in (*copied_back, *copied_out):
+            np.copyto(target, source)
+        for target, _ in copied_out:
+            results[next(n for n, o in enumerate(out or ()) if o is target)] = target
+        return results[: self.returned]
+
+    def _arguments(
+        self, values: list[Any]
+    ) -> tuple[list[int], list[Any], list[tuple[np.ndarray, np.ndarray]]]:
+        """Cells of the arguments, the arrays they point to, and what has to be copied back."""
+        cells: list[int] = []
+        kept: list[Any] = []
+        copied_back = []
+        for n, value in enumerate(values):
+            if not isinstance(value, np.ndarray):
+                cells.append(value)
+                kept.append(None)
+                continue
+            array = value
+            if n in self.written:
+                self._check_written(n, value, values)
+            if not is_dense(value):
+                array = np.array(value, order="C")
+                if n in self.layout.updated:
+                    copied_back.append((value, array))
+            kept.append(array)
+            cells.append(array.ctypes.data)
+        return cells, kept, copied_back
+
+    def _check_written(self, n: int, array: np.ndarray, values: list[Any]) -> None:
+        """Refuse to write what is read-only, or what another argument looks at."""
+        name = self.names[n]
+        how = "is written by" if n in self.layout.updated else "is donated to"
+        if not array.flags.writeable:
+            raise LaunchError(
+                f"`{name}` is read-only, and {how} `{self.artifact.kernel}`",
+                hint=f"pass a copy: {name}.copy()",
+            )
+        for other, value in enumerate(values):
+            if other != n and isinstance(value, np.ndarray) and np.may_share_memory(array, value):
+                raise LaunchError(
+                    f"`{name}` {how} `{self.artifact.kernel}`, and `{self.names[other]}` overlaps it",
+                    hint=f"pass a copy: {self.names[other]}.copy()",
+                )
+
+    def _invoke(self, cells: list[int]) -> None:
+        scratch = self._take()
+        try:
+            if not self.artifact.sites:
+                self._call(self._cells(*cells, 0, scratch.address))
+                return
+            report = np.zeros(REPORT_CELLS, np.int64)
+            callback = printer(self.artifact.sites)
+            report[PRINT_CELL] = ctypes.cast(callback, ctypes.c_void_p).value or 0
+            self._call(self._cells(*cells, report.ctypes.data, scratch.address))
+        finally:
+            if self.layout.scratch_bytes <= KEPT_BYTES:
+                self._pool.append(scratch)
+        if report[0]:
+            raise failure(self.artifact.sites[int(report[0]) - 1], report)
+
+    def _take(self) -> Scratch:
+        """Scratch memory no other call is using."""
+        try:
+            return self._pool.pop()
+        except IndexError:
+            memory = np.empty(self.layout.scratch_bytes + ALIGNMENT, np.uint8)
+            address = memory.ctypes.data
+            return Scratch(memory, address + -address % ALIGNMENT)
+
+
+def is_dense(array: np.ndarray) -> bool:
+    """Whether the code can take the array as it is."""
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned
+
+
+def _overlaps(array: np.ndarray, arguments: list[Any], others: list[np.ndarray]) -> bool:
+    """Whether writing `array` could change something that is read or written elsewhere."""
+    arrays = [*(a for a in arguments if a is not None), *others]
+    return any(np.may_share_memory(array, other) for other in arrays)

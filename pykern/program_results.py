@@ -1,0 +1,66 @@
+"""The value a program returns, put together from the arrays of its results.
+
+Comes in: `ProgramLayout.tree`, JSON. Goes out: a function from arrays to the value, and the checks of
+``out=``. The form of the tree is told in `pykern.frontend.program.results`, which writes it.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pykern.errors import LaunchError
+from pykern.types import BY_NAME
+
+Builder = Callable[[list[Any]], Any]
+
+
+def builder(tree: str) -> Builder:
+    """The function that rebuilds the value from the result arrays."""
+    node = json.loads(tree)
+    if isinstance(node, dict) and node.get("array") == 0:
+        return lambda arrays: arrays[0]
+    return lambda arrays: _build(node, arrays)
+
+
+def _build(node: Any, arrays: list[Any]) -> Any:
+    if node is None:
+        return None
+    if "array" in node:
+        return arrays[node["array"]]
+    if "scalar" in node:
+        number = arrays[node["scalar"]][()]
+        return (
+            number.item() if BY_NAME[node.get("dtype", "f64")].weak or node.get("dtype") == "bool" else number
+        )
+    if "constant" in node:
+        return BY_NAME[node["dtype"]].numpy.type(node["constant"]) if "dtype" in node else node["constant"]
+    if "dict" in node:
+        return {key: _build(item, arrays) for key, item in node["dict"].items()}
+    items = [_build(item, arrays) for item in node["tuple"]]
+    if "fields" in node:
+        return collections.namedtuple(node["name"], node["fields"])(*items)
+    return tuple(items)
+
+
+def out_arrays(
+    out: Any, count: int, shapes: list[tuple[int, ...]], dtypes: list[np.dtype]
+) -> list[np.ndarray]:
+    """The arrays given as ``out=``, checked. Raises `LaunchError`."""
+    given = list(out) if isinstance(out, tuple | list) else [out]
+    if len(given) != count:
+        raise LaunchError(f"`out` holds {len(given)} arrays, and there are {count} results")
+    for n, (array, shape, dtype) in enumerate(zip(given, shapes, dtypes, strict=False)):
+        if not isinstance(array, np.ndarray):
+            raise LaunchError(f"`out` takes NumPy arrays, and result {n} is given {type(array).__name__}")
+        if array.shape != tuple(shape) or array.dtype != dtype:
+            raise LaunchError(
+                f"result {n} is {dtype}{list(shape)}, and `out` has {array.dtype}{list(array.shape)} for it"
+            )
+        if not array.flags.writeable:
+            raise LaunchError(f"`out` has a read-only array for result {n}")
+    return given
