@@ -76,9 +76,8 @@ def erfc(x: Real) -> Real:
 
 def _erfc_far(x: Real, wide: Real) -> Real:
     size = abs(wide).at_most({F32: 10.5, F64: 27.5}[x.format])  # erfc rounds to 0 there
-    divisor = 1.0 / ((size + _CENTRE) * fma(size, 2.0, 1.0))
-    t = (size - _CENTRE) * fma(size, 2.0, 1.0) * divisor
-    factor = polynomial(t, _ERFC[x.format]) * ((size + _CENTRE) * divisor)
+    t = (size - _CENTRE) / (size + _CENTRE)
+    factor = polynomial(t, _ERFC[x.format]) / fma(size, 2.0, 1.0)
     square, lost = two_product(size, size)
     upper = exponential(-square, tail=-lost, factor=factor)
     return select(wide < 0.0, 2.0 - upper, upper)

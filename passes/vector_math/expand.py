@@ -16,9 +16,12 @@ from mlir import ir
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find
 from pykern.passes.vector_math import (
+    cube_root,
     error_function,
     exponential,
     hyperbolic,
+    inverse_hyperbolic,
+    inverse_trigonometric,
     logarithm,
     power,
     trigonometric,
@@ -45,6 +48,14 @@ RULES: dict[str, Rule] = {
     "math.tanh": hyperbolic.tanh,
     "math.erf": error_function.erf,
     "math.erfc": error_function.erfc,
+    "math.atan": inverse_trigonometric.atan,
+    "math.atan2": inverse_trigonometric.atan2,
+    "math.asin": inverse_trigonometric.asin,
+    "math.acos": inverse_trigonometric.acos,
+    "math.asinh": inverse_hyperbolic.asinh,
+    "math.acosh": inverse_hyperbolic.acosh,
+    "math.atanh": inverse_hyperbolic.atanh,
+    "math.cbrt": cube_root.cbrt,
 }
 """What one op becomes: floats in, one float out, all of one format."""
 

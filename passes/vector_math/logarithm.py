@@ -63,13 +63,11 @@ def log1p(x: Real) -> Real:
     """log(u) with u = 1 + x; what u lost by rounding is added to f."""
     f = x.format
     u, lost = two_sum(x.like(1.0), x)
-    lost = select(
-        x < 2.0 ** (f.mantissa + 2), lost, 0.0
-    )  # beyond, it changes nothing (and its factor overflows)
     exponent, m = _exponent_and_significand(u)
     k = _exponent_as_real(exponent, f) - (2.0**f.mantissa + f.bias)
     inverse = ((2 * f.bias - exponent) << f.mantissa).real()  # 2^-k
-    fraction = fma(lost, inverse, m - 1.0)
+    # beyond, it changes nothing, and 2^-k may underflow
+    fraction = select(x < 2.0 ** (f.mantissa + 2), fma(lost, inverse, m - 1.0), m - 1.0)
     result = fma(k, LN2_HIGH[f], fraction + fma(k, LN2_LOW[f], _rest(fraction)))
     return _with_special_values(u, result).copysign(x)
 

@@ -92,7 +92,7 @@ FITS: dict[str, Fit] = {
     "sin": _odd(mp.sin, mp.pi / 4, (2, 5)),
     "tanh": _odd(mp.tanh, 0.6, (4, None)),
     "sinh": _odd(mp.sinh, 1, (3, 7)),
-    "atan": _odd(mp.atan, mp.tan(mp.pi / 8), (4, 10)),
+    "atan": _odd(mp.atan, 0.5, (5, 12)),
     "asin": _odd(mp.asin, 0.5, (4, 11)),
     # erf x = x + x p(t), t = x^2
     "erf": Fit(
@@ -114,7 +114,7 @@ FITS: dict[str, Fit] = {
         (13, 22),
     ),
     # cube root of [1, 2)
-    "cbrt": Fit(mp.cbrt, lambda m: 1 / m, mpf(1), mpf(2), (3, 4)),
+    "cbrt": Fit(mp.cbrt, lambda m: 1 / mp.cbrt(m), 1 / _ROOT, _ROOT, (None, 4)),
 }
 
 
