@@ -20,6 +20,7 @@ from pykern.passes.drop_stop_gradient import DropStopGradient
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
+from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
@@ -34,6 +35,7 @@ OWN: tuple[type[Pass], ...] = (
     ExpandMath,
     ExpandNdrange,
     ForwardKernel,
+    HoistAtomics,
     NarrowIndices,
     ReverseKernel,
     SimplifyKern,

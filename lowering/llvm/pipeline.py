@@ -11,6 +11,7 @@ from pykern.machine import cache_bytes
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
@@ -26,8 +27,10 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             ExpandFp8(),  # everything below sees bytes
             ExpandNdrange(),  # everything below sees ordinary loops
             LowerReports(),
-            LowerAtomics(),  # after loops: shared memory is known to belong to one thread
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            HoistAtomics(),  # wants cells that do not change outside of the loop
+            LowerAtomics(),  # after loops: shared memory is known to belong to one thread
+            Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),  # static lengths remove bounds tests
             TightenBounds(),  # guards become loop bounds: what is left vectorises
             NarrowIndices(),  # after bounds, which it proves from; before vectors, which it makes wider

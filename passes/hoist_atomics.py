@@ -1,0 +1,176 @@
+"""Atomic additions to one cell from a whole loop become one: a sum in a register, added at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, scf
+
+from pykern.dialect.atomics import AtomicRmwOp
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, identity, named
+
+_TOUCHES = {"memref.load": 0, "memref.store": 1, "kern.atomic_cas": 2, "kern.atomic_rmw": 1}
+_FREE = arith.FastMathFlags.reassoc | arith.FastMathFlags.contract
+
+
+@dataclass(frozen=True)
+class HoistAtomics(Pass):
+    """Move ``atomic add`` with a fixed cell out of loops, innermost loops first.
+
+    In:  loops with `kern.atomic_rmw`. Out: where the cell does not change in a loop, nothing else in
+         the loop touches the array, and nobody asks for the old value, the loop carries a sum. Atomics
+         promise no order, so the sum may be reassociated (and vectorised).
+    """
+
+    name: ClassVar[str] = "kern-hoist-atomics"
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            for loop in named(kernel, "scf.for"):  # a walk comes to the inner loop first
+                current: ir.Operation | None = loop
+                while current is not None:  # one addition at a time: each makes the loop anew
+                    current = _hoist(current)
+
+
+def _hoist(loop: ir.Operation) -> ir.Operation | None:
+    """Move one addition out; the loop that stands in place of `loop`, None where there was nothing to move."""
+    body = loop.regions[0].blocks[0]
+    inside = {identity(op) for op in find(loop, lambda op: True)} | {identity(loop)}
+    op = next((op for op in named(loop, "kern.atomic_rmw") if _can_move(op, loop, inside)), None)
+    if op is None:
+        return None
+    memory, *indices = list(op.operands)[1:]
+    given = [op.operands[0]]
+    if indices:
+        with ir.InsertionPoint(op), op.location:
+            given.append(arith.ConstantOp(ir.IntegerType.get_signless(1), 1).result)
+    block, location = op.block, op.location
+    op.erase()
+    made = _carry(loop, _lifted(block, given, body))
+    results = list(made.results)[len(made.results) - len(given) :]
+    with ir.InsertionPoint(_after(made)), location:
+        _add(results, memory, indices)
+    return made
+
+
+def _can_move(op: ir.Operation, loop: ir.Operation, inside: set[int]) -> bool:
+    """An addition in the body, or in branches of it, to a cell that stays the same."""
+    if (
+        ir.StringAttr(op.attributes["kind"]).value != "add"
+        or next(iter(op.results[0].uses), None) is not None
+    ):
+        return False
+    cell = list(op.operands)[1:]
+    if any(_defined_in(v, inside) for v in cell):
+        return False
+    parent = op.parent.operation
+    while parent.name == "scf.if":
+        parent = parent.parent.operation
+    if identity(parent) != identity(loop):
+        return False
+    return not any(
+        other.operands[_TOUCHES[other.name]] == cell[0]
+        for other in find(loop, lambda o: o.name in _TOUCHES)
+        if identity(other) != identity(op)
+    )
+
+
+def _defined_in(value: ir.Value, inside: set[int]) -> bool:
+    owner = value.owner
+    return identity((owner.owner if isinstance(owner, ir.Block) else owner).operation) in inside
+
+
+def _lifted(inner: ir.Block, values: list[ir.Value], body: ir.Block) -> list[ir.Value]:
+    """Values of the block `inner` as values of the loop's body: where the branch is not taken, nothing."""
+    while inner != body:
+        branch = inner.owner.operation
+        side = 0 if inner == branch.regions[0].blocks[0] else 1
+        inner = branch.block
+        values = _through(branch, values, side)
+    return values
+
+
+def _through(branch: ir.Operation, values: list[ir.Value], side: int) -> list[ir.Value]:
+    """The branch with more results: `values` on their side, nothing on the other."""
+    with ir.InsertionPoint(branch), branch.location:
+        made = ir.Operation.create(
+            "scf.if", results=[*(r.type for r in branch.results), *(v.type for v in values)],
+            operands=[branch.operands[0]], regions=2,
+        )  # fmt: skip
+    for number, (old, new) in enumerate(zip(branch.regions, made.regions, strict=True)):
+        extra = values if number == side else None
+        if len(old.blocks):
+            old.blocks[0].append_to(new)
+            end = _last(new.blocks[0])
+            with ir.InsertionPoint(end), end.location:
+                scf.YieldOp([*end.operands, *(extra or map(_nothing, (v.type for v in values)))])
+            end.erase()
+        else:
+            with ir.InsertionPoint(new.blocks.append()), branch.location:
+                scf.YieldOp([_nothing(v.type) for v in values])
+    for old, new in zip(branch.results, made.results, strict=False):
+        old.replace_all_uses_with(new)
+    branch.erase()
+    return list(made.results)[len(made.results) - len(values) :]
+
+
+def _carry(loop: ir.Operation, values: list[ir.Value]) -> ir.Operation:
+    """The loop with sums of values of its body as further results."""
+    body = loop.regions[0].blocks[0]
+    with ir.InsertionPoint(loop), loop.location:
+        starts = [_nothing(v.type) for v in values]
+        made = ir.Operation.create(
+            "scf.for",
+            results=[*(r.type for r in loop.results), *(v.type for v in values)],
+            operands=[*loop.operands, *starts],
+            attributes={name: loop.attributes[name] for name in loop.attributes.keys()},  # noqa: SIM118
+            regions=1,
+        )
+    body.append_to(made.regions[0])
+    end = _last(body)
+    sums = [body.add_argument(v.type, loop.location) for v in values]
+    with ir.InsertionPoint(end), end.location:
+        scf.YieldOp([*end.operands, *map(_sum, sums, values)])
+    end.erase()
+    for old, new in zip(loop.results, made.results, strict=False):
+        old.replace_all_uses_with(new)
+    loop.erase()
+    return made
+
+
+def _add(results: list[ir.Value], memory: ir.Value, indices: list[ir.Value]) -> None:
+    """One addition for the whole loop; an index is only trusted where an iteration used it."""
+    if not indices:
+        AtomicRmwOp.create("add", results[0], memory, indices)
+        return
+    branch = scf.IfOp(results[1])
+    with ir.InsertionPoint(branch.then_block):
+        AtomicRmwOp.create("add", results[0], memory, indices)
+        scf.YieldOp([])
+
+
+def _sum(total: ir.Value, value: ir.Value) -> ir.Value:
+    if isinstance(value.type, ir.FloatType):
+        return arith.AddFOp(total, value, fastmath=_FREE).result
+    one_bit = isinstance(value.type, ir.IntegerType) and value.type.width == 1
+    return (arith.OrIOp if one_bit else arith.AddIOp)(total, value).result
+
+
+def _nothing(kind: ir.Type) -> ir.Value:
+    """What adds nothing: minus zero keeps even the sign of a zero."""
+    value = ir.FloatAttr.get(kind, -0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
+    return arith.ConstantOp(kind, value).result
+
+
+def _last(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation
+
+
+def _after(op: ir.Operation) -> ir.Operation:
+    operations = [o.operation for o in op.block.operations]
+    position = next(n for n, o in enumerate(operations) if identity(o) == identity(op))
+    return operations[position + 1]
