@@ -17,6 +17,7 @@ import numpy as np
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.errors import KernelError, KernelTypeError, LaunchError
 from pykern.placing import place
+from pykern.prewarm import before_first_call, remember
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
 from pykern.program_plan import Plan
 from pykern.program_results import out_arrays
@@ -106,6 +107,7 @@ class Program:
             plan = self._sources.get(source)
         if plan is None:
             plan = Plan(*loaded(source), tuple(arguments.names))
+            remember(self.text)
             with self._lock:
                 plan = self._sources.setdefault(source, plan)
         return plan
@@ -222,7 +224,5 @@ def jit(
 
         debug = settings().debug
     made = Program(function, KernelOptions(debug, fastmath), numbers_of(donate_argnums))
-    from pykern.prewarm import before_first_call
-
     before_first_call(made.text)
     return made

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.passes.argument_uses import written_arguments
 from pykern.passes.kernels import find, identity
 
 VIEWS = {
@@ -83,7 +84,24 @@ def writes(op: ir.Operation, operand: int) -> bool:
         return operand >= len(op.operands) - outputs_of(op)
     if op.name == "memref.copy":
         return operand == 1
+    if op.name == "func.call":
+        callee = _callee(op)
+        return callee is None or callee.regions[0].blocks[0].arguments[operand] in written_arguments(callee)
     return op.name not in ("memref.load", "memref.dim", "func.return", "vector.load")
+
+
+def _callee(call: ir.Operation) -> ir.Operation | None:
+    """The kernel a program calls; None for a function without a body."""
+    symbol = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+    root = call
+    while root.name != "builtin.module":
+        assert root.parent is not None
+        root = root.parent.operation
+    for each in root.regions[0].blocks[0].operations:
+        attributes = each.operation.attributes
+        if "sym_name" in attributes and ir.StringAttr(attributes["sym_name"]).value == symbol:
+            return each.operation if len(each.operation.regions[0].blocks) else None
+    return None
 
 
 def outputs_of(op: ir.Operation) -> int:

@@ -12,6 +12,7 @@ from mlir.dialects import func
 from pykern.lowering.llvm.arguments import SYMBOL_PREFIX
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.nests.make import PARALLEL_WORK, TEAM
+from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, index_constant, integers, kernels, named
 
@@ -23,17 +24,18 @@ REPORT = "kern.report"
 class LowerLaunches(Pass):
     """Turn `kern.launch` into calls.
 
-    In:  kernels over a part of their index space (after `kern-expand-ndrange`), and programs that launch
-         them.
-    Out: per launch `func.func @<program>.launch<n>(arguments, report, lo, hi)`, which calls the kernel
-         with its counts, and a call of it, of `<name>.team` where the work is worth threads. Programs have
-         an argument more: the address of the report.
+    In:  kernels, one work-item each, and programs that launch them.
+    Out: kernels as `kern-expand-ndrange` leaves them (at once: their signature changes). Per launch
+         `func.func @<program>.launch<n>(arguments, report, lo, hi)`, which calls the kernel with its
+         counts, and a call of it, of `<name>.team` where the work is worth threads. Programs have an
+         argument more: the address of the report.
     """
 
     name: ClassVar[str] = "kern-lower-launches"
 
     def run(self, module: ir.Module) -> None:
         symbols = {_symbol(o.operation): o.operation for o in module.body.operations}
+        ExpandNdrange().run(module)
         for kernel in kernels(module):  # no library function is called so: a user's kernel may be `exp`
             kernel.attributes["sym_name"] = ir.StringAttr.get(SYMBOL_PREFIX + _symbol(kernel))
         for program in programs(module):

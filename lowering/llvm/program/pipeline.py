@@ -5,6 +5,7 @@ from __future__ import annotations
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.reports import LowerReports
+from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.machine import cache_bytes
 from pykern.passes.array_programs.arena import UseArena
 from pykern.passes.array_programs.forward_copies import ForwardCopies
@@ -16,8 +17,10 @@ from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
 from pykern.passes.array_programs.signature import PrepareSignature
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
-from pykern.passes.expand_ndrange import ExpandNdrange
+from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.hoist_atomics import HoistAtomics
+from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.streams import VectorizeStreams
@@ -76,15 +79,19 @@ def llvm_pipeline() -> Pipeline:
     """Buffers to loops, and down to the llvm dialect."""
     return Pipeline(
         (
-            ExpandNdrange(),  # kernels that the program launches
-            LowerReports(),
-            LowerAtomics(),
-            LowerLaunches(),  # after kernels have their arguments
+            LowerTapes(),
+            ExpandFp8(),
+            LowerLaunches(),  # kernels become loops too
             MakeNests(),
             UseArena(),  # after the last buffer was made
+            LowerReports(),
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            HoistAtomics(),
+            LowerAtomics(),
+            Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),
             TightenBounds(),
+            NarrowIndices(),
             Upstream("canonicalize,cse"),
             VectorizeStreams(threshold_bytes=cache_bytes()),
             Upstream("canonicalize,cse"),
