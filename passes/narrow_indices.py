@@ -4,7 +4,7 @@ Comes in: loops over index with static bounds. Goes out: the same values, comput
 Machines without AVX-512 have no vector conversion of 64-bit integers to floats, and GPUs make a
 64-bit integer of two registers. Upstream's `arith-int-range-narrowing` is not used: in LLVM 22 it
 shifts an i32 by 40, and compares and divides what has 32 bits unsigned as if it were signed.
-Read next: `integer_ranges` (the proofs).
+Read next: `integer_ranges` (the proofs), `narrow_versions` (sizes that are known at launch).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from mlir.dialects import arith
 from pykern.passes.framework import Pass
 from pykern.passes.integer_ranges import I32, Interval, Ranges, width
 from pykern.passes.kernels import find, is_constant
-from pykern.passes.vectorize.effects import erase_dead
+from pykern.passes.narrow_versions import branch, is_candidate, limited
+from pykern.passes.vectorize.effects import erase_dead, is_inside
 
 _ANY_SIGN = {"addi", "subi", "muli", "divsi", "remsi", "floordivsi", "ceildivsi", "maxsi", "minsi",
              "andi", "ori", "xori"}  # fmt: skip
@@ -35,22 +36,27 @@ class NarrowIndices(Pass):
 
     In:  arith on index and i64, with scf loops around it.
     Out: conversions of 64-bit integers to floats take an i32 where the operand fits, and what leads
-         to it is i32 as far as it fits. With `everywhere`, so are compares and addresses.
+         to it is i32 as far as it fits. With `versions`, loops whose sizes are known at launch only
+         come in two versions. With `everywhere`, compares and addresses are narrow as well.
     """
 
     name: ClassVar[str] = "kern-narrow-indices"
+    versions: bool = True
     everywhere: bool = False  # CPUs address with 64 bits: a narrow address only costs an extension there
 
     def run(self, module: ir.Module) -> None:
         narrowing = Narrowing()
-        for op in find(module.operation, lambda op: op.name in ("arith.sitofp", "arith.uitofp")):
+        for op in find(module.operation, _is_conversion):
             narrowing.convert(op)
+        if self.versions:
+            for loop in find(module.operation, is_candidate):
+                _version(loop, narrowing)
         if self.everywhere:
             for op in find(module.operation, lambda op: op.name == "arith.cmpi"):
                 narrowing.compare(op)
             for op in find(module.operation, lambda op: op.name.startswith("arith.")):
                 narrowing.extend(op)
-        if not narrowing.twins:
+        if not narrowing.has_changed:
             return
         for function in module.body.operations:
             for region in function.operation.regions:
@@ -58,12 +64,34 @@ class NarrowIndices(Pass):
                     erase_dead(block)
 
 
-class Narrowing:
-    """32-bit twins of 64-bit values. A twin stands right behind its value: good wherever that is."""
+def _is_conversion(op: ir.Operation) -> bool:
+    return op.name in ("arith.sitofp", "arith.uitofp")
 
-    def __init__(self) -> None:
-        self.ranges = Ranges()
+
+def _version(loop: ir.Operation, narrowing: Narrowing) -> None:
+    """A version in 32 bits for launches whose sizes allow it."""
+    conversions = find(loop, lambda op: _is_conversion(op) and width(op.operands[0].type) == 64)
+    ranges = limited(loop, [op.operands[0] for op in conversions], narrowing.ranges) if conversions else None
+    if ranges is None or not ranges.assumed:
+        return
+    branch(loop, ranges)
+    within = Narrowing(ranges, loop)
+    for op in conversions:
+        within.convert(op)
+    narrowing.has_changed = True
+
+
+class Narrowing:
+    """32-bit twins of 64-bit values. A twin stands right behind its value: good wherever that is.
+
+    Within a `loop`, what comes from outside gets its twin in front of the loop: outside nothing is sure.
+    """
+
+    def __init__(self, ranges: Ranges | None = None, loop: ir.Operation | None = None) -> None:
+        self.ranges = Ranges() if ranges is None else ranges
+        self.loop = loop
         self.twins: dict[ir.Value, ir.Value] = {}
+        self.has_changed = False
 
     def convert(self, op: ir.Operation) -> None:
         """Integer to float: a value that fits is rounded the same from 32 bits."""
@@ -127,10 +155,14 @@ class Narrowing:
         """`value`, which fits, in 32 bits."""
         if value not in self.twins:
             self.twins[value] = self._make(value)
+            self.has_changed = True
         return self.twins[value]
 
     def _make(self, value: ir.Value) -> ir.Value:
         i32 = ir.IntegerType.get_signless(32)
+        if self.loop is not None and not is_inside(value, self.loop):
+            with ir.InsertionPoint(self.loop), value.location:
+                return _truncated(value, i32)
         if isinstance(value.owner, ir.Block):
             with ir.InsertionPoint.at_block_begin(value.owner), value.location:
                 return _truncated(value, i32)
@@ -140,8 +172,7 @@ class Narrowing:
         if (source := self._source(op)) is not None:
             return source
         with _behind(op), op.location:
-            number = is_constant(value)
-            return _truncated(value, i32) if number is None else arith.ConstantOp(i32, number).result
+            return _truncated(value, i32)
 
     def _computed(self, op: ir.Operation, i32: ir.Type) -> ir.Value:
         keep = 1 if op.name == "arith.select" else 0
@@ -164,6 +195,8 @@ class Narrowing:
 
 
 def _truncated(value: ir.Value, i32: ir.Type) -> ir.Value:
+    if (number := is_constant(value)) is not None:
+        return arith.ConstantOp(i32, number).result
     if isinstance(value.type, ir.IndexType):
         return arith.IndexCastOp(i32, value).result
     return arith.TruncIOp(i32, value).result

@@ -1,5 +1,5 @@
-// RUN: %pykern-opt %s --kern-narrow-indices --canonicalize | FileCheck %s
-// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-narrow-indices{everywhere=true},canonicalize,cse)" | FileCheck %s --check-prefix=ALL
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-narrow-indices{versions=false},canonicalize)" | FileCheck %s
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-narrow-indices{versions=false everywhere=true},canonicalize,cse)" | FileCheck %s --check-prefix=ALL
 
 // Loops with constant bounds: what becomes a float is computed in 32 bits, addresses stay as they are.
 

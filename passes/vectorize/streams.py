@@ -104,6 +104,8 @@ def _is_candidate(op: ir.Operation) -> bool:
     """Innermost loops over index with step 1 that carry nothing."""
     if op.name != "scf.for" or op.results or is_constant(op.operands[2]) != 1:
         return False
+    if "llvm.loop_annotation" in op.attributes:  # somebody has decided about it
+        return False
     return isinstance(op.operands[0].type, ir.IndexType) and "unsignedCmp" not in op.attributes
 
 

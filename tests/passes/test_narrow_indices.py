@@ -106,6 +106,28 @@ func.func @f(%floats: memref<?x?x2xf64>, %whole: memref<?x?x2xindex>, %given: i8
   return
 }}"""
 
+    def text_of_launch(self) -> str:
+        """The same loops, their bounds known at launch."""
+        head, loops = self.text().split("  %small =")
+        signature = "%given: i8, %il: index, %iu: index, %jl: index, %ju: index)"
+        kept = [line for line in head.splitlines() if line.split(" = ")[0].strip() not in BOUNDS]
+        return "\n".join(kept).replace("%given: i8)", signature) + "\n  %small =" + loops
+
+
+BOUNDS = ("%il", "%iu", "%jl", "%ju")
+STARTS = [(0, 0), (-5, 2**16), (2**30 - 6, 3), (2**30 - 18, -(2**30)), (2**31 - 4, 2**31 - 4), (-(2**31) - 4, 2**24),
+          (7, 2**30 + 1), (2**62, -(2**62))]  # fmt: skip
+
+
+def outputs_of_launches(text: str, *passes) -> list[np.ndarray]:
+    compiled = Compiled(text, passes, speed_level=1)
+    results = []
+    for i, j in STARTS:
+        floats, whole = np.zeros((TRIPS, TRIPS, 2)), np.zeros((TRIPS, TRIPS, 2), np.int64)
+        compiled("f", floats, whole, -3, i, i + TRIPS, j, j + TRIPS)
+        results += [floats, whole]
+    return results
+
 
 def outputs(text: str, *passes) -> list[np.ndarray]:
     compiled = Compiled(text, passes, speed_level=1)
@@ -128,6 +150,19 @@ def test_same_bits_as_in_64(block, everywhere):
         for expected, got in zip(outputs(text), outputs(text, step), strict=True):
             assert np.array_equal(expected.view(np.int64), got.view(np.int64)), text
     assert narrowed > 5  # the test sees narrow code
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_same_bits_with_bounds_of_the_launch(block):
+    versions = 0
+    for seed in range(block * 20, block * 20 + 20):
+        text = Body(seed).text_of_launch()
+        versions += "loop_annotation" in transform(text, [NarrowIndices()])
+        for expected, got in zip(
+            outputs_of_launches(text), outputs_of_launches(text, NarrowIndices()), strict=True
+        ):
+            assert np.array_equal(expected.view(np.int64), got.view(np.int64)), text
+    assert versions > 5
 
 
 def test_after_upstream_range_optimizations():
@@ -196,7 +231,7 @@ def test_loops_against_python():
 
 
 @pytest.mark.parametrize("n", [1, 63, 1000])
-def test_a_dynamic_ndrange_stays_as_it_is(n):
+def test_a_dynamic_ndrange_has_both_versions(n):
     @pk.kernel
     def ramp(x):
         i = pk.index()
@@ -205,4 +240,31 @@ def test_a_dynamic_ndrange_stays_as_it_is(n):
     x = np.zeros(n, np.float32)
     ramp(x, ndrange=n)
     assert np.array_equal(x, np.arange(n, dtype=np.float32) * 3)
-    assert "i64 to f32" in ramp.lower(x, ndrange=n).as_text("kern-narrow-indices")
+    text = ramp.lower(x, ndrange=n).as_text("kern-narrow-indices")
+    assert "i64 to f32" in text and "i32 to f32" in text
+
+
+def test_ranges_far_from_zero_take_the_wide_version():
+    """Coordinates of a range beyond 2**31, and of one that steps down to it."""
+
+    @pk.kernel
+    def coordinates(x):
+        i = pk.index()
+        x[i - first] = pk.f64(i * 2 - 1)
+
+    for first in (0, 2**30 - 3, 2**31 - 5, 2**40, -(2**31) - 7):
+        x = np.zeros(11)
+        coordinates(x, ndrange=(range(first, first + 11),))
+        assert np.array_equal(x, np.arange(first, first + 11, dtype=np.int64) * 2.0 - 1)
+
+
+def test_integers_of_the_caller_may_be_anything():
+    @pk.kernel
+    def shifted(x, offset):
+        i = pk.index()
+        x[i] = pk.f64(i + offset)
+
+    for offset in (0, -1, 2**30, 2**31 - 1, 2**31, -(2**31) - 9, 2**53 + 1):
+        x = np.zeros(100)
+        shifted(x, offset, ndrange=100)
+        assert np.array_equal(x, (np.arange(100, dtype=np.int64) + offset).astype(np.float64))
