@@ -34,9 +34,9 @@ def _build(node: Any, arrays: list[Any]) -> Any:
         return arrays[node["array"]]
     if "scalar" in node:
         number = arrays[node["scalar"]][()]
-        return (
-            number.item() if BY_NAME[node.get("dtype", "f64")].weak or node.get("dtype") == "bool" else number
-        )
+        dtype = BY_NAME[node.get("dtype", "f64")]
+        python = dtype.weak or (dtype.name == "bool" and not node.get("numpy"))
+        return number.item() if python else number
     if "constant" in node:
         return BY_NAME[node["dtype"]].numpy.type(node["constant"]) if "dtype" in node else node["constant"]
     if "dict" in node:

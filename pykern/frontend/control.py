@@ -243,14 +243,14 @@ def for_loop(t: Translator, node: ast.For) -> None:
     """``for`` over a range, or unrolled over a tuple or ``pk.unroll(range(...))``."""
     iterated = t.expression(node.iter)
     if isinstance(iterated, TupleValue):
-        _unrolled(t, node, iterated.items)
+        unrolled(t, node, iterated.items)
     elif not isinstance(iterated, RangeValue):
         raise t.type_error(node.iter, f"a loop runs over range(...) or a tuple, not {describe(iterated)}",
                            "write `for k in range(len(x)):` and index")  # fmt: skip
     elif iterated.unroll:
-        _unrolled(t, node, _constant_items(t, node, iterated))
+        unrolled(t, node, constant_items(t, node, iterated))
     else:
-        count = _trip_count(iterated)
+        count = trip_count(iterated)
         body = _ForBody(t, node, iterated)
         if node.exit_flags:
             _while_form(t, node, body, count)
@@ -260,11 +260,11 @@ def for_loop(t: Translator, node: ast.For) -> None:
                 node,
                 node.body,
                 lambda carried: _scf_for(t, body, carried, count),
-                set(_target_names(node)),
+                set(target_names(node)),
             )
 
 
-def _unrolled(t: Translator, node: ast.For, items) -> None:
+def unrolled(t: Translator, node: ast.For, items) -> None:
     if len(items) > MAX_UNROLL:
         raise t.syntax_error(node, f"{len(items)} copies of the body are too many (at most {MAX_UNROLL})",
                              "loop over range(...) without pk.unroll")  # fmt: skip
@@ -281,7 +281,7 @@ def _unrolled(t: Translator, node: ast.For, items) -> None:
         t.frame.unrolling -= 1
 
 
-def _constant_items(t: Translator, node: ast.For, r: RangeValue) -> list[Value]:
+def constant_items(t: Translator, node: ast.For, r: RangeValue) -> list[Value]:
     bounds = (r.start, r.stop, r.step)
     if not all(b.is_const for b in bounds):
         raise t.type_error(node.iter, "pk.unroll needs bounds that are known when compiling",
@@ -289,13 +289,13 @@ def _constant_items(t: Translator, node: ast.For, r: RangeValue) -> list[Value]:
     return [Scalar(weak_int, const=k) for k in range(*(b.const for b in bounds))]
 
 
-def _trip_count(r: RangeValue) -> ir.Value | None:
+def trip_count(r: RangeValue) -> ir.Value | None:
     """The number of iterations, or None where start, stop and a positive step bound the loop themselves."""
     if r.step.is_const and r.step.const > 0:
         return None
     one = Scalar(weak_int, const=1)
-    up = _ceil_divide(arithmetic.binary("-", r.stop, r.start), r.step)
-    down = _ceil_divide(arithmetic.binary("-", r.start, r.stop), arithmetic.negate(r.step))
+    up = ceil_divide(arithmetic.binary("-", r.stop, r.start), r.step)
+    down = ceil_divide(arithmetic.binary("-", r.start, r.stop), arithmetic.negate(r.step))
     if r.step.is_const:
         return materialise(down)
     rises = arithmetic.binary(">=", r.step, one)
@@ -303,7 +303,7 @@ def _trip_count(r: RangeValue) -> ir.Value | None:
     return arith.SelectOp(rises.ssa, materialise(up), materialise(down)).result
 
 
-def _ceil_divide(a: Scalar, b: Scalar) -> Scalar:
+def ceil_divide(a: Scalar, b: Scalar) -> Scalar:
     quotient = arithmetic.binary("//", arithmetic.negate(a), b)
     return arithmetic.maximum(arithmetic.negate(quotient), Scalar(weak_int, const=0))
 
@@ -344,7 +344,7 @@ def _while_form(t: Translator, node: ast.For, body: _ForBody, count: ir.Value | 
     """A `for` that may end early: a counted while, its flags in the condition."""
     r = body.range
     if count is None:
-        count = materialise(_ceil_divide(arithmetic.binary("-", r.stop, r.start), r.step))
+        count = materialise(ceil_divide(arithmetic.binary("-", r.stop, r.start), r.step))
 
     def make(carried: _Carried):
         types = [ir.IndexType.get(), *(mlir_type(d) for d in carried.types)]
@@ -363,7 +363,7 @@ def _while_form(t: Translator, node: ast.For, body: _ForBody, count: ir.Value | 
             following = arithmetic.binary("+", Scalar(weak_int, step.arguments[0]), Scalar(weak_int, const=1))
         return op, step, following.ssa
 
-    _loop(t, node, node.body, make, set(_target_names(node)))
+    _loop(t, node, node.body, make, set(target_names(node)))
 
 
 def while_loop(t: Translator, node: ast.While) -> None:
@@ -399,7 +399,7 @@ def _loop(t: Translator, node: ast.stmt, body: list[ast.stmt], make: Callable, l
     # a target that had an integer before the loop keeps its last value after it
     kept = sorted(n for n in local if isinstance(v := before.get(n), Scalar) and v.dtype in (weak_int, i64))
     local = local.difference(kept)
-    assigned = [n for n in dict.fromkeys((*kept, *_assigned(body))) if n not in local]
+    assigned = [n for n in dict.fromkeys((*kept, *assigned_names(body))) if n not in local]
     initial = {n: before[n] for n in assigned if flows(before.get(n))}
     carried = _Carried(initial, [leaf.dtype for v in initial.values() for leaf in leaves(v)])
     while True:
@@ -447,7 +447,7 @@ def _widened(t: Translator, node: ast.stmt, carried: _Carried, ends: dict[str, V
     return types
 
 
-def _assigned(body: list[ast.stmt]) -> Iterator[str]:
+def assigned_names(body: list[ast.stmt]) -> Iterator[str]:
     """Names that the statements may bind, in order."""
     for statement in body:
         for node in ast.walk(statement):
@@ -455,5 +455,5 @@ def _assigned(body: list[ast.stmt]) -> Iterator[str]:
                 yield node.id
 
 
-def _target_names(node: ast.For) -> list[str]:
+def target_names(node: ast.For) -> list[str]:
     return [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)]

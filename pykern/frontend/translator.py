@@ -63,6 +63,8 @@ class Frame:
 class Translator:
     """State of one translation. Methods are named after what they take."""
 
+    PLACE = "kernels"
+
     source: KernelSource
     frames: list[Frame] = field(default_factory=list)
     locations: list[ir.Location] = field(default_factory=list)
@@ -131,7 +133,7 @@ class Translator:
             name, advice = _UNSUPPORTED_STATEMENTS.get(
                 type(node).__name__, (type(node).__name__.lower(), None)
             )
-            raise self.syntax_error(node, f"`{name}` is not available in kernels", advice)
+            raise self.syntax_error(node, f"`{name}` is not available in {self.PLACE}", advice)
         method(node)
 
     def do_Assign(self, node: ast.Assign) -> None:  # noqa: N802
@@ -212,7 +214,7 @@ class Translator:
             name, advice = _UNSUPPORTED_EXPRESSIONS.get(
                 type(node).__name__, (type(node).__name__.lower(), None)
             )
-            raise self.syntax_error(node, f"{name} is not available in kernels", advice)
+            raise self.syntax_error(node, f"{name} is not available in {self.PLACE}", advice)
         with self.location(node):
             return method(node)
 
@@ -247,7 +249,7 @@ class Translator:
                 f"give `{node.id}` a value before the branch or the loop", notes,
             )  # fmt: skip
         if isinstance(value, UnsupportedValue):
-            raise self.type_error(node, f"`{node.id}` is {value.description}, which kernels cannot use")
+            raise self.type_error(node, f"`{node.id}` is {value.description}, which {self.PLACE} cannot use")
         return value
 
     def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
@@ -255,7 +257,7 @@ class Translator:
         if path is not None and path.split(".")[0] not in self.names:
             value = self.frame.environment.captures.get(path)
             if isinstance(value, UnsupportedValue):
-                raise self.type_error(node, f"`{path}` is {value.description}, which kernels cannot use")
+                raise self.type_error(node, f"`{path}` is {value.description}, which {self.PLACE} cannot use")
             if value is not None:
                 return value
         value = self.expression(node.value)
@@ -263,7 +265,7 @@ class Translator:
             return self.array_attribute(node, value)
         if isinstance(value, TupleValue) and node.attr in value.fields:
             return value.items[value.fields.index(node.attr)]
-        raise self.type_error(node, f"{describe(value)} has no attribute `{node.attr}` in kernels")
+        raise self.type_error(node, f"{describe(value)} has no attribute `{node.attr}` in {self.PLACE}")
 
     def array_attribute(self, node: ast.Attribute, array: Array) -> Value:
         if node.attr == "shape":
@@ -468,16 +470,21 @@ class Translator:
         callee = self.expression(node.func)
         if isinstance(callee, LanguageName):
             return language_ops.call(self, node, callee.name)
-        arguments, keywords = self.arguments(node)
         if isinstance(callee, TypeValue):
+            arguments, keywords = self.arguments(node)
             if len(arguments) != 1 or keywords:
                 raise self.type_error(node, f"a cast takes one value: pk.{callee.dtype.name}(x)")
             return convert(self.as_scalar(node.args[0], arguments[0]), callee.dtype)
+        return self.call_value(node, callee)
+
+    def call_value(self, node: ast.Call, callee: Value) -> Value:
+        """A call of a struct or of a function."""
+        arguments, keywords = self.arguments(node)
         if isinstance(callee, StructConstructor):
             return self.construct(node, callee, arguments, keywords)
         if isinstance(callee, FunctionValue):
             return self.call_function(node, callee, arguments, keywords)
-        raise self.type_error(node, f"{describe(callee)} cannot be called in a kernel",
+        raise self.type_error(node, f"{describe(callee)} cannot be called in {self.PLACE}",
                               "decorate a helper function with @pk.func")  # fmt: skip
 
     def arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -494,7 +501,7 @@ class Translator:
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise self.syntax_error(
-                    node, "`**` arguments are not available in kernels", "name each argument"
+                    node, f"`**` arguments are not available in {self.PLACE}", "name each argument"
                 )
             keywords[keyword.arg] = self.expression(keyword.value)
         return positional, keywords
@@ -508,7 +515,7 @@ class Translator:
     def call_function(self, node: ast.Call, callee: FunctionValue, arguments: list, keywords: dict) -> Value:
         """Translate the body of a `@pk.func` here, in a scope of its own."""
         if any(f.function.source == callee.source for f in self.frames):
-            raise self.syntax_error(node, f"`{callee.source.name}` calls itself: recursion is not available in kernels",
+            raise self.syntax_error(node, f"`{callee.source.name}` calls itself: {self.PLACE} have no recursion",
                                     "write a loop, or a stack in pk.private memory")  # fmt: skip
         parsed = parse_function(callee.source)
         bound = self.bind(node, parsed, arguments, keywords)
@@ -533,7 +540,7 @@ class Translator:
         signature = parsed.node.args
         names = [a.arg for a in (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)]
         if signature.vararg or signature.kwarg:
-            raise self.syntax_error(node, f"`{parsed.source.name}` takes *args or **kwargs, which kernels have not",
+            raise self.syntax_error(node, f"`{parsed.source.name}` has *args or **kwargs: {self.PLACE} have not",
                                     "name each parameter")  # fmt: skip
         if len(arguments) > len(names):
             raise self.type_error(node, f"`{parsed.source.name}` takes {len(names)} arguments, "

@@ -124,8 +124,16 @@ class UnsupportedValue:
     description: str
 
 
+class Extension:
+    """Base of the kinds of values that array programs add (`pykern.frontend.program`)."""
+
+    @property
+    def description(self) -> str:
+        raise NotImplementedError
+
+
 Value = Union[
-    Scalar, Array, TupleValue, Text, NoneValue, LanguageName, TypeValue, StructConstructor,
+    Extension, Scalar, Array, TupleValue, Text, NoneValue, LanguageName, TypeValue, StructConstructor,
     FunctionValue, KernelValue, RangeValue, Undefined, UnsupportedValue,
 ]  # fmt: skip
 
@@ -159,6 +167,6 @@ def describe(value: Value) -> str:
         return f"the function `{value.source.name}`"
     if isinstance(value, KernelValue):
         return f"the kernel `{value.kernel.function.name}`"
-    if isinstance(value, UnsupportedValue):
+    if isinstance(value, UnsupportedValue | Extension):
         return value.description
     return type(value).__name__

@@ -1,0 +1,201 @@
+"""Which arrays names mean after a loop, as NumPy's objects would have it.
+
+A name that is bound anew in a loop, ``T, T2 = T2, T`` or ``T = step(T)``, flows around the loop by its
+contents. Where nothing in the loop is written in place that is all there is to it. Where something is, the
+arrays the names came with, the caller's among them, have to hold what NumPy would leave in them: known where
+names only change places, refused with advice where it is not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mlir import ir
+
+from pykern.frontend import arithmetic
+from pykern.frontend.casts import materialise
+from pykern.frontend.program.flow import cells, leaves, rebuild
+from pykern.frontend.program.values import Cell
+from pykern.frontend.values import Scalar, Value
+from pykern.types import weak_int
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+
+@dataclass
+class Slot:
+    """An array that flows under a name: before the loop, at the start and end of an iteration, and after."""
+
+    name: str
+    before: Cell
+    start: Cell
+    end: Cell
+    after: Cell
+
+
+def slots(
+    before: dict[str, Value], starts: dict[str, Value], ends: dict[str, Value], after: dict[str, Value]
+) -> list[Slot]:
+    """One a carried array; NumPy's scalars have no identity and no slot."""
+    found: list[Slot] = []
+    for name in before:
+        for four in zip(*(leaves(given[name]) for given in (before, starts, ends, after)), strict=True):
+            a, b, c, d = four
+            if (
+                isinstance(a, Cell)
+                and isinstance(b, Cell)
+                and isinstance(c, Cell)
+                and isinstance(d, Cell)
+                and not d.is_scalar
+            ):
+                found.append(Slot(name, a, b, c, d))
+    return found
+
+
+def settle(
+    t: ProgramTranslator,
+    node: ast.stmt,
+    carried: list[Slot],
+    written: list[Cell],
+    start: int,
+    count: Callable[[], Scalar] | None,
+) -> None:
+    """Check that the loop means what NumPy means, and give the arrays their contents after it."""
+    takes = [_taken(slot, carried) for slot in carried]
+    for number, slot in enumerate(carried):
+        if slot.start.was_written or slot.before.root in written:
+            _refuse_shared(t, node, slot, carried, written, start)
+            slot.before.was_written = True
+        ours = slot.name.startswith(".")  # a result: the loop ends where it is set
+        shown = [slot.end.root, *(c.root for c in slot.end.shares)]
+        if not ours and any(c in written for c in shown):
+            raise _unclear(t, node, slot)
+        reached, closed = _orbit(number, takes)
+        if closed:
+            continue
+        if any(carried[k].start.was_written and _visible(t, carried[k].before) for k in reached[:1]):
+            raise _unclear(t, node, slot)
+        for k in reached:
+            slot.after.may_be(carried[k].before.root)
+        last = carried[reached[-1]].end
+        for cell in (last.root, *(c.root for c in last.shares)):
+            if cell.born < start:
+                slot.after.may_be(cell)
+        for other in carried[:number]:
+            if other.end.root is slot.end.root or other.before.root is slot.before.root:
+                other.after.may_be(slot.after)
+    done: set[int] = set()
+    for number in range(len(carried)):
+        orbit, closed = _orbit(number, takes)
+        if closed and not done.intersection(orbit):
+            done.update(orbit)
+            _rotate(t, node, [carried[k] for k in orbit], count)
+
+
+def _taken(slot: Slot, carried: list[Slot]) -> int | None:
+    """The number of the slot whose array this slot has at the end of an iteration."""
+    return next((k for k, other in enumerate(carried) if other.start is slot.end), None)
+
+
+def _orbit(number: int, takes: list[int | None]) -> tuple[list[int], bool]:
+    """The slots whose arrays slot `number` takes one after the other; whether that comes back to it."""
+    seen = [number]
+    following = takes[number]
+    while following is not None and following not in seen:
+        seen.append(following)
+        following = takes[following]
+    injective = all([takes[k] for k in range(len(takes))].count(k) == 1 for k in seen)
+    return seen, following == number and injective
+
+
+def _visible(t: ProgramTranslator, cell: Cell) -> bool:
+    """Whether anything outside of the loop's names can see what is in an array."""
+    return t.is_reachable(cell.root)
+
+
+def _refuse_shared(
+    t: ProgramTranslator, node: ast.stmt, slot: Slot, carried: list[Slot], written: list[Cell], start: int
+) -> None:
+    """An array written under a carried name may have no other name, nor come from outside again."""
+    twins = [s for s in carried if s is not slot]
+    shared = (
+        t.is_named(slot.before.root)
+        or (slot.before.base is not None and t.is_reachable(slot.before.base))
+        or any(s.before.root is slot.before.root or s.end.root is slot.end.root for s in twins)
+        or slot.end.root.born < start
+        or any(t.is_reachable(c) or any(c is s.start for s in carried) for c in slot.end.shares)
+    )
+    if shared or slot.before.root in written:
+        raise _unclear(t, node, slot)
+
+
+def _unclear(t: ProgramTranslator, node: ast.stmt, slot: Slot):
+    return t.type_error(
+        node,
+        f"`{slot.name}` is bound anew in this loop, and the array it means at first is written in place: "
+        "other names would see some of it",
+        f"take a copy before the loop: {slot.name} = {slot.name}.copy()",
+    )
+
+
+def _rotate(
+    t: ProgramTranslator, node: ast.stmt, orbit: list[Slot], count: Callable[[], Scalar] | None
+) -> None:
+    """Names that change places: after n rounds slot k has the array that slot k + n came with."""
+    size = len(orbit)
+    was_written = any(s.start.was_written for s in orbit)
+    visible = [s for s in orbit if _visible(t, s.before)]
+    trips = count() if count is not None and size > 1 else Scalar(weak_int, const=0) if size == 1 else None
+    if trips is not None and trips.is_const:
+        turn = int(trips.const) % size  # type: ignore[call-overload]
+        if was_written:
+            for k, slot in enumerate(orbit):
+                _written(t, orbit[(k + turn) % size].before, slot.after.ssa)
+        for k, slot in enumerate(orbit):
+            _bind(t, slot, orbit[(k + turn) % size].before)
+        return
+    for slot in orbit:
+        for other in orbit:
+            slot.after.may_be(other.before.root)
+    if not was_written or not visible:
+        return
+    if trips is None:
+        raise t.type_error(node, f"`{orbit[0].name}` and `{orbit[1].name}` change places in a loop of unknown length, "
+                           "and the caller would see which array holds what",
+                           "take copies before the loop: x = x.copy()")  # fmt: skip
+    turn_value = arithmetic.binary("%", trips, Scalar(weak_int, const=size))
+    contents = [slot.after.ssa for slot in orbit]
+    for j, slot in enumerate(orbit):
+        # the array of slot j is, after n rounds, under slot j - n
+        _written(t, slot.before, _by_turn(turn_value, [contents[(j - n) % size] for n in range(size)]))
+
+
+def _written(t: ProgramTranslator, cell: Cell, ssa: ir.Value) -> None:
+    t.note_write(cell)
+    t.put(cell, ssa)
+
+
+def _bind(t: ProgramTranslator, slot: Slot, array: Cell) -> None:
+    """Let the name mean one of the arrays that were there before the loop."""
+    value = t.names[slot.name]
+    assert any(c is slot.after for c in cells(value))
+    t.names[slot.name] = rebuild(
+        value, iter([array if leaf is slot.after else leaf for leaf in leaves(value)])
+    )
+
+
+def _by_turn(turn: Scalar, choices: list[ir.Value]) -> ir.Value:
+    """``choices[turn]``."""
+    chosen = choices[-1]
+    for n in reversed(range(len(choices) - 1)):
+        here = arithmetic.binary("==", turn, Scalar(weak_int, const=n))
+        made = ir.Operation.create("scf.if", results=[chosen.type], operands=[materialise(here)], regions=2)
+        for region, value in zip(made.regions, (choices[n], chosen), strict=True):
+            with ir.InsertionPoint(region.blocks.append()):
+                ir.Operation.create("scf.yield", operands=[value])
+        chosen = made.results[0]
+    return chosen

@@ -1,0 +1,107 @@
+"""Arguments of the language's array functions: bound to names, and read as compile-time values."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pykern.frontend.program.tensors import Shape, strong
+from pykern.frontend.program.values import Cell
+from pykern.frontend.values import LanguageName, NoneValue, Scalar, TupleValue, TypeValue, Value, describe
+from pykern.types import DType, bool_, f64, i64
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+_PYTHON_TYPES = {"int": i64, "float": f64, "bool": bool_}
+
+
+def bind(
+    t: ProgramTranslator, node: ast.AST, name: str, parameters: str, args: list[Value], keywords: dict
+) -> dict[str, Value]:
+    """Arguments by name. `parameters` are words; one that ends in ``=`` may be left out and is None then."""
+    names = parameters.split()
+    plain = [n.removesuffix("=") for n in names]
+    if len(args) > len(plain):
+        raise t.type_error(node, f"`{name}` takes {len(plain)} arguments, not {len(args)}")
+    given = dict(zip(plain, args, strict=False))
+    for keyword, value in keywords.items():
+        if keyword not in plain or keyword in given:
+            raise t.type_error(node, f"`{name}` has no keyword `{keyword}` in array programs",
+                               f"it takes {', '.join(plain)}")  # fmt: skip
+        given[keyword] = value
+    for parameter in names:
+        if parameter not in given and not parameter.endswith("="):
+            raise t.type_error(node, f"`{name}` needs the argument `{parameter}`")
+    return {n: given.get(n, NoneValue()) for n in plain}
+
+
+def integer(t: ProgramTranslator, node: ast.AST, value: Value, what: str) -> int:
+    """A compile-time integer."""
+    if isinstance(value, Scalar) and value.is_const and isinstance(value.const, int):
+        return int(value.const)
+    raise t.type_error(node, f"{what} is an integer known when compiling, not {describe(value)}",
+                       "use constants, lengths of arrays, or a pk.static parameter")  # fmt: skip
+
+
+def integers(t: ProgramTranslator, node: ast.AST, value: Value, what: str) -> tuple[int, ...]:
+    """One compile-time integer, or a tuple of them."""
+    items = value.items if isinstance(value, TupleValue) else (value,)
+    return tuple(integer(t, node, item, what) for item in items)
+
+
+def flag(t: ProgramTranslator, node: ast.AST, value: Value, what: str) -> bool:
+    if isinstance(value, NoneValue):
+        return False
+    if isinstance(value, Scalar) and value.is_const:
+        return bool(value.const)
+    raise t.type_error(node, f"{what} is True or False, known when compiling")
+
+
+def shape(t: ProgramTranslator, node: ast.AST, value: Value) -> Shape:
+    lengths = integers(t, node, value, "a shape")
+    if any(n < 0 for n in lengths):
+        raise t.type_error(node, f"a length is negative in the shape {lengths}")
+    return lengths
+
+
+def axis(t: ProgramTranslator, node: ast.AST, value: Value, rank: int) -> int:
+    """One axis, counted from the end where negative."""
+    number = integer(t, node, value, "an axis")
+    if not -rank <= number < rank:
+        raise t.type_error(node, f"axis {number} is not one of an array of {rank} dimensions")
+    return number % rank
+
+
+def axes(t: ProgramTranslator, node: ast.AST, value: Value, rank: int) -> tuple[int, ...]:
+    """Axes in order; all where None is given."""
+    if isinstance(value, NoneValue):
+        return tuple(range(rank))
+    items = value.items if isinstance(value, TupleValue) else (value,)
+    chosen = [axis(t, node, item, rank) for item in items]
+    if len(set(chosen)) != len(chosen):
+        raise t.type_error(node, "an axis is given twice")
+    return tuple(chosen)
+
+
+def dtype(t: ProgramTranslator, node: ast.AST, value: Value, default: DType) -> DType:
+    """A dtype of fixed width; Python's int, float and bool mean NumPy's."""
+    if isinstance(value, NoneValue):
+        return strong(default)
+    if isinstance(value, TypeValue):
+        return strong(value.dtype)
+    if isinstance(value, LanguageName) and value.name in _PYTHON_TYPES:
+        return _PYTHON_TYPES[value.name]
+    raise t.type_error(
+        node, f"a dtype is needed, not {describe(value)}", "write pk.f32, np.float32 or x.dtype"
+    )
+
+
+def array(t: ProgramTranslator, node: ast.AST, value: Value) -> Cell:
+    """An array; a number becomes one of rank 0, a tuple of arrays is refused with advice."""
+    if isinstance(value, Cell):
+        return value
+    if isinstance(value, Scalar):
+        return t.as_cell(value)
+    hint = "make one array of them: pk.stack((a, b))" if isinstance(value, TupleValue) else None
+    raise t.type_error(node, f"an array is needed here, not {describe(value)}", hint)

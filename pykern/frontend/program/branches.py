@@ -1,0 +1,240 @@
+"""Branches of an array program: scf.if, with names and the contents of arrays merged after it.
+
+A path is translated into a block of its own; what it wrote into arrays is taken back, and comes out of the
+scf.if as results. Two names for one array stay two names for one array.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mlir import ir
+
+from pykern.frontend import arithmetic
+from pykern.frontend.desugar import BROKE, RETURNED, SKIPPED
+from pykern.frontend.program.flow import (
+    Leaf,
+    LeafType,
+    common_types,
+    flows,
+    leaves,
+    operand,
+    rebuild,
+    same,
+    type_of,
+    zeros_like,
+)
+from pykern.frontend.program.values import Cell
+from pykern.frontend.values import Scalar, Undefined, UnsupportedValue, Value, describe
+from pykern.types import bool_
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+_TRUE = Scalar(bool_, const=True)
+_CHOSEN = ".chosen"
+
+
+@dataclass
+class Path:
+    """One side of a branch: its block, what the names mean and what the arrays hold at its end."""
+
+    block: ir.Block
+    names: dict[str, Value]
+    contents: dict[Cell, ir.Value]
+
+
+def branch(t: ProgramTranslator, node: ast.If) -> None:
+    """``if``: a condition known when compiling translates one side only."""
+    condition = arithmetic.truth(t.condition(node.test))
+    if condition.is_const:
+        t.statements(node.body if condition.const else node.orelse)
+        return
+    sides = [lambda: t.statements(node.body), lambda: t.statements(node.orelse)]
+    _either(t, node, condition, sides, getattr(node, "else_has_left", False))
+
+
+def conditional(t: ProgramTranslator, node: ast.IfExp) -> Value:
+    """``a if c else b``."""
+    condition = arithmetic.truth(t.condition(node.test))
+    return choose(t, node, condition, lambda: t.expression(node.body), lambda: t.expression(node.orelse))
+
+
+def choose(
+    t: ProgramTranslator,
+    node: ast.AST,
+    condition: Scalar,
+    on_true: Callable[[], Value],
+    on_false: Callable[[], Value],
+) -> Value:
+    """The value of one of two expressions; only the chosen one is evaluated."""
+    if condition.is_const:
+        return on_true() if condition.const else on_false()
+
+    def side(value: Callable[[], Value]) -> Callable[[], None]:
+        return lambda: t.names.__setitem__(_CHOSEN, value())
+
+    _either(t, node, condition, [side(on_true), side(on_false)])
+    chosen = t.names.pop(_CHOSEN)
+    if isinstance(chosen, UnsupportedValue):
+        raise t.type_error(node, f"the sides have no common type: {chosen.description}")
+    return chosen
+
+
+def _either(
+    t: ProgramTranslator,
+    node: ast.AST,
+    condition: Scalar,
+    sides: list[Callable[[], object]],
+    else_has_left: bool = False,
+) -> None:
+    assert condition.ssa is not None
+    scratch = ir.Operation.create("scf.if", operands=[condition.ssa], regions=2)
+    before = dict(t.names)
+    start = t.mark()
+    paths = [run_path(t, scratch.regions[n].blocks.append(), side) for n, side in enumerate(sides)]
+    t.frame.environment.locals = before
+    left = [_has_left(t, path, before) for path in paths]
+    if else_has_left and not t.frame.unrolling:
+        left[1] = True
+    merged: dict[str, tuple[Value, Value, list[LeafType]]] = {}
+    for name in sorted({n for path in paths for n, v in path.names.items() if not same(v, before.get(n))}):
+        a, b = _still_read(left, paths[0].names.get(name), paths[1].names.get(name))
+        met = _meet(t, node, name, a, b)
+        if isinstance(met, tuple):
+            merged[name] = met
+        else:
+            before[name] = met
+    written = list(dict.fromkeys(cell for path in paths for cell in path.contents))
+    pairs = [p for a, b, types in merged.values() for p in zip(leaves(a), leaves(b), types, strict=True)]
+    pairs += [(cell, cell, type_of(cell)) for cell in written]
+    results = _finish(scratch, condition.ssa, paths, pairs)
+    _bind(t, before, merged, written, pairs, results, start)
+
+
+def run_path(t: ProgramTranslator, block: ir.Block, body: Callable[[], object]) -> Path:
+    """Translate into `block`; names and arrays are afterwards what they were."""
+    saved = dict(t.names)
+    with t.writes() as contents, ir.InsertionPoint(block):
+        body()
+    path = Path(block, t.names, contents)
+    t.frame.environment.locals = saved
+    return path
+
+
+def _has_left(t: ProgramTranslator, path: Path, before: dict[str, Value]) -> bool:
+    """Whether the path ends in return, break or continue: what follows is guarded, and reads nothing of it."""
+    flags = (RETURNED,) if t.frame.unrolling else (RETURNED, BROKE, SKIPPED)
+    return any(
+        name.startswith(flags) and same(value, _TRUE) and not same(before.get(name), _TRUE)
+        for name, value in path.names.items()
+    )
+
+
+def _still_read(left: list[bool], a: Value | None, b: Value | None) -> tuple[Value | None, Value | None]:
+    """A path that has left takes the form of the other side."""
+    if left[0] == left[1]:
+        return a, b
+    gone, kept = (a, b) if left[0] else (b, a)
+    if kept is not None and not (
+        flows(gone) and flows(kept) and gone is not None and common_types(gone, kept) is not None
+    ):
+        gone = zeros_like(kept) if flows(kept) else kept
+    return (gone, kept) if left[0] else (kept, gone)
+
+
+def _meet(
+    t: ProgramTranslator, node: ast.AST, name: str, a: Value | None, b: Value | None
+) -> tuple[Value, Value, list[LeafType]] | Value:
+    """Two values of one form, to be merged in the IR, or the value known without it."""
+    if same(a, b):
+        assert a is not None
+        return a
+    if name.startswith(".") and not (flows(a) and flows(b)):
+        # ours: a path that does not set it never reads it either
+        if a is not None and flows(a):
+            b = zeros_like(a)
+        elif b is not None and flows(b):
+            a = zeros_like(b)
+    undefined = next((v for v in (a, b) if isinstance(v, Undefined)), None)
+    if undefined is not None:
+        return undefined
+    if a is None or b is None:
+        return Undefined(name, t.span(node))
+    types = common_types(a, b) if flows(a) and flows(b) else None
+    if types is None:
+        return UnsupportedValue(f"{describe(a)} on one path and {describe(b)} on the other")
+    return a, b, types
+
+
+def _finish(
+    scratch: ir.Operation,
+    condition: ir.Value,
+    paths: list[Path],
+    pairs: list[tuple[Leaf, Leaf, LeafType]],
+) -> list[ir.Value]:
+    """Make the real scf.if in place of the scratch, and move the blocks into it."""
+    for side, path in enumerate(paths):
+        with ir.InsertionPoint(path.block):
+            operands = [operand(p[side], p[2], path.contents) for p in pairs]  # type: ignore[arg-type]
+            ir.Operation.create("scf.yield", operands=operands)
+    made = ir.Operation.create(
+        "scf.if", results=[p[2].mlir() for p in pairs], operands=[condition], regions=2
+    )
+    made.move_after(scratch)
+    for side, path in enumerate(paths):
+        path.block.append_to(made.regions[side])
+    scratch.erase()
+    return list(made.results)
+
+
+def _bind(
+    t: ProgramTranslator,
+    names: dict[str, Value],
+    merged: dict[str, tuple[Value, Value, list[LeafType]]],
+    written: list[Cell],
+    pairs: list[tuple[Leaf, Leaf, LeafType]],
+    results: list[ir.Value],
+    start: int,
+) -> None:
+    """Names and arrays after the branch. One array on both sides under two names is one array again."""
+    made: dict[tuple[int, int], Leaf] = {}
+    bound: list[Leaf] = []
+    arrays: list[tuple[Cell, Cell, Cell]] = []
+    for (a, b, kind), ssa in zip(pairs, results, strict=True):
+        leaf = made.get((id(a), id(b))) if isinstance(a, Cell) and isinstance(b, Cell) else None
+        if leaf is None:
+            leaf = kind.bind(ssa, a.name if isinstance(a, Cell) else "")
+            made[id(a), id(b)] = leaf
+            if isinstance(a, Cell) and isinstance(b, Cell) and isinstance(leaf, Cell) and not leaf.is_scalar:
+                arrays.append((a, b, leaf))
+        bound.append(leaf)
+    given = iter(bound)
+    names.update({name: rebuild(a, given) for name, (a, _, _) in merged.items()})
+    for cell, ssa in zip(written, results[len(results) - len(written) :], strict=True):
+        t.put(cell, ssa)
+    kept = set(map(id, written))
+    arrays = [(a, b, leaf) for a, b, leaf in arrays if not (a is b and id(a) in kept)]
+    for position, (a, b, leaf) in enumerate(arrays):
+        for old in (a.root, b.root):
+            if old.born < start:
+                leaf.may_be(old)
+        for c, d, other in arrays[:position]:
+            if a.root is c.root or b.root is d.root:
+                leaf.may_be(other)
+
+
+def short_circuit(t: ProgramTranslator, node: ast.BoolOp) -> Value:
+    """``and`` / ``or`` of numbers: the right side is evaluated only where it decides."""
+    is_and = isinstance(node.op, ast.And)
+    value: Value = t.condition(node.values[0])
+    for item in node.values[1:]:
+        left = t.as_scalar(node, value)
+        condition = arithmetic.truth(left)
+        right: Callable[[], Value] = lambda item=item: t.condition(item)  # noqa: E731
+        keep: Callable[[], Value] = lambda left=left: left  # noqa: E731
+        value = choose(t, node, condition, right, keep) if is_and else choose(t, node, condition, keep, right)
+    return value

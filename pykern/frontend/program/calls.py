@@ -1,0 +1,200 @@
+"""Calls of the language's names and of arrays' methods in an array program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pykern.dialect.differentiation import StopGradientOp
+from pykern.frontend import language_ops, mathematics
+from pykern.frontend.casts import convert, materialise
+from pykern.frontend.program import arguments, contractions, elementwise, making, reductions, shaping
+from pykern.frontend.program.values import BoundMethod, Cell
+from pykern.frontend.values import NoneValue, RangeValue, Scalar, TupleValue, Value, describe
+from pykern.types import BY_NAME, weak_int
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+METHODS = {
+    *reductions.NAMES, "dot", "transpose", "swapaxes", "reshape", "ravel", "squeeze", "copy",
+    "flatten", "astype", "item", "clip", "round", "fill",
+}  # fmt: skip
+_COUNTS = ("popcount", "clz")
+
+
+def call(t: ProgramTranslator, node: ast.Call, name: str) -> Value:
+    """The value of ``name(...)``."""
+    if name in ("range", "loop_range"):
+        return _range(t, node, name)
+    args, keywords = t.arguments(node)
+    return apply(t, node, name, args, keywords)
+
+
+def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
+    """A name of the language on values."""
+    if name in ("min", "max"):
+        return _extremum(t, node, name, args, keywords)
+    if name in reductions.NAMES:
+        if name == "sum" and len(args) == 1 and isinstance(args[0], TupleValue):
+            return _python_sum(t, node, args[0].items)
+        return reductions.call(t, node, name, args, keywords)
+    if name in contractions.NAMES:
+        return contractions.call(t, node, name, args, keywords)
+    for table in (shaping.HANDLERS, making.HANDLERS, _HANDLERS):
+        if name in table:
+            return table[name](t, node, args, keywords)
+    if name in mathematics.NAMES:
+        return _mathematics(t, node, name, args, keywords)
+    if name in language_ops.CASTS:
+        return _python_cast(t, node, name, args)
+    raise t.syntax_error(node, f"`{name}` is not available in array programs",
+                         "write a kernel for what one work-item does, and call it with an ndrange")  # fmt: skip
+
+
+def method(t: ProgramTranslator, node: ast.Call, bound: BoundMethod) -> Value:
+    """``x.sum(axis=0)``: the function with `x` first."""
+    args, keywords = t.arguments(node)
+    cell = bound.cell
+    if bound.name in ("flatten", "copy"):
+        flat = bound.name == "flatten"
+        copied = Cell(cell.dtype, cell.shape, cell.ssa)
+        return shaping.reshaped(t, node, copied, (-1,)) if flat else copied
+    if bound.name == "astype":
+        given = arguments.bind(t, node, "astype", "dtype", args, keywords)
+        return elementwise.cast(t, node, cell, arguments.dtype(t, node, given["dtype"], cell.dtype))
+    if bound.name == "item":
+        return t.as_scalar(node, shaping.reshaped(t, node, cell, ()))
+    if bound.name == "fill":
+        given = arguments.bind(t, node, "fill", "value", args, keywords)
+        t.write(node, cell, elementwise.broadcast_to(t, node, given["value"], cell.dtype, cell.shape).ssa)
+        return NoneValue()
+    name = {"clip": "clamp"}.get(bound.name, bound.name)
+    return apply(t, node, name, [cell, *args], keywords)
+
+
+def _range(t: ProgramTranslator, node: ast.Call, name: str) -> Value:
+    """``range`` of known bounds is unrolled, ``pk.range`` never is."""
+    made = t.range_value(node)
+    known = all(b.is_const for b in (made.start, made.stop, made.step))
+    return RangeValue(made.start, made.stop, made.step, unroll=known and name == "range")
+
+
+def _mathematics(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
+    if keywords:
+        raise t.type_error(node, f"`{name}` takes no keyword `{next(iter(keywords))}` in array programs")
+
+    def function(elements: list[Scalar]) -> Scalar | tuple[Scalar, ...]:
+        result = mathematics.apply(name, elements, t.fastmath)
+        if name in _COUNTS and isinstance(result, Scalar) and any(isinstance(a, Cell) for a in args):
+            return convert(result, BY_NAME["u8"])  # NumPy counts bits in bytes
+        return result
+
+    return elementwise.apply(t, node, args, function)
+
+
+def _extremum(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
+    """NumPy's reduction of an array; Python's choice among numbers."""
+    if len(args) == 1 and isinstance(args[0], TupleValue) and not keywords:
+        args = list(args[0].items)
+    if args and isinstance(args[0], Cell) and (len(args) == 1 or args[0].shape or keywords):
+        return reductions.call(t, node, name, args, keywords)
+    if any(isinstance(a, Cell) and a.shape for a in args):
+        raise t.type_error(node, f"`{name}` chooses among numbers", f"write pk.{name}imum(a, b) for arrays")
+    return _mathematics(t, node, f"{name}imum", args, keywords)
+
+
+def _python_sum(t: ProgramTranslator, node: ast.Call, items: tuple[Value, ...]) -> Value:
+    """``sum((a, b))``: Python's sum over a tuple of numbers or arrays."""
+    total: Value = Scalar(weak_int, const=0)
+    for item in items:
+        total = t.binary(node, ast.Add(), total, item)
+    return total
+
+
+def _python_cast(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value]) -> Value:
+    """``float(x)`` of a number."""
+    if len(args) != 1:
+        raise t.type_error(node, f"`{name}` takes one value")
+    return convert(t.as_scalar(node, args[0]), language_ops.CASTS[name])
+
+
+def _cast(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "cast", "x dtype", args, keywords)
+    value = given["x"]
+    wanted = arguments.dtype(t, node, given["dtype"], weak_int)
+    return elementwise.cast(t, node, value, wanted)
+
+
+def _where(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "where", "condition a b", args, keywords)
+    a, b = given["a"], given["b"]
+    for operand in (a, b):
+        if not isinstance(operand, Scalar | Cell):
+            raise t.type_error(node, f"`where` chooses between arrays or numbers, not {describe(operand)}")
+
+    def choose(elements: list[Scalar]) -> Scalar:
+        result = mathematics.apply("where", elements, t.fastmath)
+        assert isinstance(result, Scalar)
+        return result
+
+    return elementwise.apply(t, node, [given["condition"], a, b], choose)
+
+
+def _stop_gradient(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    value = arguments.bind(t, node, "stop_gradient", "x", args, keywords)["x"]
+    if isinstance(value, TupleValue):
+        return TupleValue(
+            tuple(_stop_gradient(t, node, [v], {}) for v in value.items), value.name, value.fields
+        )
+    if isinstance(value, Scalar):
+        return Scalar(value.dtype, StopGradientOp.create(materialise(value)))
+    cell = arguments.array(t, node, value)
+    return cell.view(Cell(cell.dtype, cell.shape, StopGradientOp.create(cell.ssa), is_scalar=cell.is_scalar))
+
+
+def _length(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    value = arguments.bind(t, node, "len", "x", args, keywords)["x"]
+    if isinstance(value, TupleValue):
+        return Scalar(weak_int, const=len(value.items))
+    if not isinstance(value, Cell) or not value.shape:
+        raise t.type_error(node, f"len takes an array or a tuple, not {describe(value)}")
+    return Scalar(weak_int, const=value.shape[0])
+
+
+def _enumerate(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "enumerate", "items start=", args, keywords)
+    start = given["start"]
+    first = 0 if isinstance(start, NoneValue) else arguments.integer(t, node, start, "the start")
+    items = t.items(node, given["items"])
+    return TupleValue(tuple(TupleValue((Scalar(weak_int, const=first + k), v)) for k, v in enumerate(items)))
+
+
+def _zip(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    strict = arguments.flag(t, node, keywords.get("strict", NoneValue()), "`strict`")
+    columns = [t.items(node, a) for a in args]
+    if strict and len({len(column) for column in columns}) > 1:
+        raise t.type_error(node, f"zip runs over {' and '.join(str(len(c)) for c in columns)} items")
+    return TupleValue(tuple(TupleValue(row) for row in zip(*columns, strict=False)))
+
+
+def _unroll(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    value = arguments.bind(t, node, "unroll", "items", args, keywords)["items"]
+    if isinstance(value, RangeValue):
+        return RangeValue(value.start, value.stop, value.step, unroll=True)
+    return TupleValue(tuple(t.items(node, value)))
+
+
+def _static(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    value = arguments.bind(t, node, "static", "value", args, keywords)["value"]
+    if isinstance(value, Cell) or (isinstance(value, Scalar) and not value.is_const):
+        raise t.type_error(node, "pk.static takes a value that is known when compiling",
+                           "pass it as a `name: pk.static` parameter")  # fmt: skip
+    return value
+
+
+_HANDLERS: dict[str, Callable] = {
+    "cast": _cast, "where": _where, "stop_gradient": _stop_gradient, "len": _length, "enumerate": _enumerate,
+    "zip": _zip, "unroll": _unroll, "static": _static,
+}  # fmt: skip

@@ -1,0 +1,101 @@
+"""Element by element, with NumPy's broadcasting: any function of scalars becomes one linalg.generic.
+
+Comes in: arrays and scalars, and a function that builds the scalar ops. Where no array takes part, the
+function is applied to the scalars as they are. Shapes are static, so broadcasting is in the maps.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pykern.frontend.casts import convert
+from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape
+from pykern.frontend.program.values import Cell
+from pykern.frontend.values import Scalar, TupleValue, Value, describe
+from pykern.types import DType
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+Function = Callable[[list[Scalar]], "Scalar | tuple[Scalar, ...]"]
+
+
+def apply(t: ProgramTranslator, node: ast.AST, operands: Sequence[Value], function: Function) -> Value:
+    """`function` on every element. Several results come as a tuple."""
+    for operand in operands:
+        if not isinstance(operand, Cell | Scalar):
+            raise t.type_error(node, f"an array or a number is needed here, not {describe(operand)}")
+    with t.operands_of(node):
+        if not any(isinstance(o, Cell) for o in operands):
+            result = function([o for o in operands if isinstance(o, Scalar)])
+            return TupleValue(result) if isinstance(result, tuple) else result
+        shape = broadcast_shapes(t, node, [o for o in operands if isinstance(o, Cell)])
+        several = False
+
+        def body(elements: list[Scalar]) -> Sequence[Scalar]:
+            nonlocal several
+            given = iter(elements)
+            result = function([o if isinstance(o, Scalar) and o.is_const else next(given) for o in operands])
+            several = isinstance(result, tuple)
+            return result if isinstance(result, tuple) else (result,)
+
+        made = elementwise(shape, [i for o in operands for i in _input(o, shape)], body)
+    cells = tuple(Cell(dtype, shape, ssa, is_scalar=not shape) for dtype, ssa in made)
+    return TupleValue(cells) if several else cells[0]
+
+
+def _input(operand: Value, shape: Shape) -> list[Input]:
+    """The operand as read in a loop nest over `shape`; a constant is no operand."""
+    if isinstance(operand, Scalar):
+        return [] if operand.ssa is None else [Input(operand.dtype, operand.ssa, ())]
+    assert isinstance(operand, Cell)
+    return [broadcast_input(operand, shape)]
+
+
+def broadcast_input(cell: Cell, shape: Shape, first: int = 0) -> Input:
+    """`cell` read under loops of `shape`, the first of them number `first`; repeated axes are collapsed."""
+    ahead = len(shape) - len(cell.shape)
+    kept = [a for a, n in enumerate(cell.shape) if n == shape[ahead + a]]
+    lengths = tuple(cell.shape[a] for a in kept)
+    ssa = reshape(cell.ssa, cell.dtype, cell.shape, lengths)
+    return Input(cell.dtype, ssa, tuple(first + ahead + a for a in kept))
+
+
+def broadcast_shapes(t: ProgramTranslator, node: ast.AST, cells: Sequence[Cell]) -> Shape:
+    """NumPy's common shape, or a located error."""
+    rank = max(len(c.shape) for c in cells)
+    shape: list[int] = []
+    for axis in range(-rank, 0):
+        lengths = {c.shape[axis] for c in cells if len(c.shape) >= -axis} - {1}
+        if len(lengths) > 1:
+            shapes = " and ".join(c.description for c in cells)
+            raise t.type_error(node, f"the shapes do not fit together: {shapes}",
+                               "axes are matched from the last; lengths are equal or 1")  # fmt: skip
+        shape.append(lengths.pop() if lengths else 1)
+    return tuple(shape)
+
+
+def broadcast_to(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType, shape: Shape) -> Cell:
+    """`value` as an array of `dtype` and `shape`; refuses what would have to shrink."""
+    if isinstance(value, Scalar):
+        return Cell(dtype, shape, fill(value, dtype, shape))
+    if not isinstance(value, Cell):
+        raise t.type_error(node, f"an array or a number is needed here, not {describe(value)}")
+    if value.shape == shape and value.dtype == dtype:
+        return value
+    fits = len(value.shape) <= len(shape) and all(
+        n in (1, shape[len(shape) - len(value.shape) + a]) for a, n in enumerate(value.shape)
+    )
+    if not fits:
+        raise t.type_error(node, f"{describe(value)} does not broadcast to the shape {shape}")
+    [(_, ssa)] = elementwise(shape, [broadcast_input(value, shape)], lambda e: [convert(e[0], dtype)])
+    return Cell(dtype, shape, ssa)
+
+
+def cast(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType) -> Value:
+    """``x.astype(dtype)``."""
+    if isinstance(value, Cell) and value.dtype == dtype:
+        return Cell(dtype, value.shape, value.ssa, is_scalar=not value.shape)
+    return apply(t, node, [value], lambda e: convert(e[0], dtype))

@@ -1,0 +1,324 @@
+"""Loops of an array program: scf.for and scf.while over tensors and scalars.
+
+What a loop carries is found by translating its body: names that mean something else at its end, and arrays
+it writes. It is translated again until that, and the types, stand still. `aliasing` says which arrays the
+names mean afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mlir import ir
+
+from pykern.frontend import arithmetic
+from pykern.frontend.casts import materialise
+from pykern.frontend.control import (
+    assigned_names,
+    ceil_divide,
+    constant_items,
+    target_names,
+    trip_count,
+    unrolled,
+)
+from pykern.frontend.desugar import RESULT, none_of
+from pykern.frontend.program import aliasing
+from pykern.frontend.program.flow import (
+    LeafType,
+    common_types,
+    flows,
+    leaves,
+    operand,
+    rebuild,
+    same,
+    type_of,
+    unify,
+    zeros_like,
+)
+from pykern.frontend.program.values import Cell
+from pykern.frontend.values import RangeValue, Scalar, Undefined, Value, describe
+from pykern.types import weak_int
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+
+@dataclass
+class Carried:
+    """What flows around a loop: names with their values before it, arrays written in it, types of the leaves."""
+
+    names: dict[str, Value] = field(default_factory=dict)
+    types: list[LeafType] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+    starts: dict[str, Value] = field(default_factory=dict)
+    """What the carried names mean at the start of an iteration."""
+
+    def mlir_types(self) -> list[ir.Type]:
+        return [*(kind.mlir() for kind in self.types), *(type_of(c).mlir() for c in self.cells)]
+
+    def operands(self, names: dict[str, Value], contents: dict[Cell, ir.Value]) -> list[ir.Value]:
+        """The carried values where the names and the contents of arrays are these."""
+        flat = [leaf for name in self.names for leaf in leaves(names[name])]
+        values = [operand(leaf, kind, contents) for leaf, kind in zip(flat, self.types, strict=True)]
+        return [*values, *(contents.get(c, c.ssa) for c in self.cells)]
+
+    def bind(self, ssa: list[ir.Value]) -> dict[str, Value]:
+        """Carried names as new values."""
+        old = [leaf for value in self.names.values() for leaf in leaves(value)]
+        made = iter(
+            [
+                kind.bind(v, o.name if isinstance(o, Cell) else "")
+                for o, kind, v in zip(old, self.types, ssa, strict=False)
+            ]
+        )
+        return {name: rebuild(value, made) for name, value in self.names.items()}
+
+    def enter(self, t: ProgramTranslator, ssa: list[ir.Value]) -> None:
+        """Let names and arrays be what flowed into a block."""
+        self.starts = self.bind(ssa)
+        t.names.update(self.starts)
+        for cell, value in zip(self.cells, ssa[len(self.types) :], strict=True):
+            t.put(cell, value)
+
+
+Make = Callable[[Carried], "Made"]
+
+
+@dataclass
+class Made:
+    """A loop op whose last block waits for its yield."""
+
+    op: ir.Operation
+    block: ir.Block
+    following: ir.Value | None = None
+    """The next value of a counter of ours, which flows first."""
+
+
+def for_loop(t: ProgramTranslator, node: ast.For) -> None:
+    """``for``: over pk.range a loop in the IR; over anything known when compiling, one copy of the body each."""
+    iterated = t.expression(node.iter)
+    if isinstance(iterated, RangeValue) and not iterated.unroll:
+        if node.exit_flags:  # type: ignore[attr-defined]
+            _counted_while(t, node, iterated)
+        else:
+            _scf_for(t, node, iterated)
+        return
+    if isinstance(iterated, RangeValue):
+        items = constant_items(t, node, iterated)
+    else:
+        items = t.items(node.iter, iterated)
+    unrolled(t, node, items)
+
+
+def _scf_for(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
+    count = trip_count(r)
+
+    def make(carried: Carried) -> Made:
+        nil, one = Scalar(weak_int, const=0), Scalar(weak_int, const=1)
+        bounds = [materialise(b) for b in (r.start, r.stop, r.step)]
+        if count is not None:
+            bounds = [materialise(nil), count, materialise(one)]
+        types = carried.mlir_types()
+        operands = [*bounds, *carried.operands(carried.names, {})]
+        op = ir.Operation.create("scf.for", results=types, operands=operands, regions=1)
+        block = op.regions[0].blocks.append(ir.IndexType.get(), *types)
+        with ir.InsertionPoint(block):
+            carried.enter(t, list(block.arguments)[1:])
+            _iteration(t, node, r, block.arguments[0], count is not None)
+        return Made(op, block)
+
+    _loop(t, node, node.body, make, set(target_names(node)), _trips(r))
+
+
+def _iteration(t: ProgramTranslator, node: ast.For, r: RangeValue, counter: ir.Value, counts: bool) -> None:
+    """`counts`: the counter runs from 0 by 1, and the target is start + counter * step."""
+    index = Scalar(weak_int, counter)
+    if counts:
+        index = arithmetic.binary("+", r.start, arithmetic.binary("*", index, r.step))
+    t.assign(node.target, index)
+    t.statements(node.body)
+
+
+def _trips(r: RangeValue) -> Callable[[], Scalar]:
+    def count() -> Scalar:
+        bounds = (r.start, r.stop, r.step)
+        if all(b.is_const for b in bounds):
+            return Scalar(weak_int, const=len(range(*(b.const for b in bounds))))  # type: ignore[arg-type]
+        known = trip_count(r)
+        if known is not None:
+            return Scalar(weak_int, known)
+        return ceil_divide(arithmetic.binary("-", r.stop, r.start), r.step)
+
+    return count
+
+
+def _counted_while(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
+    """A `for` that may end early: a counted while, its flags in the condition."""
+    count = materialise(_trips(r)())
+
+    def make(carried: Carried) -> Made:
+        types = [ir.IndexType.get(), *carried.mlir_types()]
+        start = materialise(Scalar(weak_int, const=0))
+        operands = [start, *carried.operands(carried.names, {})]
+        op = ir.Operation.create("scf.while", results=types, operands=operands, regions=2)
+        test, body = (region.blocks.append(*types) for region in op.regions)
+        with ir.InsertionPoint(test):
+            carried.enter(t, list(test.arguments)[1:])
+            more = arithmetic.binary("<", Scalar(weak_int, test.arguments[0]), Scalar(weak_int, count))
+            going = t.scalar(none_of(node.exit_flags, node))  # type: ignore[attr-defined]
+            condition = materialise(arithmetic.binary("&", more, going))
+            ir.Operation.create("scf.condition", operands=[condition, *test.arguments])
+        with ir.InsertionPoint(body):
+            carried.enter(t, list(body.arguments)[1:])
+            _iteration(t, node, r, body.arguments[0], counts=True)
+            one = Scalar(weak_int, const=1)
+            following = arithmetic.binary("+", Scalar(weak_int, body.arguments[0]), one)
+        return Made(op, body, following.ssa)
+
+    _loop(t, node, node.body, make, set(target_names(node)), None)
+
+
+def while_loop(t: ProgramTranslator, node: ast.While) -> None:
+    """``while``: the condition is evaluated before each iteration, and not after a break."""
+    test_node: ast.expr = node.test
+    if node.exit_flags:  # type: ignore[attr-defined]
+        both = ast.BoolOp(ast.And(), [none_of(node.exit_flags, node), node.test])  # type: ignore[attr-defined]
+        test_node = ast.copy_location(both, node.test)
+    elif isinstance(node.test, ast.Constant) and node.test.value:
+        raise t.syntax_error(node, "this loop never ends", "leave it with break or return")
+
+    def make(carried: Carried) -> Made:
+        types = carried.mlir_types()
+        operands = carried.operands(carried.names, {})
+        op = ir.Operation.create("scf.while", results=types, operands=operands, regions=2)
+        test, body = (region.blocks.append(*types) for region in op.regions)
+        with ir.InsertionPoint(test):
+            carried.enter(t, list(test.arguments))
+            before = dict(t.names)
+            with t.writes() as written:
+                condition = materialise(arithmetic.truth(t.condition(test_node)))
+            if written or any(not same(v, before.get(n)) for n, v in t.names.items()):
+                raise t.syntax_error(node.test, "the condition of a loop changes a name or an array",
+                                     "change it in the body")  # fmt: skip
+            ir.Operation.create("scf.condition", operands=[condition, *test.arguments])
+        with ir.InsertionPoint(body):
+            carried.enter(t, list(body.arguments))
+            t.statements(node.body)
+        return Made(op, body)
+
+    _loop(t, node, node.body, make, set(), None)
+
+
+def _loop(
+    t: ProgramTranslator,
+    node: ast.stmt,
+    body: list[ast.stmt],
+    make: Make,
+    targets: set[str],
+    count: Callable[[], Scalar] | None,
+) -> None:
+    """Build the loop until what it carries, and in which types, stands still."""
+    before = dict(t.names)
+    assigned = list(dict.fromkeys((*assigned_names(body), *sorted(targets))))
+    carried = Carried()
+    for name in assigned:  # numbers have no identity: what is assigned is carried
+        if isinstance(before.get(name), Scalar):
+            _carry(carried, name, before[name])
+    while True:
+        t.frame.environment.locals = dict(before)
+        start = t.mark()
+        with t.writes() as contents:
+            made = make(carried)
+        ends = t.names
+        if not _grow(t, node, carried, before, ends, contents, start, assigned, targets):
+            break
+        made.op.erase()
+    with ir.InsertionPoint(made.block):
+        first = [] if made.following is None else [made.following]
+        ir.Operation.create("scf.yield", operands=[*first, *carried.operands(ends, contents)])
+    t.frame.environment.locals = before
+    results = list(made.op.results)[0 if made.following is None else 1 :]
+    after = carried.bind(results)
+    slots = aliasing.slots(carried.names, carried.starts, ends, after)
+    for name in assigned:
+        if name not in carried.names and not same(ends.get(name), before.get(name)):
+            before[name] = Undefined(name, t.span(node))
+    before.update(after)
+    for cell, ssa in zip(carried.cells, results[len(carried.types) :], strict=True):
+        t.put(cell, ssa)
+    aliasing.settle(t, node, slots, carried.cells, start, count)
+
+
+def _carry(carried: Carried, name: str, value: Value) -> None:
+    carried.names[name] = value
+    carried.types += [type_of(leaf) for leaf in leaves(value)]
+
+
+def _grow(
+    t: ProgramTranslator,
+    node: ast.stmt,
+    carried: Carried,
+    before: dict[str, Value],
+    ends: dict[str, Value],
+    contents: dict[Cell, ir.Value],
+    start: int,
+    assigned: list[str],
+    targets: set[str],
+) -> bool:
+    """Take up what the body showed has to be carried too, or in a wider type; whether there was any."""
+    size = len(carried.names)
+    types = _met_types(t, node, carried, ends)
+    for name in dict.fromkeys((*assigned, *ends)):
+        first, last = before.get(name), ends.get(name)
+        if name in carried.names or same(first, last):
+            continue
+        if name == RESULT and first is None and flows(last):
+            assert last is not None
+            value = zeros_like(last)
+            carried.names[name] = value
+            types += [type_of(leaf) for leaf in leaves(value)]
+        elif (
+            first is None or isinstance(first, Undefined) or (name in targets and not _one_form(first, last))
+        ):
+            continue
+        elif not _one_form(first, last):
+            raise _moved(t, node, name, first, last)
+        else:
+            carried.names[name] = first
+            types += [type_of(leaf) for leaf in leaves(first)]
+    # fewer than before where a name flows by itself by now; what only flowed in was not written
+    written = [c for c in contents if c.born < start <= c.version]
+    changed = types != carried.types or size != len(carried.names) or set(written) != set(carried.cells)
+    if changed:
+        carried.types, carried.cells = types, written
+    return changed
+
+
+def _one_form(a: Value | None, b: Value | None) -> bool:
+    return a is not None and b is not None and flows(a) and flows(b) and common_types(a, b) is not None
+
+
+def _met_types(
+    t: ProgramTranslator, node: ast.stmt, carried: Carried, ends: dict[str, Value]
+) -> list[LeafType]:
+    types: list[LeafType] = []
+    given = iter(carried.types)
+    for name, first in carried.names.items():
+        last = ends[name]
+        if not _one_form(first, last):
+            raise _moved(t, node, name, first, last)
+        for leaf in leaves(last):
+            kind = unify(next(given), type_of(leaf))
+            if kind is None:
+                raise _moved(t, node, name, first, last)
+            types.append(kind)
+    return types
+
+
+def _moved(t: ProgramTranslator, node: ast.stmt, name: str, first: Value | None, last: Value | None):
+    was, now = (describe(v) if v is not None else "nothing" for v in (first, last))
+    return t.type_error(node, f"`{name}` is {was} before the loop and {now} at the end of its body",
+                        "types and shapes stand still: use another name, or unroll with range(n)")  # fmt: skip

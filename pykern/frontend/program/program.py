@@ -1,0 +1,108 @@
+"""A whole array program: from `ProgramSource` to a module with one tensor function and the kernels it calls.
+
+Comes in: `ProgramSource`. Goes out: ``func.func @name(%x: tensor<4x8xf32> {kern.name = "x"}, ...)`` marked
+`kern.program`, with `kern.result_tree` (see `results`) and `kern.updated`: the numbers of the arguments that
+are written in place, whose new contents are the last results, in that order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from mlir import ir
+from mlir.dialects import func
+
+from pykern.errors import KernelSyntaxError, KernelTypeError
+from pykern.frontend import captured
+from pykern.frontend.casts import mlir_type
+from pykern.frontend.desugar import RESULT, Desugarer, always_returns
+from pykern.frontend.kernel import argument_names
+from pykern.frontend.parse import parse_function
+from pykern.frontend.program.flow import cells
+from pykern.frontend.program.results import result_tree
+from pykern.frontend.program.tensors import tensor_type
+from pykern.frontend.program.translator import ProgramTranslator
+from pykern.frontend.program.values import Cell
+from pykern.frontend.translator import Frame
+from pykern.frontend.values import Environment, NoneValue, Scalar, TupleValue, Value
+from pykern.program_source import ProgramSource
+from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
+from pykern.types import BY_NAME
+
+
+def build_program(source: ProgramSource) -> ir.Module:
+    """Translate the program inside the current MLIR context.
+
+    Raises `KernelSyntaxError` or `KernelTypeError` at the place in the user's source.
+    """
+    parsed = parse_function(source.function)
+    t = ProgramTranslator(source)
+    t.frames.append(Frame(parsed, Environment(captures=captured.values(source.function.captures))))
+    with t.location(parsed.node):
+        t.module = module = ir.Module.create()
+        flat = [kind for p in source.parameters for kind in _types(p, p.spec)]
+        with ir.InsertionPoint(module.body):
+            made = func.FuncOp(source.function.name, ir.FunctionType.get(flat, []))
+        names = [name for p in source.parameters for name in argument_names(p.spec, p.name)]
+        made.arg_attrs = [ir.DictAttr.get({"kern.name": ir.StringAttr.get(n)}) for n in names]
+        block = made.add_entry_block()
+        arguments = iter(enumerate(block.arguments))
+        for parameter in source.parameters:
+            t.names[parameter.name] = _bind(parameter, parameter.spec, parameter.name, arguments)
+        given = [cell for value in t.names.values() for cell in cells(value)]
+        with ir.InsertionPoint(block):
+            t.statements(Desugarer().function_body(parsed.node.body))
+            value = t.names.get(RESULT, NoneValue())
+            if not isinstance(value, NoneValue) and not always_returns(parsed.node.body):
+                raise KernelSyntaxError(f"`{source.function.name}` returns a value on some paths only",
+                                        t.span(parsed.node), "end the function with a return")  # fmt: skip
+            _return(t, made, value, given)
+    return module
+
+
+def _return(t: ProgramTranslator, made: func.FuncOp, value: Value, given: list[Cell]) -> None:
+    """The leaves of the returned value, then the arrays of the caller that were written."""
+    results: list[ir.Value] = []
+    tree = result_tree(t, t.frame.function.node, value, results)
+    updated = [cell for cell in given if cell.was_written]
+    results += [cell.ssa for cell in updated]
+    func.ReturnOp(results)
+    kind = ir.FunctionType.get(made.type.inputs, [r.type for r in results])
+    attributes = made.operation.attributes
+    attributes["function_type"] = ir.TypeAttr.get(kind)
+    attributes["kern.program"] = ir.UnitAttr.get()
+    attributes["kern.result_tree"] = ir.StringAttr.get(json.dumps(tree))
+    attributes["kern.updated"] = ir.DenseI64ArrayAttr.get([c.parameter for c in updated])
+
+
+def _types(parameter: Parameter, spec: ArgSpec) -> Iterator[ir.Type]:
+    """Types of the function's arguments for one parameter; a static has none."""
+    if isinstance(spec, ArraySpec):
+        if None in spec.shape or spec.layout != "C":
+            raise KernelTypeError(f"`{parameter.name}`: the arrays of a program are dense, of known lengths")
+        yield tensor_type(BY_NAME[spec.dtype], _lengths(spec))
+    elif isinstance(spec, ScalarSpec):
+        yield mlir_type(BY_NAME[spec.dtype])
+    elif isinstance(spec, StructSpec):
+        for _, inner in spec.fields:
+            yield from _types(parameter, inner)
+
+
+def _lengths(spec: ArraySpec) -> tuple[int, ...]:
+    return tuple(n for n in spec.shape if n is not None)
+
+
+def _bind(parameter: Parameter, spec: ArgSpec, name: str, arguments: Iterator[tuple[int, ir.Value]]) -> Value:
+    if isinstance(spec, ArraySpec):
+        number, ssa = next(arguments)
+        dtype = BY_NAME[spec.dtype]
+        return Cell(dtype, _lengths(spec), ssa, name, parameter=number, writes=parameter.writes)
+    if isinstance(spec, ScalarSpec):
+        return Scalar(BY_NAME[spec.dtype], next(arguments)[1])
+    if isinstance(spec, StaticSpec):
+        value = spec.value
+        return captured.value(value if isinstance(value, Constant) else Constant(value))
+    items = tuple(_bind(parameter, inner, f"{name}.{field}", arguments) for field, inner in spec.fields)
+    is_tuple = all(field.isdigit() for field, _ in spec.fields)
+    return TupleValue(items, spec.name, () if is_tuple else tuple(field for field, _ in spec.fields))

@@ -1,0 +1,221 @@
+"""The same elements in another form: transpose, reshape, broadcast, flip, concatenate, stack, pad."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mlir import ir
+
+from pykern.frontend.program import arguments, elementwise
+from pykern.frontend.program.tensors import (
+    PARALLEL,
+    Extent,
+    Input,
+    Output,
+    Shape,
+    empty,
+    fill,
+    generic,
+    insert_slice,
+    reshape,
+)
+from pykern.frontend.program.values import Cell
+from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value, describe
+from pykern.promotion import promote
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+
+def permuted(x: Cell, order: tuple[int, ...]) -> Cell:
+    """`x` with its axes in `order`."""
+    shape = tuple(x.shape[a] for a in order)
+    if order == tuple(range(len(order))):
+        return x.view(Cell(x.dtype, shape, x.ssa))
+    dims = tuple(order.index(a) for a in range(len(order)))
+    return x.view(_copied(x, dims, shape))
+
+
+def backwards(x: Cell, axes: tuple[int, ...]) -> Cell:
+    """`x` with the order along some axes turned round."""
+    if not axes or 0 in x.shape:
+        return Cell(x.dtype, x.shape, x.ssa)
+    dims = tuple(
+        ir.AffineExpr.get_constant(n - 1) - ir.AffineExpr.get_dim(a) if a in axes else a
+        for a, n in enumerate(x.shape)
+    )
+    return _copied(x, dims, x.shape)
+
+
+def _copied(x: Cell, dims: tuple, shape: Shape) -> Cell:
+    output = Output(x.dtype, shape, tuple(range(len(shape))))
+    inputs = [Input(x.dtype, x.ssa, dims)]
+    [ssa] = generic([PARALLEL] * len(shape), inputs, [output], lambda elements, _: elements)
+    return Cell(x.dtype, shape, ssa)
+
+
+def reshaped(t: ProgramTranslator, node: ast.AST, x: Cell, lengths: tuple[int, ...]) -> Cell:
+    """`x` in another shape; one length may be -1."""
+    if lengths.count(-1) > 1 or any(n < -1 for n in lengths):
+        raise t.type_error(node, f"{lengths} is no shape", "one length may be -1")
+    if -1 in lengths:
+        rest = math.prod(n for n in lengths if n != -1)
+        known = x.size // rest if rest else 0
+        lengths = tuple(known if n == -1 else n for n in lengths)
+    if math.prod(lengths) != x.size:
+        raise t.type_error(node, f"{x.description} has {x.size} elements, and the shape {lengths} "
+                           f"{math.prod(lengths)}")  # fmt: skip
+    return x.view(Cell(x.dtype, lengths, reshape(x.ssa, x.dtype, x.shape, lengths)))
+
+
+# -- calls --------------------------------------------------------------------------------------
+
+
+def _transpose(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    if len(args) > 2:  # x.transpose(1, 0)
+        args = [args[0], TupleValue(tuple(args[1:]))]
+    given = arguments.bind(t, node, "transpose", "x axes=", args, keywords)
+    x = arguments.array(t, node, given["x"])
+    rank = len(x.shape)
+    if isinstance(given["axes"], NoneValue):
+        return permuted(x, tuple(reversed(range(rank))))
+    order = arguments.axes(t, node, given["axes"], rank)
+    if len(order) != rank:
+        raise t.type_error(node, f"{len(order)} axes are given for {x.description}")
+    return permuted(x, order)
+
+
+def _swapaxes(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "swapaxes", "x axis1 axis2", args, keywords)
+    x = arguments.array(t, node, given["x"])
+    order = list(range(len(x.shape)))
+    a, b = (arguments.axis(t, node, given[n], len(order)) for n in ("axis1", "axis2"))
+    order[a], order[b] = b, a
+    return permuted(x, tuple(order))
+
+
+def _reshape(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    if len(args) > 2:  # x.reshape(2, 3)
+        args = [args[0], TupleValue(tuple(args[1:]))]
+    given = arguments.bind(t, node, "reshape", "x shape", args, keywords)
+    lengths = arguments.integers(t, node, given["shape"], "a shape")
+    return reshaped(t, node, arguments.array(t, node, given["x"]), lengths)
+
+
+def _ravel(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "ravel", "x", args, keywords)
+    return reshaped(t, node, arguments.array(t, node, given["x"]), (-1,))
+
+
+def _expand_dims(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "expand_dims", "x axis", args, keywords)
+    x = arguments.array(t, node, given["x"])
+    at = arguments.axis(t, node, given["axis"], len(x.shape) + 1)
+    return reshaped(t, node, x, (*x.shape[:at], 1, *x.shape[at:]))
+
+
+def _squeeze(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "squeeze", "x axis=", args, keywords)
+    x = arguments.array(t, node, given["x"])
+    axes = arguments.axes(t, node, given["axis"], len(x.shape))
+    asked = not isinstance(given["axis"], NoneValue)
+    if asked and any(x.shape[a] != 1 for a in axes):
+        raise t.type_error(node, f"an axis of {x.description} is not of length 1")
+    return reshaped(t, node, x, tuple(n for a, n in enumerate(x.shape) if a not in axes or n != 1))
+
+
+def _broadcast_to(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "broadcast_to", "x shape", args, keywords)
+    x = arguments.array(t, node, given["x"])
+    made = elementwise.broadcast_to(t, node, x, x.dtype, arguments.shape(t, node, given["shape"]))
+    return x.view(Cell(made.dtype, made.shape, made.ssa))
+
+
+def _flip(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "flip", "x axis=", args, keywords)
+    x = arguments.array(t, node, given["x"])
+    return x.view(backwards(x, arguments.axes(t, node, given["axis"], len(x.shape))))
+
+
+def _several(t: ProgramTranslator, node: ast.AST, name: str, value: Value) -> list[Cell]:
+    """Arrays to be put together, in their common type."""
+    if not isinstance(value, TupleValue) or not value.items:
+        raise t.type_error(node, f"`{name}` takes a tuple of arrays, not {describe(value)}",
+                           f"write pk.{name}((a, b))")  # fmt: skip
+    cells = [arguments.array(t, node, item) for item in value.items]
+    dtype = cells[0].dtype
+    for cell in cells:
+        dtype = promote(dtype, cell.dtype)
+    made = [elementwise.cast(t, node, cell, dtype) for cell in cells]
+    return [c for c in made if isinstance(c, Cell)]
+
+
+def _joined(cells: list[Cell], shape: Shape, axis: int) -> Cell:
+    ssa, offset = empty(cells[0].dtype, shape), 0
+    for cell in cells:
+        extents = [Extent(offset if a == axis else 0, n) for a, n in enumerate(cell.shape)]
+        ssa = insert_slice(cell.ssa, ssa, extents)
+        offset += cell.shape[axis]
+    return Cell(cells[0].dtype, shape, ssa)
+
+
+def _concatenate(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "concatenate", "arrays axis=", args, keywords)
+    cells = _several(t, node, "concatenate", given["arrays"])
+    rank = len(cells[0].shape)
+    chosen = given["axis"]
+    axis = 0 if isinstance(chosen, NoneValue) and rank else arguments.axis(t, node, chosen, rank)
+    around = {(*c.shape[:axis], *c.shape[axis + 1 :]) for c in cells}
+    if len(around) != 1 or any(len(c.shape) != rank for c in cells):
+        shapes = " and ".join(c.description for c in cells)
+        raise t.type_error(node, f"the shapes differ beside axis {axis}: {shapes}")
+    total = sum(c.shape[axis] for c in cells)
+    return _joined(cells, (*cells[0].shape[:axis], total, *cells[0].shape[axis + 1 :]), axis)
+
+
+def _stack(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "stack", "arrays axis=", args, keywords)
+    cells = _several(t, node, "stack", given["arrays"])
+    old = cells[0].shape
+    if any(c.shape != old for c in cells):
+        raise t.type_error(node, f"the shapes differ: {' and '.join(c.description for c in cells)}")
+    chosen = given["axis"]
+    axis = 0 if isinstance(chosen, NoneValue) else arguments.axis(t, node, chosen, len(old) + 1)
+    one = (*old[:axis], 1, *old[axis:])
+    expanded = [Cell(c.dtype, one, reshape(c.ssa, c.dtype, old, one)) for c in cells]
+    return _joined(expanded, (*old[:axis], len(cells), *old[axis:]), axis)
+
+
+def _pad(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    given = arguments.bind(t, node, "pad", "x pad_width", args, keywords)
+    x = arguments.array(t, node, given["x"])
+    widths = _widths(t, node, given["pad_width"], len(x.shape))
+    if any(n < 0 for pair in widths for n in pair):
+        raise t.type_error(node, "a width to pad is not negative")
+    shape = tuple(before + n + after for n, (before, after) in zip(x.shape, widths, strict=True))
+    around = fill(Scalar(x.dtype, const=False if x.dtype.kind == "b" else 0), x.dtype, shape)
+    extents = [Extent(before, n) for n, (before, _) in zip(x.shape, widths, strict=True)]
+    return Cell(x.dtype, shape, insert_slice(x.ssa, around, extents))
+
+
+def _widths(t: ProgramTranslator, node: ast.AST, value: Value, rank: int) -> list[tuple[int, int]]:
+    """A number, (before, after) for all axes, or one pair an axis."""
+    if isinstance(value, TupleValue) and value.items and isinstance(value.items[0], TupleValue):
+        pairs = [arguments.integers(t, node, item, "a width to pad") for item in value.items]
+        pairs = pairs * rank if len(pairs) == 1 else pairs
+    else:
+        pairs = [arguments.integers(t, node, value, "a width to pad")] * rank
+    pairs = [p * 2 if len(p) == 1 else p for p in pairs]
+    if len(pairs) != rank or any(len(p) != 2 for p in pairs):
+        raise t.type_error(node, f"`pad` needs one (before, after) for each of {rank} axes")
+    return [(p[0], p[1]) for p in pairs]
+
+
+HANDLERS: dict[str, Callable] = {
+    "transpose": _transpose, "swapaxes": _swapaxes, "reshape": _reshape, "ravel": _ravel,
+    "expand_dims": _expand_dims, "squeeze": _squeeze, "broadcast_to": _broadcast_to, "flip": _flip,
+    "concatenate": _concatenate, "stack": _stack, "pad": _pad,
+}  # fmt: skip

@@ -1,0 +1,386 @@
+"""The kernel frontend's translator, on whole arrays.
+
+What is the same for scalars, names, tuples, helper functions is inherited; here are arrays: operators,
+attributes and methods, parts of arrays, launches, and the writing of arrays in place.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from pykern.frontend import arithmetic, captured
+from pykern.frontend.casts import convert
+from pykern.frontend.control import MAX_UNROLL, constant_items
+from pykern.frontend.program import (
+    arguments,
+    branches,
+    calls,
+    contractions,
+    elementwise,
+    indexing,
+    launches,
+    loops,
+    shaping,
+)
+from pykern.frontend.program.flow import cells
+from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
+from pykern.frontend.program.values import BoundMethod, Cell, DictValue
+from pykern.frontend.translator import OPERATORS, Translator
+from pykern.frontend.values import (
+    KernelValue,
+    LanguageName,
+    NoneValue,
+    RangeValue,
+    Scalar,
+    Text,
+    TupleValue,
+    TypeValue,
+    Value,
+    describe,
+)
+from pykern.program_source import ProgramSource
+from pykern.source import KernelSource
+from pykern.types import DType, bool_, weak_int
+
+_KINDS = "buif"
+
+
+@dataclass
+class Writes:
+    """Arrays written since a place: what they held there. `start` tells older arrays from newer ones."""
+
+    start: int
+    before: dict[Cell, ir.Value] = field(default_factory=dict)
+
+
+@dataclass
+class ProgramTranslator(Translator):
+    """State of one program's translation. Methods are named after what they take."""
+
+    PLACE = "array programs"
+
+    source: ProgramSource  # type: ignore[assignment]
+    module: Any = None
+    kernels: dict[KernelSource, tuple[str, list[bool]]] = field(default_factory=dict)
+    journal: list[Writes] = field(default_factory=list)
+
+    # -- arrays in place ---------------------------------------------------------------------
+
+    def mark(self) -> int:
+        """A number: arrays made from now on are born at or after it."""
+        return Cell(bool_, (), None).born  # type: ignore[arg-type]
+
+    @contextmanager
+    def writes(self) -> Iterator[dict[Cell, ir.Value]]:
+        """What is written inside is taken back at the end; gives what the older arrays held then."""
+        contents: dict[Cell, ir.Value] = {}
+        self.journal.append(Writes(self.mark()))
+        yield contents
+        for cell, before in self.journal.pop().before.items():
+            contents[cell] = cell.ssa
+            cell.ssa = before
+
+    def put(self, cell: Cell, ssa: ir.Value) -> None:
+        """Let an array hold another tensor from here on."""
+        if self.journal and cell.born < self.journal[-1].start:
+            self.journal[-1].before.setdefault(cell, cell.ssa)
+        cell.ssa = ssa
+
+    def write(self, node: ast.AST, cell: Cell, ssa: ir.Value) -> None:
+        """Write an array in place. Raises where another name would see it in NumPy and not here."""
+        self.check_writable(node, cell, "this writes it")
+        cell.base = None
+        self.note_write(cell)
+        self.put(cell, ssa)
+
+    def note_write(self, cell: Cell) -> None:
+        """Views taken before are not what they were."""
+        cell.version = self.mark()
+        cell.was_written = True
+
+    def check_writable(self, node: ast.AST, cell: Cell, why: str) -> None:
+        if cell.is_scalar:
+            raise self.type_error(node, f"{why}, and a NumPy scalar cannot be written",
+                                  "make an array: pk.zeros((), dtype)")  # fmt: skip
+        if not cell.writes:
+            raise self.type_error(node, f"`{cell.name}` is annotated pk.In: the program may not write it")
+        if cell.base is not None and self.is_reachable(cell.base, beside=cell):
+            raise self.type_error(node, f"{why}, and it is a part of {cell.base.description}: here a value",
+                                  "write the array itself, as in x[1:] = ..., or take a copy")  # fmt: skip
+        other = next((c for c in cell.shares if self.is_reachable(c.root, beside=cell)), None)
+        if other is not None:
+            raise self.type_error(node, f"{why}, and on some path it is the same as {other.description}",
+                                  "take a copy where the paths part: x.copy()")  # fmt: skip
+
+    def is_reachable(self, cell: Cell, beside: Cell | None = None) -> bool:
+        """Whether the program or its caller can still see an array, other than through `beside`."""
+        return (cell.parameter is not None and cell is not beside) or self.is_named(cell, beside)
+
+    def is_named(self, cell: Cell, beside: Cell | None = None) -> bool:
+        """Whether a name in scope means an array or a part of it."""
+        return any(
+            found.root is cell and found is not beside
+            for frame in self.frames
+            for value in frame.environment.locals.values()
+            for found in cells(value)
+        )
+
+    # -- values ------------------------------------------------------------------------------
+
+    def expression(self, node: ast.expr) -> Value:
+        value = super().expression(node)
+        if isinstance(value, Cell) and value.is_stale:
+            assert value.base is not None
+            raise self.type_error(node, f"{value.base.description} has been written since this part of it was taken: "
+                                  "parts are values here, and views in NumPy",
+                                  "take the part again, or a copy at first: x[1:].copy()")  # fmt: skip
+        return value
+
+    def as_cell(self, value: Scalar) -> Cell:
+        """A number as an array of rank 0."""
+        dtype = strong(value.dtype)
+        return Cell(dtype, (), from_scalar(value, dtype), is_scalar=True)
+
+    def as_scalar(self, node: ast.AST, value: Value) -> Scalar:
+        if isinstance(value, Cell) and not value.shape:
+            return extract(value.dtype, value.ssa)
+        if isinstance(value, Cell):
+            raise self.type_error(node, f"a number is needed here, not {describe(value)}")
+        return super().as_scalar(node, value)
+
+    def condition(self, node: ast.expr) -> Scalar:
+        """The number that decides; an array of several elements decides nothing."""
+        value = self.expression(node)
+        if isinstance(value, NoneValue):
+            return Scalar(bool_, const=False)
+        if isinstance(value, TupleValue):
+            return Scalar(bool_, const=bool(value.items))
+        if isinstance(value, Cell) and value.shape:
+            raise self.type_error(node, f"the truth of {describe(value)} is not one value",
+                                  "write pk.any(x) or pk.all(x); for each element, &, |, ~ or pk.where")  # fmt: skip
+        return self.as_scalar(node, value)
+
+    def items(self, node: ast.AST, value: Value) -> list[Value]:
+        """What a loop or `zip` runs over, known when compiling: tuples, ranges, the rows of an array."""
+        if isinstance(value, TupleValue):
+            return list(value.items)
+        if isinstance(value, RangeValue):
+            loop = ast.copy_location(ast.For(), node)
+            loop.iter = node  # type: ignore[attr-defined,assignment]
+            return constant_items(self, loop, value)
+        if isinstance(value, Cell) and value.shape and value.shape[0] <= MAX_UNROLL:
+            return [self._row(value, k) for k in range(value.shape[0])]
+        raise self.type_error(node, f"{describe(value)} cannot be run through here",
+                              "loop over pk.range(...), a tuple, or the rows of an array")  # fmt: skip
+
+    def _row(self, x: Cell, k: int) -> Cell:
+        extents = [Extent(k, 1, kept=False), *(Extent(0, n) for n in x.shape[1:])]
+        ssa = extract_slice(x.ssa, x.dtype, extents)
+        return x.view(Cell(x.dtype, x.shape[1:], ssa, is_scalar=len(x.shape) == 1))
+
+    # -- statements --------------------------------------------------------------------------
+
+    def do_If(self, node: ast.If) -> None:  # noqa: N802
+        branches.branch(self, node)
+
+    def do_While(self, node: ast.While) -> None:  # noqa: N802
+        loops.while_loop(self, node)
+
+    def do_For(self, node: ast.For) -> None:  # noqa: N802
+        loops.for_loop(self, node)
+
+    def do_Assert(self, node: ast.Assert) -> None:  # noqa: N802
+        condition = arithmetic.truth(self.condition(node.test))
+        if not condition.is_const:
+            raise self.syntax_error(node, "an assert over values of run time is not available in array programs",
+                                    "assert shapes and pk.static values; check numbers after the call")  # fmt: skip
+        if not condition.const:
+            message = node.msg.value if isinstance(node.msg, ast.Constant) else "the assertion does not hold"
+            raise self.type_error(node, str(message))
+
+    def do_AugAssign(self, node: ast.AugAssign) -> None:  # noqa: N802
+        target = node.target
+        if isinstance(target, ast.Name):
+            old = self.expression(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            new = self.binary(node, node.op, old, self.expression(node.value))
+            if isinstance(old, Cell) and not old.is_scalar:
+                self.write(node, old, self._in_type_of(node, old, new, old.shape).ssa)
+            else:
+                self.names[target.id] = new
+            return
+        if not isinstance(target, ast.Subscript):
+            raise self.syntax_error(target, "only a name or a part of an array can be updated in place")
+        base = self.expression(target.value)
+        if not isinstance(base, Cell):
+            raise self.type_error(target, f"{describe(base)} cannot be updated in place")
+        old = indexing.read(self, target, base)
+        new = self.binary(node, node.op, old, self.expression(node.value))
+        indexing.write(self, target, base, self._in_type_of(node, base, new, old.shape))
+
+    def _in_type_of(self, node: ast.AST, old: Cell, new: Value, shape: tuple[int, ...]) -> Cell:
+        """A result that goes back into the array, as NumPy's "same kind" rule allows."""
+        assert isinstance(new, Cell | Scalar)
+        kind = strong(new.dtype)
+        if not _same_kind(kind, old.dtype):
+            raise self.type_error(node, f"the result is {kind.name}, which does not go back into {old.description}",
+                                  f"convert it: x = x.astype(pk.{kind.name})")  # fmt: skip
+        return elementwise.broadcast_to(self, node, new, old.dtype, shape)
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Subscript):
+            base = self.expression(target.value)
+            if not isinstance(base, Cell):
+                raise self.type_error(target, f"{describe(base)} cannot be assigned to in parts")
+            indexing.write(self, target, base, value)
+            return
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, Cell) and value.shape:
+            value = TupleValue(tuple(self.items(target, value)))
+        if isinstance(target, ast.Name) and isinstance(value, Cell) and not value.name:
+            value.name = target.id
+        super().assign(target, value)
+
+    # -- expressions -------------------------------------------------------------------------
+
+    def of_List(self, node: ast.List) -> Value:  # noqa: N802
+        return TupleValue(tuple(self.expression(item) for item in node.elts))
+
+    def of_Dict(self, node: ast.Dict) -> Value:  # noqa: N802
+        items: list[tuple[str, Value]] = []
+        for key, value in zip(node.keys, node.values, strict=True):
+            name = self.expression(key) if key is not None else NoneValue()
+            if not isinstance(name, Text):
+                raise self.type_error(key or node, "the keys of a dict are strings in array programs")
+            items.append((name.value, self.expression(value)))
+        return DictValue(tuple(dict(items).items()))
+
+    def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
+        path = captured.dotted(node)
+        known = path is not None and path.split(".")[0] not in self.names
+        if known and path in self.frame.environment.captures:
+            return super().of_Attribute(node)
+        value = self.expression(node.value)
+        if isinstance(value, Cell):
+            return self.cell_attribute(node, value)
+        if isinstance(value, TupleValue) and node.attr in value.fields:
+            return value.items[value.fields.index(node.attr)]
+        raise self.type_error(node, f"{describe(value)} has no attribute `{node.attr}` in array programs")
+
+    def cell_attribute(self, node: ast.Attribute, cell: Cell) -> Value:
+        if node.attr == "shape":
+            return TupleValue(tuple(Scalar(weak_int, const=n) for n in cell.shape))
+        if node.attr in ("ndim", "size"):
+            return Scalar(weak_int, const=len(cell.shape) if node.attr == "ndim" else cell.size)
+        if node.attr == "dtype":
+            return TypeValue(cell.dtype)
+        if node.attr == "T":
+            return shaping.permuted(cell, tuple(reversed(range(len(cell.shape)))))
+        if node.attr in calls.METHODS:
+            return BoundMethod(cell, node.attr)
+        raise self.type_error(node, f"an array has no attribute `{node.attr}` in array programs",
+                              f"there are shape, dtype, ndim, size, T, {', '.join(sorted(calls.METHODS))}")  # fmt: skip
+
+    def binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+        if isinstance(op, ast.MatMult):
+            return contractions.matmul(self, node, left, right)
+        if not (isinstance(left, Cell) or isinstance(right, Cell)):
+            return super().binary(node, op, left, right)
+        symbol = OPERATORS[type(op)]
+        if symbol == "-" and all(isinstance(v, Cell | Scalar) and v.dtype == bool_ for v in (left, right)):
+            raise self.type_error(node, "NumPy does not subtract bools", "write a ^ b")
+        return elementwise.apply(
+            self, node, [left, right], lambda e: arithmetic.binary(symbol, e[0], e[1], self.fastmath)
+        )
+
+    def of_UnaryOp(self, node: ast.UnaryOp) -> Value:  # noqa: N802
+        if isinstance(node.op, ast.Not):
+            return arithmetic.logical_not(self.condition(node.operand))
+        value = self.expression(node.operand)
+        if isinstance(value, Cell) and value.dtype == bool_ and not isinstance(node.op, ast.Invert):
+            raise self.type_error(node, "NumPy does not negate bools", "write ~x")
+
+        def function(elements: list[Scalar]) -> Scalar:
+            if isinstance(node.op, ast.Invert):
+                return arithmetic.invert(elements[0])
+            return arithmetic.negate(elements[0]) if isinstance(node.op, ast.USub) else elements[0]
+
+        return elementwise.apply(self, node, [value], function)
+
+    def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
+        symbol = OPERATORS.get(type(op))
+        if symbol is None or not (isinstance(left, Cell) or isinstance(right, Cell)):
+            return super().comparison(node, op, left, right)
+        return elementwise.apply(  # type: ignore[return-value]
+            self, node, [left, right], lambda e: arithmetic.binary(symbol, e[0], e[1])
+        )
+
+    def of_Compare(self, node: ast.Compare) -> Value:  # noqa: N802
+        """A chain joins numbers; arrays are compared pair by pair."""
+        if len(node.ops) == 1:
+            left, right = self.expression(node.left), self.expression(node.comparators[0])
+            return self.comparison(node, node.ops[0], left, right)
+        left = self.expression(node.left)
+        result: Scalar | None = None
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self.expression(right_node)
+            part = self.comparison(node, op, left, right)
+            if isinstance(part, Cell) and part.shape:
+                raise self.type_error(node, "a chain of comparisons has no one truth for arrays",
+                                      "write (a < b) & (b < c)")  # fmt: skip
+            part = self.as_scalar(node, part)
+            result = part if result is None else arithmetic.binary("&", result, part)
+            left = right
+        assert result is not None
+        return result
+
+    def of_BoolOp(self, node: ast.BoolOp) -> Value:  # noqa: N802
+        return branches.short_circuit(self, node)
+
+    def of_IfExp(self, node: ast.IfExp) -> Value:  # noqa: N802
+        return branches.conditional(self, node)
+
+    def of_Subscript(self, node: ast.Subscript) -> Value:  # noqa: N802
+        base = self.expression(node.value)
+        if isinstance(base, Cell):
+            return indexing.read(self, node, base)
+        if isinstance(base, TupleValue):
+            return self.tuple_item(node, base)
+        if isinstance(base, DictValue):
+            key = self.expression(node.slice)
+            found = base.get(key.value) if isinstance(key, Text) else None
+            if found is None:
+                raise self.type_error(node, f"{describe(base)} has no such key")
+            return found
+        if isinstance(base, TypeValue | LanguageName):
+            return base  # an annotation such as pk.f32[:]
+        raise self.type_error(node, f"{describe(base)} cannot be indexed")
+
+    # -- calls -------------------------------------------------------------------------------
+
+    def of_Call(self, node: ast.Call) -> Value:  # noqa: N802
+        callee = self.expression(node.func)
+        if isinstance(callee, LanguageName):
+            return calls.call(self, node, callee.name)
+        if isinstance(callee, BoundMethod):
+            return calls.method(self, node, callee)
+        if isinstance(callee, KernelValue):
+            return launches.launch(self, node, callee)
+        if isinstance(callee, TypeValue):
+            args, _ = self.arguments(node)
+            if len(args) != 1:
+                raise self.type_error(node, f"a cast takes one value: pk.{callee.dtype.name}(x)")
+            if isinstance(args[0], Scalar):
+                return convert(args[0], callee.dtype)
+            dtype = arguments.dtype(self, node, callee, callee.dtype)
+            return elementwise.cast(self, node, args[0], dtype)
+        return self.call_value(node, callee)
+
+
+def _same_kind(source: DType, to: DType) -> bool:
+    """NumPy's `same_kind`: down in size, but not from float to integer, nor from signed to unsigned."""
+    return _KINDS.index(source.kind) <= _KINDS.index(to.kind)

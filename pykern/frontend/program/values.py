@@ -1,0 +1,101 @@
+"""What expressions of an array program evaluate to, beside the kernel frontend's values.
+
+Arrays are objects, as in NumPy: a `Cell` is shared by the names bound to it, and its contents, a tensor,
+change where the program writes in place.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from pykern.frontend.values import Extension, Value
+from pykern.types import DType
+
+
+@dataclass(eq=False)
+class Cell(Extension):
+    """An array. `ssa` is the tensor it holds at this place of the program.
+
+    `is_scalar`: what NumPy makes a scalar of (a full reduction, an element): of rank 0, never written.
+    `shares`: arrays that may be this very array on some path; neither may be written in place.
+    """
+
+    dtype: DType
+    shape: tuple[int, ...]
+    ssa: ir.Value
+    name: str = ""
+    is_scalar: bool = False
+    parameter: int | None = None
+    """Number of the parameter whose array this is."""
+    writes: bool = True
+    was_written: bool = False
+    version: int = 0
+    """When it was last written, on the clock of `born`."""
+    base: Cell | None = None
+    """Whose elements these are, where NumPy would make a view."""
+    base_version: int = 0
+    shares: list[Cell] = field(default_factory=list)
+    born: int = field(default_factory=itertools.count().__next__)
+
+    @property
+    def root(self) -> Cell:
+        """The array that owns the elements."""
+        return self.base or self
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether this is a part of an array that has been written since: NumPy's view would show it."""
+        return self.base is not None and self.base.version != self.base_version
+
+    def view(self, made: Cell) -> Cell:
+        """`made`, known as a view of this array."""
+        if not made.is_scalar:
+            made.base, made.base_version = self.root, self.root.version
+            if self.base is not None:
+                made.base_version = self.base_version
+        return made
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def description(self) -> str:
+        what = f"array `{self.name}`" if self.name else "an array"
+        return f"{what}: {self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+    def may_be(self, other: Cell) -> None:
+        """Note that two cells may be one array."""
+        if other is not self and other not in self.shares:
+            self.shares.append(other)
+            other.shares.append(self)
+
+
+@dataclass(frozen=True)
+class BoundMethod(Extension):
+    """``x.sum`` before it is called."""
+
+    cell: Cell
+    name: str
+
+    @property
+    def description(self) -> str:
+        return f"the method `{self.name}` of {self.cell.description}"
+
+
+@dataclass(frozen=True)
+class DictValue(Extension):
+    """A dict with string keys."""
+
+    items: tuple[tuple[str, Value], ...]
+
+    @property
+    def description(self) -> str:
+        return f"a dict of {len(self.items)}"
+
+    def get(self, key: str) -> Value | None:
+        return dict(self.items).get(key)
