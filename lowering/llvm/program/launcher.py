@@ -14,7 +14,7 @@ from mlir import ir
 from pykern.abi import TABLE_INDEX
 from pykern.lowering.llvm.launcher import Cell
 from pykern.lowering.llvm.launcher import _load as load_cell
-from pykern.passes.array_programs.nests.make import TEAM
+from pykern.passes.array_programs.nests.function import TEAM
 
 
 def kinds_of(function: ir.Operation) -> list[str]:

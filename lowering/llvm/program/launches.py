@@ -11,7 +11,8 @@ from mlir.dialects import func
 
 from pykern.lowering.llvm.arguments import SYMBOL_PREFIX
 from pykern.passes.array_programs.aliases import programs
-from pykern.passes.array_programs.nests.make import PARALLEL_WORK, TEAM
+from pykern.passes.array_programs.nests.function import TEAM
+from pykern.passes.array_programs.nests.make import PARALLEL_WORK
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, index_constant, integers, kernels, named

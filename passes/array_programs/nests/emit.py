@@ -19,6 +19,8 @@ from pykern.passes.kernels import body, index_constant, named, replace
 
 BLOCK = 1024
 """Terms of a float sum that are added up before they join the others: long sums keep their digits."""
+SIDE = 32
+"""Iterations of a block in each direction: lines of both sides stay in the first cache."""
 
 
 @dataclass
@@ -47,7 +49,11 @@ class Loops:
         self.collapsed = [self._collapse(n) for n in range(len(self.operands))]
         if not reduced and any(value is not None for value in self.initial):
             self._nest(self.space.parallel, self._store_initial)
-        self._nest(outer, lambda: self._reduce(reduced) if reduced else self._in_memory())
+        if self.space.across is not None:
+            pair = [self.space.across, order[-1]]
+            self._nest([g for g in outer if g not in pair], lambda: self._blocks(pair))
+        else:
+            self._nest(outer, lambda: self._reduce(reduced) if reduced else self._in_memory())
 
     # -- loops -------------------------------------------------------------------------------
 
@@ -64,6 +70,21 @@ class Loops:
         with ir.InsertionPoint(loop.body):
             self.counters[groups[0]] = loop.induction_variable
             self._nest(groups[1:], innermost)
+            scf.YieldOp([])
+
+    def _blocks(self, pair: list[int]) -> None:
+        """Two loops in square blocks: each cache line that is fetched is used up."""
+        bounds = [self._bounds(group) for group in pair]
+        first = scf.ForOp(*bounds[0], index_constant(SIDE))
+        with ir.InsertionPoint(first.body):
+            second = scf.ForOp(*bounds[1], index_constant(SIDE))
+            with ir.InsertionPoint(second.body):
+                for group, loop, (_, upper) in zip(pair, (first, second), bounds, strict=True):
+                    begin = loop.induction_variable
+                    end = arith.AddIOp(begin, index_constant(SIDE)).result
+                    self.bounds[group] = begin, arith.MinSIOp(end, upper).result
+                self._nest(pair, self._in_memory)
+                scf.YieldOp([])
             scf.YieldOp([])
 
     def _reduce(self, groups: list[int]) -> None:

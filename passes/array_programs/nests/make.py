@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith, func, memref, scf
+from mlir.dialects import arith, memref, scf
 
-from pykern.passes.array_programs.aliases import VIEWS, outputs_of, programs
+from pykern.passes.array_programs.aliases import outputs_of, programs
 from pykern.passes.array_programs.nests.combine import allow_reordering, combines
+from pykern.passes.array_programs.nests.contraction import Contraction, Tiles, contraction_of
 from pykern.passes.array_programs.nests.emit import Loops
+from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, identity, index_constant, named
+from pykern.passes.kernels import body, identity, index_constant, named
 
 PARALLEL_WORK = 200_000
 """Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
@@ -24,7 +25,6 @@ PARTS = 64
 """Parts a reduction over everything is cut into, whatever the number of threads: the result is the same."""
 FEWEST = 8
 """Iterations of a parallel loop from which it is cut rather than the reduction inside of it."""
-TEAM = ".team"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class MakeNests(Pass):
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
             copies_to_generics(function)
-            maker = Maker(module, function, self.threads)
+            maker = Maker(Place(module, function), self.threads)
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = _starts([op for _, op in operations])
             for place, op in operations:
@@ -65,10 +65,8 @@ class Split:
 class Maker:
     """Makes the functions of one program."""
 
-    module: ir.Module
-    function: ir.Operation
+    place: Place
     threads: bool
-    numbers: itertools.count = field(default_factory=itertools.count)
 
     def generic(self, op: ir.Operation, start: list[ir.Value | None]) -> None:
         allow_reordering(op)
@@ -76,6 +74,8 @@ class Maker:
         split = _split(space)
         if not space.iterations:
             self._nothing(space, start)
+        elif (contraction := contraction_of(space)) is not None:
+            self._tiles(contraction, start[0])
         elif split.parts:
             self._in_parts(space, split, start)
         else:
@@ -90,7 +90,7 @@ class Maker:
         ):
             return
         outs = list(space.op.operands)[space.inputs :]
-        nest = Nest(self, space.op, [*outs, *(v for v in start if v is not None)], 1, has_body=False)
+        nest = Nest(self.place, space.op, [*outs, *(v for v in start if v is not None)], 1, has_body=False)
         with nest.inside() as _:
             for out, first in zip(outs, start, strict=True):
                 if first is not None:
@@ -99,9 +99,18 @@ class Maker:
                     _over(shape, [], lambda at: memref.StoreOp(value, place, at))  # noqa: B023
         nest.call(False)
 
+    def _tiles(self, contraction: Contraction, start: ir.Value | None) -> None:
+        space = contraction.space
+        outside = [*space.op.operands, *([] if start is None else [start])]
+        nest = Nest(self.place, space.op, outside, contraction.row_tiles, has_body=False)
+        with nest.inside() as (lo, hi):
+            operands = [nest.value(v) for v in space.op.operands]
+            Tiles(contraction, operands, None if start is None else nest.value(start)).emit(lo, hi)
+        nest.call(self.threads and contraction.row_tiles > 1 and space.work > PARALLEL_WORK)
+
     def _whole(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
         outside = [*space.op.operands, *(v for v in start if v is not None)]
-        nest = Nest(self, space.op, outside, split.extent)
+        nest = Nest(self.place, space.op, outside, split.extent)
         team = self.threads and split.extent > 1 and space.work > PARALLEL_WORK
         with nest.inside() as (lo, hi):
             loops = self._loops(nest, space, start)
@@ -131,7 +140,7 @@ class Maker:
             ]
         joins = combines(space.op)
         assert joins is not None
-        nest = Nest(self, space.op, [*list(space.op.operands)[: space.inputs], *partial], split.extent)
+        nest = Nest(self.place, space.op, [*list(space.op.operands)[: space.inputs], *partial], split.extent)
         with nest.inside() as (lo, hi):
             loop = scf.ForOp(lo, hi, index_constant(1))
             with ir.InsertionPoint(loop.body):
@@ -150,7 +159,7 @@ class Maker:
     def _join(self, space: Space, joins: list, partial: list, outs: list, start: list) -> None:
         """Add the parts to the outputs, in order."""
         outside = [*partial, *outs, *(v for v in start if v is not None)]
-        nest = Nest(self, space.op, outside, 1, has_body=False)
+        nest = Nest(self.place, space.op, outside, 1, has_body=False)
         with nest.inside() as _:
             for join, parts, out, first in zip(joins, partial, outs, start, strict=True):
                 shape = ir.MemRefType(out.type).shape
@@ -176,127 +185,6 @@ def _add_up(nest: Nest, join, parts: ir.Value, out: ir.Value, first: ir.Value | 
         part = memref.LoadOp(nest.value(parts), [loop.induction_variable, *at]).result
         scf.YieldOp([join.join(loop.inner_iter_args[0], part)])
     memref.StoreOp(loop.results[0], nest.value(out), at)
-
-
-class Nest:
-    """A function in the making: what it needs from outside becomes its arguments."""
-
-    def __init__(
-        self, maker: Maker, op: ir.Operation, outside: list[ir.Value], extent: int, has_body: bool = True
-    ) -> None:
-        self.maker, self.op, self.extent = maker, op, extent
-        self.passed: list[ir.Value] = []
-        body_ops = find(op, lambda o: True) if has_body else []
-        inside = [v for inner in body_ops for v in inner.operands if _is_outside(v, op)]
-        for value in (*outside, *inside):
-            self._need(value)
-        self.inner = inside
-        self.known: dict[ir.Value, ir.Value] = {}
-
-    def _need(self, value: ir.Value) -> None:
-        if _is_repeated(value):
-            for operand in value.owner.operation.operands:
-                self._need(operand)
-        elif value not in self.passed:
-            self.passed.append(value)
-
-    def inside(self) -> _Inside:
-        return _Inside(self)
-
-    def value(self, value: ir.Value) -> ir.Value:
-        """What a value of the program is in here. Views and constants are made again, at the top."""
-        if value in self.known:
-            return self.known[value]
-        owner = value.owner.operation
-        operands = [self.value(v) for v in owner.operands]
-        with ir.InsertionPoint(self.views):
-            made = owner.clone()
-        for n, operand in enumerate(operands):
-            made.operands[n] = operand
-        self.known[value] = made.results[0]
-        return made.results[0]
-
-    def call(self, team: bool) -> None:
-        """Call the function where the op stands."""
-        symbol = self.symbol
-        if team:
-            symbol += TEAM
-            with ir.InsertionPoint(self.maker.module.body), self.op.location:
-                func.FuncOp(symbol, ir.FunctionType.get(self.types, []), visibility="private")
-        with ir.InsertionPoint(self.op), self.op.location:
-            bounds = [index_constant(0), index_constant(self.extent)]
-            func.CallOp([], ir.FlatSymbolRefAttr.get(symbol), [*self.passed, *bounds])
-
-
-class _Inside:
-    """The body of a nest's function, as a context."""
-
-    def __init__(self, nest: Nest) -> None:
-        self.nest = nest
-
-    def __enter__(self) -> tuple[ir.Value, ir.Value]:
-        nest = self.nest
-        program = ir.StringAttr(nest.maker.function.attributes["sym_name"]).value
-        nest.symbol = f"{program}.nest{next(nest.maker.numbers)}"
-        nest.types = [*(v.type for v in nest.passed), ir.IndexType.get(), ir.IndexType.get()]
-        self.location = nest.op.location
-        self.location.__enter__()
-        with ir.InsertionPoint(nest.maker.module.body):
-            made = func.FuncOp(nest.symbol, ir.FunctionType.get(nest.types, []))
-        _mark(made, nest.passed)
-        block = made.add_entry_block()
-        arguments = list(block.arguments)
-        nest.known = dict(zip(nest.passed, arguments, strict=False))
-        self.point = ir.InsertionPoint(block)
-        self.point.__enter__()
-        nest.views = index_constant(0).owner.operation  # views stand before it, everything else behind
-        for value in nest.inner:
-            inside = nest.value(value)
-            for op in find(nest.op, lambda o: True):
-                for n, operand in enumerate(op.operands):
-                    if operand == value:
-                        op.operands[n] = inside
-        return arguments[-2], arguments[-1]
-
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            func.ReturnOp([])
-        self.point.__exit__(*error)
-        self.location.__exit__(*error)
-
-
-def _mark(made: func.FuncOp, passed: list[ir.Value]) -> None:
-    attributes = made.operation.attributes
-    attributes["kern.nest"] = ir.UnitAttr.get()
-    attributes["kern.noalias"] = ir.UnitAttr.get()  # `passed` holds each buffer once
-    attributes["sym_visibility"] = ir.StringAttr.get("private")
-    attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("noinline")])
-    noalias = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
-    empty = ir.DictAttr.get({})
-    made.arg_attrs = [
-        *(noalias if isinstance(v.type, ir.MemRefType) else empty for v in passed),
-        empty,
-        empty,
-    ]
-
-
-def _is_outside(value: ir.Value, op: ir.Operation) -> bool:
-    """Whether a value used inside an op comes from outside of it."""
-    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
-    parent = block.owner
-    while parent is not None:
-        if parent.operation == op:
-            return False
-        parent = parent.operation.parent
-    return True
-
-
-def _is_repeated(value: ir.Value) -> bool:
-    """Views and constants are made again inside of a function rather than passed."""
-    if isinstance(value.owner, ir.Block):
-        return False
-    name = value.owner.operation.name
-    return name == "arith.constant" or (name in VIEWS and name not in ("arith.select", "memref.view"))
 
 
 # -- what is cut ----------------------------------------------------------------------------------

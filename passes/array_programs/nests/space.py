@@ -16,6 +16,8 @@ from pykern.passes.kernels import find
 
 LINE = 8
 """Elements of a cache line, about: what a step that is not to the neighbour costs."""
+SHORT = 64
+"""Loops below this length are not cut into blocks."""
 
 
 @dataclass
@@ -31,6 +33,8 @@ class Space:
     maps: list[ir.AffineMap]
     groups: list[list[int]]
     order: list[int] = field(default_factory=list)
+    across: int | None = None
+    """A group along which some operand lies, while the innermost loop jumps in it: both run in blocks."""
 
     @property
     def inputs(self) -> int:
@@ -66,7 +70,21 @@ def space_of(op: ir.Operation) -> Space:
     )
     strides = [_strides(value, m, lengths) for value, m in zip(op.operands, maps, strict=True)]
     space.order = _order(space, strides)
+    space.across = _across(space, strides)
     return space
+
+
+def _across(space: Space, strides: list[list[int]]) -> int | None:
+    """As a transposition has it: one operand read along one dimension, another along the other."""
+    if any(space.reduction) or len(space.order) < 2 or space.lengths[space.order[-1]] < SHORT:
+        return None
+    inner = space.groups[space.order[-1]][-1]
+    for per_dimension in strides:
+        for number, group in enumerate(space.groups):
+            jumps = per_dimension[inner] > 1 and per_dimension[group[-1]] == 1
+            if jumps and number != space.order[-1] and space.lengths[number] >= SHORT:
+                return number
+    return None
 
 
 def _lengths(op: ir.Operation, maps: list[ir.AffineMap], count: int) -> list[int]:
