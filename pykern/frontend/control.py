@@ -59,7 +59,9 @@ def branch(t: Translator, node: ast.If) -> None:
         left[1] = True
     merged: dict[str, tuple[Value, Value]] = {}
     for name in sorted(changed):
-        sides = _still_read(left, paths[0].names.get(name), paths[1].names.get(name))
+        sides = paths[0].names.get(name), paths[1].names.get(name)
+        if name != RESULT:  # which is read of the path that has left, and of no other
+            sides = _still_read(left, *sides)
         met = meet(name, *sides, t.span(node))
         if isinstance(met, tuple):
             merged[name] = met

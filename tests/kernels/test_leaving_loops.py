@@ -66,3 +66,28 @@ def test_name_of_the_branch_that_stays(device):
     out = np.zeros(33)
     returning_branch(out, x, ndrange=33, device=device)
     np.testing.assert_array_equal(out, np.where(x < 0, -1, 2 * x))
+
+
+@pk.func
+def returns_in_no_copy(i, n):
+    for _ in range(n):
+        for _ in pk.unroll(range(0)):
+            if n > 1:
+                return 5
+    else:
+        if i % 3 < 1:
+            return 7
+    return 9 + n
+
+
+@pk.kernel
+def calls_it(out, n):
+    i = pk.index()
+    out[i] = returns_in_no_copy(i, n)
+
+
+def test_a_return_after_a_loop_whose_return_was_unrolled_away(device):
+    """The value of a return was lost where a loop before had a return that no copy of its body held."""
+    out = np.zeros(9, np.int64)
+    calls_it(out, 3, ndrange=9, device=device)
+    assert out.tolist() == [returns_in_no_copy(i, 3) for i in range(9)]
