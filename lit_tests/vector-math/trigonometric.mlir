@@ -1,6 +1,6 @@
 // RUN: %pykern-opt %s --kern-expand-math | FileCheck %s
 
-// Angles up to 2^28 without a branch; a larger one is the business of a function that has vector forms.
+// Moderate angles without a branch; a larger one is the business of a function that has vector forms.
 // That function is added once, with a list of names that keeps it.
 
 // CHECK: llvm.func internal @kern.huge_angle(

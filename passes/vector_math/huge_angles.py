@@ -30,7 +30,7 @@ _MEMORY = ("other", "argMem", "inaccessibleMem", "errnoMem", "targetMem0", "targ
 def unless_huge(name: str, x: Real, usual: Callable[[], Real]) -> Real:
     """``usual()``, or the C library's `name` where |x| > MODERATE."""
     result = usual()
-    huge = (abs(x) > MODERATE).value
+    huge = (abs(x) > MODERATE[x.format]).value
     _define(ir.InsertionPoint.current.block)
     kind = x.value.type
     if x.scope.shape is not None:

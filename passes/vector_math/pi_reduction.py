@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from pykern.passes.vector_math.double_word import fast_two_sum, two_product
 from pykern.passes.vector_math.emit import Real, Whole, fma
-from pykern.passes.vector_math.formats import F64
+from pykern.passes.vector_math.formats import F32, F64
 
-MODERATE = 2.0**28
+MODERATE = {F32: 2.0**40, F64: 2.0**28}
+"""Up to here q times what the parts of pi/2 leave out stays far below the r of the hardest arguments."""
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 TWO_OVER_PI = 0.6366197723675814
 
 
 def reduced_f32(x: Real) -> tuple[Real, Whole]:
-    """r in f64, and q in the low two bits of an integer, for x an f32, 0 <= x <= MODERATE."""
+    """r in f64, and q in the low two bits of an integer, for x an f32 from 0 to MODERATE."""
     wide = x.to(F64)
     shifted = fma(wide, TWO_OVER_PI, F64.rounder)
     q = shifted - F64.rounder
@@ -25,7 +26,7 @@ def reduced_f32(x: Real) -> tuple[Real, Whole]:
 
 
 def reduced_f64(x: Real) -> tuple[Real, Real, Whole]:
-    """r in two parts, and q, for 0 <= x <= MODERATE."""
+    """r in two parts, and q, for x from 0 to MODERATE."""
     shifted = fma(x, TWO_OVER_PI, F64.rounder)
     q = shifted - F64.rounder
     first = fma(q, -HALF_PI[0], x)  # exact
