@@ -24,6 +24,8 @@ _HOME = {
     "GradientCheck": "pykern.check_grads",
     "jit": "pykern.jit",
     "Program": "pykern.jit",
+    **dict.fromkeys(("grad", "value_and_grad", "vjp", "jvp", "hvp"), "pykern.gradients"),
+    **dict.fromkeys(("checkpoint", "every", "binomial"), "pykern.checkpointing"),
     "spec": "pykern.lowered",
     "Lowered": "pykern.lowered",
     "Compiled": "pykern.lowered",
@@ -92,12 +94,20 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.autodiff import autodiff as autodiff
     from pykern.check_grads import GradientCheck as GradientCheck
     from pykern.check_grads import check_grads as check_grads
+    from pykern.checkpointing import binomial as binomial
+    from pykern.checkpointing import checkpoint as checkpoint
+    from pykern.checkpointing import every as every
     from pykern.devices import device as device
     from pykern.devices import devices as devices
     from pykern.errors import *  # noqa: F403
     from pykern.event import Event as Event
     from pykern.event import wait as wait
     from pykern.function import func as func
+    from pykern.gradients import grad as grad
+    from pykern.gradients import hvp as hvp
+    from pykern.gradients import jvp as jvp
+    from pykern.gradients import value_and_grad as value_and_grad
+    from pykern.gradients import vjp as vjp
     from pykern.jit import Program as Program
     from pykern.jit import jit as jit
     from pykern.kernel import Kernel as Kernel

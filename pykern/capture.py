@@ -200,6 +200,10 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         return _called(inner, value.text, scope)
     if isinstance(value, type):
         return _classify_type(value)
+    if scope.program and getattr(type(value), "__pykern_program__", False):
+        if value.derivatives:
+            return Unsupported(f"{value.__name__}, a derivative: take it outside of programs")
+        return _called(value.__wrapped__, value.text, scope)
     if scope.program and getattr(type(value), "__pykern_kernel__", False):
         return _kernel(value, scope)
     if scope.program and isinstance(value, types.FunctionType) and not _of_library(value):

@@ -21,7 +21,7 @@ from pykern.prewarm import before_first_call, remember
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
 from pykern.program_plan import Plan
 from pykern.program_results import out_arrays
-from pykern.program_source import ProgramSource
+from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.source import KernelOptions
 from pykern.synthetic_frame import at_kernel_line
 from pykern.types import ArrayAnnotation
@@ -36,6 +36,8 @@ class Program:
     the program may use as memory, for a result above all). `lower` shows every stage without running.
     """
 
+    __pykern_program__ = True
+
     def __init__(self, function: Callable, options: KernelOptions, donate_argnums: tuple[int, ...]) -> None:
         from pykern.kernel import _annotations
 
@@ -48,10 +50,14 @@ class Program:
         self.annotations = _annotations(function, self.signature)
         self.options = options
         self.donate_argnums = donate_argnums
+        self.derivatives: tuple[ProgramDerivative, ...] = ()
+        self.added: tuple[int, ...] = ()
+        self.checkpoint = "all"
         self._captured: tuple[Any, list[Guard]] | None = None
         self._lock = threading.RLock()
         self._plans: dict[Any, Plan] = {}
         self._sources: dict[ProgramSource, Plan] = {}
+        self._derived: dict[ProgramDerivative, Program] = {}
         self._simple = self._is_simple()
         self._refuse_signature()
 
@@ -75,6 +81,29 @@ class Program:
             place(error, self.text)
             raised = error
         raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def derived(self, derivative: ProgramDerivative, more: tuple[str, ...], name: str) -> Program:
+        """The program's derivative, which takes the parameters `more` behind its own. Made once."""
+        with self._lock:
+            if derivative not in self._derived:
+                self._derived[derivative] = self._make_derived(derivative, more, name)
+            return self._derived[derivative]
+
+    def _make_derived(self, derivative: ProgramDerivative, more: tuple[str, ...], name: str) -> Program:
+        made = Program.__new__(Program)
+        made.__dict__.update(self.__dict__)
+        plain = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in self.signature.parameters.values()]
+        if more:
+            plain = [p.replace(default=p.empty) for p in plain]
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        made.signature = inspect.Signature([*plain, *(inspect.Parameter(n, kind) for n in more)])
+        made.__name__ = name
+        made.donate_argnums = ()
+        made.derivatives = (*self.derivatives, derivative)
+        made.added = (*self.added, len(more))
+        made._captured, made._lock = None, threading.RLock()
+        made._plans, made._sources, made._derived = {}, {}, {}
+        return made
 
     # -- a call ------------------------------------------------------------------------------
 
@@ -102,7 +131,9 @@ class Program:
         return plan.build(plan.run(values, given))
 
     def _plan(self, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]) -> Plan:
-        source = ProgramSource(function, tuple(arguments.parameters), self.options, donated=donated)
+        source = ProgramSource(
+            function, tuple(arguments.parameters), self.options, "llvm", donated, self.derivatives, self.added
+        )
         with self._lock:
             plan = self._sources.get(source)
         if plan is None:
@@ -149,7 +180,9 @@ class Program:
         passes = tuple(keywords.pop("passes", ()))
         donated = self._donated(keywords.pop("donate", None))
         parameters = tuple(describe_specs(self._bind(args, keywords), self.annotations))
-        source = ProgramSource(self.captured()[0], parameters, self.options, target, donated)
+        source = ProgramSource(
+            self.captured()[0], parameters, self.options, target, donated, self.derivatives, self.added
+        )
         return Lowered(source, service().compile(source, keep_stages=True, passes=passes))
 
     def _is_simple(self) -> bool:

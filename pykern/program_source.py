@@ -14,6 +14,23 @@ from pykern.source import FunctionSource, KernelOptions, Parameter
 
 
 @dataclass(frozen=True)
+class ProgramDerivative:
+    """A program is differentiated by the parameters `active`, numbers of the program before.
+
+    `kind` says what it becomes: "gradient" gives its value (one float, the first result where `aux`) and
+    the gradient; "vjp" takes cotangents of its float results behind its parameters and gives those of the
+    active ones; "jvp" takes tangents of the active ones and gives results and tangents of the float ones.
+    `checkpoint` is what loops keep: "all", "every(k)" or "binomial(s)". `value`: a "gradient" gives the value, too.
+    """
+
+    kind: str
+    active: tuple[int, ...]
+    checkpoint: str = "all"
+    aux: bool = False
+    value: bool = True
+
+
+@dataclass(frozen=True)
 class ProgramSource:
     """An array program with what is passed for its parameters.
 
@@ -27,6 +44,10 @@ class ProgramSource:
     target: str = "llvm"
     donated: tuple[str, ...] = ()
     """Parameters whose arrays the program may use as its own memory."""
+    derivatives: tuple[ProgramDerivative, ...] = ()
+    """Taken in order; `parameters` are those of the last, which adds its own behind those before."""
+    added: tuple[int, ...] = ()
+    """How many parameters each derivative adds."""
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""

@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-forward{active=0,1},canonicalize,cse)" | FileCheck %s
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-forward-kernel{active=0,1},canonicalize,cse)" | FileCheck %s
 
 // Tangents go along: carried around the loop behind the values, stored behind each store.
 

@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-reverse{active=0,1},canonicalize,cse)" | FileCheck %s
+// RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-reverse-kernel{active=0,1},canonicalize,cse)" | FileCheck %s
 
 // A linear loop stores nothing, and its forward run is gone.
 

@@ -43,12 +43,20 @@ class Record(Protocol):
 
 def compile_program(source: ProgramSource, record: Record, passes: Passes = ()) -> Artifact:
     """Compile a program inside the current context. Raises the errors of `pykern.errors`, located."""
+    from pykern.compiler.program_derivatives import differentiate, undifferentiated
     from pykern.frontend.program import build_program
 
     if source.target.split(":")[0] != "llvm":
         raise TargetError(f"no target `{source.target}` for array programs", hint="there is `llvm`, the CPU")
     asked = Request(source.function.name, source.options, source.target, source.donated)
-    return compile_module(lambda: build_program(source), asked, record, passes)
+    primal = undifferentiated(source)
+    return compile_module(
+        lambda: build_program(primal),
+        asked,
+        record,
+        passes,
+        lambda module: differentiate(module, source, record),
+    )
 
 
 @dataclass(frozen=True)
@@ -62,13 +70,21 @@ class Request:
 
 
 def compile_module(
-    build: Callable[[], ir.Module], asked: Request, record: Record, passes: Passes = ()
+    build: Callable[[], ir.Module],
+    asked: Request,
+    record: Record,
+    passes: Passes = (),
+    transform: Callable[[ir.Module], None] = lambda module: None,
 ) -> Artifact:
-    """Compile what `build` makes: one `kern.program` function on tensors, and the kernels it launches."""
+    """Compile what `build` makes: one `kern.program` function on tensors, and the kernels it launches.
+
+    `transform` changes the module before everything else.
+    """
     started = time.perf_counter()
     module = build()
     record.add("program", str(module) if record.texts else "", started)
     verify(module, "the frontend made invalid IR")
+    transform(module)
     program = programs(module)[0]
     _donate(program, asked.donated)
     users = Pipeline(tuple(Callback(function=p) for p in passes))

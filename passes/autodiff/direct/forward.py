@@ -1,4 +1,4 @@
-"""`kern-forward`: a kernel that carries tangents along.
+"""`kern-forward-kernel`: a kernel that carries tangents along.
 
 In: a kernel, and the numbers of the arguments that are differentiated. Out: the same function with a
 shadow behind each of these, which holds the tangent: an array for an array, a 0-d array for a scalar.
@@ -34,7 +34,7 @@ Values = dict[ir.Value, ir.Value]
 class ForwardKernel(Pass):
     """Forward mode. Raises `NotDifferentiable` at the line that prevents it."""
 
-    name: ClassVar[str] = "kern-forward"
+    name: ClassVar[str] = "kern-forward-kernel"
     active: tuple[int, ...] = ()
     """Numbers of the function's arguments that get a shadow."""
     strided: tuple[int, ...] = ()

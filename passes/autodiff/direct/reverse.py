@@ -1,4 +1,4 @@
-"""`kern-reverse`: a kernel becomes the one that gives its gradient.
+"""`kern-reverse-kernel`: a kernel becomes the one that gives its gradient.
 
 Each work-item runs forward, without stores that outlast the launch, and then back. In: a kernel, and
 the numbers of the arguments that are differentiated. Out: the same function with a shadow behind each
@@ -31,7 +31,7 @@ from pykern.passes.kernels import identity, named
 class ReverseKernel(Pass):
     """Reverse mode, work-item by work-item. Raises `NotDifferentiable` at the line that prevents it."""
 
-    name: ClassVar[str] = "kern-reverse"
+    name: ClassVar[str] = "kern-reverse-kernel"
     active: tuple[int, ...] = ()
     """Numbers of the function's arguments that get a shadow."""
     strided: tuple[int, ...] = ()

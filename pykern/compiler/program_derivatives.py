@@ -1,0 +1,283 @@
+"""The derivatives of an array program: from what its source asks for to functions of the module.
+
+Comes in: the module of the primal and the source. Goes out: the same module, whose program is the
+derivative: see `ProgramDerivative` for its arguments and results.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import arith, func
+
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import KernelTypeError
+from pykern.frontend.kernel import argument_names
+from pykern.passes import kernels
+from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.return_into import integers
+from pykern.passes.array_programs.signature import UPDATED
+from pykern.passes.autodiff.raised.forward import forward
+from pykern.passes.autodiff.raised.reverse import reverse
+from pykern.passes.autodiff.raised.values import is_float
+from pykern.passes.framework import Upstream, run_pass, verify
+from pykern.program_source import ProgramDerivative, ProgramSource
+from pykern.source import ArgSpec, ArraySpec, ScalarSpec, StructSpec
+
+TREE = "kern.result_tree"
+
+
+def undifferentiated(source: ProgramSource) -> ProgramSource:
+    """The source of the program as the user wrote it."""
+    count = len(source.parameters) - sum(source.added)
+    return replace(source, parameters=source.parameters[:count], derivatives=(), added=())
+
+
+def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None:
+    """Take the derivatives of the source in order. Raises `NotDifferentiable`, `KernelTypeError`."""
+    count = len(source.parameters) - sum(source.added)
+    for derivative, added in zip(source.derivatives, source.added, strict=True):
+        started = time.perf_counter()
+        before = replace(source, parameters=source.parameters[:count])
+        run_pass(Upstream("canonicalize,cse"), module)
+        _take(module, before, derivative)
+        verify(module, "differentiation made invalid IR")
+        run_pass(Upstream("canonicalize,cse"), module)
+        count += added
+        _check_arguments(module, replace(source, parameters=source.parameters[:count]))
+        record.add(derivative.kind, str(module) if record.texts else "", started)
+
+
+def _take(module: ir.Module, source: ProgramSource, derivative: ProgramDerivative) -> None:
+    primal = programs(module)[0].opview
+    active, trees = _active(source, derivative, primal)
+    tree = _tree(primal)
+    kept = len(primal.type.results) - len(integers(primal.operation, UPDATED) or ())
+    with primal.location:
+        if derivative.kind == "jvp":
+            made = forward(primal, active)
+            _keep_results(made, _jvp_tree(made, primal, tree, kept))
+        else:
+            made = reverse(primal, active, derivative.checkpoint)
+            seeds = len(made.arguments) - len(primal.arguments)
+            if derivative.kind == "gradient":
+                _seed(made, seeds, _objective(primal, tree, derivative))
+                first = len(primal.type.results)
+                gradients = _numbered(trees, first)
+                _keep_results(made, _gradient_tree(tree, gradients, derivative))
+            else:
+                _drop_seeds_of_updated(made, primal, kept)
+                _keep_results(made, _numbered(trees, len(primal.type.results)))
+    name = primal.operation.attributes["sym_name"]
+    primal.operation.erase()
+    made.operation.attributes["sym_name"] = name
+
+
+def _check_arguments(module: ir.Module, source: ProgramSource) -> None:
+    """What is passed for the added parameters is what the derivative takes."""
+    program = programs(module)[0]
+    taken = [a.type for a in kernels.body(program).arguments]
+    given = [s for p in source.parameters for s in leaf_specs(p.spec)]
+    fits = len(taken) == len(given) and all(
+        _fits(kind, spec) for kind, spec in zip(taken, given, strict=True)
+    )
+    if not fits:
+        raise KernelTypeError(
+            f"the derivative takes {', '.join(map(str, taken))}, and is given {', '.join(map(str, given))}",
+            span_of(program.location),
+            "give tangents and cotangents the shape and dtype of what they belong to",
+        )
+
+
+def _fits(kind: ir.Type, spec: ArraySpec | ScalarSpec) -> bool:
+    if isinstance(spec, ScalarSpec):
+        return not isinstance(kind, ir.ShapedType)
+    return isinstance(kind, ir.ShapedType) and tuple(ir.ShapedType(kind).shape) == spec.shape
+
+
+def leaf_specs(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
+    """The specs of a parameter's flattened arguments."""
+    if isinstance(spec, StructSpec):
+        for _, inner in spec.fields:
+            yield from leaf_specs(inner)
+    elif isinstance(spec, ArraySpec | ScalarSpec):
+        yield spec
+
+
+# -- what is differentiated -------------------------------------------------------------------------
+
+
+def _active(
+    source: ProgramSource, derivative: ProgramDerivative, primal: func.FuncOp
+) -> tuple[list[int], Any]:
+    """Numbers of the float arguments of the active parameters, and the form of their derivatives.
+
+    In the form, a leaf is the position of its argument among them.
+    """
+    names = [_name(a) for a in primal.operation.attributes["arg_attrs"]]
+    active: list[int] = []
+    forms: list[Any] = []
+    for number in derivative.active:
+        parameter = source.parameters[number]
+        form: list[Any] = []
+        for name in argument_names(parameter.spec, parameter.name):
+            argument = names.index(name)
+            if is_float(primal.arguments[argument].type):
+                kind = "array" if isinstance(primal.arguments[argument].type, ir.ShapedType) else "scalar"
+                form.append({kind: len(active)})
+                active.append(argument)
+        if not form:
+            raise KernelTypeError(
+                f"`{parameter.name}` holds no float: nothing can be differentiated by it",
+                span_of(primal.location),
+                "choose other parameters with argnums",
+            )
+        forms.append(form[0] if len(form) == 1 else {"tuple": form})
+    return active, forms[0] if len(forms) == 1 else {"tuple": forms}
+
+
+def _name(attributes: ir.Attribute) -> str:
+    return ir.StringAttr(ir.DictAttr(attributes)["kern.name"]).value
+
+
+def _objective(primal: func.FuncOp, tree: Any, derivative: ProgramDerivative) -> int:
+    """The number of the result that is differentiated. Raises where it is not one float."""
+    leaf = tree["tuple"][0] if derivative.aux and isinstance(tree, dict) and "tuple" in tree else tree
+    number = leaf.get("array", leaf.get("scalar")) if isinstance(leaf, dict) else None
+    kind = None if number is None else primal.type.results[number]
+    if kind is None or not is_float(kind) or (isinstance(kind, ir.ShapedType) and ir.ShapedType(kind).rank):
+        raise KernelTypeError(
+            f"a gradient needs a program that returns one float, not {kind or 'this'}",
+            span_of(primal.location),
+            "sum it up, use has_aux=True for further results, or pk.vjp",
+        )
+    assert number is not None
+    return number
+
+
+# -- the function that is left ----------------------------------------------------------------------
+
+
+def _seed(made: func.FuncOp, seeds: int, objective: int) -> None:
+    """Cotangents are known: one for the objective, zero for the other float results."""
+    floats = [n for n, t in enumerate(list(made.type.results)) if is_float(t)]
+    block = made.regions[0].blocks[0]
+    first = len(block.arguments) - seeds
+    for place in range(seeds):
+        argument = block.arguments[first + place]
+        with ir.InsertionPoint.at_block_begin(block):
+            value = _constant(argument.type, 1.0 if floats[place] == objective else 0.0)
+        argument.replace_all_uses_with(value)
+    for number in reversed(range(first, first + seeds)):
+        block.erase_argument(number)
+
+
+def _drop_seeds_of_updated(made: func.FuncOp, primal: func.FuncOp, kept: int) -> None:
+    """Arguments written in place are no results of the program: nothing flows into them from outside."""
+    block = made.regions[0].blocks[0]
+    results = list(primal.type.results)
+    dropped = sum(is_float(t) for t in results[kept:])
+    for _ in range(dropped):
+        number = len(block.arguments) - 1
+        with ir.InsertionPoint.at_block_begin(block):
+            zero = _constant(block.arguments[number].type, 0.0)
+        block.arguments[number].replace_all_uses_with(zero)
+        block.erase_argument(number)
+
+
+def _constant(kind: ir.Type, value: float) -> ir.Value:
+    if not isinstance(kind, ir.ShapedType):
+        return arith.ConstantOp(kind, ir.FloatAttr.get(kind, value)).result
+    element = ir.FloatAttr.get(ir.ShapedType(kind).element_type, value)
+    return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, element)).result
+
+
+def _keep_results(made: func.FuncOp, tree: Any) -> None:
+    """The function returns what the form names, in its order, and is a program of that form."""
+    block = made.regions[0].blocks[0]
+    end = block.operations[len(block.operations) - 1].operation
+    given = list(end.operands)
+    kept: list[ir.Value] = []
+    for leaf in _leaves(tree):
+        kind = "array" if "array" in leaf else "scalar"
+        value = given[leaf[kind]]
+        leaf[kind] = len(kept)
+        leaf.setdefault("dtype", _dtype(value.type))
+        kept.append(value)
+    with ir.InsertionPoint(end), end.location:
+        func.ReturnOp(kept)
+    end.erase()
+    attributes = made.operation.attributes
+    kind = ir.FunctionType.get([a.type for a in block.arguments], [v.type for v in kept])
+    attributes["function_type"] = ir.TypeAttr.get(kind)
+    names = list(ir.ArrayAttr(attributes["arg_attrs"]))[: len(block.arguments)]
+    attributes["arg_attrs"] = ir.ArrayAttr.get(names)
+    if "res_attrs" in attributes:
+        del attributes["res_attrs"]
+    attributes["kern.program"] = ir.UnitAttr.get()
+    attributes[TREE] = ir.StringAttr.get(json.dumps(tree))
+    attributes[UPDATED] = ir.DenseI64ArrayAttr.get([])
+
+
+def _dtype(kind: ir.Type) -> str:
+    return str(ir.ShapedType(kind).element_type if isinstance(kind, ir.ShapedType) else kind)
+
+
+def _jvp_tree(made: func.FuncOp, primal: func.FuncOp, tree: Any, kept: int) -> Any:
+    """Results, and the same form with the tangents of the float ones; others have none."""
+    results = list(primal.type.results)
+    place = {n: len(results) + k for k, n in enumerate(n for n, t in enumerate(results) if is_float(t))}
+
+    def tangents(node: Any) -> Any:
+        if isinstance(node, list):
+            return [tangents(item) for item in node]
+        if not isinstance(node, dict) or "constant" in node:
+            return None
+        for kind in ("array", "scalar"):
+            if kind in node:
+                return {kind: place[node[kind]], "numpy": True} if node[kind] in place else None
+        return {key: tangents(item) if key in ("tuple", "dict") else item for key, item in node.items()} | (
+            {"dict": {k: tangents(v) for k, v in node["dict"].items()}} if "dict" in node else {}
+        )
+
+    return {"tuple": [tree, tangents(tree)]}
+
+
+def _gradient_tree(tree: Any, gradients: Any, derivative: ProgramDerivative) -> Any:
+    if derivative.value:
+        return {"tuple": [tree, gradients]}
+    if not derivative.aux:
+        return gradients
+    _, *rest = tree["tuple"]
+    return {"tuple": [gradients, rest[0] if len(rest) == 1 else {"tuple": rest}]}
+
+
+def _numbered(form: Any, first: int) -> Any:
+    """The form with its leaves counted from the result `first`."""
+    if isinstance(form, list):
+        return [_numbered(item, first) for item in form]
+    if "tuple" in form:
+        return {"tuple": _numbered(form["tuple"], first)}
+    ((kind, number),) = form.items()
+    return {kind: first + number, "numpy": True}
+
+
+def _tree(primal: func.FuncOp) -> Any:
+    return json.loads(ir.StringAttr(primal.operation.attributes[TREE]).value)
+
+
+def _leaves(tree: Any) -> Iterator[dict[str, Any]]:
+    """The nodes of results, in the order in which results are numbered."""
+    if isinstance(tree, list):
+        for item in tree:
+            yield from _leaves(item)
+    elif isinstance(tree, dict):
+        if "array" in tree or "scalar" in tree:
+            yield tree
+        yield from _leaves(tree.get("tuple", []))
+        yield from _leaves(list(tree.get("dict", {}).values()))
