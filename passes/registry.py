@@ -22,6 +22,7 @@ from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
+from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
@@ -37,6 +38,7 @@ OWN: tuple[type[Pass], ...] = (
     ForwardKernel,
     HoistAtomics,
     NarrowIndices,
+    RaiseToLinalg,
     ReverseKernel,
     SimplifyKern,
     TightenBounds,

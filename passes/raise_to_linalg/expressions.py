@@ -1,0 +1,193 @@
+"""Values of the kernel as expressions over dimensions. Equal ones are one object, loads excepted.
+
+Read next: `reading`, which makes them; `bodies`, which turns them into the body of a linalg op.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from pykern.passes.raise_to_linalg.forms import Dim, Form, serial
+
+Literal = tuple["Expression", bool]
+"""A condition and the truth it needs to have."""
+Mask = tuple[Literal, ...]
+"""What holds where something runs."""
+
+
+@dataclass(eq=False)
+class Expression:
+    """Base. `type` is the MLIR type of the value."""
+
+    type: ir.Type
+    serial: int = field(default_factory=serial.__next__, init=False)
+    known_dims: frozenset[Dim] | None = field(default=None, init=False)
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        """What the value is computed from, conditions included."""
+        return ()
+
+    @property
+    def own_dims(self) -> tuple[Dim, ...]:
+        """Dimensions it depends on by itself."""
+        return ()
+
+
+@dataclass(eq=False)
+class Given(Expression):
+    """An argument of the function."""
+
+    value: ir.Value
+
+
+@dataclass(eq=False)
+class Constant(Expression):
+    """A number."""
+
+    attribute: ir.Attribute
+
+
+@dataclass(eq=False)
+class Length(Expression):
+    """Length of a dimension of an array argument."""
+
+    array: int
+    dim: int
+
+
+@dataclass(eq=False)
+class Count(Expression):
+    """Of the launch: `what` is "count", "start" or "step" of dimension `dim`."""
+
+    what: str
+    dim: int
+
+
+@dataclass(eq=False)
+class Index(Expression):
+    """An index value that is a sum."""
+
+    form: Form
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.form.symbols
+
+    @property
+    def own_dims(self) -> tuple[Dim, ...]:
+        return self.form.dims
+
+
+@dataclass(eq=False)
+class Apply(Expression):
+    """An op without effects on the values of `operands`. `mask` tells where the kernel runs it."""
+
+    name: str
+    operands: tuple[Expression, ...]
+    attributes: dict[str, ir.Attribute]
+    mask: Mask = ()
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (*self.operands, *(condition for condition, _ in self.mask))
+
+
+@dataclass(eq=False)
+class Load(Expression):
+    """What an array holds at the time the load runs; `tensor` is set then."""
+
+    array: int
+    subscripts: tuple[Form, ...]
+    mask: Mask
+    location: ir.Location
+    tensor: Any = None
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return tuple(s for form in self.subscripts for s in form.symbols)
+
+    @property
+    def own_dims(self) -> tuple[Dim, ...]:
+        return tuple(d for form in self.subscripts for d in form.dims)
+
+
+@dataclass(eq=False)
+class Carried(Expression):
+    """A value a loop carries, within the loop; or its last value, after a loop kept in sequence.
+
+    `tensor` holds it for every position of `dims`; within the loop it changes with `loop` as well.
+    """
+
+    dims: tuple[Dim, ...]
+    loop: Dim | None = None
+    tensor: Any = None
+
+    @property
+    def own_dims(self) -> tuple[Dim, ...]:
+        return self.dims if self.loop is None else (*self.dims, self.loop)
+
+
+@dataclass(eq=False)
+class Fold(Expression):
+    """`initial` combined with `value` at every position of `dims` where `mask` holds, in order."""
+
+    combine: str
+    dims: tuple[Dim, ...]
+    value: Expression
+    initial: Expression
+    mask: Mask
+    attributes: dict[str, ir.Attribute]
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.value, self.initial, *(condition for condition, _ in self.mask))
+
+
+def index_expression(form: Form) -> Expression:
+    """The expression of a form: of one value alone, that value."""
+    if form.constant == 0 and len(form.terms) == 1:
+        term, factor = form.terms[0]
+        if factor == 1 and isinstance(term, Expression):
+            return term
+    return Index(ir.IndexType.get(), form)
+
+
+def form_of_value(value: Expression) -> Form:
+    """An index value as a form, at worst with itself as its only term."""
+    return value.form if isinstance(value, Index) else Form(((value, 1),))
+
+
+def reachable(roots: list[Expression]) -> set[Expression]:
+    """Everything the values are computed from, themselves included."""
+    found: set[Expression] = set()
+    waiting = list(roots)
+    while waiting:
+        value = waiting.pop()
+        if value not in found:
+            found.add(value)
+            waiting.extend(value.parts)
+    return found
+
+
+def free_dims(value: Expression) -> frozenset[Dim]:
+    """All dimensions the value depends on, those of its own folds not among them."""
+    known = value.known_dims
+    if known is None:
+        known = frozenset(value.own_dims).union(*(free_dims(part) for part in value.parts))
+        if isinstance(value, Fold):
+            known -= set(value.dims)
+        value.known_dims = known
+    return known
+
+
+def vector_dims(value: Expression) -> list[Dim]:
+    """The dimensions among them that are not run through in sequence at the moment, in order of making."""
+    return sorted((d for d in free_dims(value) if d.value is None), key=lambda d: d.serial)
+
+
+def expressions_of(mask: Mask) -> list[Expression]:
+    return [condition for condition, _ in mask]

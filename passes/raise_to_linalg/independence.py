@@ -1,0 +1,173 @@
+"""Whether two accesses can come to the same cell from different positions of a dimension.
+
+The two run at positions of their own. Subscripts that are the same sum on both sides give equations
+between the positions; solved one after the other they show which dimensions must agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pykern.passes.raise_to_linalg.conditions import facts
+from pykern.passes.raise_to_linalg.expressions import Expression, Load, Mask, reachable
+from pykern.passes.raise_to_linalg.forms import Dim, Form
+from pykern.passes.raise_to_linalg.program import Bind, Statement, Store, statements
+
+
+@dataclass(eq=False)
+class Access:
+    """One access of an array: where, at which positions, whether it writes."""
+
+    array: int
+    subscripts: tuple[Form, ...]
+    dims: tuple[Dim, ...]
+    mask: Mask
+    writes: bool
+    statement: Bind | Store
+
+
+def accesses(body: list[Statement]) -> list[Access]:
+    """Every access of the statements, in order."""
+    found: list[Access] = []
+    for s in statements(body):
+        if isinstance(s, Bind):
+            found.append(Access(s.load.array, s.load.subscripts, s.dims, s.load.mask, False, s))
+        elif isinstance(s, Store):
+            found.append(Access(s.array, s.subscripts, s.dims, s.mask, True, s))
+    return found
+
+
+def conflicts(found: list[Access]) -> Iterator[tuple[Access, Access]]:
+    """Pairs of which one writes an array that the other reads or writes; an access pairs with itself too."""
+    for number, one in enumerate(found):
+        for other in found[number:]:
+            if one.array == other.array and (one.writes or other.writes) and not _commute(one, other):
+                yield one, other
+
+
+def _commute(one: Access, other: Access) -> bool:
+    """Atomics of one kind may come in any order."""
+    pair = one.statement, other.statement
+    return all(isinstance(s, Store) and s.atomic for s in pair) and pair[0].combine == pair[1].combine  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Proofs within one kernel; `changing` are the arrays it writes."""
+
+    changing: frozenset[int]
+
+    def agreeing(self, one: Access, other: Access, known: Iterable[Dim]) -> set[Dim] | None:
+        """Dimensions whose positions must agree where both touch one cell. None: they never do.
+
+        `known` are dimensions taken to agree from the start.
+        """
+        known = set(known)
+        pairs = list(zip(one.subscripts, other.subscripts, strict=True))
+        pairs += _pinned(one, other)
+        pairs = [pair for pair in pairs if not any(self._changes(form) for form in pair)]
+        changed = True
+        while changed:
+            changed = False
+            for left, right in pairs:
+                if _is_apart(left, right, known):
+                    return None
+                for dim in _solved(left, right, known):
+                    known.add(dim)
+                    changed = True
+        return known
+
+    def _changes(self, form: Form) -> bool:
+        """Whether a value in the sum is read from an array that the kernel writes."""
+        loads = (value for value in reachable(list(form.symbols)) if isinstance(value, Load))
+        return any(load.array in self.changing for load in loads)
+
+
+def _pinned(one: Access, other: Access) -> list[tuple[Form, Form]]:
+    """Equations both masks give: `j == 0` on both sides is one between their `j`."""
+    zeros = [{form for literal in a.mask if (f := facts(literal)) for form in f.zero} for a in (one, other)]
+    return [(form, form) for form in zeros[0] & zeros[1]]
+
+
+def _solved(left: Form, right: Form, known: set[Dim]) -> list[Dim]:
+    """Dimensions that `left == right` shows to agree."""
+    if not all(_same(symbol, known) for form in (left, right) for symbol in form.symbols):
+        return []
+    rest = _difference(left, right, known)
+    unknown = [d for d in left.dims if d not in known]
+    if rest is None:
+        return []
+    for dim in sorted(unknown, key=lambda d: -abs(left.factor(d))):
+        factor = left.factor(dim)
+        if right.factor(dim) != factor:
+            continue
+        others = [(term, k) for term, k in rest if term is not dim]
+        spread = _spread(others)
+        if (
+            spread is not None
+            and -abs(factor) < spread[0] + _constant(left, right)
+            and (spread[1] + _constant(left, right) < abs(factor))
+        ):
+            return [dim]
+    return []
+
+
+def _constant(left: Form, right: Form) -> int:
+    return left.constant - right.constant
+
+
+def _difference(left: Form, right: Form, known: set[Dim]) -> list[tuple[Dim, int]] | None:
+    """Terms of `left - right` whose positions are free of each other; None where a symbol is left."""
+    for symbol in {*left.symbols, *right.symbols}:
+        if left.factor(symbol) != right.factor(symbol):
+            return None
+    terms: list[tuple[Dim, int]] = []
+    for dim in dict.fromkeys((*left.dims, *right.dims)):
+        if dim in known:
+            if left.factor(dim) != right.factor(dim):
+                terms.append((dim, left.factor(dim) - right.factor(dim)))
+            continue
+        terms += [(dim, k) for k in (left.factor(dim), -right.factor(dim)) if k]
+    return terms
+
+
+def _spread(terms: list[tuple[Dim, int]]) -> tuple[int, int] | None:
+    """Least and greatest value of a sum, where the dimensions have constant bounds."""
+    low = high = 0
+    for dim, factor in terms:
+        bounds = constant_bounds(dim)
+        if bounds is None or dim.step is not None:
+            return None
+        ends = (factor * bounds[0], factor * bounds[1])
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def constant_bounds(dim: Dim) -> tuple[int, int] | None:
+    """First and last position, where constant bounds are known."""
+    lows = [f.number for f in dim.lows if f.number is not None]
+    highs = [f.number for f in dim.highs if f.number is not None]
+    return (max(lows), max(max(lows), min(highs) - 1)) if lows and highs else None
+
+
+def _is_apart(left: Form, right: Form, known: set[Dim]) -> bool:
+    """Whether the two sums can never be equal."""
+    if not all(_same(symbol, known) for form in (left, right) for symbol in form.symbols):
+        return False
+    terms = _difference(left, right, known)
+    constant = left.constant - right.constant
+    if terms is None or constant == 0:
+        return False
+    if all(dim.step is None for dim, _ in terms):
+        divisor = math.gcd(*(k for _, k in terms))
+        if (constant % divisor if divisor else constant) != 0:
+            return True
+    spread = _spread(terms)
+    return spread is not None and not spread[0] <= -constant <= spread[1]
+
+
+def _same(symbol: Expression, known: set[Dim]) -> bool:
+    """Whether a value is the same on both sides: it depends on dimensions that agree only."""
+    return all(dim in known for value in reachable([symbol]) for dim in value.own_dims)
