@@ -63,7 +63,7 @@ class Program:
         self.active = tuple(active)
         with new_context(), ir.Location.unknown():
             module = ir.Module.parse(text)
-            f = next(op for op in _functions(module) if name_of(op) == "f")
+            f = next(op for op in functions(module) if name_of(op) == "f")
             vjp = reverse(f, self.active, checkpoint)
             forward(f, self.active)
             if second:
@@ -72,7 +72,7 @@ class Program:
                 change(module)
             run_pass(Upstream(SIMPLIFY), module)
             self.text = str(module)
-            self.signatures = {name_of(op): _prepare(op) for op in _functions(module)}
+            self.signatures = {name_of(op): _prepare(op) for op in functions(module)}
             run_pass(Upstream(BUFFERS), module)
             run_pass(Upstream(LOWERING), module)
             self._engine = ExecutionEngine(module, opt_level=0, shared_libs=LIBRARIES)
@@ -100,7 +100,7 @@ class Program:
         return self.text[start : self.text.index("\n  }\n", start)]
 
 
-def _functions(module: ir.Module) -> list[func.FuncOp]:
+def functions(module: ir.Module) -> list[func.FuncOp]:
     return [op for op in module.body.operations if isinstance(op, func.FuncOp)]
 
 
@@ -148,6 +148,20 @@ def _cell(argument, kind: str):
     if isinstance(argument, np.ndarray):
         return ctypes.pointer(get_ranked_memref_descriptor(argument))
     return _CELLS[kind](argument)
+
+
+def return_only(module: ir.Module, name: str, first: int) -> None:
+    """Let the function `name` return its results from `first` on only."""
+    function = next(op for op in functions(module) if name_of(op) == name)
+    block = function.regions[0].blocks[0]
+    old = block.operations[len(block.operations) - 1].operation
+    kept = list(old.operands)[first:]
+    with ir.InsertionPoint(old), old.location:
+        func.ReturnOp(kept)
+    old.erase()
+    inputs, results = [a.type for a in block.arguments], [v.type for v in kept]
+    function.operation.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
+    del function.operation.attributes["res_attrs"]
 
 
 def random_like(arguments: Sequence, rng: np.random.Generator) -> list:

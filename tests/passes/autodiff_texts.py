@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
@@ -19,10 +20,7 @@ def generic(
         f"affine_map<{loops.strip()} -> ({p.strip().strip('()')})>" for p in places.split("),")
     )
     kinds_text = ", ".join({"p": '"parallel"', "r": '"reduction"'}[k] for k in kinds)
-    elements = [
-        t.split(":")[1].strip().removesuffix(">").rsplit("x", 1)[-1].removeprefix("tensor<")
-        for t in [*inputs, into]
-    ]
+    elements = [re.sub(r"tensor<(?:\d+x)*|>", "", t.split(":")[1].strip()) for t in [*inputs, into]]
     names = [f"%{chr(ord('a') + k)}" for k in range(len(inputs))] + ["%o"]
     arguments = ", ".join(f"{n}: {e}" for n, e in zip(names, elements, strict=True))
     values, kinds_of = [t.split(":")[0].strip() for t in inputs], [t.split(":")[1].strip() for t in inputs]
@@ -62,7 +60,8 @@ def full(result: str, type: str, value: str = "%zero") -> str:
 
 
 def pointwise(result: str, inputs: Sequence[str], body: str, type: str) -> str:
-    """An elementwise op on tensors of one type; the body's last value is ``%r``."""
+    """An elementwise op on tensors of one type; the body's lines end with ``;``, its last value is ``%r``."""
+    body = body.replace("; ", "\n")
     rank = type.count("x")
     loops = ", ".join(f"d{k}" for k in range(rank))
     maps = f"({loops}) -> " + ", ".join([f"({loops})"] * (len(inputs) + 1))

@@ -7,13 +7,13 @@ factor is read stays a contraction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import arith, linalg
 
-from pykern.passes.autodiff.raised.values import element, empty_like, identity_map, shape
+from pykern.passes.autodiff.raised.values import element, empty, empty_like, identity_map, shape
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,14 @@ class Output:
 
 
 class GenericBuilder:
-    """Write the body inside ``with builder.body:``, then `finish`, or `drop` it."""
+    """Write the body inside ``with builder.body:``, then `finish`, or `drop` it.
 
-    def __init__(self, loops: int) -> None:
+    `extents` are the loops' trip counts, asked where no operand that is left gives them.
+    """
+
+    def __init__(self, loops: int, extents: Callable[[], Sequence[int]] | None = None) -> None:
         self.loops = loops
+        self._extents = extents
         # a region to write in until the operands are known
         self._holder = ir.Operation.create("scf.execute_region", regions=1)
         self._block = self._holder.regions[0].blocks.append()
@@ -39,6 +43,11 @@ class GenericBuilder:
     @property
     def body(self) -> ir.InsertionPoint:
         return ir.InsertionPoint(self._block)
+
+    @property
+    def maps(self) -> set[str]:
+        """The maps of the inputs so far."""
+        return {map for _, map in self._inputs}
 
     def input(self, value: ir.Value, map: ir.AffineMap) -> ir.Value:
         """The element of `value` at `map` of the loops."""
@@ -50,6 +59,7 @@ class GenericBuilder:
 
     def finish(self, outputs: Sequence[Output], kinds: Sequence[str] | None = None) -> list[ir.Value]:
         """Make the op. `kinds`: the iterators; by default what the first output's map leaves out is reduced."""
+        self._bound([output.map for output in outputs])
         yielded = []
         for output in outputs:
             held = self._block.add_argument(element(output.init.type), ir.Location.current)
@@ -71,6 +81,18 @@ class GenericBuilder:
         self._block.append_to(op.operation.regions[0])
         self._holder.erase()
         return list(op.operation.results)
+
+    def _bound(self, maps: Sequence[ir.AffineMap]) -> None:
+        """Give loops that no operand names alone their bounds, by an operand of their shape."""
+        maps = [*maps, *(map for map, _ in self._inputs.values())]
+        named = {str(e) for map in maps for e in map.results if isinstance(e, ir.AffineDimExpr)}
+        missing = [d for d in range(self.loops) if f"d{d}" not in named]
+        if missing:
+            assert self._extents is not None, "loops without bounds"
+            sizes = self._extents()
+            shape_only = empty([sizes[d] for d in missing], ir.F32Type.get())
+            map = ir.AffineMap.get(self.loops, 0, [ir.AffineExpr.get_dim(d) for d in missing])
+            self.input(shape_only, map)
 
     def drop(self) -> None:
         self._holder.erase()

@@ -17,8 +17,8 @@ from pykern.passes.autodiff.raised.values import index
 
 
 def count_while(op: ir.Operation, varied: set[ir.Value]) -> bool:
-    """Rewrite `op` if it is a while whose results vary."""
-    if op.name != "scf.while" or not any(result in varied for result in op.results):
+    """Rewrite `op` if it is a while of which a result that varies is used (of the count's own, none is)."""
+    if op.name != "scf.while" or not any(r in varied and any(r.uses) for r in op.results):
         return False
     before, after = [region.blocks[0] for region in op.regions]
     with ir.InsertionPoint(op), op.location:

@@ -28,7 +28,7 @@ def add_lookups(adjoint: Adjoint, lookups: list[Lookup]) -> None:
 
 def _add(adjoint: Adjoint, lookup: Lookup) -> None:
     op, read = adjoint.op, lookup.extract.results[0]
-    builder = GenericBuilder(op.loops)
+    builder = GenericBuilder(op.loops, lambda: op.extents)
     with builder.body:
         frame = Frame(op, adjoint.scope, builder)
         flowing = backward(op, frame.primal, [seed(frame) for seed in adjoint.seeds], [read])

@@ -11,13 +11,15 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import scf
 
+from pykern.passes.autodiff.raised.binomial import Snapshots
 from pykern.passes.autodiff.raised.block import ReverseBlock
 from pykern.passes.autodiff.raised.clone import body_of, clone_block, free_values, terminator_operands
 from pykern.passes.autodiff.raised.cotangents import Cotangents
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.stack import peek, push, stack_type
-from pykern.passes.autodiff.raised.trips import Trips
+from pykern.passes.autodiff.raised.strips import ATTRIBUTE, parse
+from pykern.passes.autodiff.raised.trips import Trips, room
 from pykern.passes.autodiff.raised.values import Index, element, empty, index, minus
 from pykern.passes.kernels import identity
 
@@ -36,7 +38,10 @@ def reverse_for(op: ir.Operation, scope: Scope, cotangents: Cotangents, block: R
     scope.anchor = made.operation
     with ir.InsertionPoint(made.body):
         trip = minus(minus(trips.count, 1), made.induction_variable)
-        stored = Stored(op, scope, trips.count, trip)
+        kind, number = (
+            parse(ir.StringAttr(op.attributes[ATTRIBUTE]).value) if ATTRIBUTE in op.attributes else ("all", 0)
+        )
+        stored = Snapshots(op, scope, number) if kind == "binomial" else Stored(op, scope, trips.count, trip)
         inner = Scope(body, made.body, scope, stored.value)
         inner.known[variable] = trips.variable(trip)
         inside = Cotangents(cotangents.varied)
@@ -49,9 +54,9 @@ def reverse_for(op: ir.Operation, scope: Scope, cotangents: Cotangents, block: R
         wanted = [*(carried[k] for k in active), *outer]
         scf.YieldOp([inside.take_or_zero(value, inner) for value in wanted])
     inside.check_all_taken()
-    stored.store()
+    made = stored.finish(made)
     scope.anchor = None
-    results = list(made.results)
+    results = list(made.results)[: len(start)]
     for value, result in zip(outer, results[len(active) :], strict=True):
         cotangents.add(value, result)
     for k, result in zip(active, results, strict=False):
@@ -72,20 +77,22 @@ class Stored:
             raise refused(self.op, "a tensor of a size known at run time cannot be stored in every trip")
         with self.scope.here:
             promise = ir.Operation.create(
-                "builtin.unrealized_conversion_cast", results=[stack_type(self.count, argument.type)]
+                "builtin.unrealized_conversion_cast",
+                results=[stack_type(room(self.op, self.count), argument.type)],
             )
         self._promised[place] = promise
         return peek(promise.results[0], self.trip, argument.type)
 
-    def store(self) -> None:
-        """Make the forward loop push what was read, and keep the promises."""
+    def finish(self, reverse: scf.ForOp) -> scf.ForOp:
+        """Make the forward loop push what was read, and keep the promises; the reverse loop stays."""
         if not self._promised:
-            return
+            return reverse
         places = sorted(self._promised)
         stacks = storing(self.op, self.scope, places)
         for place, stack in zip(places, stacks, strict=True):
             self._promised[place].results[0].replace_all_uses_with(stack)
             self._promised[place].erase()
+        return reverse
 
 
 def storing(op: ir.Operation, scope: Scope, places: list[int]) -> list[ir.Value]:
@@ -96,10 +103,10 @@ def storing(op: ir.Operation, scope: Scope, places: list[int]) -> list[ir.Value]
     with ir.InsertionPoint(old), old.location:
         bounds, inits = list(old.operands)[:3], list(old.operands)[3:]
         trips, body = Trips.of(*bounds), body_of(old)
-        stacks = []
+        length, stacks = room(op, trips.count), []
         for place in places:
-            type = stack_type(trips.count, inits[place].type)
-            stacks.append(empty([trips.count, *list(type.shape)[1:]], element(type)))
+            type = stack_type(length, inits[place].type)
+            stacks.append(empty([length, *list(type.shape)[1:]], element(type)))
         new = scf.ForOp(*bounds, [*inits, *stacks])
         with ir.InsertionPoint(new.body):
             arguments = list(new.inner_iter_args)

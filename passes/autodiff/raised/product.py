@@ -33,7 +33,7 @@ def other_factors(op: Structured, output: int, scope: Scope) -> Others:
     reduced = [d for d in range(op.loops) if d not in kept]
     map = affine(op.loops, [ir.AffineExpr.get_dim(d) for d in (*reduced, *kept)])
     sizes = [op.extents[d] for d in (*reduced, *kept)]
-    builder = GenericBuilder(op.loops)
+    builder = GenericBuilder(op.loops, lambda: op.extents)
     with builder.body:
         value = Frame(op, scope, builder).primal.value(contribution)
     factors = builder.finish([Output(empty(sizes, value.type), map, value)])[0]

@@ -95,7 +95,7 @@ def ties(op: Structured, output: int, scope: Scope) -> ir.Value:
     result, map = scope.value(op.op.results[output]), op.output_map(output)
     one = full(sizes_of(result), result.type.element_type, 1.0)
     start = elementwise(where_equal, [scope.value(op.outputs[output]), result, one])
-    builder = GenericBuilder(op.loops)
+    builder = GenericBuilder(op.loops, lambda: op.extents)
     with builder.body:
         frame = Frame(op, scope, builder)
         here = frame.primal.value(contribution)

@@ -25,43 +25,82 @@ if TYPE_CHECKING:
 
 def add_slices(adjoint: Adjoint, source: ir.Value, cuts: list[Target]) -> None:
     """Add what flows to the slices `cuts` of `source` to the cotangent of `source`."""
-    parts = _parts(adjoint, cuts)
-    if not parts:
-        return
-    rank, sizes = len(shape(source)), shape(source)
-    offsets = {target: _offsets(target) for target, _ in parts}
-    low = [max(offsets[target][d] for target, _ in parts) for d in range(rank)]
+    rank = len(shape(source))
     builder = GenericBuilder(rank)
-    padded: dict[ir.Value, ir.Value] = {}
+    moves = _Moves(builder, shape(source), [_offsets(target) for target in cuts])
+    parts = _parts(adjoint, cuts)
     total = None
-    for target, part in parts:
-        if part not in padded:
-            room = [max(low[d] + shape(part)[d], low[d] + sizes[d]) for d in range(rank)]
-            high = [room[d] - low[d] - shape(part)[d] for d in range(rank)]
-            padded[part] = _pad(part, low, high)
-        moved = _cut(padded[part], [low[d] - offsets[target][d] for d in range(rank)], sizes)
-        with builder.body:
-            here = builder.input(moved, identity_map(rank))
-            total = here if total is None else arith.addf(total, here)
+    for target in cuts:
+        here = None
+        if parts is None:
+            frame = _MovedFrame(adjoint, builder, moves, _offsets(target))
+            with builder.body:
+                here = next((value for _, value in adjoint.swept(frame, [target])), None)
+        elif target in parts:
+            here = moves.element(parts[target], _offsets(target))
+        if here is not None:
+            with builder.body:
+                total = here if total is None else arith.addf(total, here)
+    if total is None:
+        builder.drop()
+        return
     held = adjoint.cotangents.take(source)
     init = blank(source, adjoint.scope) if held is None else held
     result = builder.finish([Output(init, identity_map(rank), total, accumulate=held is not None)])[0]
     adjoint.cotangents.add(source, result)
 
 
-def _parts(adjoint: Adjoint, cuts: list[Target]) -> list[tuple[Target, ir.Value]]:
-    """The cotangent of every slice, as tensors; slices to which the same flows share one."""
-    builder = GenericBuilder(adjoint.op.loops)
-    with builder.body:
-        swept = adjoint.swept(Frame(adjoint.op, adjoint.scope, builder), cuts)
-    distinct = list(dict.fromkeys(value for _, value in swept))
-    if not distinct:
-        builder.drop()
-        return []
+def _parts(adjoint: Adjoint, cuts: list[Target]) -> dict[Target, ir.Value] | None:
+    """The cotangent of every slice, as tensors; slices to which the same flows share one.
+
+    None where the gather can compute them itself: the body's adjoint reads cotangents alone.
+    """
+    builder = GenericBuilder(adjoint.op.loops, lambda: adjoint.op.extents)
     map = identity_map(adjoint.op.loops)
+    with builder.body:
+        frame = Frame(adjoint.op, adjoint.scope, builder)
+        swept = adjoint.swept(frame, cuts)
+    if not swept or (not frame.reads_primal and builder.maps == {str(map)}):
+        builder.drop()
+        return None if swept else {}
+    distinct = list(dict.fromkeys(value for _, value in swept))
     outputs = [Output(empty(adjoint.op.extents, v.type), map, v) for v in distinct]
     tensors = dict(zip(distinct, builder.finish(outputs), strict=True))
-    return [(target, tensors[value]) for target, value in swept]
+    return {target: tensors[value] for target, value in swept}
+
+
+class _Moves:
+    """Tensors over the slices' places, padded once, and read from the source's places."""
+
+    def __init__(self, builder: GenericBuilder, sizes: list[int], offsets: list[list[int]]) -> None:
+        self.builder, self.sizes = builder, sizes
+        self.low = [max(column) for column in zip(*offsets, strict=True)]
+        self._padded: dict[ir.Value, ir.Value] = {}
+        self._moved: dict[tuple[ir.Value, tuple[int, ...]], ir.Value] = {}
+
+    def element(self, value: ir.Value, offsets: list[int]) -> ir.Value:
+        """At each place of the source the element of `value` from the slice at `offsets`."""
+        key = (value, tuple(offsets))
+        if key not in self._moved:
+            if value not in self._padded:
+                room = [max(n, size) for n, size in zip(shape(value), self.sizes, strict=True)]
+                high = [total - n for total, n in zip(room, shape(value), strict=True)]
+                self._padded[value] = _pad(value, self.low, high)
+            start = [low - offset for low, offset in zip(self.low, offsets, strict=True)]
+            self._moved[key] = _cut(self._padded[value], start, self.sizes)
+        return self.builder.input(self._moved[key], identity_map(len(self.sizes)))
+
+
+class _MovedFrame(Frame):
+    """The body's adjoint at a place of the source, for the slice at `offsets`."""
+
+    def __init__(self, adjoint: Adjoint, builder: GenericBuilder, moves: _Moves, offsets: list[int]) -> None:
+        super().__init__(adjoint.op, adjoint.scope, builder)
+        self.moves, self.offsets = moves, offsets
+
+    def bring(self, value: ir.Value, map: ir.AffineMap) -> ir.Value:
+        with self.scope.here:
+            return self.moves.element(value, self.offsets)
 
 
 def _offsets(target: Target) -> list[int]:

@@ -13,7 +13,7 @@ from mlir.dialects import func, scf
 
 from pykern.errors import PassError
 from pykern.passes.autodiff.raised.clone import body_of, clone_block
-from pykern.passes.autodiff.raised.trips import Trips
+from pykern.passes.autodiff.raised.trips import AT_MOST, Trips
 from pykern.passes.autodiff.raised.values import divided, index, plus, smaller, times
 from pykern.passes.kernels import find
 
@@ -29,7 +29,7 @@ def split_loops(function: func.FuncOp, checkpoint: str) -> None:
         is_outer = op.parent is not None and op.parent.name == "func.func"
         text = op.attributes[ATTRIBUTE].value if asked else checkpoint if is_outer else "all"
         kind, number = parse(text)
-        if kind == "every":
+        if kind == "every" and number > 1:
             _split(op, number)
         elif kind == "binomial":
             op.attributes[ATTRIBUTE] = ir.StringAttr.get(text)
@@ -51,6 +51,8 @@ def _split(op: ir.Operation, strip: int) -> None:
     body, inits = body_of(op), list(op.operands)[3:]
     with ir.InsertionPoint(op), op.location:
         trips = Trips.of(*list(op.operands)[:3])
+        if isinstance(trips.count, int) and trips.count <= strip:
+            return  # one strip: the state at its start is there anyhow
         strips = divided(plus(trips.count, strip - 1), strip)
         outer = scf.ForOp(index(0), index(strips), index(1), inits)
         with ir.InsertionPoint(outer.body):
@@ -61,6 +63,7 @@ def _split(op: ir.Operation, strip: int) -> None:
                 variable = trips.variable(inner.induction_variable)
                 known = dict(zip(body.arguments, [variable, *inner.inner_iter_args], strict=True))
                 scf.YieldOp(clone_block(body, known))
+            inner.operation.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), strip)
             scf.YieldOp(list(inner.results))
     for old, new in zip(op.results, outer.results, strict=True):
         old.replace_all_uses_with(new)

@@ -69,7 +69,7 @@ def _whole(op: Structured, output: int, writer: Writer) -> ir.Value:
     init, map = op.outputs[output], op.output_map(output)
     is_sum = op.combined[output].kind is Kind.ADD
     start = writer.tangent(init) if is_sum else empty_like(writer.value(init))
-    builder = GenericBuilder(op.loops)
+    builder = GenericBuilder(op.loops, lambda: op.extents)
     with builder.body:
         frame = Frame(op, writer, builder)
         flowing = forward(op, frame.primal, element_tangents(op, frame, writer))
@@ -89,7 +89,7 @@ def _extremum(op: Structured, output: int, writer: Writer) -> ir.Value:
         lambda old, best, tangent, n: where_equal(old, best, arith.divf(tangent, n)),
         [writer.value(init), result, writer.tangent(init), count],
     )
-    builder = GenericBuilder(op.loops)
+    builder = GenericBuilder(op.loops, lambda: op.extents)
     with builder.body:
         frame = Frame(op, writer, builder)
         flowing = forward(op, frame.primal, element_tangents(op, frame, writer))

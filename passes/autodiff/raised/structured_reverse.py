@@ -55,7 +55,7 @@ class Adjoint:
 
     def group(self, group: Sequence[Target]) -> None:
         """One op for targets whose maps name the same loops."""
-        builder = GenericBuilder(self.op.loops)
+        builder = GenericBuilder(self.op.loops, lambda: self.op.extents)
         with builder.body:
             values = self.swept(Frame(self.op, self.scope, builder), group)
         if values:
@@ -65,7 +65,7 @@ class Adjoint:
 
     def other(self, target: Target) -> None:
         """A target at a map that is no projection."""
-        builder = GenericBuilder(self.op.loops)
+        builder = GenericBuilder(self.op.loops, lambda: self.op.extents)
         with builder.body:
             frame = gathering_frame(self.op, self.scope, builder, target)
             values = self.swept(frame or Frame(self.op, self.scope, builder), [target])

@@ -18,6 +18,16 @@ from pykern.passes.autodiff.raised.values import (
     times,
 )
 
+AT_MOST = "kern.trips_at_most"
+"""On an scf.for: a bound of its trips, where their number is known at run time only."""
+
+
+def room(op: ir.Operation, count: Index) -> Index:
+    """For how many trips there has to be room."""
+    if isinstance(count, int) or AT_MOST not in op.attributes:
+        return count
+    return ir.IntegerAttr(op.attributes[AT_MOST]).value
+
 
 @dataclass(frozen=True)
 class Trips:
