@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pykern.errors import PassError
 from pykern.passes.autodiff.direct.forward import ForwardKernel
 from pykern.passes.autodiff.direct.reverse import ReverseKernel
+from pykern.passes.autodiff.raised.forward import Forward
+from pykern.passes.autodiff.raised.reverse import Reverse
 from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.drop_stop_gradient import DropStopGradient
 from pykern.passes.expand_fp8 import ExpandFp8
@@ -35,10 +37,12 @@ OWN: tuple[type[Pass], ...] = (
     ExpandFp8,
     ExpandMath,
     ExpandNdrange,
+    Forward,
     ForwardKernel,
     HoistAtomics,
     NarrowIndices,
     RaiseToLinalg,
+    Reverse,
     ReverseKernel,
     SimplifyKern,
     TightenBounds,
