@@ -18,13 +18,15 @@ from pykern.passes.kernels import named, replace
 class FreshInserts(Pass):
     """Insert a computed box into a new array rather than into the old one that its values come from.
 
-    A stencil step `y = x with its interior replaced by f(x)` cannot be done in place: bufferization would
+    Values read from the very box, element by element (`x[1:-1] += ...`), are computed in place. But a
+    stencil step `y = x with its interior replaced by f(x)` cannot be done in place: bufferization would
     compute the interior aside and copy it. Here the interior is computed in its place in a new array, and
     only the rim is copied.
 
     In:  `tensor.insert_slice` of a linalg.generic's result, with constant offsets and steps of 1, into a
          tensor that the values are computed from.
-    Out: the same values, inserted into a `tensor.empty` that first got the rim.
+    Out: the same values, computed into the box of the tensor itself where that is right, else inserted
+         into a `tensor.empty` that first got the rim.
     """
 
     name: ClassVar[str] = "kern-fresh-inserts"
@@ -32,13 +34,17 @@ class FreshInserts(Pass):
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
             for insert in named(function, "tensor.insert_slice"):
-                box = _box(insert)
-                if box is not None and _pays(insert, *box):
+                box = _box(insert, ir.RankedTensorType(insert.operands[0].type).rank)
+                if box is None or not _is_computed(insert) or not _reads(insert):
+                    continue
+                if _only_the_box(insert, *box):
+                    _compute_in(insert, insert.operands[1], *box)
+                elif _pays(insert, box[1]):
                     _make_fresh(insert, *box)
 
 
-def _box(insert: ir.Operation) -> tuple[list[int], list[int]] | None:
-    """Offsets and sizes, where they are constant, dense and of full rank."""
+def _box(insert: ir.Operation, rank: int) -> tuple[list[int], list[int]] | None:
+    """Offsets and sizes of a slice, where they are constant, dense and of full rank."""
     dynamic = ir.ShapedType.get_dynamic_size()
     offsets, sizes, strides = (
         list(ir.DenseI64ArrayAttr(insert.attributes[f"static_{name}"]))
@@ -46,25 +52,43 @@ def _box(insert: ir.Operation) -> tuple[list[int], list[int]] | None:
     )
     if dynamic in (*offsets, *sizes, *strides) or ir.ShapedType.get_dynamic_stride_or_offset() in offsets:
         return None
-    same_rank = ir.RankedTensorType(insert.operands[0].type).rank == len(offsets)
-    return (offsets, sizes) if same_rank and all(s == 1 for s in strides) else None
+    return (offsets, sizes) if rank == len(offsets) and all(s == 1 for s in strides) else None
 
 
-def _pays(insert: ir.Operation, offsets: list[int], sizes: list[int]) -> bool:
-    """Whether in place would need a second array anyway, and the rim is the smaller part."""
-    value, old = insert.operands[0], insert.operands[1]
+def _is_computed(insert: ir.Operation) -> bool:
+    """Whether the value is the only result of a linalg.generic, made for this alone."""
+    value = insert.operands[0]
     if isinstance(value.owner, ir.Block) or value.owner.operation.name != "linalg.generic":
         return False
     generic = value.owner.operation
     if len(list(value.uses)) != 1 or outputs_of(generic) != 1 or generic.block != insert.block:
         return False
     out = list(generic.operands)[-1]
-    if isinstance(out.owner, ir.Block) or out.owner.operation.name != "tensor.empty":
+    return not isinstance(out.owner, ir.Block) and out.owner.operation.name == "tensor.empty"
+
+
+def _only_the_box(insert: ir.Operation, offsets: list[int], sizes: list[int]) -> bool:
+    """Whether all that is read of the old tensor is the box, each element where it is written."""
+    generic, old = insert.operands[0].owner.operation, insert.operands[1]
+    maps = [str(ir.AffineMapAttr(m).value) for m in ir.ArrayAttr(generic.attributes["indexing_maps"])]
+    if "reduction" in str(generic.attributes["iterator_types"]):
         return False
+    for value, reads in zip(list(generic.operands)[:-1], maps[:-1], strict=True):
+        if _source(value) != old:
+            continue
+        slice_ = None if value == old else value.owner.operation
+        if slice_ is None or slice_.operands[0] != old or reads != maps[-1]:
+            return False
+        if _box(slice_, ir.RankedTensorType(value.type).rank) != (offsets, sizes):
+            return False
+    return True
+
+
+def _pays(insert: ir.Operation, sizes: list[int]) -> bool:
+    """Whether in place would need a second array anyway, and the rim is the smaller part."""
+    old = insert.operands[1]
     shape = ir.RankedTensorType(old.type).shape
-    if 2 * math.prod(sizes) < math.prod(shape) or not _reads(generic, old):
-        return False
-    return not _is_updated_argument(old)
+    return 2 * math.prod(sizes) >= math.prod(shape) and not _is_updated_argument(old)
 
 
 def _is_updated_argument(old: ir.Value) -> bool:
@@ -78,14 +102,16 @@ def _is_updated_argument(old: ir.Value) -> bool:
     return "bufferization.writable" in mark and bool(ir.BoolAttr(mark["bufferization.writable"]).value)
 
 
-def _reads(generic: ir.Operation, old: ir.Value) -> bool:
-    """Whether the values come from slices of `old`."""
-    for value in list(generic.operands)[:-1]:
-        while not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.extract_slice":
-            value = value.owner.operation.operands[0]
-        if value == old:
-            return True
-    return False
+def _reads(insert: ir.Operation) -> bool:
+    """Whether the values come from (slices of) the old tensor."""
+    generic = insert.operands[0].owner.operation
+    return any(_source(value) == insert.operands[1] for value in list(generic.operands)[:-1])
+
+
+def _source(value: ir.Value) -> ir.Value:
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.extract_slice":
+        value = value.owner.operation.operands[0]
+    return value
 
 
 def _make_fresh(insert: ir.Operation, offsets: list[int], sizes: list[int]) -> None:
@@ -96,10 +122,17 @@ def _make_fresh(insert: ir.Operation, offsets: list[int], sizes: list[int]) -> N
         for strip_offsets, strip_sizes in rim(list(kind.shape), offsets, sizes):
             strip = _slice(old, strip_offsets, strip_sizes)
             new = _insert(strip, new, strip_offsets, strip_sizes)
-        target = _slice(new, offsets, sizes)
-    generic.operands[len(generic.operands) - 1] = target
+    _compute_in(insert, new, offsets, sizes)
+
+
+def _compute_in(insert: ir.Operation, target: ir.Value, offsets: list[int], sizes: list[int]) -> None:
+    """Let the values be computed in the box of `target`."""
+    generic = insert.operands[0].owner.operation
+    with ir.InsertionPoint(generic), insert.location:
+        box = _slice(target, offsets, sizes)
+    generic.operands[len(generic.operands) - 1] = box
     with ir.InsertionPoint(insert), insert.location:
-        replace(insert, [_insert(generic.results[0], new, offsets, sizes)])
+        replace(insert, [_insert(generic.results[0], target, offsets, sizes)])
 
 
 def rim(shape: list[int], offsets: list[int], sizes: list[int]) -> list[tuple[list[int], list[int]]]:

@@ -1,4 +1,4 @@
-"""Every use of an empty tensor gets an empty tensor of its own."""
+"""Every use of an empty or constant tensor gets a tensor of its own."""
 
 from __future__ import annotations
 
@@ -8,29 +8,41 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import named
+from pykern.passes.kernels import find
 
 
 @dataclass(frozen=True)
 class SeparateEmpties(Pass):
-    """Put a `tensor.empty` right before each op that uses one.
+    """Put a `tensor.empty`, or a fill with a scalar, right before each op that uses one.
 
     Upstream merges equal ones and moves them out of loops; bufferization would then take them for one
-    buffer that is kept from one iteration to the next, and copy.
+    buffer that is kept from one use to the next, and copy.
 
     In:  tensors.
-    Out: the same; each `tensor.empty` has one use, behind it.
+    Out: the same; each `tensor.empty` and each linalg.generic that reads no tensor has one use, behind it.
     """
 
     name: ClassVar[str] = "kern-separate-empties"
 
     def run(self, module: ir.Module) -> None:
-        for op in named(module.operation, "tensor.empty"):
-            for use in list(op.result.uses):
-                user = use.owner.operation
-                with ir.InsertionPoint(user), op.location:
-                    own = op.clone()
-                for n, operand in enumerate(op.operands):
-                    own.operands[n] = operand
-                user.operands[use.operand_number] = own.results[0]
-            op.erase()
+        for op in find(module.operation, _is_fill):  # fills first: each then uses an empty tensor
+            _separate(op)
+        for op in find(module.operation, lambda op: op.name == "tensor.empty"):
+            _separate(op)
+
+
+def _is_fill(op: ir.Operation) -> bool:
+    if op.name != "linalg.generic" or len(op.results) != 1:
+        return False
+    return not any(isinstance(v.type, ir.RankedTensorType) for v in list(op.operands)[:-1])
+
+
+def _separate(op: ir.Operation) -> None:
+    for use in list(op.results[0].uses):
+        user = use.owner.operation
+        with ir.InsertionPoint(user), op.location:
+            own = op.clone()
+        for n, operand in enumerate(op.operands):
+            own.operands[n] = operand
+        user.operands[use.operand_number] = own.results[0]
+    op.erase()

@@ -1,0 +1,45 @@
+"""The functions that launch kernels go back into the program that calls them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.raise_launches import drop_unused_kernels
+from pykern.passes.autodiff.raised.clone import clone_block
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import body, named, replace
+
+
+@dataclass(frozen=True)
+class InlineLaunches(Pass):
+    """Undo `kern-outline-launches`, after the calls were differentiated.
+
+    In:  programs that call functions of the module. Out: the same with the bodies in place of the calls;
+         the functions, and kernels nobody launches, are gone.
+    """
+
+    name: ClassVar[str] = "kern-inline-launches"
+
+    def run(self, module: ir.Module) -> None:
+        functions = {
+            ir.StringAttr(o.attributes["sym_name"]).value: o.operation
+            for o in module.body.operations
+            if "sym_name" in o.attributes
+        }
+        for program in programs(module):
+            for call in named(program, "func.call"):
+                callee = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
+                if "kern.kernel" in callee.attributes:
+                    continue
+                known = dict(zip(body(callee).arguments, call.operands, strict=True))
+                with ir.InsertionPoint(call), call.location:
+                    results = clone_block(body(callee), known)
+                replace(call, results)
+        for function in functions.values():
+            if "kern.kernel" not in function.attributes and "kern.program" not in function.attributes:
+                function.erase()
+        drop_unused_kernels(module)

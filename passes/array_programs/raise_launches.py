@@ -1,0 +1,132 @@
+"""Kernels that a program launches, as operations on tensors in the program itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.errors import NotRaisable
+from pykern.passes.array_programs.aliases import programs
+from pykern.passes.autodiff.raised.clone import clone
+from pykern.passes.framework import Pass, run_pass
+from pykern.passes.kernels import body, find, index_constant, named
+from pykern.passes.pipelines import kern_pipeline
+from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
+from pykern.source import KernelOptions
+
+
+@dataclass(frozen=True)
+class RaiseLaunches(Pass):
+    """Put the raised form of a kernel in place of its launch, where there is one.
+
+    In:  programs on tensors that launch kernels on buffers of their tensors.
+    Out: the same without the launches that raise; kernels nobody launches are gone.
+    """
+
+    name: ClassVar[str] = "kern-raise-launches"
+    only_parallel: bool = False
+    """Leave kernels whose raised form has reductions or loops to run work-item by work-item."""
+
+    def run(self, module: ir.Module) -> None:
+        raised: dict[str, ir.Module | None] = {}
+        for program in programs(module):
+            for launch in named(program, "kern.launch"):
+                symbol = launch.opview.kernel
+                if symbol not in raised:
+                    raised[symbol] = _raised(module, symbol, self.only_parallel)
+                form = raised[symbol]
+                if form is not None:
+                    _put(launch, form)
+        drop_unused_kernels(module)
+
+
+def drop_unused_kernels(module: ir.Module) -> None:
+    """Erase the kernels no launch names."""
+    used = {op.opview.kernel for op in named(module.operation, "kern.launch")}
+    for op in [o.operation for o in module.body.operations]:
+        if "kern.kernel" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value not in used:
+            op.erase()
+
+
+def _raised(module: ir.Module, symbol: str, only_parallel: bool) -> ir.Module | None:
+    """A module of the kernel's raised form alone; None where it has none."""
+    kernel = next(
+        o.operation
+        for o in module.body.operations
+        if "sym_name" in o.attributes and ir.StringAttr(o.attributes["sym_name"]).value == symbol
+    )
+    with kernel.location:
+        alone = ir.Module.create()
+        with ir.InsertionPoint(alone.body):
+            kernel.clone()
+        kern_pipeline(KernelOptions()).run(alone, texts=False)
+        try:
+            run_pass(RaiseToLinalg(), alone)
+        except NotRaisable:
+            return None
+    if only_parallel and not _is_parallel(alone):
+        return None
+    return alone
+
+
+def _is_parallel(module: ir.Module) -> bool:
+    """Whether every operation runs over independent elements."""
+    loops = find(module.operation, lambda op: op.name.startswith(("linalg.", "scf.")) and bool(op.regions))
+    for op in loops:
+        if op.name == "linalg.fill":
+            continue
+        if op.name != "linalg.generic":
+            return False
+        if any("parallel" not in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])):
+            return False
+    return True
+
+
+def _put(launch: ir.Operation, form: ir.Module) -> None:
+    """The raised body at the place of the launch, on the tensors its buffers came from."""
+    function = form.body.operations[0].operation
+    view = launch.opview
+    passed = list(view.call.operands)
+    arguments = list(body(function).arguments)
+    buffers = dict(zip(arguments, passed, strict=False))
+    tensors = {a: _tensor_of(v) for a, v in buffers.items() if isinstance(v.type, ir.MemRefType)}
+    known: dict[ir.Value, ir.Value] = {
+        a: v for a, v in buffers.items() if not isinstance(v.type, ir.MemRefType)
+    }
+    with ir.InsertionPoint(launch), launch.location:
+        extent = [n for triple in zip(view.ndrange, view.starts, view.steps, strict=True) for n in triple]
+        for argument, value in zip(arguments[len(passed) :], extent, strict=True):
+            known[argument] = index_constant(value)
+    after: dict[ir.Value, ir.Value] = {}
+    with ir.InsertionPoint(launch):
+        for op in [o.operation for o in body(function).operations][:-1]:
+            if op.name == "bufferization.to_tensor":
+                known[op.results[0]] = tensors[op.operands[0]]
+            elif op.name == "bufferization.materialize_in_destination":
+                after[buffers[op.operands[1]]] = known[op.operands[0]]
+            else:
+                copy = clone(op, lambda value: known.get(value, value))
+                known.update(zip(op.results, copy.results, strict=True))
+    _replace_results(launch, after)
+    launch.erase()
+    for buffer in {v for v in passed if isinstance(v.type, ir.MemRefType)}:
+        if next(iter(buffer.uses), None) is None:
+            buffer.owner.operation.erase()
+
+
+def _replace_results(launch: ir.Operation, after: dict[ir.Value, ir.Value]) -> None:
+    """What is read from the buffers behind the launch is what the raised form left."""
+    for buffer, value in after.items():
+        for use in list(buffer.uses):
+            reader = use.owner.operation
+            if reader.name == "bufferization.to_tensor":
+                reader.results[0].replace_all_uses_with(value)
+                reader.erase()
+
+
+def _tensor_of(buffer: ir.Value) -> ir.Value:
+    owner = buffer.owner.operation
+    assert owner.name == "bufferization.to_buffer", f"a launch on {owner.name}"
+    return owner.operands[0]
