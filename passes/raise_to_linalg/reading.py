@@ -32,7 +32,16 @@ from pykern.passes.raise_to_linalg.program import Bind, Program, Statement, Stor
 ATOMICS = {"add": ("addf", "addi"), "and": ("", "andi"), "or": ("", "ori"), "xor": ("", "xori"),
            "umin": ("", "minui"), "umax": ("", "maxui"), "min": ("minimumf", "minsi"), "max": ("maximumf", "maxsi"),
            "sub": ("addf", "addi")}  # fmt: skip
+_PLACE = ("a work-item's place in its workgroup", "use the global index")
 REFUSED = {
+    "kern.local_id": _PLACE,
+    "kern.local_linear_id": _PLACE,
+    "kern.group_id": _PLACE,
+    "kern.group_size": _PLACE,
+    "kern.num_groups": _PLACE,
+    "kern.subgroup_id": _PLACE,
+    "kern.lane_id": _PLACE,
+    "kern.subgroup_size": _PLACE,
     "kern.barrier": ("work-items that meet at a barrier", None),
     "kern.shared": ("shared memory", None),
     "kern.private": ("private memory", None),
