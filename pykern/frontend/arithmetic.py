@@ -64,7 +64,8 @@ def binary(op: str, a: Scalar, b: Scalar, fastmath: bool = False) -> Scalar:
     left, right = convert(a, dtype), convert(b, dtype)
     if dtype.is_float:
         if op in ("&", "|", "^", "<<", ">>"):
-            raise OperandError(f"`{op}` needs integers, not {a.dtype.name} and {b.dtype.name}")
+            raise OperandError(f"`{op}` needs integers, not {a.dtype.name} and {b.dtype.name}",
+                               "cast the float first, as in pk.i64(x)")  # fmt: skip
         return _float_binary(op, left, right, fastmath)
     return Scalar(dtype, _INTEGER[op](materialise(left), materialise(right), dtype))
 
@@ -74,7 +75,7 @@ def fold(op: str, a: Scalar, b: Scalar) -> Scalar:
     try:
         return python_constant(FOLD[op](a.const, b.const))
     except (ArithmeticError, ValueError) as error:
-        raise OperandError(f"`{a.const!r} {op} {b.const!r}`: {error}") from None
+        raise OperandError(f"`{a.const!r} {op} {b.const!r}`: {error}", "change the constants") from None
 
 
 def python_constant(value: object) -> Scalar:
@@ -83,11 +84,13 @@ def python_constant(value: object) -> Scalar:
         return Scalar(bool_, const=value)
     if isinstance(value, int):
         if not fits(value, weak_int):
-            raise OperandError(f"the integer {value} needs more than 64 bits")
+            raise OperandError(f"the integer {value} needs more than 64 bits", "write it as a float")
         return Scalar(weak_int, const=value)
     if isinstance(value, float):
         return Scalar(weak_float, const=value)
-    raise OperandError(f"a {type(value).__name__} constant has no type in kernels")
+    raise OperandError(
+        f"a {type(value).__name__} constant has no type in kernels", "use numbers, bools and tuples"
+    )
 
 
 def negate(a: Scalar, fastmath: bool = False) -> Scalar:
@@ -105,7 +108,7 @@ def negate(a: Scalar, fastmath: bool = False) -> Scalar:
 def invert(a: Scalar) -> Scalar:
     """``~a``: bitwise for integers, logical for bool (as NumPy's)."""
     if a.dtype.is_float:
-        raise OperandError(f"`~` needs an integer, not {a.dtype.name}")
+        raise OperandError(f"`~` needs an integer, not {a.dtype.name}", "cast it first, as in pk.i64(x)")
     if a.is_const and a.dtype == weak_int:
         return python_constant(~a.const)
     ones = constant(1 if a.dtype == bool_ else -1, a.dtype)

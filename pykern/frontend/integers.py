@@ -24,7 +24,7 @@ MOST_ROOT = 2**32 - 1
 def gcd(args: list[Scalar], fastmath: bool) -> Scalar:
     """The greatest common divisor; 0 of none but zeros."""
     if not args:
-        raise OperandError("`gcd` takes one or more integers")
+        raise OperandError("`gcd` takes one or more integers", "write gcd(a, b)")
     _only_integers("gcd", args)
     if all(a.is_const and a.dtype == weak_int for a in args):
         return arithmetic.python_constant(_constant_gcd(args))
@@ -79,7 +79,7 @@ def _euclid(a: ir.Value, b: ir.Value) -> ir.Value:
 def isqrt(args: list[Scalar], fastmath: bool) -> Scalar:
     """The integer below the square root. f64 is at most one off in 64 bits."""
     if len(args) != 1:
-        raise OperandError(f"`isqrt` takes one integer, not {len(args)}")
+        raise OperandError(f"`isqrt` takes one integer, not {len(args)}", "write isqrt(n)")
     _only_integers("isqrt", args)
     a = args[0]
     n = materialise(convert(arithmetic.maximum(a, Scalar(a.dtype, const=0)), u64))

@@ -75,7 +75,8 @@ def call(t: Translator, node: ast.Call, name: str) -> Value:
 
 def _mathematics(t: Translator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     if keywords:
-        raise t.type_error(node, f"`{name}` takes no keyword `{next(iter(keywords))}` in kernels")
+        raise t.type_error(node, f"`{name}` takes no keyword `{next(iter(keywords))}` in kernels",
+                           "give its arguments in order")  # fmt: skip
     if len(args) == 1 and isinstance(args[0], TupleValue) and name in ("min", "max"):
         args = list(args[0].items)
     scalars = [t.as_scalar(n, v) for n, v in zip(_argument_nodes(node, args), args, strict=True)]
@@ -159,6 +160,8 @@ def _constant_shape(t: Translator, node: ast.Call, value: Value, space: str) -> 
 
 
 def _barrier(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    if args or keywords:
+        raise t.type_error(node, "pk.barrier takes no arguments: all of a group meet", "write pk.barrier()")
     memory.BarrierOp.create()
     return NoneValue()
 
@@ -174,7 +177,9 @@ def _element(t: Translator, node: ast.Call, args: list[Value], count: int) -> tu
     items = args[1].items if isinstance(args[1], TupleValue) else (args[1],)
     if len(items) != len(array.shape):
         raise t.type_error(
-            node.args[1], f"{describe(array)} has {len(array.shape)} dimensions, {len(items)} given"
+            node.args[1],
+            f"{describe(array)} has {len(array.shape)} dimensions, {len(items)} given",
+            "give the index as a tuple: pk.atomic_add(x, (i, j), value)",
         )
     if array.dtype.is_storage:
         raise t.type_error(node, f"atomics are not available for {array.dtype.name}", "use pk.f32")
@@ -188,7 +193,8 @@ def _atomic(t: Translator, node: ast.Call, kind: str, args: list[Value]) -> Valu
     array, indices = _element(t, node, args, 3)
     dtype = array.dtype
     if dtype == bool_ or (dtype.is_float and kind in ("and", "or", "xor")):
-        raise t.type_error(node, f"atomic `{kind}` is not available for {dtype.name}")
+        raise t.type_error(node, f"atomic `{kind}` is not available for {dtype.name}",
+                           "use an array of pk.i32 or pk.u32")  # fmt: skip
     if dtype.kind == "u" and kind in ("min", "max"):
         kind = "u" + kind
     value = materialise(convert(t.as_scalar(node.args[2], args[2]), dtype))
@@ -209,13 +215,15 @@ def _compare_exchange(t: Translator, node: ast.Call, args: list[Value], keywords
 def _reduction(made: type[collectives.ReductionOp]) -> Callable:
     def create(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = dict(zip(("value", "op", "exclusive"), args, strict=False)) | keywords
-        value = t.as_scalar(node, given["value"])
+        value = _value_of(t, node, given)
         op = given.get("op", Text("add"))
         kinds = ("add", "mul", "min", "max", "and", "or", "xor")
         if not isinstance(op, Text) or op.value not in kinds:
-            raise t.type_error(node, f"a reduction is one of {', '.join(kinds)}, not {describe(op)}")
+            raise t.type_error(node, f"a reduction is one of {', '.join(kinds)}, not {describe(op)}",
+                               "write pk.group_reduce(x, 'add')")  # fmt: skip
         if value.dtype.is_float and op.value in ("and", "or", "xor"):
-            raise t.type_error(node, f"`{op.value}` combines integers, not {value.dtype.name}")
+            raise t.type_error(node, f"`{op.value}` combines integers, not {value.dtype.name}",
+                               "cast it first, as in pk.i32(x)")  # fmt: skip
         if value.dtype == bool_:
             value = convert(value, weak_int)
         kind = f"u{op.value}" if value.dtype.kind == "u" and op.value in ("min", "max") else op.value
@@ -228,10 +236,17 @@ def _reduction(made: type[collectives.ReductionOp]) -> Callable:
     return create
 
 
+def _value_of(t: Translator, node: ast.Call, given: dict[str, Value]) -> Scalar:
+    if "value" not in given:
+        raise t.type_error(node, "a collective takes the value that each work-item brings",
+                           "write pk.subgroup_reduce(x[i], 'add')")  # fmt: skip
+    return t.as_scalar(node, given["value"])
+
+
 def _lane(made: type[collectives.LaneOp]) -> Callable:
     def create(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = dict(zip(("value", "lane"), args, strict=False)) | keywords
-        value = t.as_scalar(node, given["value"])
+        value = _value_of(t, node, given)
         lane = convert(t.as_scalar(node, given.get("lane", Scalar(weak_int, const=0))), weak_int)
         return Scalar(value.dtype, made.create(materialise(value), materialise(lane)))
 
@@ -275,7 +290,7 @@ def _cast(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> V
 
 def _python_cast(t: Translator, node: ast.Call, name: str, args: list[Value]) -> Value:
     if len(args) != 1:
-        raise t.type_error(node, f"`{name}` takes one value")
+        raise t.type_error(node, f"`{name}` takes one value, not {len(args)}", f"write {name}(x)")
     return convert(t.as_scalar(node, args[0]), CASTS[name])
 
 
@@ -284,7 +299,9 @@ def _length(t: Translator, node: ast.Call, args: list[Value], keywords: dict) ->
         return Scalar(weak_int, const=len(args[0].items))
     if len(args) != 1 or not isinstance(args[0], Array) or not args[0].shape:
         raise t.type_error(
-            node, f"len takes an array or a tuple, not {describe(args[0]) if args else 'nothing'}"
+            node,
+            f"len takes an array or a tuple, not {describe(args[0]) if args else 'nothing'}",
+            "write len(x), or x.shape[d] for another dimension",
         )
     return t.length(args[0], 0)
 
@@ -294,7 +311,8 @@ def _print(t: Translator, node: ast.Call) -> Value:
     separator, end = keywords.get("sep", Text(" ")), keywords.get("end", Text("\n"))
     unknown = set(keywords) - {"sep", "end"}
     if unknown or not isinstance(separator, Text) or not isinstance(end, Text):
-        raise t.type_error(node, "print takes values, and the strings sep and end")
+        raise t.type_error(node, "print takes values, and the strings sep and end",
+                           "write pk.print('x =', x)")  # fmt: skip
     parts: list[str] = []
     values: list[Scalar] = []
     for item, value in zip(_argument_nodes(node, args), args, strict=True):
@@ -318,7 +336,8 @@ def assertion(t: Translator, node: ast.Assert) -> None:
     condition = arithmetic.truth(t.scalar(node.test))
     message = t.expression(node.msg) if node.msg else Text("")
     if not isinstance(message, Text):
-        raise t.type_error(node.msg or node, "the message of an assert is a string constant in kernels")
+        raise t.type_error(node.msg or node, "the message of an assert is a string constant in kernels",
+                           "print the value with pk.print before")  # fmt: skip
     if condition.is_const and condition.const:
         return
     reports.AssertOp.create(materialise(condition), message.value)

@@ -67,19 +67,19 @@ def apply(name: str, args: list[Scalar], fastmath: bool) -> Scalar | tuple[Scala
 
 def _one(name: str, args: list[Scalar]) -> Scalar:
     if len(args) != 1:
-        raise OperandError(f"`{name}` takes one number, not {len(args)}")
+        raise OperandError(f"`{name}` takes one number, not {len(args)}", f"write {name}(x)")
     return args[0]
 
 
 def _two(name: str, args: list[Scalar]) -> tuple[Scalar, Scalar]:
     if len(args) != 2:
-        raise OperandError(f"`{name}` takes two numbers, not {len(args)}")
+        raise OperandError(f"`{name}` takes two numbers, not {len(args)}", f"write {name}(x, y)")
     return args[0], args[1]
 
 
 def _three(name: str, args: list[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
     if len(args) != 3:
-        raise OperandError(f"`{name}` takes three values, not {len(args)}")
+        raise OperandError(f"`{name}` takes three values, not {len(args)}", f"write {name}(x, y, z)")
     return args[0], args[1], args[2]
 
 
@@ -121,7 +121,7 @@ def _classify(name: str, a: Scalar) -> Scalar:
 
 def _extremum(combine: Callable[[Scalar, Scalar], Scalar], name: str, args: list[Scalar]) -> Scalar:
     if len(args) < 2:
-        raise OperandError(f"`{name}` takes two or more numbers")
+        raise OperandError(f"`{name}` takes two or more numbers", f"write {name}(x, y)")
     result = args[0]
     for item in args[1:]:
         result = combine(result, item)
@@ -173,7 +173,9 @@ def _count_bits(made: Callable) -> Callable[[list[Scalar], bool], Scalar]:
     def count(args: list[Scalar], fastmath: bool) -> Scalar:
         a = _one("popcount or clz", args)
         if not a.dtype.is_integer:
-            raise OperandError(f"bits are counted in integers, not {a.dtype.name}")
+            raise OperandError(
+                f"bits are counted in integers, not {a.dtype.name}", "cast it first, as in pk.u32(x)"
+            )
         wide = i64 if a.dtype == weak_int else a.dtype
         return convert(Scalar(wide, made(materialise(convert(a, wide))).result), weak_int)
 

@@ -16,6 +16,7 @@ from mlir.dialects import arith, memref
 
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend import arithmetic, captured, control, language_ops
+from pykern.frontend.advice import UNSUPPORTED_EXPRESSIONS, UNSUPPORTED_STATEMENTS, instead_of, scalar_from
 from pykern.frontend.arithmetic import OperandError
 from pykern.frontend.casts import convert, materialise, mlir_type, to_storage
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
@@ -130,7 +131,7 @@ class Translator:
     def statement(self, node: ast.stmt) -> None:
         method = getattr(self, f"do_{type(node).__name__}", None)
         if method is None:
-            name, advice = _UNSUPPORTED_STATEMENTS.get(
+            name, advice = UNSUPPORTED_STATEMENTS.get(
                 type(node).__name__, (type(node).__name__.lower(), None)
             )
             raise self.syntax_error(node, f"`{name}` is not available in {self.PLACE}", advice)
@@ -196,7 +197,8 @@ class Translator:
             self.names[target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
             if not isinstance(value, TupleValue) or len(value.items) != len(target.elts):
-                raise self.type_error(target, f"{len(target.elts)} names cannot take {describe(value)}")
+                raise self.type_error(target, f"{len(target.elts)} names cannot take {describe(value)}",
+                                      "unpack a tuple of as many items")  # fmt: skip
             for name, item in zip(target.elts, value.items, strict=True):
                 self.assign(name, item)
         elif isinstance(target, ast.Subscript):
@@ -211,7 +213,7 @@ class Translator:
     def expression(self, node: ast.expr) -> Value:
         method = getattr(self, f"of_{type(node).__name__}", None)
         if method is None:
-            name, advice = _UNSUPPORTED_EXPRESSIONS.get(
+            name, advice = UNSUPPORTED_EXPRESSIONS.get(
                 type(node).__name__, (type(node).__name__.lower(), None)
             )
             raise self.syntax_error(node, f"{name} is not available in {self.PLACE}", advice)
@@ -225,8 +227,7 @@ class Translator:
     def as_scalar(self, node: ast.AST, value: Value) -> Scalar:
         if isinstance(value, Scalar):
             return value
-        advice = "index it, as in x[i]" if isinstance(value, Array) else None
-        raise self.type_error(node, f"a scalar is needed here, not {describe(value)}", advice)
+        raise self.type_error(node, f"a scalar is needed here, not {describe(value)}", scalar_from(value))
 
     def of_Constant(self, node: ast.Constant) -> Value:  # noqa: N802
         if isinstance(node.value, str):
@@ -241,7 +242,8 @@ class Translator:
         if value is None:
             value = self.frame.environment.captures.get(node.id)
         if value is None:
-            raise self.syntax_error(node, f"the name `{node.id}` is not defined")
+            raise self.syntax_error(node, f"the name `{node.id}` is not defined",
+                                    "give it a value before, or define it where the kernel is decorated")  # fmt: skip
         if isinstance(value, Undefined):
             notes = ((f"`{node.id}` gets a value here only", value.where),) if value.where else ()
             raise KernelSyntaxError(
@@ -249,15 +251,20 @@ class Translator:
                 f"give `{node.id}` a value before the branch or the loop", notes,
             )  # fmt: skip
         if isinstance(value, UnsupportedValue):
-            raise self.type_error(node, f"`{node.id}` is {value.description}, which {self.PLACE} cannot use")
+            raise self.unsupported(node, node.id, value)
         return value
+
+    def unsupported(self, node: ast.expr, name: str, value: UnsupportedValue) -> KernelTypeError:
+        """An object that kernels have no use for; what to pass instead depends on its kind."""
+        reason = f"`{name}` is {value.description}, which {self.PLACE} cannot use"
+        return self.type_error(node, reason, instead_of(value.description))
 
     def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
         path = captured.dotted(node)
         if path is not None and path.split(".")[0] not in self.names:
             value = self.frame.environment.captures.get(path)
             if isinstance(value, UnsupportedValue):
-                raise self.type_error(node, f"`{path}` is {value.description}, which {self.PLACE} cannot use")
+                raise self.unsupported(node, path, value)
             if value is not None:
                 return value
         value = self.expression(node.value)
@@ -265,7 +272,8 @@ class Translator:
             return self.array_attribute(node, value)
         if isinstance(value, TupleValue) and node.attr in value.fields:
             return value.items[value.fields.index(node.attr)]
-        raise self.type_error(node, f"{describe(value)} has no attribute `{node.attr}` in {self.PLACE}")
+        raise self.type_error(node, f"{describe(value)} has no attribute `{node.attr}` in {self.PLACE}",
+                              "there are those of arrays, as x.shape, and the fields of structs")  # fmt: skip
 
     def array_attribute(self, node: ast.Attribute, array: Array) -> Value:
         if node.attr == "shape":
@@ -300,11 +308,12 @@ class Translator:
         if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol == "+":
             return TupleValue(left.items + right.items)
         if symbol is None:
-            raise self.syntax_error(node, "`@` works on tiles and arrays, not in a work-item kernel")
+            raise self.syntax_error(node, "`@` works on tiles and arrays, not in a work-item kernel",
+                                    "write a loop that adds products, or use pk.dot in a tile kernel")  # fmt: skip
         if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
             wrong = right if isinstance(left, Scalar) else left
             raise self.type_error(node, f"`{symbol}` takes scalars, not {describe(wrong)}",
-                                  "index the array, as in x[i]" if isinstance(wrong, Array) else None)  # fmt: skip
+                                  scalar_from(wrong))  # fmt: skip
         with self.operands_of(node):
             return arithmetic.binary(symbol, left, right, self.fastmath)
 
@@ -345,7 +354,9 @@ class Translator:
             )
         if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
             wrong = right if isinstance(left, Scalar) else left
-            raise self.type_error(node, f"`{symbol}` compares scalars, not {describe(wrong)}")
+            raise self.type_error(
+                node, f"`{symbol}` compares scalars, not {describe(wrong)}", scalar_from(wrong)
+            )
         with self.operands_of(node):
             return arithmetic.binary(symbol, left, right)
 
@@ -387,7 +398,8 @@ class Translator:
             raise self.type_error(node.slice, "a tuple is indexed by a constant",
                                   "use pk.unroll(range(...)) for a loop over it, or an array")  # fmt: skip
         if not -len(base.items) <= index.const < len(base.items):
-            raise self.type_error(node, f"index {index.const} is outside of a tuple of {len(base.items)}")
+            raise self.type_error(node, f"index {index.const} is outside of a tuple of {len(base.items)}",
+                                  "its first item is t[0], its last one t[-1]")  # fmt: skip
         return base.items[index.const]
 
     def subscript(self, node: ast.Subscript, base: Value | None = None) -> tuple[Array, list[ir.Value]]:
@@ -473,7 +485,8 @@ class Translator:
         if isinstance(callee, TypeValue):
             arguments, keywords = self.arguments(node)
             if len(arguments) != 1 or keywords:
-                raise self.type_error(node, f"a cast takes one value: pk.{callee.dtype.name}(x)")
+                raise self.type_error(node, f"pk.{callee.dtype.name} takes one value, not {len(arguments)}",
+                                      f"write pk.{callee.dtype.name}(x)")  # fmt: skip
             return convert(self.as_scalar(node.args[0], arguments[0]), callee.dtype)
         return self.call_value(node, callee)
 
@@ -493,7 +506,9 @@ class Translator:
             if isinstance(item, ast.Starred):
                 spread = self.expression(item.value)
                 if not isinstance(spread, TupleValue):
-                    raise self.type_error(item, f"`*` spreads a tuple, not {describe(spread)}")
+                    raise self.type_error(
+                        item, f"`*` spreads a tuple, not {describe(spread)}", "leave out the `*`"
+                    )
                 positional += spread.items
             else:
                 positional.append(self.expression(item))
@@ -509,7 +524,9 @@ class Translator:
     def construct(self, node: ast.Call, made: StructConstructor, arguments: list, keywords: dict) -> Value:
         items = dict(zip(made.fields, arguments, strict=False)) | keywords
         if len(arguments) > len(made.fields) or set(items) != set(made.fields):
-            raise self.type_error(node, f"`{made.name}` takes {', '.join(made.fields)}")
+            raise self.type_error(
+                node, f"`{made.name}` takes {', '.join(made.fields)}", "give each field once"
+            )
         return TupleValue(tuple(items[name] for name in made.fields), made.name, made.fields)
 
     def call_function(self, node: ast.Call, callee: FunctionValue, arguments: list, keywords: dict) -> Value:
@@ -543,65 +560,35 @@ class Translator:
             raise self.syntax_error(node, f"`{parsed.source.name}` has *args or **kwargs: {self.PLACE} have not",
                                     "name each parameter")  # fmt: skip
         if len(arguments) > len(names):
-            raise self.type_error(node, f"`{parsed.source.name}` takes {len(names)} arguments, "
-                                  f"not {len(arguments)}")  # fmt: skip
+            raise self.type_error(node, f"`{parsed.source.name}` takes {len(names)} positional, {len(arguments)} given",
+                                  f"it is {parsed.source.name}({', '.join(names)})")  # fmt: skip
         defaults = {name: captured.value(c) for name, c in parsed.source.defaults}
         bound = defaults | dict(zip(names, arguments, strict=False)) | keywords
         wrong = [n for n in keywords if n not in names] or [n for n in names if n not in bound]
         if wrong:
             what = "has no parameter" if wrong[0] in keywords else "needs the argument"
-            raise self.type_error(node, f"`{parsed.source.name}` {what} `{wrong[0]}`")
+            raise self.type_error(node, f"`{parsed.source.name}` {what} `{wrong[0]}`",
+                                  f"it is {parsed.source.name}({', '.join(names)})")  # fmt: skip
         return bound
 
     def range_value(self, node: ast.Call, unroll: bool = False) -> RangeValue:
         """``range(stop)``, ``range(start, stop[, step])``."""
         bounds = [self.scalar(a) for a in node.args]
         if not 1 <= len(bounds) <= 3 or node.keywords:
-            raise self.type_error(node, "range takes one to three integers")
+            raise self.type_error(node, "range takes one to three integers",
+                                  "write range(stop), range(start, stop) or range(start, stop, step)")  # fmt: skip
         for item, bound in zip(node.args, bounds, strict=True):
             if not bound.dtype.is_integer:
-                raise self.type_error(item, f"range takes integers, not {describe(bound)}")
+                raise self.type_error(item, f"range takes integers, not {describe(bound)}",
+                                      "cut off the fraction: int(x)")  # fmt: skip
         bounds = [convert(b, weak_int) for b in bounds]
         nil, one = Scalar(weak_int, const=0), Scalar(weak_int, const=1)
         start, stop = (nil, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
         step = bounds[2] if len(bounds) == 3 else one
         if step.is_const and step.const == 0:
-            raise self.type_error(node, "the step of a range is not zero")
+            raise self.type_error(node, "the step of a range is not zero",
+                                  "use 1, or a negative step to count down")  # fmt: skip
         return RangeValue(start, stop, step, unroll)
-
-
-_UNSUPPORTED_STATEMENTS = {
-    "With": ("with", "write the body without it"),
-    "Try": ("try", "kernels raise no exceptions; test with `if`"),
-    "Raise": ("raise", "use `assert condition, 'message'`"),
-    "FunctionDef": ("def inside a kernel", "define the function outside, with @pk.func"),
-    "AsyncFunctionDef": ("async def", None),
-    "ClassDef": ("class", "define it outside of the kernel"),
-    "Import": ("import", "import at the top of the file"),
-    "ImportFrom": ("import", "import at the top of the file"),
-    "Global": ("global", "write the result into an array argument"),
-    "Nonlocal": ("nonlocal", "write the result into an array argument"),
-    "Delete": ("del", "leave the name alone"),
-    "Match": ("match", "write if / elif / else"),
-    "AsyncFor": ("async for", None),
-    "AsyncWith": ("async with", None),
-}
-_UNSUPPORTED_EXPRESSIONS = {
-    "List": ("a list", "use a tuple for a few values, or pk.private(shape, dtype)"),
-    "Dict": ("a dict", "use a dataclass or a named tuple"),
-    "Set": ("a set", None),
-    "ListComp": ("a list comprehension", "write a loop"),
-    "SetComp": ("a set comprehension", "write a loop"),
-    "DictComp": ("a dict comprehension", "write a loop"),
-    "GeneratorExp": ("a generator expression", "write a loop that adds up"),
-    "Lambda": ("a lambda", "define a function with @pk.func"),
-    "Yield": ("yield", None),
-    "YieldFrom": ("yield from", None),
-    "Await": ("await", None),
-    "Slice": ("a slice", "a work-item reads and writes single elements"),
-    "Starred": ("`*` here", "write the values one by one"),
-    "TemplateStr": ("a template string", None),
-}
 
 
 def _word(op: ast.cmpop) -> str:

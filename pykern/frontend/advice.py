@@ -1,0 +1,80 @@
+"""What to write instead: the hints of errors about Python and values that kernels cannot use."""
+
+from __future__ import annotations
+
+from pykern.frontend.values import (
+    Array,
+    FunctionValue,
+    LanguageName,
+    NoneValue,
+    Text,
+    TupleValue,
+    TypeValue,
+    Value,
+)
+
+UNSUPPORTED_STATEMENTS: dict[str, tuple[str, str]] = {
+    "With": ("with", "write the body without it"),
+    "Try": ("try", "kernels raise no exceptions; test with `if`"),
+    "Raise": ("raise", "use `assert condition, 'message'`"),
+    "FunctionDef": ("def inside a kernel", "define the function outside, with @pk.func"),
+    "AsyncFunctionDef": ("async def", "define the function outside, with @pk.func"),
+    "ClassDef": ("class", "define it outside of the kernel"),
+    "Import": ("import", "import at the top of the file"),
+    "ImportFrom": ("import", "import at the top of the file"),
+    "Global": ("global", "write the result into an array argument"),
+    "Nonlocal": ("nonlocal", "write the result into an array argument"),
+    "Delete": ("del", "leave the name alone"),
+    "Match": ("match", "write if / elif / else"),
+    "AsyncFor": ("async for", "write a plain `for`"),
+    "AsyncWith": ("async with", "write the body without it"),
+}
+UNSUPPORTED_EXPRESSIONS: dict[str, tuple[str, str]] = {
+    "List": ("a list", "use a tuple for a few values, or pk.private(shape, dtype)"),
+    "Dict": ("a dict", "use a dataclass or a named tuple"),
+    "Set": ("a set", "use a tuple for a few values"),
+    "ListComp": ("a list comprehension", "write a loop"),
+    "SetComp": ("a set comprehension", "write a loop"),
+    "DictComp": ("a dict comprehension", "write a loop"),
+    "GeneratorExp": ("a generator expression", "write a loop that adds up"),
+    "Lambda": ("a lambda", "define a function with @pk.func"),
+    "Yield": ("yield", "write the values into an array argument"),
+    "YieldFrom": ("yield from", "write the values into an array argument"),
+    "Await": ("await", "call a @pk.func function"),
+    "Slice": ("a slice", "a work-item reads and writes single elements"),
+    "Starred": ("`*` here", "write the values one by one"),
+    "TemplateStr": ("a template string", "pass the values to print one by one"),
+}
+_INSTEAD = (
+    ("the plain Python function", "write @pk.func above its definition"),
+    ("the module", "use one of the names of pk., math. or numpy. that kernels know"),
+    ("a list", "make it a tuple, or pass it as an array"),
+    ("a dict", "use a dataclass or a named tuple of numbers"),
+    ("an array", "pass it as an argument"),
+)
+_INSTEAD_OF_OTHERS = (
+    "kernels use numbers, tuples, strings, types, @pk.func functions and the names of pk., math. and numpy."
+)
+_SCALAR_FROM: dict[type, str] = {
+    Array: "index it, as in x[i]",
+    TupleValue: "take one of its items, as in t[0]",
+    Text: "strings are for pk.print, asserts and options only",
+    NoneValue: "give it a number",
+    LanguageName: "call it",
+    FunctionValue: "call it",
+    TypeValue: "convert a value, as in pk.f32(x)",
+}
+
+
+def instead_of(description: str) -> str:
+    """For an object that kernels cannot use, by how it is described."""
+    if "calls itself" in description:
+        return "write a loop, or a stack in pk.private memory"
+    if "on one path" in description:
+        return "use another name on the other path"
+    return next((advice for kind, advice in _INSTEAD if description.startswith(kind)), _INSTEAD_OF_OTHERS)
+
+
+def scalar_from(value: Value) -> str | None:
+    """How a scalar is had from a value that is none."""
+    return next((advice for kind, advice in _SCALAR_FROM.items() if isinstance(value, kind)), None)
