@@ -1,15 +1,17 @@
 """Random programs of the kernel language, as Python text.
 
-Weak integers (Python's), typed integers and floats live in variables of their own, `v`, `t` and `f`,
-because on the reference device a name has the type of what was assigned last. Values stay small: every
-assignment reduces them, so that Python's unbounded integers and 64 bits agree and floats are exact.
+Weak integers (Python's), typed integers, floats, halves and bools live in variables of their own, `v`, `t`,
+`f`, `h` and `q`, because on the reference device a name has the type of what was assigned last. Values stay
+small: every assignment reduces them, so that Python's unbounded integers and 64 bits agree and floats are exact.
+Every choice is drawn from `random`, so that Hypothesis can make a failing program smaller.
 """
 
 from __future__ import annotations
 
 from random import Random
 
-DTYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32")
+DTYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+ARGUMENTS = "a, b, x, m, i, n"
 
 
 class Program:
@@ -21,22 +23,33 @@ class Program:
         self.real = random.choice(("f32", "f64"))
         self.lines: list[str] = []
         self.loops = 0
+        self.statements = {
+            "assign": self.assign, "swap": self.swap, "leave": self.leave, "return": self.return_,
+            "if": self.if_, "for": self.for_, "while": self.while_,
+        }  # fmt: skip
+        self.real_result = random.choice(
+            ("t", "f", "h", "q", "v0", "t / 4", "v0 / 8", "t * 0.5", "f // 2", "h + t")
+        )
 
     def text(self) -> str:
         self.lines = [
             "@pk.func",
-            f"def {self.name}(a, b, x, i, n):",
+            f"def {self.name}({ARGUMENTS}):",
             "    v0 = i",
             f"    v1 = {self.random.randint(-9, 9)}",
             f"    t = pk.{self.dtype}({self.random.randint(0, 90)})",
             f"    f = pk.{self.real}({self.random.randint(-9, 9)})",
+            f"    h = pk.f16({self.random.randint(-9, 9)})",
+            f"    q = pk.bool_({self.random.randint(0, 1)})",
         ]
         self.block("    ", self.random.randint(2, 5), in_loop=False)
         self.lines.append(f"    return {self.result()}")
         return "\n".join(self.lines)
 
     def result(self) -> str:
-        return f"(v0 % 4093) * 3 + (v1 % 1021) * 5 + int(t) * 7 + int(f) * 11 + {self.random.randint(0, 9)}"
+        """An integer, and a number that is stored as a float; its type is the same at every return."""
+        ends = f"int(t) * 7 + int(f) * 11 + int(h) * 13 + int(q) * 17 + {self.random.randint(0, 9)}"
+        return f"(v0 % 4093) * 3 + (v1 % 1021) * 5 + {ends}, {self.real_result}"
 
     # -- statements --------------------------------------------------------------------------
 
@@ -50,14 +63,18 @@ class Program:
             kinds += ["if", "if", "for", "for", "while", "return"]
         if in_loop:
             kinds += ["leave"]
-        getattr(self, self.random.choice(kinds))(indent, in_loop)
+        self.statements[self.random.choice(kinds)](indent, in_loop)
 
     def assign(self, indent: str, in_loop: bool) -> None:
-        name = self.random.choice(("v0", "v1", "t", "f"))
+        name = self.random.choice(("v0", "v1", "t", "f", "h", "q"))
         if name == "t":
             value = f"pk.{self.dtype}({self.typed(2)})"
         elif name == "f":
             value = f"pk.{self.real}(({self.number(2)}) % 61)"
+        elif name == "h":
+            value = f"pk.f16({self.half()} % {self.random.randint(2, 13)})"
+        elif name == "q":
+            value = f"pk.bool_({self.truth(2)})"
         else:
             value = f"({self.integer(3)}) % {self.random.choice((97, 251, 509))}"
             if self.random.random() < 0.2:
@@ -75,16 +92,8 @@ class Program:
             f"{indent}    {self.random.choice(('break', 'continue'))}",
         ]
 
-    def return_(self, indent: str) -> None:
+    def return_(self, indent: str, in_loop: bool) -> None:
         self.lines += [f"{indent}if {self.condition(2)}:", f"{indent}    return {self.result()}"]
-
-    def __getattr__(self, name: str):
-        return {
-            "if": self.if_,
-            "for": self.for_,
-            "while": self.while_,
-            "return": lambda i, _: self.return_(i),
-        }[name]
 
     def if_(self, indent: str, in_loop: bool) -> None:
         self.lines.append(f"{indent}if {self.condition(2)}:")
@@ -141,6 +150,8 @@ class Program:
                 f"({a}) % 1009 << {c % 5}", f"({a}) >> {c}", f"min({a}, {b})", f"max({a}, {b})", f"abs({a})",
                 f"({a} if {self.condition(depth - 1)} else {b})", f"pk.where({self.condition(depth - 1)}, {a}, {b})",
                 f"pk.clamp({a}, -{c}, {c * 9})", f"(({a}) % 7) ** {c % 4}", f"pk.cdiv({a}, {c})",
+                f"helper({a}, {b})", f"other({b}, {c})", f"math.gcd({a}, {b})",
+                f"math.isqrt(abs({a}))", f"int({a} < {b})",
             )
         )  # fmt: skip
         return f"({chosen})"
@@ -159,6 +170,7 @@ class Program:
                 f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} * {c})", f"({a} // {b})", f"({a} % {b})",
                 f"({a} // {c})", f"({a} % {c})", f"({a} & {b})", f"({a} | {c})", f"({a} ^ {b})", f"({a} << {c % 7})",
                 f"({a} >> {c % 9})", f"~{a}", f"({a} if {a} < {b} else {b})", f"min({a}, {b})",
+                f"({a} + q)", f"pk.where(q, {a}, {b})", f"pk.gcd({a}, {b})",
             )
         )  # fmt: skip
 
@@ -176,61 +188,40 @@ class Program:
         )  # fmt: skip
         return f"({chosen})"
 
+    def half(self) -> str:
+        """Integers in f16, below 2048: exact."""
+        a, b = self.random.choice(("h", "pk.f16(v0 % 9)", "pk.f16(m[i % len(m)])")), self.random.randint(1, 9)
+        return self.random.choice(
+            (f"({a} + {b})", f"({a} - h)", f"({a} * {b})", f"({a} * h)", f"max({a}, h)", f"(-{a})", f"abs({a})",
+             "(h + v1 % 16)", f"(h if {a} < {b} else {a})", f"pk.floor({a} / 2)")
+        )  # fmt: skip
+
+    def truth(self, depth: int) -> str:
+        """A bool; one that combines bools as numbers does so in NumPy's."""
+        element = f"m[(i + {self.random.randint(0, 5)}) % len(m)]"
+        if depth == 0 or self.random.random() < 0.3:
+            return self.random.choice(("q", element, self.condition(0)))
+        a, b = (f"pk.bool_({self.truth(depth - 1)})" for _ in "ab")
+        return self.random.choice(
+            (f"({a} & {b})", f"({a} | {b})", f"({a} ^ {b})", f"(~{a})", f"({a} + {b})", f"({a} * {b})",
+             f"({a} == {b})", f"({a} != {b})", f"({a} and {b})", f"({a} or {b})", f"(not {a})", f"({a} < {b})")
+        )  # fmt: skip
+
     def condition(self, depth: int) -> str:
         if depth > 0 and self.random.random() < 0.4:
             a, b = self.condition(depth - 1), self.condition(depth - 1)
             return self.random.choice((f"({a} and {b})", f"({a} or {b})", f"not {a}"))
-        sides = (("v0", "v1"), ("i", "n"), ("v1 % 5", "2"), ("t", "50"), ("f", "3.0"), ("i % 3", "1"))
+        if self.random.random() < 0.15:
+            return self.random.choice(("q", "not q", "m[i % len(m)]", "v0 % 3", "t", "f"))
+        sides = (
+            ("v0", "v1"),
+            ("i", "n"),
+            ("v1 % 5", "2"),
+            ("t", "50"),
+            ("f", "3.0"),
+            ("i % 3", "1"),
+            ("h", "4"),
+        )
         a, b = self.random.choice(sides)
         op = self.random.choice(("<", "<=", ">", ">=", "==", "!="))
         return f"0 <= {a} < {b}" if self.random.random() < 0.15 else f"{a} {op} {b}"
-
-
-def module(random: Random, count: int) -> str:
-    """A module with `count` programs and a kernel that calls them all: row k of `out` is program k."""
-    programs = [Program(random, f"p{k}").text() for k in range(count)]
-    calls = "\n".join(f"    out[{k}, i] = p{k}(a, b, x, i, n)" for k in range(count))
-    kernel = f"@pk.kernel\ndef run(out, a, b, x, n):\n    i = pk.index()\n{calls}"
-    return "\n\n\n".join(["import pykern as pk", *programs, kernel]) + "\n"
-
-
-def group_module(random: Random) -> str:
-    """A kernel of phases over shared memory with barriers between them, some in a uniform loop."""
-    width = random.choice((4, 8, 16))
-    lines = [
-        "import pykern as pk", "", "",
-        f"@pk.kernel(workgroup={width})", "def run(out, a, n, m):", "    i = pk.index()", "    l = pk.local_index()",
-        f"    s = pk.shared({width}, pk.i64)", "    v = a[i]",
-    ]  # fmt: skip
-    if random.random() < 0.5:
-        lines.append("    s[l] = 0")
-        lines += ["    if i >= m:", "        return"]
-    lines.append("    w = i * 3")
-
-    def phase(indent: str) -> None:
-        other = random.choice((f"{width - 1} - l", f"(l + {random.randint(1, 5)}) % {width}", "l"))
-        lines.extend([f"{indent}s[l] = (v + w) % 1009", f"{indent}pk.barrier()"])
-        lines.append(
-            f"{indent}v = v * 2 + (s[{other}] if {random.choice(('True', 'l % 2 == 0', 'w > 20'))} else 1)"
-        )
-        lines.append(f"{indent}v = v % 4093")
-        if random.random() < 0.3:
-            lines.append(f"{indent}if l % 2 == 0:")
-            lines.append(f"{indent}    w = w + v % 7")
-        lines.append(f"{indent}pk.barrier()")
-
-    for _ in range(random.randint(1, 2)):
-        phase("    ")
-    if random.random() < 0.6:
-        lines.append(f"    for k in range({random.choice(('n', '3', 'n, 0, -2'))}):")
-        lines.append("        w = w + k")
-        phase("        ")
-    if random.random() < 0.4:
-        lines += [f"    c = {random.randint(1, 8)}", "    while c > 0:"]
-        phase("        ")
-        lines.append("        c //= 2")
-    if random.random() < 0.4 and "        return" not in lines:
-        op = random.choice(("add", "min", "max", "xor"))
-        lines.append(f"    v = v + pk.group_reduce(w, {op!r}) + pk.subgroup_scan(w % 5)")
-    lines.append("    out[i] = v + w")
-    return "\n".join(lines) + "\n"
