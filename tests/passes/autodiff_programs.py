@@ -29,7 +29,7 @@ BUFFERS = (
     "func.func(empty-tensor-to-alloc-tensor),"
     "one-shot-bufferize{bufferize-function-boundaries=true allow-return-allocs-from-loops=true"
     " function-boundary-type-conversion=identity-layout-map},"
-    "buffer-results-to-out-params{hoist-static-allocs=true modify-public-functions=true},"
+    "buffer-results-to-out-params{modify-public-functions=true},"
     "canonicalize,cse"  # programs this small may leak
 )
 LOWERING = (
