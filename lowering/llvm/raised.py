@@ -7,6 +7,7 @@ CPU's pipeline takes after its own loops were made. Read next: `passes.raise_to_
 from __future__ import annotations
 
 from pykern.lowering.llvm.raised_buffers import CopiesToLinalg, FreeBuffers
+from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
 from pykern.passes.framework import Pipeline, Upstream
 
 
@@ -15,7 +16,10 @@ def raised_pipeline() -> Pipeline:
     return Pipeline(
         (
             Upstream("canonicalize,cse"),
-            Upstream("func.func(linalg-fuse-elementwise-ops),canonicalize,cse"),
+            HoldFusion(),  # what would be computed many times over stays apart
+            Upstream("func.func(linalg-fuse-elementwise-ops)"),
+            ReleaseFusion(),
+            Upstream("canonicalize,cse"),
             Upstream("eliminate-empty-tensors"),  # values made for one slice are made in it
             Upstream("one-shot-bufferize,canonicalize,cse"),
             Upstream("convert-bufferization-to-memref"),

@@ -87,6 +87,8 @@ class Body(Evaluator):
     sources: dict[Load, ir.Value] = field(default_factory=dict)
 
     def value(self, value: Expression) -> ir.Value:
+        if value in self.elements:
+            return self.elements[value]
         if value not in self.memo and self._is_invariant(value):
             with ir.InsertionPoint(self.op):
                 self.memo[value] = self.scalars.value(value)

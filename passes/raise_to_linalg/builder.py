@@ -86,7 +86,7 @@ class Builder:
         if name == "arith.select" and operands[1] is operands[2]:
             return operands[1]
         attributes = attributes or {}
-        where = mask if name in TRAPS else ()
+        where = mask if name in TRAPS and not _is_harmless(name, operands[1]) else ()
         texts = tuple((key, str(value)) for key, value in sorted(attributes.items()))
         key = (name, *operands, str(kind), texts, where)
         return self._unique(key, lambda: Apply(kind, name, tuple(operands), attributes, where))
@@ -122,6 +122,41 @@ class Builder:
             )
             total = term if total is None else self.apply("arith.andi", [total, term], term.type)
         return self.truth(True) if total is None else total
+
+
+def _is_harmless(name: str, divisor: Expression) -> bool:
+    """Whether a division by this never traps: by a number, or by what the language puts in place of 0."""
+    number = _number(divisor)
+    if number is not None:
+        return number not in (0, -1)
+    if not isinstance(divisor, Apply) or divisor.name != "arith.select":
+        return False
+    condition, instead, plain = divisor.operands
+    excluded = set(_excluded(condition, plain))
+    wanted = {0} if name in ("arith.divui", "arith.remui", "arith.ceildivui") else {0, -1}
+    return _number(instead) not in (None, 0, -1) and wanted <= excluded
+
+
+def _excluded(condition: Expression, value: Expression) -> list[int]:
+    """Numbers for which the condition holds: -1 also where it asks for the least dividend as well."""
+    if not isinstance(condition, Apply):
+        return []
+    if condition.name in ("arith.ori", "arith.andi"):
+        found = [_excluded(operand, value) for operand in condition.operands]
+        both = [number for numbers in found for number in numbers]
+        return both if condition.name == "arith.ori" else [number for number in both if number == -1]
+    if condition.name == "arith.cmpi" and ir.IntegerAttr(condition.attributes["predicate"]).value == 0:
+        left, right = condition.operands
+        number = _number(right) if left is value else _number(left) if right is value else None
+        return [] if number is None else [number]
+    return []
+
+
+def _number(value: Expression) -> int | None:
+    if isinstance(value, Index):
+        return value.form.number
+    is_integer = isinstance(value, Constant) and isinstance(value.attribute, ir.IntegerAttr)
+    return ir.IntegerAttr(value.attribute).value if is_integer else None
 
 
 def _sum(name: str, left: Form, right: Form) -> Form | None:

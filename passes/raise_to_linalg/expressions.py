@@ -90,6 +90,7 @@ class Apply(Expression):
     operands: tuple[Expression, ...]
     attributes: dict[str, ir.Attribute]
     mask: Mask = ()
+    costly: bool | None = None
 
     @property
     def parts(self) -> tuple[Expression, ...]:
@@ -187,6 +188,19 @@ def free_dims(value: Expression) -> frozenset[Dim]:
 def vector_dims(value: Expression) -> list[Dim]:
     """The dimensions among them that are not run through in sequence at the moment, in order of making."""
     return sorted((d for d in free_dims(value) if d.value is None), key=lambda d: d.serial)
+
+
+def is_costly(value: Expression) -> bool:
+    """Whether a value is better kept than computed many times over."""
+    if not isinstance(value, Apply):
+        return False
+    if value.costly is None:
+        named = value.name in ("arith.divf", "arith.remf") or value.name.startswith("math.")
+        value.costly = (named and value.name not in CHEAP) or any(map(is_costly, value.operands))
+    return value.costly
+
+
+CHEAP = {f"math.{name}" for name in ("absf", "absi", "copysign", "fma", "floor", "ceil", "trunc", "isnan")}
 
 
 def expressions_of(mask: Mask) -> list[Expression]:

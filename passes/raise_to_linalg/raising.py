@@ -68,11 +68,12 @@ class _Plan:
         used = _arrays_used(self.program)
         with ir.InsertionPoint(old[-1]), self.kernel.location:
             given = _static_counts(self.kernel)
-            tensors = {n: _to_tensor(a) for n, a in self.program.arrays.items() if n in used}
+            changed = written(self.program.body)
+            tensors = {n: _to_tensor(a, n in changed) for n, a in self.program.arrays.items() if n in used}
             updates = self._updates(_ascending({**counts, **given}))
             writer = Writer(updates, dict(tensors))
             writer.run(self.program.body, [])
-            for array in written(self.program.body):
+            for array in changed:
                 _materialize(writer.state[array], self.program.arrays[array])
         for op in reversed(old[:-1]):
             op.erase()
@@ -187,10 +188,12 @@ def _arrays_used(program: Program) -> set[int]:
     return {a.array for a in accesses(program.body)}
 
 
-def _to_tensor(array: ir.Value) -> ir.Value:
+def _to_tensor(array: ir.Value, changes: bool) -> ir.Value:
     kind = ir.MemRefType(array.type)
     made = ir.RankedTensorType.get(kind.shape, kind.element_type)
-    attributes = {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}
+    attributes = {"restrict": ir.UnitAttr.get()}
+    if changes:  # nothing else may serve as memory for results on their way
+        attributes["writable"] = ir.UnitAttr.get()
     return ir.Operation.create("bufferization.to_tensor", [made], [array], attributes=attributes).results[0]
 
 

@@ -7,7 +7,15 @@ from mlir.dialects import arith, scf, tensor
 
 from pykern.passes.raise_to_linalg.boxes import Box
 from pykern.passes.raise_to_linalg.evaluation import index_number
-from pykern.passes.raise_to_linalg.expressions import Carried, Fold, Load, Mask, expressions_of, vector_dims
+from pykern.passes.raise_to_linalg.expressions import (
+    Carried,
+    Expression,
+    Fold,
+    Load,
+    Mask,
+    expressions_of,
+    vector_dims,
+)
 from pykern.passes.raise_to_linalg.forms import Dim
 from pykern.passes.raise_to_linalg.updates import Update, Updates
 
@@ -39,7 +47,7 @@ def scatter(update: Update, box: Box, updates: Updates) -> ir.Value:
         if isinstance(leaf, Fold):
             base, held = updates.hold(leaf, box)
         elif leaf not in updates.frozen and isinstance(leaf, Load):
-            if leaf.tensor != update.target or leaf.subscripts == update.place.subscripts:
+            if leaf.tensor != update.target or _is_own(leaf, update):
                 continue
             updates.freeze(leaf)
             base, held = updates.frozen[leaf]
@@ -50,6 +58,13 @@ def scatter(update: Update, box: Box, updates: Updates) -> ir.Value:
             base, held = updates.boxes.full(leaf.dims), leaf.tensor
         scalars.lookup[leaf] = held, [(dim, scalars.low(base, dim)) for dim in base.dims]
     return _loops(list(box.dims), update.target, update, box, rest, updates)
+
+
+def _is_own(leaf: Expression, update: Update) -> bool:
+    """Whether a load reads the cell that its position writes."""
+    if not isinstance(leaf, Load):
+        return False
+    return leaf.tensor == update.target and leaf.subscripts == update.place.subscripts
 
 
 def _loops(
@@ -92,9 +107,12 @@ def _where(target: ir.Value, update: Update, box: Box, rest: Mask, updates: Upda
 def _element(target: ir.Value, update: Update, updates: Updates) -> ir.Value:
     scalars = updates.scalars
     indices = [scalars.form(form) for form in update.place.subscripts]
+    old = tensor.ExtractOp(target, indices).result
+    for leaf in updates.leaves([update.value]):  # no other position came to this cell before
+        if _is_own(leaf, update) and leaf not in updates.frozen:
+            scalars.memo[leaf] = old
     value = scalars.value(update.value)
     if update.combine is not None:
-        old = tensor.ExtractOp(target, indices).result
         value = ir.Operation.create(
             update.combine, [value.type], [old, value], attributes=dict(update.attributes)
         ).results[0]

@@ -5,6 +5,7 @@ Read next: `writing`, which goes through the program; `scatter`, for places that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from mlir import ir
@@ -16,12 +17,14 @@ from pykern.passes.raise_to_linalg.builder import Builder
 from pykern.passes.raise_to_linalg.conditions import SGE, SLT, facts
 from pykern.passes.raise_to_linalg.evaluation import from_stored, never_empty, stored_type, to_stored
 from pykern.passes.raise_to_linalg.expressions import (
+    Apply,
     Carried,
     Expression,
     Fold,
     Load,
     Mask,
     expressions_of,
+    is_costly,
     reachable,
     vector_dims,
 )
@@ -61,15 +64,17 @@ class Update:
 @dataclass(eq=False)
 class Updates:
     """Emits updates. `held` are folds that were computed, each with the box asked for, or None for
-    all positions, and the box its tensor has; `frozen` are values kept from before a change.
+    all positions, and the box its tensor has; `frozen` are values kept from before a change;
+    `stored` are values that were stored, and the load that gives them back.
     """
 
     builder: Builder
     scalars: Scalars
     lengths: dict[int, tuple[Form, ...]]
     holding: frozenset = frozenset()
-    held: dict[Fold, list[tuple[Box | None, Box, ir.Value]]] = field(default_factory=dict)
+    held: dict[Fold | Apply, list[tuple[Box | None, Box, ir.Value]]] = field(default_factory=dict)
     frozen: dict[Load | Carried, tuple[Box, ir.Value]] = field(default_factory=dict)
+    stored: dict[Expression, Load] = field(default_factory=dict)
 
     @property
     def boxes(self) -> Boxes:
@@ -77,7 +82,7 @@ class Updates:
 
     # -- values that are held in a tensor of their own ------------------------------------------
 
-    def hold(self, fold: Fold, box: Box) -> tuple[Box, ir.Value]:
+    def hold(self, fold: Fold | Apply, box: Box) -> tuple[Box, ir.Value]:
         """A tensor with the fold's value for every position of a box, and the box it was made for."""
         wanted = box.restricted(box.free(vector_dims(fold)))
         if (found := self._known(fold, wanted)) is not None:
@@ -86,7 +91,7 @@ class Updates:
         self.held.setdefault(fold, []).append((wanted, wanted, made))
         return wanted, made
 
-    def _known(self, fold: Fold, wanted: Box) -> tuple[Box, ir.Value] | None:
+    def _known(self, fold: Fold | Apply, wanted: Box) -> tuple[Box, ir.Value] | None:
         known = self.held.get(fold, [])
         return next(((base, made) for box, base, made in known if box is None or box == wanted), None)
 
@@ -140,7 +145,7 @@ class Updates:
         assert view is not None
         parallel = view.dims
         reduced = [dim for dim in box.dims if dim not in parallel]
-        leaves = self.leaves([update.value, *expressions_of(rest)])
+        leaves = self.leaves([update.value, *expressions_of(rest)], self._stops(update, box, rest))
         part = extract(update.target, view)
         out = Operand(part, view.maps)
         body = Body(box.true | self.holding, scalars=self.scalars, box=box, dims=[*parallel, *reduced])
@@ -206,19 +211,34 @@ class Updates:
 
     # -- operands -------------------------------------------------------------------------------
 
-    def leaves(self, roots: list[Expression], seen: set[Expression] | None = None) -> list[Expression]:
-        """What comes out of tensors, each once."""
-        seen = set() if seen is None else seen
-        found: list[Expression] = []
-        for value in roots:
+    def leaves(self, roots: list[Expression], stop: Callable = lambda _: False) -> list[Expression]:
+        """What comes out of tensors, each once; and the values at which to stop."""
+        found: dict[Expression, None] = {}
+        seen: set[Expression] = set()
+        waiting = roots[::-1]
+        while waiting:
+            value = waiting.pop()
             if value in seen:
                 continue
             seen.add(value)
-            if isinstance(value, Load | Carried | Fold):
-                found.append(value)
-            if not isinstance(value, Carried | Fold):
-                found += self.leaves(list(value.parts), seen)
-        return found
+            stopped = stop(value)
+            if stopped or isinstance(value, Load | Carried | Fold):
+                found[value] = None
+            if not stopped and not isinstance(value, Carried | Fold):
+                waiting += value.parts[::-1]
+        return list(found)
+
+    def _stops(self, update: Update, box: Box, rest: Mask) -> Callable[[Expression], bool]:
+        """Values that are not computed in the body: stored ones, and costly ones of fewer dimensions."""
+        known = {*rest, *box.true, *self.holding}
+
+        def stops(value: Expression) -> bool:
+            if not box.pins and value in self.stored and set(self.stored[value].mask) <= known:
+                return True
+            dims = box.free(vector_dims(value))
+            return 0 < len(dims) < len(box.dims) and is_costly(value)
+
+        return stops
 
     def _is_own(self, leaf: Expression, update: Update, box: Box) -> bool:
         """Whether the leaf is what the statement's own place holds."""
@@ -231,8 +251,10 @@ class Updates:
 
     def _operand(self, leaf: Expression, box: Box, body: Body) -> Operand | None:
         """The tensor to read element by element; None for one that is looked up by computed indices."""
-        if isinstance(leaf, Fold) or leaf in self.frozen:
-            base, made = self.hold(leaf, box) if isinstance(leaf, Fold) else self.frozen[leaf]
+        if leaf in self.stored:
+            leaf = self.stored[leaf]
+        if isinstance(leaf, Fold | Apply) or leaf in self.frozen:
+            base, made = self.hold(leaf, box) if isinstance(leaf, Fold | Apply) else self.frozen[leaf]
             view = held_view(base.dims, base, box, self.scalars)
             return Operand(extract(made, view), view.maps)
         if isinstance(leaf, Carried):

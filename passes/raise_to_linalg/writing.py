@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import scf
 
 from pykern.passes.raise_to_linalg.evaluation import index_number
-from pykern.passes.raise_to_linalg.expressions import Carried, Expression, Fold, Load, Mask, reachable
+from pykern.passes.raise_to_linalg.expressions import (
+    Apply,
+    Carried,
+    Expression,
+    Fold,
+    Load,
+    Mask,
+    reachable,
+    vector_dims,
+)
 from pykern.passes.raise_to_linalg.loops import roots_of
 from pykern.passes.raise_to_linalg.program import Bind, Sequence, Statement, Store, statements, written
 from pykern.passes.raise_to_linalg.scatter import is_slice, scatter
@@ -68,16 +78,27 @@ class Writer:
         target = self.state[store.array]
         update = Update(target, place, store.value, store.mask, store.combine, store.attributes)
         box = updates.boxes.full(store.dims)
-        if is_slice(update, box, updates):
-            self.state[store.array] = updates.assign(update, box)
-        else:
-            self.state[store.array] = scatter(update, box, updates)
+        forward = is_slice(update, box, updates)
+        made = updates.assign(update, box) if forward else scatter(update, box, updates)
+        self.state[store.array] = made
+        self._forget({store.array})
+        if forward and store.combine is None and isinstance(store.value, Apply) and vector_dims(store.value):
+            updates.stored[store.value] = Load(
+                store.value.type, store.array, store.subscripts, store.mask, store.location, made
+            )
+
+    def _forget(self, arrays: Iterable[int]) -> None:
+        """What was stored in arrays that change."""
+        kept = {v: load for v, load in self.updates.stored.items() if load.array not in arrays}
+        self.updates.stored = kept
 
     def _sequence(self, loop: Sequence) -> None:
         updates, scalars = self.updates, self.updates.scalars
         self._hold_invariants(loop)
         box = updates.boxes.full(loop.dims)
         arrays = written(loop.body)
+        self._forget(arrays)
+        outer_stored, updates.stored = updates.stored, dict(updates.stored)
         carried = [updates.filled(value, box) for value in loop.initial]
         around = updates.boxes.full((*loop.dims, loop.dim)).restricted([loop.dim])
         low, high = scalars.low(around, loop.dim), scalars.high(around, loop.dim)
@@ -104,7 +125,7 @@ class Writer:
             ]
             scf.YieldOp([self.state[a] for a in arrays] + new)
         updates.held, updates.holding, updates.frozen = outer_held, outer_holding, outer_frozen
-        scalars.true = outer_holding
+        updates.stored, scalars.true = outer_stored, outer_holding
         self.state = outer_state
         results = list(made.results)
         self.state.update(zip(arrays, results, strict=False))
