@@ -25,13 +25,14 @@ class SeparateEmpties(Pass):
     name: ClassVar[str] = "kern-separate-empties"
 
     def run(self, module: ir.Module) -> None:
-        for op in find(module.operation, _is_fill):  # fills first: each then uses an empty tensor
+        for op in find(module.operation, is_fill):  # fills first: each then uses an empty tensor
             _separate(op)
         for op in find(module.operation, lambda op: op.name == "tensor.empty"):
             _separate(op)
 
 
-def _is_fill(op: ir.Operation) -> bool:
+def is_fill(op: ir.Operation) -> bool:
+    """A linalg.generic that reads no tensor: the same scalar everywhere."""
     if op.name != "linalg.generic" or len(op.results) != 1:
         return False
     return not any(isinstance(v.type, ir.RankedTensorType) for v in list(op.operands)[:-1])

@@ -131,3 +131,48 @@ def test_nan_and_infinity_in_a_product(rng):
     a, b = rng.random((12, 20)), rng.random((20, 20))
     a[3, 4], b[5, 6] = np.nan, np.inf
     np.testing.assert_allclose(_ab(a, b), a @ b, rtol=1e-13)
+
+
+def test_siblings_run_as_one_loop(rng):
+    @pk.jit
+    def rotate(u, v, c, s):
+        return c * u - s * v, s * u + c * v, pk.sum(u), pk.sum(u * v)
+
+    u, v = rng.random((2, 50_000))
+    a, b, total, product = rotate(u, v, 0.6, 0.8)
+    np.testing.assert_allclose(a, 0.6 * u - 0.8 * v, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(b, 0.8 * u + 0.6 * v, rtol=1e-13)
+    np.testing.assert_allclose((total, product), (u.sum(), (u * v).sum()), rtol=1e-12)
+    text = rotate.lower(u, v, 0.6, 0.8).as_text("kern-fuse-siblings")
+    assert text.count('iterator_types = ["parallel"]') == 1
+    assert text.count('iterator_types = ["reduction"]') == 1
+
+
+def test_what_one_needs_of_the_other_stays_apart(rng):
+    @pk.jit
+    def f(x):
+        mean = pk.mean(x)
+        centred = x - mean
+        return centred, pk.sum(centred * centred), pk.max(x)
+
+    x = rng.random(1000)
+    centred, squares, greatest = f(x)
+    np.testing.assert_allclose(centred, x - x.mean(), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose((squares, greatest), (((x - x.mean()) ** 2).sum(), x.max()), rtol=1e-12)
+
+
+def test_in_place_beside_a_reader(rng):
+    """The second loop reads what the first one overwrites."""
+
+    @pk.jit
+    def f(x, y):
+        z = x + y
+        x[...] = x * 2
+        return z, x - y
+
+    x, y = rng.random((2, 100))
+    before = x.copy()
+    z, d = f(x, y)
+    np.testing.assert_allclose(z, before + y)
+    np.testing.assert_allclose(x, before * 2)
+    np.testing.assert_allclose(d, before * 2 - y)

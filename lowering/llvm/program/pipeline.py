@@ -10,6 +10,7 @@ from pykern.machine import cache_bytes
 from pykern.passes.array_programs.arena import UseArena
 from pykern.passes.array_programs.forward_copies import ForwardCopies
 from pykern.passes.array_programs.fresh_inserts import FreshInserts
+from pykern.passes.array_programs.fuse_siblings import FuseSiblings
 from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
 from pykern.passes.array_programs.nests.make import MakeNests
 from pykern.passes.array_programs.return_into import ReturnInto
@@ -50,6 +51,8 @@ def tensor_pipeline() -> Pipeline:
             ReleaseFusion(),
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             FreshInserts(),  # after fusion: the inserted values are one operation each by now
+            Upstream("canonicalize,cse"),
+            FuseSiblings(),  # after inserts: each of the siblings may be computed in its own place
             Upstream("canonicalize,cse"),
             SeparateEmpties(),  # last: everything above merges and hoists them
         )

@@ -24,6 +24,7 @@ from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.arena import UseArena
 from pykern.passes.array_programs.forward_copies import ForwardCopies
 from pykern.passes.array_programs.fresh_inserts import FreshInserts
+from pykern.passes.array_programs.fuse_siblings import FuseSiblings
 from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
 from pykern.passes.array_programs.nests.make import MakeNests
 from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, ReturnInto, integers
@@ -36,7 +37,7 @@ from pykern.passes.registry import register
 from pykern.source import KernelOptions
 
 register(
-    ForwardCopies, FreshInserts, HoldFusion, LowerLaunches, MakeNests, PrepareSignature, ReleaseFusion,
+    ForwardCopies, FreshInserts, FuseSiblings, HoldFusion, LowerLaunches, MakeNests, PrepareSignature, ReleaseFusion,
     ReturnInto, RotateBuffers, SeparateEmpties, SwapBuffers, UseArena,
 )  # fmt: skip
 

@@ -144,11 +144,17 @@ class Loops:
     def _body(self, held: list) -> list[ir.Value]:
         """The op's body for the current counters; gives what it yields."""
         block = body(self.space.op)
+        loaded: dict[tuple[ir.Value, str], ir.Value] = {}
         for n, argument in enumerate(block.arguments):
             if n >= self.space.inputs:
                 value = held[n - self.space.inputs]
+            elif not self._is_read(n):
+                value = None
             else:
-                value = self._load(n) if self._is_read(n) else None
+                element = (self.operands[n], str(self.space.maps[n]))
+                if element not in loaded:
+                    loaded[element] = self._load(n)
+                value = loaded[element]
             if value is not None:
                 argument.replace_all_uses_with(value)
         place = ir.InsertionPoint.current

@@ -223,14 +223,14 @@ def _starts(operations: list[ir.Operation]) -> tuple[dict[int, list[ir.Value | N
     for op in operations:
         starts[identity(op)] = [None] * outputs_of(op)
     for op in reversed(operations):
-        out = list(op.operands)[-1]
-        if outputs_of(op) != 1 or "reduction" not in str(op.attributes["iterator_types"]):
+        if identity(op) in fills or "reduction" not in str(op.attributes["iterator_types"]):
             continue
-        fill = _fill_before(op, out)
-        if fill is not None:
-            starts[identity(op)] = [_filled_with(fill, out)]
-            fills.add(identity(fill))
-            fill.erase()
+        for n, out in enumerate(list(op.operands)[-outputs_of(op) :]):
+            fill = _fill_before(op, out)
+            if fill is not None:
+                starts[identity(op)][n] = _filled_with(fill, out)
+                fills.add(identity(fill))
+                fill.erase()
     return starts, fills
 
 
@@ -239,6 +239,8 @@ def _fill_before(op: ir.Operation, out: ir.Value) -> ir.Operation | None:
     for each in reversed(before[: before.index(op)]):
         if _filled_with(each, out) is not None:
             return each
+        if each.name == "linalg.generic" and _filled_with(each, list(each.operands)[-1]) is not None:
+            continue  # another output's
         if each.name not in ("arith.constant", "memref.alloc", "memref.subview"):
             return None
     return None

@@ -1,0 +1,34 @@
+// RUN: %pykern-opt %s --kern-return-into | FileCheck %s
+
+// A result's buffer is the caller's; an argument that is returned is copied.
+
+// CHECK-LABEL: func.func @results(%arg0: memref<8xf32>, %arg1: memref<8xf32>, %arg2: memref<8xf32>)
+// CHECK-SAME: kern.result_arguments = array<i64: -1, -1>
+// CHECK-NOT: memref.alloc
+// CHECK: call @make{{.}}(%arg1)
+// CHECK: memref.copy %arg0, %arg2
+// CHECK: return{{$}}
+func.func @results(%x: memref<8xf32>) -> (memref<8xf32>, memref<8xf32>) attributes {kern.program} {
+  %a = memref.alloc() : memref<8xf32>
+  func.call @make1(%a) : (memref<8xf32>) -> ()
+  return %a, %x : memref<8xf32>, memref<8xf32>
+}
+
+// New values of an argument go into the argument, through a copy only where it is still read.
+
+// CHECK-LABEL: func.func @updated(%arg0: memref<8xf32>, %arg1: memref<8xf32>)
+// CHECK: %[[A:.*]] = memref.alloc
+// CHECK: call @use{{.}}(%arg0, %[[A]])
+// CHECK: call @make{{.}}(%arg1)
+// CHECK: memref.copy %[[A]], %arg0
+func.func @updated(%x: memref<8xf32>, %y: memref<8xf32>) -> (memref<8xf32>, memref<8xf32>)
+    attributes {kern.program, kern.updated = array<i64: 0, 1>, kern.result_arguments = array<i64: 0, 1>} {
+  %a = memref.alloc() : memref<8xf32>
+  func.call @use2(%x, %a) : (memref<8xf32>, memref<8xf32>) -> ()
+  %b = memref.alloc() : memref<8xf32>
+  func.call @make1(%b) : (memref<8xf32>) -> ()
+  return %a, %b : memref<8xf32>, memref<8xf32>
+}
+
+func.func private @make1(memref<8xf32>)
+func.func private @use2(memref<8xf32>, memref<8xf32>)

@@ -1,0 +1,171 @@
+"""Operations over the same arrays that do not need one another run as one loop: memory is read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.array_programs.aliases import ancestor_in, outputs_of, programs
+from pykern.passes.array_programs.separate_empties import is_fill
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, identity
+
+MOST_OPERANDS = 10
+"""More streams than this do not get faster by running together."""
+QUIET = {
+    "tensor.empty",
+    "tensor.extract_slice",
+    "tensor.collapse_shape",
+    "tensor.expand_shape",
+    "linalg.generic",
+}
+
+
+@dataclass(frozen=True)
+class FuseSiblings(Pass):
+    """Join linalg.generic ops over one iteration space that read an array in common.
+
+    In:  linalg.generic on tensors.
+    Out: fewer of them, with several results. Ops stay apart where one needs the other's result, where
+         something in between writes what the first one reads, and where an input of a reduction is read
+         more than once (products of matrices).
+    """
+
+    name: ClassVar[str] = "kern-fuse-siblings"
+
+    def run(self, module: ir.Module) -> None:
+        for function in programs(module):
+            while _fuse_one(function):
+                pass
+
+
+def _fuse_one(function: ir.Operation) -> bool:
+    generics = find(function, lambda op: op.name == "linalg.generic")
+    for n, second in enumerate(generics):
+        for first in reversed(generics[:n]):
+            if first.block == second.block and _may_join(first, second):
+                _join(first, second)
+                return True
+    return False
+
+
+def _may_join(first: ir.Operation, second: ir.Operation) -> bool:
+    if len(first.operands) + len(second.operands) > MOST_OPERANDS:
+        return False
+    if str(first.attributes["iterator_types"]) != str(second.attributes["iterator_types"]):
+        return False
+    if not _shared(first, second) or _lengths(first) != _lengths(second):
+        return False
+    if "reduction" in str(first.attributes["iterator_types"]) and not (
+        _reads_once(first) and _reads_once(second)
+    ):
+        return False
+    return _may_wait(first, second)
+
+
+def _maps(op: ir.Operation) -> list[ir.AffineMap]:
+    return [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+
+
+def _inputs(op: ir.Operation) -> list[ir.Value]:
+    return list(op.operands)[: len(op.operands) - outputs_of(op)]
+
+
+def _shared(first: ir.Operation, second: ir.Operation) -> bool:
+    """Whether both read an array along all dimensions, in the same way."""
+    seen = [
+        (v, str(m)) for v, m in zip(_inputs(first), _maps(first), strict=False) if len(m.results) == m.n_dims
+    ]
+    return any((v, str(m)) in seen for v, m in zip(_inputs(second), _maps(second), strict=False) if m.n_dims)
+
+
+def _reads_once(op: ir.Operation) -> bool:
+    return all(len(m.results) == m.n_dims for _, m in zip(_inputs(op), _maps(op), strict=False))
+
+
+def _lengths(op: ir.Operation) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for value, m in zip(op.operands, _maps(op), strict=True):
+        if isinstance(value.type, ir.RankedTensorType):
+            for length, expression in zip(ir.RankedTensorType(value.type).shape, m.results, strict=True):
+                if isinstance(expression, ir.AffineDimExpr):
+                    found[expression.position] = length
+    return found
+
+
+def _may_wait(first: ir.Operation, second: ir.Operation) -> bool:
+    """Whether the first may run where the second stands."""
+    operations = [o.operation for o in first.block.operations]
+    places = {identity(op): n for n, op in enumerate(operations)}
+    begin, end = places[identity(first)], places[identity(second)]
+    for result in first.results:
+        for use in result.uses:
+            user = ancestor_in(use.owner.operation, first.block)
+            if user is None or places[identity(user)] <= end:
+                return False
+    read = [v for v in first.operands if not _is_made_for_it(v)]
+    for op in operations[begin + 1 : end]:
+        if op.name not in QUIET and not op.name.startswith(("arith.", "math.")):
+            return False
+        if op.name == "linalg.generic" and any(v in read for v in list(op.operands)[-outputs_of(op) :]):
+            return False
+    return not any(v in read for v in list(second.operands)[-outputs_of(second) :])
+
+
+def _is_made_for_it(value: ir.Value) -> bool:
+    """An empty or constant tensor: every op gets one of its own in the end."""
+    if isinstance(value.owner, ir.Block):
+        return False
+    op = value.owner.operation
+    return op.name == "tensor.empty" or is_fill(op)
+
+
+def _join(first: ir.Operation, second: ir.Operation) -> None:
+    counts = [len(_inputs(op)) for op in (first, second)]
+    operands = [*_inputs(first), *_inputs(second)]
+    maps = [
+        ir.AffineMapAttr.get(m) for op, n in zip((first, second), counts, strict=True) for m in _maps(op)[:n]
+    ]
+    for op, n in zip((first, second), counts, strict=True):
+        operands += list(op.operands)[n:]
+        maps += [ir.AffineMapAttr.get(m) for m in _maps(op)[n:]]
+    results = [*first.results, *second.results]
+    with ir.InsertionPoint(second), second.location:
+        made = ir.Operation.create(
+            "linalg.generic",
+            operands=operands,
+            results=[r.type for r in results],
+            attributes={
+                "indexing_maps": ir.ArrayAttr.get(maps),
+                "iterator_types": first.attributes["iterator_types"],
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([sum(counts), len(results)]),
+            },
+            regions=1,
+        )
+    _move_bodies(made, first, second, counts)
+    for old, new in zip(results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    first.erase()
+    second.erase()
+
+
+def _move_bodies(made: ir.Operation, first: ir.Operation, second: ir.Operation, counts: list[int]) -> None:
+    blocks = [op.regions[0].blocks[0] for op in (first, second)]
+    old = [a for block, n in zip(blocks, counts, strict=True) for a in list(block.arguments)[:n]]
+    old += [a for block, n in zip(blocks, counts, strict=True) for a in list(block.arguments)[n:]]
+    target = made.regions[0].blocks.append(*[a.type for a in old])
+    for before, after in zip(old, target.arguments, strict=True):
+        before.replace_all_uses_with(after)
+    yielded: list[ir.Value] = []
+    place = ir.InsertionPoint(target)
+    for block in blocks:
+        *operations, end = [o.operation for o in block.operations]
+        yielded += list(end.operands)
+        for op in operations:
+            op.detach_from_parent()
+            place.insert(op)
+        end.erase()
+    with place, made.location:
+        ir.Operation.create("linalg.yield", operands=yielded)
