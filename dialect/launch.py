@@ -97,7 +97,7 @@ class LaunchOp(KernOp):
         body = list(self.operation.regions[0].blocks[0].operations)
         if [op.operation.name for op in body] != ["func.call", "vector.yield"]:
             raise self.refuse("holds one func.call and a vector.yield")
-        callee = self._callee()
+        callee = self.callee
         if callee is None or "kern.kernel" not in callee.attributes:
             raise self.refuse(f"calls @{self.kernel}, which is no kernel of this module")
         inputs = ir.FunctionType(ir.TypeAttr(callee.attributes["function_type"]).value).inputs
@@ -132,7 +132,9 @@ class LaunchOp(KernOp):
             if static != self.ndrange:
                 raise self.refuse(f"is over {self.ndrange}, and @{self.kernel} was built for {static}")
 
-    def _callee(self) -> ir.Operation | None:
+    @property
+    def callee(self) -> ir.Operation | None:
+        """The kernel's function; None where the module has none of that name."""
         root = self.operation
         while root.name != "builtin.module" and root.parent is not None:
             root = root.parent.operation

@@ -1,4 +1,4 @@
-"""The functions that launch kernels go back into the program that calls them."""
+"""The functions that launch kernels go back into the program that calls them, now on buffers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pykern.passes.kernels import body, named, replace
 
 @dataclass(frozen=True)
 class InlineLaunches(Pass):
-    """Undo `kern-outline-launches`, after the calls were differentiated.
+    """Undo `kern-outline-launches`, after bufferization.
 
     In:  programs that call functions of the module. Out: the same with the bodies in place of the calls;
          the functions, and kernels nobody launches, are gone.
@@ -28,18 +28,18 @@ class InlineLaunches(Pass):
         functions = {
             ir.StringAttr(o.attributes["sym_name"]).value: o.operation
             for o in module.body.operations
-            if "sym_name" in o.attributes
+            if o.operation.name == "func.func" and "kern.kernel" not in o.attributes
         }
         for program in programs(module):
             for call in named(program, "func.call"):
-                callee = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
-                if "kern.kernel" in callee.attributes:
+                callee = functions.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+                if callee is None:  # the call of a kernel, in its launch
                     continue
                 known = dict(zip(body(callee).arguments, call.operands, strict=True))
                 with ir.InsertionPoint(call), call.location:
                     results = clone_block(body(callee), known)
                 replace(call, results)
         for function in functions.values():
-            if "kern.kernel" not in function.attributes and "kern.program" not in function.attributes:
+            if "kern.program" not in function.attributes:
                 function.erase()
         drop_unused_kernels(module)

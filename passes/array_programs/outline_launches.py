@@ -40,24 +40,27 @@ class OutlineLaunches(Pass):
 def _outline(module: ir.Module, launch: ir.Operation, number: int) -> None:
     view: LaunchOp = launch.opview
     passed = list(view.call.operands)
-    arguments = [_tensor_of(v) for v in passed]
-    readers = [_reader(v) for v in passed]
-    written = [n for n, reader in enumerate(readers) if reader is not None]
-    results = [arguments[n].type for n in written]
+    taken, slots = _slots(passed)
+    arguments = [_tensor_of(v) for v in taken]
+    readers = {n: reader for n, v in enumerate(taken) if (reader := _reader(v)) is not None}
+    results = [arguments[n].type for n in readers]
     name = f"{view.kernel}.launch{number}"
     with ir.InsertionPoint(module.body), launch.location:
-        made = func.FuncOp(
-            name, ir.FunctionType.get([a.type for a in arguments], results), visibility="private"
-        )
+        kind = ir.FunctionType.get([a.type for a in arguments], results)
+        made = func.FuncOp(name, kind, visibility="private")
         with ir.InsertionPoint(made.add_entry_block()):
-            func.ReturnOp(launch_on_tensors(view, view.kernel, list(made.arguments), passed, written))
+            inside = list(made.arguments)
+            buffers = [
+                to_buffer(v.type, a, n in readers) if isinstance(v.type, ir.MemRefType) else a
+                for n, (v, a) in enumerate(zip(taken, inside, strict=True))
+            ]
+            launch_like(view, view.kernel, [buffers[slot] for slot in slots])
+            func.ReturnOp([to_tensor(inside[n].type, buffers[n]) for n in readers])
     made.operation.attributes[LAUNCHES] = ir.FlatSymbolRefAttr.get(view.kernel)
-    made.operation.attributes[WRITES] = ir.DenseI64ArrayAttr.get(written)
+    made.operation.attributes[WRITES] = ir.DenseI64ArrayAttr.get(list(readers))
     with ir.InsertionPoint(launch), launch.location:
         call = func.CallOp(results, name, arguments)
-    for n, result in zip(written, call.results, strict=True):
-        reader = readers[n]
-        assert reader is not None
+    for reader, result in zip(readers.values(), call.results, strict=True):
         reader.results[0].replace_all_uses_with(result)
         reader.erase()
     launch.erase()
@@ -66,23 +69,32 @@ def _outline(module: ir.Module, launch: ir.Operation, number: int) -> None:
             buffer.owner.operation.erase()
 
 
-def launch_on_tensors(
-    like: LaunchOp, kernel: str, values: list[ir.Value], types: list[ir.Value], written: list[int]
-) -> list[ir.Value]:
-    """Launch `kernel` over the index space of `like`, on buffers of tensors; the tensors it left.
+def _slots(passed: list[ir.Value]) -> tuple[list[ir.Value], list[int]]:
+    """What becomes an argument, and for each operand its number: an array the kernel writes and knows
+    under two names stays one."""
+    taken: list[ir.Value] = []
+    slots: list[int] = []
+    for value in passed:
+        if value in taken and _reader(value) is not None:
+            slots.append(taken.index(value))
+        else:
+            slots.append(len(taken))
+            taken.append(value)
+    return taken, slots
 
-    `types` are values of the types the kernel takes.
-    """
-    buffers = []
-    for n, (value, kind) in enumerate(zip(values, types, strict=True)):
-        if isinstance(kind.type, ir.MemRefType):
-            value = bufferization.to_buffer(kind.type, value, read_only=n not in written)
-        buffers.append(value)
+
+def to_buffer(kind: ir.Type, tensor: ir.Value, is_written: bool) -> ir.Value:
+    return bufferization.to_buffer(kind, tensor, read_only=None if is_written else True)
+
+
+def to_tensor(kind: ir.Type, buffer: ir.Value) -> ir.Value:
+    return bufferization.to_tensor(kind, buffer, restrict=True, writable=True)
+
+
+def launch_like(like: LaunchOp, kernel: str, operands: list[ir.Value]) -> None:
+    """Launch `kernel` over the index space of `like`."""
     optional = {n: getattr(like, n) if n in like.attributes else None for n in ("starts", "steps")}
-    LaunchOp.create(kernel, buffers, like.ndrange, workgroup=like.workgroup, **optional)
-    return [
-        bufferization.to_tensor(values[n].type, buffers[n], restrict=True, writable=True) for n in written
-    ]
+    LaunchOp.create(kernel, operands, like.ndrange, workgroup=like.workgroup, **optional)
 
 
 def _tensor_of(value: ir.Value) -> ir.Value:

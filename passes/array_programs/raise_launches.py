@@ -96,8 +96,7 @@ def _put(launch: ir.Operation, form: ir.Module) -> None:
         a: v for a, v in buffers.items() if not isinstance(v.type, ir.MemRefType)
     }
     with ir.InsertionPoint(launch), launch.location:
-        extent = [n for triple in zip(view.ndrange, view.starts, view.steps, strict=True) for n in triple]
-        for argument, value in zip(arguments[len(passed) :], extent, strict=True):
+        for argument, value in zip(arguments[len(passed) :], _extent(launch), strict=True):
             known[argument] = index_constant(value)
     after: dict[ir.Value, ir.Value] = {}
     with ir.InsertionPoint(launch):
@@ -114,6 +113,17 @@ def _put(launch: ir.Operation, form: ir.Module) -> None:
     for buffer in {v for v in passed if isinstance(v.type, ir.MemRefType)}:
         if next(iter(buffer.uses), None) is None:
             buffer.owner.operation.erase()
+
+
+def _extent(launch: ir.Operation) -> list[int]:
+    """What the raised function takes of the launch: see `kern-raise-to-linalg`."""
+    view = launch.opview
+    marks = view.callee.attributes
+    given: list[int] = []
+    for count, start, step in zip(view.ndrange, view.starts, view.steps, strict=True):
+        given += [] if "kern.ndrange" in marks else [count]
+        given += [] if "kern.plain" in marks else [start, step]
+    return given
 
 
 def _replace_results(launch: ir.Operation, after: dict[ir.Value, ir.Value]) -> None:

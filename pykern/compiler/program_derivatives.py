@@ -20,12 +20,15 @@ from pykern.errors import KernelTypeError
 from pykern.frontend.kernel import argument_names
 from pykern.passes import kernels
 from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.outline_launches import OutlineLaunches
+from pykern.passes.array_programs.raise_launches import RaiseLaunches
 from pykern.passes.array_programs.return_into import integers
 from pykern.passes.array_programs.signature import UPDATED
 from pykern.passes.autodiff.raised.forward import forward
 from pykern.passes.autodiff.raised.reverse import reverse
 from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.framework import Upstream, run_pass, verify
+from pykern.passes.simplify_kern import SimplifyKern
 from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.source import ArgSpec, ArraySpec, ScalarSpec, StructSpec
 
@@ -41,6 +44,9 @@ def undifferentiated(source: ProgramSource) -> ProgramSource:
 def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None:
     """Take the derivatives of the source in order. Raises `NotDifferentiable`, `KernelTypeError`."""
     count = len(source.parameters) - sum(source.added)
+    if source.derivatives:
+        for step in (RaiseLaunches(), OutlineLaunches(), SimplifyKern()):
+            run_pass(step, module)
     for derivative, added in zip(source.derivatives, source.added, strict=True):
         started = time.perf_counter()
         before = replace(source, parameters=source.parameters[:count])

@@ -17,6 +17,7 @@ from pykern.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec, St
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
 from pykern.lowering.llvm.program import target as cpu
+from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.passes import kernels
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.return_into import integers
@@ -88,7 +89,7 @@ def compile_module(
     program = programs(module)[0]
     _donate(program, asked.donated)
     users = Pipeline(tuple(Callback(function=p) for p in passes))
-    first = kern_pipeline(asked.options) if list(kernels.kernels(module)) else Pipeline()
+    first = launch_pipeline() + kern_pipeline(asked.options) if list(kernels.kernels(module)) else Pipeline()
     (first + users).run(module, record, texts=record.texts)
     sites = number_sites(module)
     program = programs(module)[0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from pykern.dialect import atomics, collectives, index_space, memory, reports
+from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
 from pykern.errors import LaunchError
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.casts import bits, convert, materialise, memory_type
@@ -288,6 +288,15 @@ def _cast(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> V
     return convert(t.as_scalar(node, given["x"]), dtype.dtype)
 
 
+def _stop_gradient(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    if len(args) != 1 or keywords:
+        raise t.type_error(node, "pk.stop_gradient takes one value")
+    value = t.as_scalar(node, args[0])
+    if not value.dtype.is_float or value.is_const:
+        return value
+    return Scalar(value.dtype, differentiation.StopGradientOp.create(materialise(value)))
+
+
 def _python_cast(t: Translator, node: ast.Call, name: str, args: list[Value]) -> Value:
     if len(args) != 1:
         raise t.type_error(node, f"`{name}` takes one value, not {len(args)}", f"write {name}(x)")
@@ -355,6 +364,7 @@ _HANDLERS: dict[str, Callable] = {
     "subgroup_shuffle": _lane(collectives.SubgroupShuffleOp),
     "subgroup_broadcast": _lane(collectives.SubgroupBroadcastOp),
     "static": _static,
+    "stop_gradient": _stop_gradient,
     "cast": _cast,
     "len": _length,
 }

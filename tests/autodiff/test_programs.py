@@ -222,3 +222,58 @@ def test_refusals():
         pk.grad(3)
     with pytest.raises(pk.LaunchError, match="shape"):
         pk.vjp(product_sum, np.ones(3), np.ones(3))[1](np.ones(3))
+
+
+@pk.kernel
+def heat(after, before, c):
+    i, j = pk.index()
+    if 0 < i < before.shape[0] - 1 and 0 < j < before.shape[1] - 1:
+        after[i, j] = before[i, j] + c * before[i, j] * (
+            before[i + 1, j] - 2 * before[i, j] + before[i - 1, j]
+        )
+
+
+@pk.kernel
+def add_root(out, x, s):
+    """A while loop: no operation on whole arrays."""
+    i = pk.index()
+    r, n = x[i], 0
+    while abs(r * r - x[i]) > 1e-13 * x[i] and n < 50:
+        r = 0.5 * (r + x[i] / r)
+        n += 1
+    out[i] = r * s + out[i]
+
+
+@pk.jit
+def heat_steps(t, c, steps: pk.static):
+    for _ in pk.range(steps):
+        after = pk.copy(t)
+        heat(after, t, c, ndrange=t.shape)
+        t = after
+    return (t * t).sum()
+
+
+@pk.jit
+def roots(x, s):
+    out = pk.ones_like(x)
+    add_root(out, x * 2.0, s, ndrange=x.shape)
+    twice = pk.copy(out)
+    add_root(twice, out, s * 0.5, ndrange=(range(1, x.shape[0] - 1),))
+    return out * twice, out.sum()
+
+
+def test_kernels_inside_are_raised_and_differentiated():
+    pk.check_grads(heat_steps, (1.0 + random.random((6, 7)), 0.1, 3), rtol=2e-7)
+    text = pk.grad(heat_steps).lower(pk.spec((6, 7), pk.f64), 0.1, 3).stage("gradient").text
+    assert "kern.launch" not in text
+
+
+def test_kernels_that_do_not_raise_are_differentiated_as_kernels():
+    pk.check_grads(roots, (1.0 + random.random(6), 0.7), rtol=2e-7)
+    text = pk.grad(summed_roots).lower(pk.spec(6, pk.f64), 0.7).stage("gradient").text
+    assert "kern.launch" in text
+
+
+@pk.jit
+def summed_roots(x, s):
+    return roots(x, s)[1]

@@ -69,7 +69,7 @@ def test_the_loop_around_a_kernel_makes_no_memory():
     at = next(n for n, s in enumerate(stages) if s.name == "kern-return-into")
     text = stages[at + 2].text
     loop = text[text.index("scf.for") : text.index("scf.if")]
-    assert "kern.launch" in loop and "memref.alloc" not in loop
+    assert "linalg.generic" in loop and "memref.alloc" not in loop
 
 
 def test_groups_inside(rng):

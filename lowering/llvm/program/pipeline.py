@@ -12,7 +12,10 @@ from pykern.passes.array_programs.forward_copies import ForwardCopies
 from pykern.passes.array_programs.fresh_inserts import FreshInserts
 from pykern.passes.array_programs.fuse_siblings import FuseSiblings
 from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
+from pykern.passes.array_programs.inline_launches import InlineLaunches
 from pykern.passes.array_programs.nests.make import MakeNests
+from pykern.passes.array_programs.outline_launches import OutlineLaunches
+from pykern.passes.array_programs.raise_launches import RaiseLaunches
 from pykern.passes.array_programs.return_into import ReturnInto
 from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
@@ -31,6 +34,15 @@ BUFFERIZE = (
     "one-shot-bufferize{bufferize-function-boundaries=true "
     "function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=true}"
 )
+
+
+def launch_pipeline() -> Pipeline:
+    """Kernels that programs launch: into the program where they are elementwise, else as calls.
+
+    Before anything else: a launch writes through a buffer, which common subexpressions and loop
+    invariants would take for the value it was made from.
+    """
+    return Pipeline((RaiseLaunches(only_parallel=True), OutlineLaunches()))
 
 
 def program_pipeline(options: KernelOptions) -> Pipeline:
@@ -65,6 +77,7 @@ def buffer_pipeline() -> Pipeline:
         (
             Upstream("eliminate-empty-tensors,func.func(empty-tensor-to-alloc-tensor)"),
             Upstream(BUFFERIZE),
+            InlineLaunches(),  # calls have told bufferization which arrays they write
             Upstream("func.func(linalg-generalize-named-ops)"),  # bufferization makes new fills
             Upstream("canonicalize,cse"),
             SwapBuffers(),  # before copies go: it looks for those that bufferization made

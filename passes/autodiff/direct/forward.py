@@ -42,9 +42,15 @@ class ForwardKernel(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in list(kernels.kernels(module)):
-            with kernel.location:
-                sweep = _Tangents(kernel, self.active)
-                replace_function(kernel, self.active, self.strided, sweep.emit)
+            forward_kernel(kernel, self.active, self.strided)
+
+
+def forward_kernel(
+    kernel: ir.Operation, active: tuple[int, ...], strided: tuple[int, ...] = ()
+) -> ir.Operation:
+    """Put the kernel with tangents in the place of one kernel; see `ForwardKernel`."""
+    with kernel.location:
+        return replace_function(kernel, active, strided, _Tangents(kernel, active).emit)
 
 
 class _Tangents:

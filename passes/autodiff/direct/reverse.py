@@ -39,8 +39,15 @@ class ReverseKernel(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in list(kernels.kernels(module)):
-            with kernel.location:
-                replace_function(kernel, self.active, self.strided, _Gradient(kernel, self.active).emit)
+            reverse_kernel(kernel, self.active, self.strided)
+
+
+def reverse_kernel(
+    kernel: ir.Operation, active: tuple[int, ...], strided: tuple[int, ...] = ()
+) -> ir.Operation:
+    """Put the gradient of one kernel in its place; see `ReverseKernel`."""
+    with kernel.location:
+        return replace_function(kernel, active, strided, _Gradient(kernel, active).emit)
 
 
 class _Gradient:

@@ -24,7 +24,7 @@ def replace_function(
     active: tuple[int, ...],
     strided: tuple[int, ...],
     fill: Callable[[Values, Values], None],
-) -> None:
+) -> ir.Operation:
     """`fill` is given the maps from the kernel's arguments to the new ones, and to their shadows."""
     arguments = list(kernels.body(kernel).arguments)
     names = _names(kernel, len(arguments))
@@ -68,6 +68,7 @@ def replace_function(
     name = kernel.attributes["sym_name"]
     kernel.erase()
     made.operation.attributes["sym_name"] = name
+    return made.operation
 
 
 _ROUNDED = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf", "math.")

@@ -15,6 +15,7 @@ from mlir.dialects import func, scf
 
 from pykern.errors import PassError
 from pykern.passes.autodiff.raised.activity import varied
+from pykern.passes.autodiff.raised.calls import forward_call, launches
 from pykern.passes.autodiff.raised.clone import body_of, clone, defining, terminator_operands
 from pykern.passes.autodiff.raised.functions import Signature, active_arguments, chosen
 from pykern.passes.autodiff.raised.prepare import copied, first_function
@@ -127,12 +128,19 @@ class _Forward:
             return
         if is_structured(op):
             self.tangents.update(forward_structured(op, self))
+        elif launches(op):
+            self._call(op)
         elif op.name in LINEAR:
             self.tangents[op.results[0]] = self._moved(op)
         elif table.has_rule(op) and not isinstance(op.results[0].type, ir.ShapedType):
             self._scalar(op)
         else:
             raise refused(op, f"`{op.name}` has no rule of differentiation")
+
+    def _call(self, op: ir.Operation) -> None:
+        tangents = [self.tangent(v) for v in op.operands if is_float(v.type)]
+        given = forward_call(op, [self.value(v) for v in op.operands], tangents)
+        self.tangents.update(zip([r for r in op.results if is_float(r.type)], given, strict=True))
 
     def _moved(self, op: ir.Operation) -> ir.Value:
         return clone(op, lambda v: self.tangent(v) if is_float(v.type) else self.value(v)).results[0]

@@ -18,6 +18,7 @@ from pykern.errors import PassError
 from pykern.passes.autodiff.raised import movement
 from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.branch import reverse_if
+from pykern.passes.autodiff.raised.calls import launches, reverse_call
 from pykern.passes.autodiff.raised.clone import terminator_operands
 from pykern.passes.autodiff.raised.cotangents import Cotangents
 from pykern.passes.autodiff.raised.functions import Signature, active_arguments, chosen
@@ -103,6 +104,8 @@ def _reverse_op(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
         reverse_for(op, scope, cotangents, reverse_block)
     elif op.name == "scf.if":
         reverse_if(op, scope, cotangents, reverse_block)
+    elif launches(op):
+        reverse_call(op, scope, cotangents)
     elif table.has_rule(op) and not isinstance(op.results[0].type, ir.ShapedType):
         _reverse_scalar(op, scope, cotangents)
     else:

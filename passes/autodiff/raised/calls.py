@@ -1,0 +1,160 @@
+"""Calls that stay calls: a launch of a kernel that has no raised form, differentiated as a kernel.
+
+The function that launches it (`array_programs.outline_launches`) gets a companion `<name>.vjp` or
+`<name>.jvp`, which launches the kernel's own derivative (`autodiff.direct`) on shadows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlir import ir
+from mlir.dialects import func, tensor
+
+from pykern.passes.argument_uses import written_arguments
+from pykern.passes.array_programs.outline_launches import LAUNCHES, WRITES, launch_like, to_buffer, to_tensor
+from pykern.passes.autodiff.direct.forward import forward_kernel
+from pykern.passes.autodiff.direct.reverse import reverse_kernel
+from pykern.passes.autodiff.raised.cotangents import Cotangents
+from pykern.passes.autodiff.raised.scope import Scope
+from pykern.passes.autodiff.raised.values import is_float, zeros_like
+from pykern.passes.kernels import body, named
+
+Differentiate = Callable[[ir.Operation, tuple[int, ...]], ir.Operation]
+
+
+def reverse_call(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
+    """``func.call`` of a function that launches a kernel."""
+    module = _module()
+    callee = _function(module, _callee(op))
+    companion = _companion(module, callee, "vjp", reverse_kernel)
+    flowing = [cotangents.take_or_zero(r, scope) for r in op.results if is_float(r.type)]
+    given = [scope.value(v) for v in op.operands]
+    call = func.CallOp(companion, [*given, *flowing])
+    floats = [v for v in op.operands if is_float(v.type)]
+    for operand, cotangent in zip(floats, call.results, strict=True):
+        cotangents.add(operand, cotangent)
+
+
+def forward_call(op: ir.Operation, values: list[ir.Value], tangents: list[ir.Value]) -> list[ir.Value]:
+    """Tangents of the float results; `tangents` are those of the float operands."""
+    module = _module()
+    companion = _companion(module, _function(module, _callee(op)), "jvp", forward_kernel)
+    return list(func.CallOp(companion, [*values, *tangents]).results)
+
+
+def launches(op: ir.Operation) -> bool:
+    """Whether the call is to a function that launches a kernel."""
+    return op.name == "func.call" and LAUNCHES in _function(_root(op), _callee(op)).operation.attributes
+
+
+def _companion(
+    module: ir.Operation, callee: func.FuncOp, mode: str, differentiate: Differentiate
+) -> func.FuncOp:
+    """`<callee>.vjp(arguments, cotangents of float results) -> cotangents of the float arguments`, or
+    `<callee>.jvp(arguments, tangents of float arguments) -> tangents of the float results`. Made once."""
+    name = f"{ir.StringAttr(callee.operation.attributes['sym_name']).value}.{mode}"
+    known = _find(module, name)
+    if known is not None:
+        return known
+    kernel = _derivative(module, callee, mode, differentiate)
+    arguments = list(callee.arguments)
+    active = [n for n, a in enumerate(arguments) if is_float(a.type)]
+    written = [n for n in ir.DenseI64ArrayAttr(callee.operation.attributes[WRITES]) if n in active]
+    more, results = (written, active) if mode == "vjp" else (active, written)
+    types = [a.type for a in arguments]
+    kind = ir.FunctionType.get([*types, *(types[n] for n in more)], [types[n] for n in results])
+    with ir.InsertionPoint(callee.operation), callee.location:
+        made = func.FuncOp(name, kind, visibility="private")
+        with ir.InsertionPoint(made.add_entry_block()):
+            primal = list(made.arguments)[: len(arguments)]
+            given = dict(zip(more, list(made.arguments)[len(arguments) :], strict=True))
+            left = _launch(callee, kernel, primal, active, given)
+            func.ReturnOp([left[n] for n in results])
+    return made
+
+
+def _launch(
+    callee: func.FuncOp,
+    kernel: ir.Operation,
+    primal: list[ir.Value],
+    active: list[int],
+    given: dict[int, ir.Value],
+) -> dict[int, ir.Value]:
+    """Launch the derivative with zero shadows where none is given; the shadows it left, by argument."""
+    values: list[ir.Value] = []
+    place: dict[int, int] = {}
+    for n, value in enumerate(primal):
+        values.append(value)
+        if n in active:
+            place[n] = len(values)
+            shadow = given.get(n)
+            if not isinstance(value.type, ir.ShapedType):  # the shadow of a scalar is an array of rank 0
+                kind = ir.RankedTensorType.get([], value.type)
+                shadow = tensor.FromElementsOp(kind, [shadow or zeros_like(value)]).result
+            values.append(zeros_like(value) if shadow is None else shadow)
+    like = named(callee.operation, "kern.launch")[0].opview
+    kinds = [a.type for a in body(kernel).arguments]
+    uses = written_arguments(kernel)
+    is_written = [a in uses for a in body(kernel).arguments]
+    buffers = [
+        to_buffer(kind, v, written) if isinstance(kind, ir.MemRefType) else v
+        for v, kind, written in zip(values, kinds, is_written, strict=True)
+    ]
+    launch_like(like, ir.StringAttr(kernel.attributes["sym_name"]).value, buffers)
+    left = {n: to_tensor(values[k].type, buffers[k]) for n, k in place.items()}
+    return {
+        n: v if isinstance(primal[n].type, ir.ShapedType) else tensor.extract(v, []) for n, v in left.items()
+    }
+
+
+def _derivative(
+    module: ir.Operation, callee: func.FuncOp, mode: str, differentiate: Differentiate
+) -> ir.Operation:
+    """The kernel's derivative by all its float arguments, beside it."""
+    symbol = ir.FlatSymbolRefAttr(callee.operation.attributes[LAUNCHES]).value
+    name = f"{symbol}.{mode}"
+    known = _find(module, name)
+    if known is not None:
+        return known.operation
+    kernel = _function(module, symbol).operation
+    with ir.InsertionPoint(kernel):
+        copy = kernel.clone().operation
+    copy.attributes["sym_name"] = ir.StringAttr.get(name)
+    active = tuple(n for n, a in enumerate(body(copy).arguments) if _holds_floats(a.type))
+    made = differentiate(copy, active)
+    made.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    return made
+
+
+def _holds_floats(kind: ir.Type) -> bool:
+    return isinstance(
+        ir.MemRefType(kind).element_type if isinstance(kind, ir.MemRefType) else kind, ir.FloatType
+    )
+
+
+def _callee(op: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+
+
+def _module() -> ir.Operation:
+    return _root(ir.InsertionPoint.current.block.owner.operation)
+
+
+def _root(op: ir.Operation) -> ir.Operation:
+    while op.parent is not None:
+        op = op.parent.operation
+    return op
+
+
+def _function(module: ir.Operation, name: str) -> func.FuncOp:
+    found = _find(module, name)
+    assert found is not None, f"no function {name}"
+    return found
+
+
+def _find(module: ir.Operation, name: str) -> func.FuncOp | None:
+    for op in module.regions[0].blocks[0].operations:
+        if isinstance(op, func.FuncOp) and ir.StringAttr(op.operation.attributes["sym_name"]).value == name:
+            return op
+    return None

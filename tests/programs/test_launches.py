@@ -1,0 +1,48 @@
+"""Launches in array programs: what they write is theirs, whatever else looks like it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import pykern as pk
+
+
+@pk.kernel
+def count_up(a, n):
+    """A loop that does not raise."""
+    i = pk.index()
+    k = 0
+    while k < n:
+        a[i] += 1.0
+        k += 1
+
+
+@pk.jit
+def two_copies(x):
+    a, b = pk.copy(x), pk.copy(x)
+    count_up(a, 3, ndrange=x.shape)
+    count_up(b, 5, ndrange=x.shape)
+    return a, b, x
+
+
+@pk.jit
+def fresh_in_each_iteration(x, n: pk.static):
+    total = pk.zeros_like(x)
+    for _ in pk.range(n):
+        a = pk.copy(x)
+        count_up(a, 2, ndrange=x.shape)
+        total = total + a
+    return total
+
+
+def test_copies_of_one_array_stay_apart():
+    a, b, x = two_copies(np.zeros(5))
+    np.testing.assert_array_equal(a, np.full(5, 3.0))
+    np.testing.assert_array_equal(b, np.full(5, 5.0))
+    np.testing.assert_array_equal(x, np.zeros(5))
+
+
+def test_a_copy_in_a_loop_is_made_in_each_iteration():
+    x = np.arange(4.0)
+    np.testing.assert_array_equal(fresh_in_each_iteration(x, 3), 3 * (x + 2))
+    np.testing.assert_array_equal(x, np.arange(4.0))
