@@ -27,7 +27,7 @@ from pykern.source import ArraySpec, KernelOptions, Parameter, StaticSpec
 from pykern.types import BY_NAME
 
 PIPELINE = (
-    "canonicalize,cse,func.func(empty-tensor-to-alloc-tensor)",
+    "func.func(empty-tensor-to-alloc-tensor)",  # no cse: buffers of one tensor are one value to it
     "one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map "
     "allow-return-allocs-from-loops=true}",
     "buffer-results-to-out-params{modify-public-functions=true hoist-static-allocs=false}",

@@ -92,7 +92,8 @@ def test_functions(rng):
     def program(x):
         y = np.abs(x) + 0.5
         return (np.exp(x), np.log(y), np.sqrt(y), np.tanh(x), np.sin(x), np.arctan2(x, y), np.floor(x),
-                np.clip(x, -1, 1), np.isnan(x), np.sign(x), np.hypot(x, y), np.power(y, x), np.minimum(x, 0))  # fmt: skip
+                np.clip(x, -1, 1), np.isnan(x), np.sign(x), np.hypot(x, y), np.power(y, x),
+                np.minimum(x, 0))  # fmt: skip
 
     compare(program, *arrays(rng, (4, 5)))
     compare(program, *arrays(rng, (9,), dtype="f4"))
@@ -245,7 +246,8 @@ def test_run_time_index(rng):
 def test_joining(rng):
     def program(x, y):
         return (np.concatenate((x, y)), np.concatenate([x, x * 2], axis=1), np.stack((x, x)),
-                np.stack((x[0], y[0]), axis=-1), np.pad(x, 1), np.pad(x, (2, 0)), np.pad(x, ((1, 2), (0, 3))))  # fmt: skip
+                np.stack((x[0], y[0]), axis=-1), np.pad(x, 1), np.pad(x, (2, 0)),
+                np.pad(x, ((1, 2), (0, 3))))  # fmt: skip
 
     compare(program, *arrays(rng, (2, 3), (4, 3)))
 

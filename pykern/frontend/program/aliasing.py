@@ -79,10 +79,7 @@ def settle(
             continue
         if any(carried[k].start.was_written and _visible(t, carried[k].before) for k in reached[:1]):
             raise _unclear(t, node, slot)
-        for k in reached:
-            slot.after.may_be(carried[k].before.root)
-        last = carried[reached[-1]].end
-        for cell in (last.root, *(c.root for c in last.shares)):
+        for cell in _possible(number, reached, takes, carried, count):
             if cell.born < start:
                 slot.after.may_be(cell)
         for other in carried[:number]:
@@ -110,6 +107,23 @@ def _orbit(number: int, takes: list[int | None]) -> tuple[list[int], bool]:
         following = takes[following]
     injective = all([takes[k] for k in range(len(takes))].count(k) == 1 for k in seen)
     return seen, following == number and injective
+
+
+def _possible(
+    number: int,
+    reached: list[int],
+    takes: list[int | None],
+    carried: list[Slot],
+    count: Callable[[], Scalar] | None,
+) -> list[Cell]:
+    """Arrays that slot `number` may have after the loop: what it had, or what it was given by then."""
+    last = carried[reached[-1]].end
+    given = [last.root, *(c.root for c in last.shares)]
+    trips = count() if count is not None else None
+    if trips is not None and trips.is_const and takes[reached[-1]] is None:
+        rounds = int(trips.const)  # type: ignore[call-overload]
+        return given if rounds >= len(reached) else [carried[reached[rounds]].before.root]
+    return [*given, *(carried[k].before.root for k in reached)]
 
 
 def _visible(t: ProgramTranslator, cell: Cell) -> bool:

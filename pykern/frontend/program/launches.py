@@ -73,6 +73,8 @@ def launch(t: ProgramTranslator, node: ast.Call, callee: KernelValue) -> Value:
         (_parameter(t, node, name, value, notes.get(name, Annotation(name))), value)
         for name, value in values.items()
     ]
+    if not all(count for _, _, count in space):
+        return NoneValue()  # no work-items
     arrays = [cell for parameter, value in passed for cell in _cells(parameter.spec, value)]
     source = _source(called, tuple(p for p, _ in passed), space, workgroup)
     symbol, writes = _built(t, node, source)
@@ -82,8 +84,7 @@ def launch(t: ProgramTranslator, node: ast.Call, callee: KernelValue) -> Value:
     for cell in written:
         t.check_writable(node, cell, f"`{called.function.name}` writes it")
     _refuse_views(t, node, arrays, written)
-    if all(count for _, _, count in space):
-        _emit(t, node, symbol, passed, arrays, written, space, workgroup)
+    _emit(t, node, symbol, passed, arrays, written, space, workgroup)
     return NoneValue()
 
 
@@ -225,10 +226,8 @@ def _built(t: ProgramTranslator, node: ast.Call, source: KernelSource) -> tuple[
         error.extra_notes = (*error.extra_notes, ("launched from here", t.span(node)), *t.call_notes())
         raise
     taken = {ir.StringAttr(op.operation.attributes["sym_name"]).value for op in t.module.body.operations}
-    symbol = name = source.function.name
-    while symbol in taken:
-        symbol = f"{name}_{len(taken)}"
-        taken.add(symbol)
+    name = source.function.name
+    symbol = next(s for s in (name, *(f"{name}_{n}" for n in range(len(taken) + 1))) if s not in taken)
     writes: list[bool] = []
     with ir.InsertionPoint(t.module.body):
         for op in made.body.operations:
@@ -267,7 +266,8 @@ def _emit(
     workgroup: tuple[int, ...],
 ) -> None:
     buffers: dict[Cell, ir.Value] = {}
-    for cell in dict.fromkeys(arrays):
+    # those that are written first: bufferization then sees that another one of the same tensor is read after
+    for cell in sorted(dict.fromkeys(arrays), key=lambda c: c not in written):
         kind = ir.MemRefType.get(list(cell.shape), memory_type(cell.dtype))
         read_only = cell not in written
         buffers[cell] = bufferization.ToBufferOp(kind, cell.ssa, read_only=read_only or None).result
