@@ -16,6 +16,7 @@ import numpy as np
 
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.errors import KernelError, KernelTypeError, LaunchError
+from pykern.kernel import _annotations, _holds
 from pykern.placing import place
 from pykern.prewarm import before_first_call, remember
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
@@ -39,8 +40,6 @@ class Program:
     __pykern_program__ = True
 
     def __init__(self, function: Callable, options: KernelOptions, donate_argnums: tuple[int, ...]) -> None:
-        from pykern.kernel import _annotations
-
         self.text: FunctionText = function_text(function)
         self.__wrapped__ = function
         self.__name__ = function.__name__
@@ -55,7 +54,7 @@ class Program:
         self.checkpoint = "all"
         self._captured: tuple[Any, list[Guard]] | None = None
         self._lock = threading.RLock()
-        self._plans: dict[Any, Plan] = {}
+        self._plans: tuple[Any, dict[Any, Plan]] = (None, {})
         self._sources: dict[ProgramSource, Plan] = {}
         self._derived: dict[ProgramDerivative, Program] = {}
         self._simple = self._is_simple()
@@ -102,26 +101,32 @@ class Program:
         made.derivatives = (*self.derivatives, derivative)
         made.added = (*self.added, len(more))
         made._captured, made._lock = None, threading.RLock()
-        made._plans, made._sources, made._derived = {}, {}, {}
+        made._plans, made._sources, made._derived = (None, {}), {}, {}
         return made
 
     # -- a call ------------------------------------------------------------------------------
 
     def _run(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
         source, _ = self.captured()
-        key = None
+        plans, key = self._plans_of(source), None
         if self._simple and not keywords and donate is None:
-            key = (id(source), out is None, *map(_kind, args))
-            plan = self._plans.get(key)
-            if plan is not None and len(args) == len(plan.names):
-                values = [_value(v) for v in args]
-                return self._with_plan(plan, values, out)
+            key = (out is None, *map(_kind, args))
+            plan = plans.get(key)
+            if plan is not None:
+                return self._with_plan(plan, list(map(_value, args)), out)
         arguments = describe(self._bind(args, keywords), self.annotations)
         donated = self._donated(donate) if out is None else ()
         plan = self._plan(source, arguments, donated)
         if key is not None and len(args) == len(plan.names) and None not in key:
-            self._plans[key] = plan
+            plans[key] = plan
         return self._with_plan(plan, arguments.values, out)
+
+    def _plans_of(self, source: Any) -> dict[Any, Plan]:
+        """The plans found by kinds of arguments alone, for what captured names mean now."""
+        known = self._plans
+        if known[0] is not source:
+            known = self._plans = (source, {})
+        return known[1]
 
     def _with_plan(self, plan: Plan, values: list[Any], out: Any) -> Any:
         if out is None:
@@ -161,13 +166,10 @@ class Program:
 
     def captured(self) -> tuple[Any, list[Guard]]:
         """The source with what its names mean now. Kept while no guarded name changes."""
-        from pykern.kernel import _holds
-
         captured = self._captured
         if captured is None or not all(map(_holds, captured[1])):
             with self._lock:
                 captured = self._captured = function_source(self.__wrapped__, self.text, program=True)
-                self._plans = {}  # their keys name a source that may be gone
         return captured
 
     # -- looking inside ----------------------------------------------------------------------

@@ -16,6 +16,7 @@ from pykern.abi import REPORT_CELLS
 from pykern.artifact import Artifact
 from pykern.errors import LaunchError
 from pykern.program_results import Builder, builder
+from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import LoadedKernel
 from pykern.runtime.text import printer
 from pykern.types import BY_NAME
@@ -56,6 +57,7 @@ class Plan:
             (n, r.argument) for n, r in enumerate(layout.results[: self.returned]) if r.argument >= 0
         ]
         self.written = frozenset(r.argument for r in layout.results if r.argument >= 0)
+        self._quick = not self.artifact.sites and not self.written
         self._pool: list[Scratch] = []
         self._call = self.code.library.pk_run
         self._cells = ctypes.c_int64 * (len(self.names) + len(self.fresh) + 2)
@@ -64,6 +66,10 @@ class Plan:
 
     def run(self, values: list[Any], out: list[np.ndarray] | None = None) -> list[Any]:
         """Run with flattened arguments (arrays, bits of scalars); gives the arrays of the results."""
+        if out is None and self._quick:
+            quick = self._run_quickly(values)
+            if quick is not None:
+                return quick
         cells, kept, copied_back = self._arguments(values)
         results: list[Any] = [None] * len(self.layout.results)
         copied_out = []
@@ -84,6 +90,30 @@ class Plan:
         for target, _ in copied_out:
             results[next(n for n, o in enumerate(out or ()) if o is target)] = target
         return results[: self.returned]
+
+    def _run_quickly(self, values: list[Any]) -> list[Any] | None:
+        """Dense arrays in, fresh arrays out; None where an argument needs more."""
+        cells = []
+        for value in values:
+            if type(value) is np.ndarray:
+                flags = value.flags
+                if not (flags.c_contiguous and flags.aligned):
+                    return None
+                cells.append(address_of(value))
+            elif isinstance(value, np.ndarray):
+                return None
+            else:
+                cells.append(value)
+        results = [np.empty(shape, dtype) for _, shape, dtype in self.fresh]
+        cells += map(address_of, results)
+        if not self.layout.scratch_bytes:
+            self._call(self._cells(*cells, 0, 0))
+            return results
+        scratch = self._take()
+        self._call(self._cells(*cells, 0, scratch.address))
+        if self.layout.scratch_bytes <= KEPT_BYTES:
+            self._pool.append(scratch)
+        return results
 
     def _arguments(
         self, values: list[Any]
@@ -148,6 +178,21 @@ class Plan:
             memory = np.empty(self.layout.scratch_bytes + ALIGNMENT, np.uint8)
             address = memory.ctypes.data
             return Scratch(memory, address + -address % ALIGNMENT)
+
+
+def _address_in_object(array: np.ndarray) -> int:
+    """The address of the elements, read from the array object: 0.2 us instead of 1.2."""
+    return _CELL(id(array) + _DATA).value or 0
+
+
+def _address(array: np.ndarray) -> int:
+    return array.ctypes.data
+
+
+_CELL, _DATA = ctypes.c_void_p.from_address, object.__basicsize__
+"""The first field of NumPy's array objects, behind the object head."""
+_probe = np.empty(1)
+address_of = _address_in_object if SUPPORTED and _address_in_object(_probe) == _address(_probe) else _address
 
 
 def is_dense(array: np.ndarray) -> bool:
