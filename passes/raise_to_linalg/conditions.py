@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.raise_to_linalg.builder import Builder
 from pykern.passes.raise_to_linalg.expressions import (
     Apply,
     Constant,
     Count,
     Expression,
+    Given,
     Length,
     Literal,
     Mask,
@@ -18,6 +20,7 @@ from pykern.passes.raise_to_linalg.expressions import (
 )
 from pykern.passes.raise_to_linalg.forms import Form
 
+LARGEST = 1 << 61
 PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 SLT, SGE = PREDICATES.index("slt"), PREDICATES.index("sge")
 _NEGATED = {"eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt",
@@ -67,9 +70,9 @@ def facts(literal: Literal) -> Facts | None:
     condition, wanted = literal
     if not isinstance(condition, Apply) or condition.name != "arith.cmpi":
         return None
-    left, right = (_index_form(operand) for operand in condition.operands)
-    if left is None or right is None:
+    if not isinstance(condition.operands[0].type, ir.IndexType):
         return None
+    left, right = (form_of_value(operand) for operand in condition.operands)
     predicate = PREDICATES[ir.IntegerAttr(condition.attributes["predicate"]).value]
     predicate = predicate if wanted else _NEGATED[predicate]
     if predicate in ("sgt", "sge", "ugt", "uge"):
@@ -92,11 +95,31 @@ def is_length(form: Form) -> bool:
     )
 
 
-def _index_form(value: Expression) -> Form | None:
-    """Index values, and 64-bit integers made of them."""
-    if isinstance(value.type, ir.IndexType):
-        return form_of_value(value)
-    if value.type != ir.IntegerType.get_signless(64) or not isinstance(value, Apply):
+def compared_as_index(builder: Builder, operands: list[Expression]) -> list[Expression]:
+    """Operands of a comparison; an index compared as i64 with an argument is compared as an index.
+
+    Index values lie within +-2**61, so that the argument may be clamped to that.
+    """
+    i64 = ir.IntegerType.get_signless(64)
+    inner = [_cast_index(operand) for operand in operands]
+    if operands[0].type != i64 or all(value is None for value in inner):
+        return operands
+    for number, (value, operand) in enumerate(zip(inner, operands, strict=True)):
+        if value is None and isinstance(operand, Constant):
+            inner[number] = builder.index(Form((), ir.IntegerAttr(operand.attribute).value))
+        elif value is None and isinstance(operand, Given):
+            index = ir.IndexType.get()
+            ends = [builder.index(Form((), sign * LARGEST)) for sign in (1, -1)]
+            lower = builder.apply(
+                "arith.minsi", [builder.apply("arith.index_cast", [operand], index), ends[0]], index
+            )
+            inner[number] = builder.apply("arith.maxsi", [lower, ends[1]], index)
+    both = [value for value in inner if value is not None]
+    return both if len(both) == 2 else operands
+
+
+def _cast_index(value: Expression) -> Expression | None:
+    """The index value that was made an i64."""
+    if not isinstance(value, Apply) or value.name != "arith.index_cast":
         return None
-    inner = value.operands[0] if value.name == "arith.index_cast" else None
-    return form_of_value(inner) if inner is not None and isinstance(inner.type, ir.IndexType) else None
+    return value.operands[0] if isinstance(value.operands[0].type, ir.IndexType) else None

@@ -15,7 +15,7 @@ from pykern.errors import NotRaisable
 from pykern.passes import kernels
 from pykern.passes.kernels import body, identity, named
 from pykern.passes.raise_to_linalg.builder import Builder
-from pykern.passes.raise_to_linalg.conditions import SGE, SLT, joined, literals
+from pykern.passes.raise_to_linalg.conditions import SGE, SLT, compared_as_index, joined, literals
 from pykern.passes.raise_to_linalg.expressions import (
     Carried,
     Expression,
@@ -42,7 +42,7 @@ REFUSED = {
     "kern.subgroup_id": _PLACE,
     "kern.lane_id": _PLACE,
     "kern.subgroup_size": _PLACE,
-    "kern.barrier": ("work-items that meet at a barrier", None),
+    "kern.barrier": ("a barrier", None),
     "kern.shared": ("shared memory", None),
     "kern.private": ("private memory", None),
     "kern.print": ("print", "raise the kernel without its prints"),
@@ -146,6 +146,8 @@ class Reader:
             raise refusal(op, f"{what} has no form on tensors", hint)
         attributes = {name: op.attributes[name] for name in op.attributes}
         operands = [self.values[operand] for operand in op.operands]
+        if op.name == "arith.cmpi" and ir.IntegerAttr(op.attributes["predicate"]).value <= SGE:
+            operands = compared_as_index(self.builder, operands)
         return self.builder.apply(op.name, operands, op.results[0].type, attributes, context.mask)
 
     def _only_result(self, op: ir.Operation) -> ir.Value:

@@ -36,10 +36,10 @@ class Scalars(Evaluator):
     @contextmanager
     def scope(self) -> Iterator[None]:
         """What is computed within is forgotten after it: it stands in a block of its own."""
-        outer = self.memo
-        self.memo = dict(outer)
+        outer = self.memo, self.lookup
+        self.memo, self.lookup = dict(self.memo), dict(self.lookup)
         yield
-        self.memo = outer
+        self.memo, self.lookup = outer
 
     def position(self, dim: Dim) -> ir.Value:
         assert dim.value is not None, f"{dim} is not run through in sequence"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mlir import ir
 from mlir.dialects import arith, scf, tensor
 
@@ -57,7 +59,25 @@ def scatter(update: Update, box: Box, updates: Updates) -> ir.Value:
             assert isinstance(leaf, Carried)
             base, held = updates.boxes.full(leaf.dims), leaf.tensor
         scalars.lookup[leaf] = held, [(dim, scalars.low(base, dim)) for dim in base.dims]
-    return _loops(list(box.dims), update.target, update, box, rest, updates)
+    # ahead of all loops: a bound may be looked up over the positions that the loops go through
+    spans = [_span(dim, box, updates) for dim in box.dims]
+    return _loops(spans, update.target, update, box, rest, updates)
+
+
+@dataclass(frozen=True)
+class _Span:
+    """A dimension to go through."""
+
+    dim: Dim
+    low: ir.Value
+    high: ir.Value
+    stride: ir.Value | None
+
+
+def _span(dim: Dim, box: Box, updates: Updates) -> _Span:
+    low = updates.scalars.low(box, dim)
+    high = arith.AddIOp(low, updates.scalars.count(box, dim)).result
+    return _Span(dim, low, high, updates.scalars.stride(dim, 1))
 
 
 def _is_own(leaf: Expression, update: Update) -> bool:
@@ -68,20 +88,18 @@ def _is_own(leaf: Expression, update: Update) -> bool:
 
 
 def _loops(
-    dims: list[Dim], target: ir.Value, update: Update, box: Box, rest: Mask, updates: Updates
+    spans: list[_Span], target: ir.Value, update: Update, box: Box, rest: Mask, updates: Updates
 ) -> ir.Value:
-    if not dims:
+    if not spans:
         return _where(target, update, box, rest, updates)
-    dim, scalars = dims[0], updates.scalars
-    low = scalars.low(box, dim)
-    high = arith.AddIOp(low, scalars.count(box, dim)).result
-    stride = scalars.stride(dim, 1)
-    made = scf.ForOp(low, high, index_number(1), [target])
+    span, scalars = spans[0], updates.scalars
+    dim, stride = span.dim, span.stride
+    made = scf.ForOp(span.low, span.high, index_number(1), [target])
     with ir.InsertionPoint(made.body), scalars.scope():
         dim.position = dim.value = made.induction_variable
         if stride is not None:
             dim.value = arith.MulIOp(dim.position, stride).result
-        inner = _loops(dims[1:], made.inner_iter_args[0], update, box, rest, updates)
+        inner = _loops(spans[1:], made.inner_iter_args[0], update, box, rest, updates)
         scf.YieldOp([inner])
     dim.position = dim.value = None
     return made.results[0]

@@ -82,7 +82,9 @@ class Writer:
         made = updates.assign(update, box) if forward else scatter(update, box, updates)
         self.state[store.array] = made
         self._forget({store.array})
-        if forward and store.combine is None and isinstance(store.value, Apply) and vector_dims(store.value):
+        shown = {d for form in store.subscripts for d in form.dims if d.value is None}
+        found = store.combine is None and isinstance(store.value, Apply) and bool(shown)
+        if forward and found and shown == set(vector_dims(store.value)):
             updates.stored[store.value] = Load(
                 store.value.type, store.array, store.subscripts, store.mask, store.location, made
             )
