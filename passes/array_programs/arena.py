@@ -9,7 +9,10 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import PassError
 from pykern.passes.array_programs.aliases import Positions, allocations, programs
+from pykern.passes.array_programs.keep_in_place import escapes
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, index_constant, named
 
@@ -53,6 +56,7 @@ def _arrange(function: ir.Operation) -> None:
     positions = Positions(function)
     needs = []
     for op in allocations(function):
+        _check(op)
         interval = positions.interval(op.result, op.block)
         if interval is None:
             op.erase()
@@ -71,6 +75,16 @@ def _arrange(function: ir.Operation) -> None:
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
     marks = [*ir.ArrayAttr(function.attributes["arg_attrs"]), ir.DictAttr.get({})]
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
+
+
+def _check(alloc: ir.Operation) -> None:
+    """A buffer that a loop hands on to its next iteration cannot be one place in the block."""
+    parent = alloc.parent
+    while parent is not None and parent.name != "func.func":
+        loop = parent.operation
+        if loop.name in ("scf.for", "scf.while") and escapes(alloc, loop):
+            raise PassError("a loop carries memory that it makes", span_of(alloc.location))
+        parent = loop.parent
 
 
 def _plain_empty_arguments(function: ir.Operation) -> None:

@@ -9,6 +9,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.passes.array_programs.aliases import aliases, allocations, programs
+from pykern.passes.array_programs.keep_in_place import escapes, keep_in_place, terminator
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, index_constant, is_constant
 
@@ -20,6 +21,8 @@ class RotateBuffers(Pass):
     A buffer made in one iteration and read for `k` iterations more is one of `k + 1` buffers made before
     the loop, chosen by the iteration's number. The turn is set so that the last iteration always writes
     the first of them: what comes after the loop knows where the result lies, and no pointer is carried.
+    Where the number of iterations is open (scf.while), and where there is no end to `k`, carried buffers
+    have one place each and are copied there.
 
     In:  programs on memrefs; `memref.alloc` inside loops, yielded by them.
     Out: no allocation inside a loop is yielded by it.
@@ -29,8 +32,11 @@ class RotateBuffers(Pass):
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
-            for loop in reversed(find(function, lambda op: op.name == "scf.for")):  # innermost first
-                _rotate(loop)
+            for loop in reversed(find(function, lambda op: op.name in ("scf.for", "scf.while"))):
+                if loop.name == "scf.for":  # innermost first
+                    _rotate(loop)
+                elif any(escapes(alloc, loop) for alloc in allocations(loop)):
+                    keep_in_place(loop)
 
 
 def _rotate(loop: ir.Operation) -> None:
@@ -39,7 +45,7 @@ def _rotate(loop: ir.Operation) -> None:
     if not escaping:
         return
     if any(lives is None for _, lives in escaping):
-        _keep_in_place(loop)
+        keep_in_place(loop)
         return
     with ir.InsertionPoint(loop), loop.location:
         trips = trip_count(loop)
@@ -64,10 +70,6 @@ def _yielded_at(value: ir.Value, loop: ir.Operation) -> set[int]:
     end = terminator(loop)
     uses = [use for alias in aliases(value, until=end) for use in alias.uses]
     return {use.operand_number for use in uses if use.owner.operation == end}
-
-
-def terminator(loop: ir.Operation) -> ir.Operation:
-    return list(body(loop).operations)[-1].operation
 
 
 def trip_count(loop: ir.Operation) -> ir.Value:
@@ -152,25 +154,3 @@ def _settle(loop: ir.Operation, position: int, buffer: ir.Value, depth: int, tri
 def _after(loop: ir.Operation) -> ir.Operation:
     operations = [o.operation for o in loop.block.operations]
     return operations[operations.index(loop) + 1]
-
-
-def _keep_in_place(loop: ir.Operation) -> None:
-    """The form that is always right: each carried buffer has one place, and is copied there at the end."""
-    end = terminator(loop)
-    arguments, yields = list(body(loop).arguments)[1:], list(end.operands)
-    carried = [k for k, v in enumerate(yields) if isinstance(v.type, ir.MemRefType)]
-    for k in carried:
-        with ir.InsertionPoint(loop), loop.location:
-            place = memref.AllocOp(ir.MemRefType(yields[k].type), [], []).result
-            memref.CopyOp(loop.operands[3 + k], place)
-        loop.operands[3 + k] = place
-        loop.results[k].replace_all_uses_with(place)
-    moved = [k for k in carried if yields[k] != arguments[k]]
-    with ir.InsertionPoint(end), loop.location:
-        temporaries = [memref.AllocOp(ir.MemRefType(yields[k].type), [], []).result for k in moved]
-        for k, temporary in zip(moved, temporaries, strict=True):
-            memref.CopyOp(yields[k], temporary)
-        for k, temporary in zip(moved, temporaries, strict=True):
-            memref.CopyOp(temporary, arguments[k])
-    for k in moved:
-        end.operands[k] = arguments[k]

@@ -9,7 +9,7 @@ from mlir import ir
 
 from pykern.passes.array_programs.aliases import aliases, programs, users, writes
 from pykern.passes.array_programs.forward_copies import only_copy_into
-from pykern.passes.array_programs.rotate_buffers import terminator
+from pykern.passes.array_programs.keep_in_place import terminator
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, is_constant
 

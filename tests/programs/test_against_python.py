@@ -204,6 +204,69 @@ def scal(x, c, n):
     return x, s
 
 
+@case((30,), 5)
+def while_stencil(x, n):
+    k = 0
+    while k < n:
+        y = x.copy()
+        y[1:-1] = 0.5 * (x[2:] + x[:-2])
+        x = y
+        k = k + 1
+    return x
+
+
+@case((30,), (30,), 0.001)
+def until_small(x, y, limit):
+    change = 1.0
+    while change > limit:
+        new = 0.5 * (x + y)
+        y = x * 0.9
+        change = np.sum((new - x) * (new - x))
+        x = new
+    return x, y, change
+
+
+@case((20,), 3)
+def while_in_for(x, n):
+    for _ in pk.range(n):
+        k = 0
+        y = x * 2
+        while k < 2:
+            z = y.copy()
+            z[1:] = y[:-1] + x[1:]
+            y = z
+            k = k + 1
+        x = y * 0.5 + x
+    return x
+
+
+@case((20,), 3)
+def for_in_while(x, n):
+    k = 0
+    while k < n:
+        y = x
+        for _ in pk.range(3):
+            z = y.copy()
+            z[1:] = 0.5 * y[:-1] + x[1:]
+            y = z
+        x = y
+        k = k + 1
+    return x
+
+
+@case((20,), (20,), 5)
+def branch_stencil(x, y, n):
+    for i in pk.range(n):
+        z = x.copy()
+        if i % 2 == 0:
+            z[1:-1] = x[2:] + x[:-2]
+        else:
+            z[1:-1] = y[1:-1] - x[:-2]
+        y = x
+        x = z
+    return x, y
+
+
 def leaves(value):
     if value is None:
         return []
