@@ -86,13 +86,17 @@ class Body(Evaluator):
     elements: dict[Expression, ir.Value] = field(default_factory=dict)
     sources: dict[Load, ir.Value] = field(default_factory=dict)
 
-    def value(self, value: Expression) -> ir.Value:
-        if value in self.elements:
-            return self.elements[value]
-        if value not in self.memo and self._is_invariant(value):
-            with ir.InsertionPoint(self.op):
-                self.memo[value] = self.scalars.value(value)
-        return super().value(value)
+    def is_known(self, value: Expression) -> bool:
+        return value in self.elements or value in self.memo
+
+    def known(self, value: Expression) -> ir.Value:
+        return self.elements[value] if value in self.elements else self.memo[value]
+
+    def compute(self, value: Expression) -> ir.Value:
+        if not self._is_invariant(value):
+            return super().compute(value)
+        with ir.InsertionPoint(self.op):
+            return self.scalars.value(value)
 
     def _is_invariant(self, value: Expression) -> bool:
         if vector_dims(value):

@@ -19,8 +19,13 @@ from pykern.passes.raise_to_linalg.expressions import (
     Literal,
     Load,
     Mask,
+    inner_first,
 )
 from pykern.passes.raise_to_linalg.forms import Dim, Form
+
+
+def _operands(value: Expression) -> tuple[Expression, ...]:
+    return value.operands if isinstance(value, Apply) else ()
 
 
 @dataclass(eq=False)
@@ -39,11 +44,17 @@ class Evaluator:
         raise NotImplementedError
 
     def value(self, value: Expression) -> ir.Value:
-        if value not in self.memo:
-            self.memo[value] = self._compute(value)
+        for part in inner_first(value, _operands, self.is_known):
+            self.memo[part] = self.compute(part)
+        return self.known(value)
+
+    def is_known(self, value: Expression) -> bool:
+        return value in self.memo
+
+    def known(self, value: Expression) -> ir.Value:
         return self.memo[value]
 
-    def _compute(self, value: Expression) -> ir.Value:
+    def compute(self, value: Expression) -> ir.Value:
         match value:
             case Given():
                 return value.value

@@ -5,6 +5,7 @@ Read next: `reading`, which makes them; `bodies`, which turns them into the body
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -174,15 +175,30 @@ def reachable(roots: list[Expression]) -> set[Expression]:
     return found
 
 
+def inner_first(
+    value: Expression,
+    parts: Callable[[Expression], Iterable[Expression]],
+    known: Callable[[Expression], bool],
+) -> Iterator[Expression]:
+    """The value after its parts, and theirs, without what is known; chains may be thousands long."""
+    waiting, opened = [value], set()
+    while waiting:
+        last = waiting[-1]
+        if known(last):
+            waiting.pop()
+        elif last in opened:
+            yield waiting.pop()
+        else:
+            opened.add(last)
+            waiting += parts(last)
+
+
 def free_dims(value: Expression) -> frozenset[Dim]:
     """All dimensions the value depends on, those of its own folds not among them."""
-    known = value.known_dims
-    if known is None:
-        known = frozenset(value.own_dims).union(*(free_dims(part) for part in value.parts))
-        if isinstance(value, Fold):
-            known -= set(value.dims)
-        value.known_dims = known
-    return known
+    for part in inner_first(value, lambda v: v.parts, lambda v: v.known_dims is not None):
+        dims = frozenset(part.own_dims).union(*(p.known_dims or () for p in part.parts))
+        part.known_dims = dims - set(part.dims) if isinstance(part, Fold) else dims
+    return value.known_dims or frozenset()
 
 
 def vector_dims(value: Expression) -> list[Dim]:
@@ -194,10 +210,14 @@ def is_costly(value: Expression) -> bool:
     """Whether a value is better kept than computed many times over."""
     if not isinstance(value, Apply):
         return False
-    if value.costly is None:
-        named = value.name in ("arith.divf", "arith.remf") or value.name.startswith("math.")
-        value.costly = (named and value.name not in CHEAP) or any(map(is_costly, value.operands))
-    return value.costly
+    for part in inner_first(value, _operands, lambda v: v.costly is not None):
+        named = part.name in ("arith.divf", "arith.remf") or part.name.startswith("math.")
+        part.costly = (named and part.name not in CHEAP) or any(o.costly for o in _operands(part))
+    return bool(value.costly)
+
+
+def _operands(value: Expression) -> list[Apply]:
+    return [o for o in value.operands if isinstance(o, Apply)] if isinstance(value, Apply) else []
 
 
 CHEAP = {f"math.{name}" for name in ("absf", "absi", "copysign", "fma", "floor", "ceil", "trunc", "isnan")}

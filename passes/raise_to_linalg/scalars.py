@@ -45,12 +45,12 @@ class Scalars(Evaluator):
         assert dim.value is not None, f"{dim} is not run through in sequence"
         return dim.value
 
-    def _compute(self, value: Expression) -> ir.Value:
+    def compute(self, value: Expression) -> ir.Value:
         if isinstance(value, Length):
             return array_length(self.arrays[value.array], value.dim)
         if isinstance(value, Count):
             return self.counts[value.what, value.dim]
-        return super()._compute(value)
+        return super().compute(value)
 
     def leaf(self, value: Load | Carried | Fold) -> ir.Value:
         if isinstance(value, Load) and value not in self.lookup:

@@ -115,7 +115,7 @@ class Updates:
         fold = update.value
         narrow, rest = self.boxes.narrowed(box, update.mask)
         known = self._known(fold, narrow.restricted(narrow.free(vector_dims(fold))))
-        if rest or known is not None or update.target in self._read(fold):
+        if rest or known is not None or fold in self.stored or update.target in self._read(fold):
             return self.emit(update, box)
         target = self.assign(replace(update, value=fold.initial), box)
         collected = Update(target, update.place, fold.value, fold.mask, fold.combine, fold.attributes)

@@ -83,7 +83,7 @@ class Writer:
         self.state[store.array] = made
         self._forget({store.array})
         shown = {d for form in store.subscripts for d in form.dims if d.value is None}
-        found = store.combine is None and isinstance(store.value, Apply) and bool(shown)
+        found = store.combine is None and isinstance(store.value, Apply | Fold) and bool(shown)
         if forward and found and shown == set(vector_dims(store.value)):
             updates.stored[store.value] = Load(
                 store.value.type, store.array, store.subscripts, store.mask, store.location, made
