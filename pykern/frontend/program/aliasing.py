@@ -71,7 +71,7 @@ def settle(
             _refuse_shared(t, node, slot, carried, written, start)
             slot.before.was_written = True
         ours = slot.name.startswith(".")  # a result: the loop ends where it is set
-        shown = [slot.end.root, *(c.root for c in slot.end.shares)]
+        shown = [slot.end.root, *slot.end.relatives()]
         if not ours and any(c in written for c in shown):
             raise _unclear(t, node, slot)
         reached, closed = _orbit(number, takes)
@@ -118,7 +118,7 @@ def _possible(
 ) -> list[Cell]:
     """Arrays that slot `number` may have after the loop: what it had, or what it was given by then."""
     last = carried[reached[-1]].end
-    given = [last.root, *(c.root for c in last.shares)]
+    given = [last.root, *last.relatives()]
     trips = count() if count is not None else None
     if trips is not None and trips.is_const and takes[reached[-1]] is None:
         rounds = int(trips.const)  # type: ignore[call-overload]
@@ -141,7 +141,7 @@ def _refuse_shared(
         or (slot.before.base is not None and t.is_reachable(slot.before.base))
         or any(s.before.root is slot.before.root or s.end.root is slot.end.root for s in twins)
         or slot.end.root.born < start
-        or any(t.is_reachable(c) or any(c is s.start for s in carried) for c in slot.end.shares)
+        or any(t.is_reachable(c) or any(c is s.start for s in carried) for c in slot.end.relatives())
     )
     if shared or slot.before.root in written:
         raise _unclear(t, node, slot)

@@ -110,13 +110,14 @@ class ProgramTranslator(Translator):
                                   "make an array: pk.zeros((), dtype)")  # fmt: skip
         if not cell.writes:
             raise self.type_error(node, f"`{cell.name}` is annotated pk.In: the program may not write it")
-        if cell.base is not None and self.is_reachable(cell.base, beside=cell):
-            raise self.type_error(node, f"{why}, and it is a part of {cell.base.description}: here a value",
+        other = next((c for c in cell.relatives() if self.is_reachable(c, beside=cell)), None)
+        if other is None:
+            return
+        if other is cell.base:
+            raise self.type_error(node, f"{why}, and it is a part of {other.description}: here a value",
                                   "write the array itself, as in x[1:] = ..., or take a copy")  # fmt: skip
-        other = next((c for c in cell.shares if self.is_reachable(c.root, beside=cell)), None)
-        if other is not None:
-            raise self.type_error(node, f"{why}, and on some path it is the same as {other.description}",
-                                  "take a copy where the paths part: x.copy()")  # fmt: skip
+        raise self.type_error(node, f"{why}, and on some path it is the same as {other.description}",
+                              "take a copy where the paths part: x.copy()")  # fmt: skip
 
     def is_reachable(self, cell: Cell, beside: Cell | None = None) -> bool:
         """Whether the program or its caller can still see an array, other than through `beside`."""

@@ -68,6 +68,13 @@ class Cell(Extension):
         what = f"array `{self.name}`" if self.name else "an array"
         return f"{what}: {self.dtype.name}[{', '.join(map(str, self.shape))}]"
 
+    def relatives(self) -> list[Cell]:
+        """Arrays whose elements may be this one's: the array it is a part of, and what it may be on some path."""
+        found = [self]
+        for cell in found:
+            found += [c for c in (cell.root, *cell.shares) if c not in found]
+        return found[1:]
+
     def may_be(self, other: Cell) -> None:
         """Note that two cells may be one array."""
         if other is not self and other not in self.shares:
