@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from pykern.errors import KernelError, KernelTypeError, LaunchError
-from pykern.event import Event
+from pykern.event import COMPLETED, Event
 from pykern.kernel import Kernel, KernelBase
 from pykern.launch import LAUNCH_KEYWORDS
 from pykern.lowered import Spec
 from pykern.placing import place
+from pykern.raised_gradient import RaisedGradients
 from pykern.source import Derivative
 from pykern.synthetic_frame import at_kernel_line
 
@@ -47,16 +48,44 @@ class Autodiff:
         self.__name__ = f"{kernel.__name__}.{mode}"
         self.__wrapped__ = kernel
         self._flat: dict[tuple[int, ...], Any] = {}
+        self._raised: dict[Any, RaisedGradients] = {}
 
     def __call__(self, *args: Any, **keywords: Any) -> Event:
         """Launch over ``ndrange``. Raises `NotDifferentiable` at the kernel's line, or `LaunchError`."""
         flat, values, launch = self._flattened(args, keywords)
+        if self.mode == "reverse" and self.level != "direct" and self._run_raised(flat, values, launch):
+            return COMPLETED
         return flat(*values, **launch)
 
     def lower(self, *args: Any, **keywords: Any) -> Any:
-        """Every stage of the derivative for these arguments or specs, as `Lowered`; nothing runs."""
+        """Every stage of the derivative for these arguments or specs, as `Lowered`; nothing runs.
+
+        `Lowered.level` says which level it is.
+        """
         flat, values, launch = self._flattened(args, keywords)
+        if self.mode == "reverse" and self.level != "direct":
+            try:
+                lowered = self._raised_of(flat).lower(values, launch)
+            except KernelError as error:
+                place(error, flat.text)
+                raised = error
+            else:
+                return lowered or flat.lower(*values, **launch)
+            raise raised.with_traceback(at_kernel_line(raised)) from None
         return flat.lower(*values, **launch)
+
+    def _run_raised(self, flat: Any, values: list[Any], launch: dict[str, Any]) -> bool:
+        try:
+            return self._raised_of(flat).run(values, launch)
+        except KernelError as error:
+            place(error, flat.text)
+            raised = error
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def _raised_of(self, flat: Any) -> RaisedGradients:
+        if flat not in self._raised:
+            self._raised[flat] = RaisedGradients(flat, self.level)
+        return self._raised[flat]
 
     def _flattened(self, args: tuple, keywords: dict[str, Any]) -> tuple[Any, list[Any], dict[str, Any]]:
         """The kernel with shadows as parameters, and the values for them."""

@@ -80,6 +80,24 @@ class KernelBase:
             raised = error
         raise raised.with_traceback(at_kernel_line(raised)) from None
 
+    def raised(self, *args: Any, **keywords: Any) -> Any:
+        """Whether the kernel is linalg on tensors for these arguments or specs: `Raised`, true or false.
+
+        ``k.raised(x, y, ndrange=n).text`` is the raised form, ``.reason`` the `NotRaisable` that says why not.
+        """
+        from pykern.lowered import raised
+
+        try:
+            found = raised(self, args, keywords)
+        except KernelError as error:
+            place(error, self.text)
+            wrong = error
+        else:
+            if found.reason is not None:
+                place(found.reason, self.text)
+            return found
+        raise wrong.with_traceback(at_kernel_line(wrong)) from None
+
     def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         self._launcher.launch(args, keywords)
         return COMPLETED

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykern.artifact import Artifact, Stage
 from pykern.compiler.service import service
-from pykern.errors import KernelTypeError, LaunchError
+from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
 from pykern.index_space import group_size, index_space
 from pykern.program_source import ProgramSource
 from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
@@ -83,6 +83,14 @@ class Lowered:
     def stages(self) -> tuple[Stage, ...]:
         return self.artifact.stages
 
+    @property
+    def level(self) -> str:
+        """The level of a derivative: "raised" or "direct"; "" for what is no derivative."""
+        if getattr(self.source, "kernel", None) is not None:
+            return "raised"
+        derivatives = self.source.derivatives
+        return "" if not derivatives else "direct" if isinstance(self.source, KernelSource) else "raised"
+
     def stage(self, name: str | int) -> Stage:
         """A stage by its number, its name, or a part of its name that only fits one."""
         if isinstance(name, int):
@@ -106,7 +114,9 @@ class Lowered:
         return "\n".join(lines)
 
     def compile(self) -> Compiled:
-        """The machine code (made together with the stages)."""
+        """The machine code (made together with the stages). Raises `TargetError` for what is only looked at."""
+        if not self.artifact.binary:
+            raise TargetError(f"`{self.artifact.target}` has no machine code", hint='use target="llvm"')
         return Compiled(self.artifact)
 
     def __str__(self) -> str:
@@ -126,6 +136,33 @@ class Lowered:
 
 
 KEYWORDS = ("ndrange", "workgroup", "shared_bytes", "target", "passes", "debug")
+
+
+@dataclass(frozen=True)
+class Raised:
+    """Whether a kernel is linalg on tensors, by `Kernel.raised`: true or false, with the IR or the reason."""
+
+    lowered: Lowered | None
+    reason: NotRaisable | None
+
+    def __bool__(self) -> bool:
+        return self.lowered is not None
+
+    @property
+    def text(self) -> str:
+        """The raised form; "" where there is none."""
+        return "" if self.lowered is None else self.lowered.stages[-1].text
+
+    def __repr__(self) -> str:
+        return "<pykern.Raised>" if self else f"<not raised: {self.reason}>"
+
+
+def raised(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Raised:
+    """See `Kernel.raised`."""
+    try:
+        return Raised(lower(kernel, args, {**keywords, "target": "linalg"}), None)
+    except NotRaisable as reason:
+        return Raised(None, reason)
 
 
 def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:

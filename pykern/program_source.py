@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-from pykern.source import FunctionSource, KernelOptions, Parameter
+from pykern.source import FunctionSource, KernelOptions, KernelSource, Parameter
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,18 @@ class ProgramDerivative:
 
 
 @dataclass(frozen=True)
+class KernelLaunch:
+    """A program that is the gradient of one launch of a kernel, on whole arrays.
+
+    `source` has shadows among its parameters, and one derivative; lengths are known. `space` is
+    (start, step, count) for each dimension.
+    """
+
+    source: KernelSource
+    space: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
 class ProgramSource:
     """An array program with what is passed for its parameters.
 
@@ -48,6 +60,8 @@ class ProgramSource:
     """Taken in order; `parameters` are those of the last, which adds its own behind those before."""
     added: tuple[int, ...] = ()
     """How many parameters each derivative adds."""
+    kernel: KernelLaunch | None = None
+    """In place of the function: the program is the gradient of this launch."""
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""

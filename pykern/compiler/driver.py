@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.artifact import Artifact, Stage
+from pykern.artifact import ArgumentUse, Artifact, Stage
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
@@ -22,11 +22,14 @@ from pykern.frontend.kernel import build_module
 from pykern.lowering.llvm import target as cpu
 from pykern.passes import kernels
 from pykern.passes.argument_uses import argument_uses
-from pykern.passes.framework import Callback, Pipeline, verify
+from pykern.passes.framework import Callback, Pipeline, Upstream, verify
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import pass_by_name
 from pykern.program_source import ProgramSource
 from pykern.source import KernelSource
+
+LINALG = "linalg"
+"""The target that is the raised form itself: nothing runs there, it is read."""
 
 Passes = tuple[Callable[[ir.Module], None], ...]
 
@@ -62,8 +65,12 @@ def compile_source(
         module = kern_module(source, record, passes)
         uses = argument_uses(next(kernels.kernels(module)))
         sites = number_sites(module)
+        if source.target == LINALG:
+            return _raised(source, module, uses, record)
         if source.target.split(":")[0] != "llvm":
-            raise TargetError(f"no target `{source.target}`", hint="there is `llvm`, the CPU")
+            raise TargetError(
+                f"no target `{source.target}`", hint="there are `llvm`, the CPU, and `linalg`, to look at"
+            )
         code = cpu.lower(module, source, uses, bool(sites), record)
     return Artifact(
         key="",
@@ -77,6 +84,19 @@ def compile_source(
         resources=code.resources,
         stages=tuple(record.stages) if keep_stages else (),
         times=tuple((s.name, s.ms) for s in record.stages),
+    )
+
+
+def _raised(
+    source: KernelSource, module: ir.Module, uses: tuple[ArgumentUse, ...], record: Recorder
+) -> Artifact:
+    """The raised form, to look at: stages and no code. Raises `NotRaisable` at the line that prevents it."""
+    from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
+
+    Pipeline((RaiseToLinalg(), Upstream("canonicalize,cse"))).run(module, record, texts=record.texts)
+    times = tuple((s.name, s.ms) for s in record.stages)
+    return Artifact(
+        "", source.function.name, source.target, "", b"", uses, stages=tuple(record.stages), times=times
     )
 
 

@@ -44,12 +44,16 @@ class Record(Protocol):
 
 def compile_program(source: ProgramSource, record: Record, passes: Passes = ()) -> Artifact:
     """Compile a program inside the current context. Raises the errors of `pykern.errors`, located."""
+    from pykern.compiler.kernel_gradients import kernel_gradient
     from pykern.compiler.program_derivatives import differentiate, undifferentiated
     from pykern.frontend.program import build_program
 
     if source.target.split(":")[0] != "llvm":
         raise TargetError(f"no target `{source.target}` for array programs", hint="there is `llvm`, the CPU")
     asked = Request(source.function.name, source.options, source.target, source.donated)
+    if source.kernel is not None:
+        launch = source.kernel
+        return compile_module(lambda: kernel_gradient(launch), asked, record, passes)
     primal = undifferentiated(source)
     return compile_module(
         lambda: build_program(primal),

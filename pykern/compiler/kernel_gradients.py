@@ -1,0 +1,155 @@
+"""The gradient of a kernel by way of whole arrays: raised to linalg, reversed, and compiled as a program.
+
+Comes in: `KernelLaunch`, a kernel with its shadows and the index space, lengths known. Goes out: a program
+that takes what the kernel's derivative takes, and updates the shadows in place.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith, bufferization, func, tensor
+
+from pykern.dialect.diagnostics import span_of
+from pykern.dialect.launch import LaunchOp
+from pykern.errors import NotRaisable
+from pykern.frontend.kernel import argument_types, build_module
+from pykern.passes.argument_uses import argument_uses
+from pykern.passes.array_programs.raise_launches import RaiseLaunches
+from pykern.passes.array_programs.signature import UPDATED
+from pykern.passes.autodiff.raised.clone import clone_block
+from pykern.passes.autodiff.raised.reverse import reverse
+from pykern.passes.autodiff.raised.values import is_float, zeros_like
+from pykern.passes.framework import Upstream, run_pass
+from pykern.passes.kernels import body, find, kernels
+from pykern.passes.raise_to_linalg.raising import raisable
+from pykern.passes.simplify_kern import SimplifyKern
+from pykern.program_source import KernelLaunch
+
+
+def kernel_gradient(launch: KernelLaunch) -> ir.Module:
+    """The module of the gradient. Raises `NotRaisable` with its reason, `NotDifferentiable`."""
+    derivative = launch.source.derivatives[-1]
+    primal = launch.source.primal()
+    module = build_module(primal)
+    for step in (SimplifyKern(), Upstream("canonicalize,cse")):
+        run_pass(step, module)
+    reason = raisable(module)
+    if reason is not None:
+        raise reason
+    program = _program(module, launch)
+    run_pass(RaiseLaunches(), module)
+    run_pass(Upstream("canonicalize,cse"), module)
+    if derivative.level == "auto":
+        _refuse_loops(program)
+    active = _active(primal.parameters, derivative.active)
+    made = reverse(program, active)
+    _with_shadows(program, made, active)
+    made.operation.erase()
+    return module
+
+
+def _program(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
+    """A program that launches the kernel, and gives what it wrote."""
+    kernel = next(kernels(module))
+    arguments = list(body(kernel).arguments)
+    types = [_tensor_type(a.type) for a in arguments]
+    uses = iter(argument_uses(kernel))
+    written = [n for n, a in enumerate(arguments) if isinstance(a.type, ir.MemRefType) and next(uses).writes]
+    symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
+    results = [types[n] for n in written]
+    with ir.InsertionPoint(module.body), kernel.location:
+        made = func.FuncOp(f"{symbol}.program", ir.FunctionType.get(types, results))
+        with ir.InsertionPoint(made.add_entry_block()):
+            passed = [
+                bufferization.to_buffer(k.type, a, read_only=None if n in written else True)
+                if isinstance(k.type, ir.MemRefType)
+                else a
+                for n, (k, a) in enumerate(zip(arguments, made.arguments, strict=True))
+            ]
+            counts = tuple(count for _, _, count in launch.space)
+            plain = "kern.plain" in kernel.attributes
+            starts = None if plain else tuple(start for start, _, _ in launch.space)
+            steps = None if plain else tuple(step for _, step, _ in launch.space)
+            LaunchOp.create(symbol, passed, counts, starts, steps)
+            func.ReturnOp(
+                [bufferization.to_tensor(types[n], passed[n], restrict=True, writable=True) for n in written]
+            )
+    attributes = made.operation.attributes
+    attributes["arg_attrs"] = kernel.attributes["arg_attrs"]
+    attributes["kern.program"] = ir.UnitAttr.get()
+    attributes[UPDATED] = ir.DenseI64ArrayAttr.get(written)
+    return made
+
+
+def _refuse_loops(program: func.FuncOp) -> None:
+    """What is computed step after step is faster in registers, work-item by work-item."""
+    loops = find(program.operation, lambda op: op.name in ("scf.for", "scf.while"))
+    if loops:
+        raise NotRaisable(
+            "its raised form keeps a loop: it is differentiated work-item by work-item",
+            span_of(loops[0].location),
+            'level="raised" takes it all the same',
+        )
+
+
+def _active(parameters: tuple, active: tuple[int, ...]) -> list[int]:
+    """Numbers of the function's arguments for those of parameters."""
+    numbers: list[int] = []
+    argument = 0
+    for number, parameter in enumerate(parameters):
+        if number in active:
+            numbers.append(argument)
+        argument += len(list(argument_types(parameter.spec)))
+    return numbers
+
+
+def _with_shadows(program: func.FuncOp, made: func.FuncOp, active: list[int]) -> None:
+    """Put ``(x, dx, ...) -> new shadows`` in the place of the program."""
+    written = list(ir.DenseI64ArrayAttr(program.operation.attributes[UPDATED]))
+    types: list[ir.Type] = []
+    shadows: list[int] = []
+    for n, argument in enumerate(program.arguments):
+        types.append(argument.type)
+        if n in active:
+            shadows.append(len(types))
+            kind = argument.type
+            types.append(kind if isinstance(kind, ir.ShapedType) else ir.RankedTensorType.get([], kind))
+    with ir.InsertionPoint(program.operation), program.location:
+        whole = func.FuncOp("kern.unnamed", ir.FunctionType.get(types, [types[n] for n in shadows]))
+        with ir.InsertionPoint(whole.add_entry_block()):
+            given = list(whole.arguments)
+            shadow = dict(zip(active, (given[n] for n in shadows), strict=True))
+            primal = [a for n, a in enumerate(given) if n not in shadows]
+            seeds = [
+                shadow[n] if n in shadow else zeros_like(program.arguments[n])
+                for n in written
+                if is_float(program.arguments[n].type)
+            ]
+            block = made.regions[0].blocks[0]
+            results = clone_block(block, dict(zip(block.arguments, [*primal, *seeds], strict=True)))
+            flowing = dict(zip(active, results[len(written) :], strict=True))
+            func.ReturnOp([_updated(n, flowing[n], shadow[n], n in written) for n in active])
+    attributes = whole.operation.attributes
+    attributes["kern.program"] = ir.UnitAttr.get()
+    attributes["kern.result_tree"] = ir.StringAttr.get("null")
+    attributes[UPDATED] = ir.DenseI64ArrayAttr.get(shadows)
+    attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get({}) for _ in types])
+    name = program.operation.attributes["sym_name"]
+    program.operation.erase()
+    attributes["sym_name"] = name
+
+
+def _updated(n: int, flowing: ir.Value, shadow: ir.Value, is_written: bool) -> ir.Value:
+    """The new shadow: of what the kernel wrote, what was there before; of the rest, the sum."""
+    if is_written:
+        return flowing
+    if not isinstance(flowing.type, ir.ShapedType):
+        flowing = tensor.FromElementsOp(shadow.type, [flowing]).result
+    return arith.AddFOp(shadow, flowing).result
+
+
+def _tensor_type(kind: ir.Type) -> ir.Type:
+    if not isinstance(kind, ir.MemRefType):
+        return kind
+    memref = ir.MemRefType(kind)
+    return ir.RankedTensorType.get(memref.shape, memref.element_type)

@@ -1,0 +1,149 @@
+"""Which level a gradient launch takes, and the launch where that is the raised one.
+
+Comes in: the kernel of the derivative (shadows among its parameters) and the values of a launch. Goes out:
+a plan that runs it on whole arrays, or None where work-items are differentiated one by one. The answer is
+kept, in memory and on disk, so that a warm start asks no compiler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from pykern.compiler.cache import shared_cache
+from pykern.compiler.service import service
+from pykern.compiler.versions import versions
+from pykern.devices import current_device
+from pykern.errors import NotDifferentiable, NotRaisable
+from pykern.index_space import Extent, launches
+from pykern.lowered import Lowered
+from pykern.program_arguments import ProgramArguments, describe, describe_specs
+from pykern.program_plan import Plan
+from pykern.program_source import KernelLaunch, ProgramSource
+from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
+
+MOST_SHAPES = 16
+"""Lengths are known to raised code: kernels launched over more kinds of arrays than this go the direct way."""
+
+
+class RaisedGradients:
+    """Raised gradients of one kernel by one choice of arguments."""
+
+    def __init__(self, kernel: Any, level: str) -> None:
+        self.kernel = kernel
+        self.level = level
+        self._plans: dict[ProgramSource, Plan | None] = {}
+
+    def run(self, values: list[Any], launch: dict[str, Any]) -> bool:
+        """Run the launch raised; False where it is not for this level. Raises `NotRaisable` at level "raised"."""
+        request = self.request(values, launch)
+        if request is None:
+            return False
+        source, arguments = request
+        plan = self._plan(source, arguments)
+        if plan is None:
+            return False
+        plan.run(arguments.values)
+        return True
+
+    def lower(self, values: list[Any], launch: dict[str, Any]) -> Lowered | None:
+        """The stages of the raised launch; None where it is not for this level."""
+        source = self._source_of_specs(values, launch)
+        if source is None:
+            return None
+        try:
+            return Lowered(source, service().compile(source, keep_stages=True))
+        except (NotRaisable, NotDifferentiable):
+            if self.level == "raised":
+                raise
+            return None
+
+    def _source_of_specs(self, values: list[Any], launch: dict[str, Any]) -> ProgramSource | None:
+        names = list(self.kernel.signature.parameters)
+        ndrange = launch.get("ndrange", self.kernel.ndrange) or 0
+        if any(
+            n is None or isinstance(n, str) for n in (ndrange if isinstance(ndrange, tuple) else [ndrange])
+        ):
+            return None  # lengths known at launch only
+        spaces = launches(ndrange)
+        extras = [k for k in launch if k != "ndrange" and launch[k] is not None]
+        parameters = describe_specs(list(zip(names, values, strict=True)), self.kernel.annotations)
+        known = all(
+            None not in p.spec.shape and p.spec.layout == "C"
+            for p in parameters
+            if isinstance(p.spec, ArraySpec)
+        )
+        if extras or len(spaces) != 1 or not known or self.kernel.workgroup is not None:
+            return None
+        return self.source(tuple(parameters), spaces[0])
+
+    def request(
+        self, values: list[Any], launch: dict[str, Any]
+    ) -> tuple[ProgramSource, ProgramArguments] | None:
+        """The source of the launch on whole arrays; None where it asks for what only work-items have."""
+        spaces = launches(launch.get("ndrange", self.kernel.ndrange) or 0)
+        extras = [k for k in launch if k not in ("ndrange", "device") and launch[k] is not None]
+        usual = (
+            len(spaces) == 1
+            and all(e.count for e in spaces[0])
+            and not extras
+            and self.kernel.workgroup is None
+            and not self.kernel.options.debug
+            and current_device(launch.get("device")) == "cpu"
+        )
+        if not usual:
+            return None
+        names = list(self.kernel.signature.parameters)
+        arguments = describe(list(zip(names, values, strict=True)), self.kernel.annotations)
+        if _overlapping(arguments.values):
+            return None
+        return self.source(tuple(arguments.parameters), spaces[0]), arguments
+
+    def source(self, parameters: tuple[Parameter, ...], space: tuple[Extent, ...]) -> ProgramSource:
+        kernel = self.kernel
+        plain = all(e.start == 0 and e.step == 1 for e in space)
+        counts = tuple(e.count for e in space)
+        function = kernel.captured()[0]
+        *before, last = kernel.derivatives
+        inner = KernelSource(
+            function,
+            parameters,
+            LaunchSpec(len(space), plain, counts),
+            kernel.options,
+            derivatives=(*before, replace(last, level=self.level)),
+        )
+        extents = tuple((e.start, e.step, e.count) for e in space)
+        return ProgramSource(function, parameters, kernel.options, kernel=KernelLaunch(inner, extents))
+
+    def _plan(self, source: ProgramSource, arguments: ProgramArguments) -> Plan | None:
+        with self.kernel._lock:
+            if source in self._plans:
+                return self._plans[source]
+            if self.level == "auto" and len(self._plans) >= MOST_SHAPES:
+                return None
+            plan = self._obtain(source, arguments)
+            self._plans[source] = plan
+            return plan
+
+    def _obtain(self, source: ProgramSource, arguments: ProgramArguments) -> Plan | None:
+        from pykern.variants import obtain
+
+        refused = source.key(f"direct {versions()}")
+        if self.level == "auto" and shared_cache().seen(refused):
+            return None
+        try:
+            variant = obtain(source)
+        except (NotRaisable, NotDifferentiable):
+            if self.level == "raised":
+                raise
+            shared_cache().mark_seen(refused)  # the direct level says itself what it refuses
+            return None
+        return Plan(variant.artifact, variant.code, tuple(arguments.names))
+
+
+def _overlapping(values: list[Any]) -> bool:
+    arrays = [v for v in values if isinstance(v, np.ndarray)]
+    return any(np.may_share_memory(a, b) for a, b in combinations(arrays, 2))
