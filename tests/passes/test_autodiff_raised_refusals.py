@@ -12,7 +12,7 @@ from pykern.passes.autodiff.raised.reverse import Reverse
 from pykern.passes.autodiff.raised.schedule import least_steps, schedule
 from pykern.passes.framework import Pass, run_pass
 from pykern.passes.registry import parse_pipeline
-from tests.passes.autodiff_texts import function, pointwise, tensor, time_loop
+from tests.passes.autodiff_texts import function, generic, pointwise, tensor, time_loop
 
 V = tensor(6)
 AT = ' loc("model.py":12:4)'
@@ -27,6 +27,37 @@ def transformed(text: str, *passes: Pass) -> str:
 
 
 UNKNOWN = {
+    "memory": (
+        f"%m = bufferization.to_buffer %x : {V} to memref<6xf64>{AT}\n"
+        f"%y = bufferization.to_tensor %m : memref<6xf64> to {V}",
+        V,
+    ),
+    "a branch in a body": (
+        f"%e = tensor.empty() : {V}\n"
+        + generic(
+            "%y",
+            [f"%x: {V}"],
+            f"%e: {V}",
+            "(i) -> (i), (i)",
+            "p",
+            "%p = arith.cmpf ogt, %zero, %one : f64\n%r = scf.if %p -> (f64) { scf.yield %a : f64 }"
+            f" else {{ scf.yield %one : f64 }}{AT}\nlinalg.yield %r : f64",
+        ),
+        V,
+    ),
+    "a captured tensor": (
+        f"%e = tensor.empty() : {V}\n"
+        + generic(
+            "%y",
+            [],
+            f"%e: {V}",
+            "(i) -> (i)",
+            "p",
+            f"%s = tensor.extract_slice %x[0] [1] [1] : {V} to tensor<1xf64>{AT}\n"
+            "%r = tensor.extract %s[%i0] : tensor<1xf64>\nlinalg.yield %r : f64",
+        ),
+        V,
+    ),
     "softmax": (
         f"%e = tensor.empty() : tensor<2x3xf64>\n%m = tensor.expand_shape %x [[0, 1]] output_shape [2, 3] : {V} into"
         " tensor<2x3xf64>\n%y = linalg.softmax dimension(1) ins(%m : tensor<2x3xf64>) outs(%e : tensor<2x3xf64>)"
@@ -84,6 +115,13 @@ def test_checkpoints_that_are_none(checkpoint):
 def test_integers_are_not_active():
     with pytest.raises(PassError, match="argument 1 is no float"):
         transformed(function("%c: f64, %n: i32", "", ["%c: f64"]), Reverse(active="0,1"))
+
+
+@pytest.mark.parametrize(("active", "words"), [("2", "has no argument 2"), ("0,0", "asked for twice")])
+def test_wrong_arguments(active, words):
+    for mode in (Reverse(active=active), Forward(active=active)):
+        with pytest.raises(PassError, match=words):
+            transformed(function("%c: f64, %n: i32", "", ["%c: f64"]), mode)
 
 
 def test_unknown_function():

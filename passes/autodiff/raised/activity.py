@@ -15,6 +15,8 @@ from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.values import is_float
 
 STOPS = "kern.stop_gradient"
+HARMLESS = frozenset({"kern.print", "kern.assert", "cf.assert", "vector.print"})
+"""They look at values and change none."""
 
 
 def varied(function: ir.Operation, seeds: Iterable[ir.Value]) -> set[ir.Value]:
@@ -49,9 +51,17 @@ class _Varied:
                     self.block(block)
                     self.flow(terminator_operands(block), op.results)
         elif any(value in self.values for value in free_values(op)):
-            if op.name == "arith.bitcast":
-                raise refused(op, "a float read as its bits has no derivative")
-            self.values.update(r for r in op.results if is_float(r.type))
+            self.through(op)
+
+    def through(self, op: ir.Operation) -> None:
+        """An op that reads what varies: its floats vary. Refuses one that would carry it out of sight."""
+        if op.name == "arith.bitcast":
+            raise refused(op, "a float read as its bits has no derivative")
+        if any(isinstance(result.type, ir.MemRefType | ir.UnrankedMemRefType) for result in op.results):
+            raise refused(op, "what is differentiated goes through memory here, out of sight of the rules")
+        if not op.results and op.name not in HARMLESS and not _is_terminator(op):
+            raise refused(op, f"`{op.name}` has no rule of differentiation")
+        self.values.update(result for result in op.results if is_float(result.type))
 
     def loop(self, op: ir.Operation) -> None:
         block = op.regions[0].blocks[0]
@@ -82,3 +92,7 @@ class _Varied:
             if source in self.values and is_float(sink.type):
                 self.values.add(sink)
         return len(self.values) > before
+
+
+def _is_terminator(op: ir.Operation) -> bool:
+    return op.name.rsplit(".", 1)[-1] in ("yield", "return", "condition")

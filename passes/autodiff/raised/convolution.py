@@ -154,7 +154,11 @@ def _all_readable(op: Structured, target: Target, substitutions: dict[int, Subst
     """Whether the replaced loops are read alone everywhere else."""
     replaced = {s.loop for s in substitutions.values()}
     for value, map in zip(op.operands, op.maps, strict=True):
-        if map == target.map or not is_tensor(value):
+        if not is_tensor(value):
+            continue
+        if map == target.map:
+            if shape(value) != shape(target.value):
+                return False
             continue
         for expression in map.results:
             form: Linear | None = linear(expression, op.loops)

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import func, scf
 
-from pykern.errors import PassError
 from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.calls import forward_call, launches
 from pykern.passes.autodiff.raised.clone import body_of, clone, defining, terminator_operands
-from pykern.passes.autodiff.raised.functions import Signature, active_arguments, chosen
+from pykern.passes.autodiff.raised.functions import Signature, active_arguments, check_program, chosen
 from pykern.passes.autodiff.raised.prepare import copied, first_function
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.structured import is_structured
@@ -69,9 +68,7 @@ def forward(function: func.FuncOp, active: Sequence[int]) -> func.FuncOp:
 
     Raises `NotDifferentiable`, located, where an op that matters has no rule.
     """
-    for number in active:
-        if not is_float(function.arguments[number].type):
-            raise PassError(f"argument {number} is no float: nothing can be differentiated for it")
+    check_program(function, active)
     module = copied(function)
     primal = first_function(module)
     body = primal.regions[0].blocks[0]

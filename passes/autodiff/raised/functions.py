@@ -9,6 +9,7 @@ from mlir import ir
 from mlir.dialects import func
 
 from pykern.errors import PassError
+from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.values import is_float
 
 PROGRAM = "kern.program"
@@ -35,6 +36,20 @@ def active_arguments(function: func.FuncOp, text: str) -> tuple[int, ...]:
     if text:
         return tuple(int(number) for number in text.split(","))
     return tuple(k for k, argument in enumerate(function.arguments) if is_float(argument.type))
+
+
+def check_program(function: func.FuncOp, active: Sequence[int]) -> None:
+    """Raises where `function` is no tensor program, or cannot be differentiated for `active`."""
+    name, count = name_of(function), len(function.arguments)
+    if len(function.operation.regions[0].blocks) != 1:
+        raise refused(function.operation, f"`{name}` is no tensor program: its control flow is in blocks")
+    for number in active:
+        if not 0 <= number < count:
+            raise PassError(f"`{name}` has no argument {number}, it has {count}")
+        if not is_float(function.arguments[number].type):
+            raise PassError(f"argument {number} is no float: nothing can be differentiated for it")
+    if len(set(active)) < len(active):
+        raise PassError(f"an argument is asked for twice: {', '.join(map(str, active))}")
 
 
 @dataclass(frozen=True)

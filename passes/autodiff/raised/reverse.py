@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import func
 
-from pykern.errors import PassError
 from pykern.passes.autodiff.raised import movement
 from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.branch import reverse_if
 from pykern.passes.autodiff.raised.calls import launches, reverse_call
 from pykern.passes.autodiff.raised.clone import terminator_operands
 from pykern.passes.autodiff.raised.cotangents import Cotangents
-from pykern.passes.autodiff.raised.functions import Signature, active_arguments, chosen
+from pykern.passes.autodiff.raised.functions import Signature, active_arguments, check_program, chosen
 from pykern.passes.autodiff.raised.loop import reverse_for
 from pykern.passes.autodiff.raised.prepare import prepared
 from pykern.passes.autodiff.raised.refuse import refused
@@ -58,9 +57,7 @@ def reverse(function: func.FuncOp, active: Sequence[int], checkpoint: str = "all
 
     Raises `NotDifferentiable`, located, where an op that matters has no rule.
     """
-    for number in active:
-        if not is_float(function.arguments[number].type):
-            raise PassError(f"argument {number} is no float: nothing can be differentiated for it")
+    check_program(function, active)
     with prepared(function, active, checkpoint) as primal:
         body = primal.regions[0].blocks[0]
         arguments = list(body.arguments)

@@ -24,10 +24,10 @@ ATTRIBUTE = "kern.checkpoint"
 def split_loops(function: func.FuncOp, checkpoint: str) -> None:
     """Split loops with ``every(k)``; give those with ``binomial(s)`` their attribute. Outer loops only,
     except where a loop has the attribute itself."""
+    # inner loops come first: splitting a loop copies its body
     for op in find(function.operation, lambda op: op.name == "scf.for"):
         asked = ATTRIBUTE in op.attributes
-        is_outer = op.parent is not None and op.parent.name == "func.func"
-        text = op.attributes[ATTRIBUTE].value if asked else checkpoint if is_outer else "all"
+        text = op.attributes[ATTRIBUTE].value if asked else "all" if _is_inner(op) else checkpoint
         kind, number = parse(text)
         if kind == "every" and number > 1:
             _split(op, number)
@@ -35,6 +35,16 @@ def split_loops(function: func.FuncOp, checkpoint: str) -> None:
             op.attributes[ATTRIBUTE] = ir.StringAttr.get(text)
         elif asked:
             del op.attributes[ATTRIBUTE]
+
+
+def _is_inner(op: ir.Operation) -> bool:
+    """Whether the loop stands in another."""
+    parent = op.parent
+    while parent is not None:
+        if parent.operation.name in ("scf.for", "scf.while"):
+            return True
+        parent = parent.operation.parent
+    return False
 
 
 def parse(text: str) -> tuple[str, int]:

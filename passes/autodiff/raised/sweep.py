@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.passes.autodiff.raised.clone import clone, defining
+from pykern.passes.autodiff.raised.clone import clone, defining, free_values
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.structured import Structured
 from pykern.passes.autodiff.raised.values import is_float
@@ -85,7 +85,7 @@ def forward(op: Structured, primal: Recomputed, tangents: Elements) -> Elements:
     """`tangents`, completed by those of the body's values that have one."""
     known = dict(tangents)
     for inner in op.ops:
-        if not any(v in known for v in inner.operands) or not is_float(inner.results[0].type):
+        if not any(v in known for v in free_values(inner)) or not is_float(inner.results[0].type):
             continue
         if inner.results[0] in known or table.is_cut(inner):
             continue
@@ -105,7 +105,7 @@ def forward(op: Structured, primal: Recomputed, tangents: Elements) -> Elements:
 def _depending(op: Structured, targets: Iterable[ir.Value]) -> set[ir.Value]:
     found = set(targets)
     for inner in op.ops:
-        if any(v in found for v in inner.operands):
+        if any(v in found for v in free_values(inner)):
             found.update(r for r in inner.results if is_float(r.type))
     return found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.autodiff.raised.clone import defining
+from pykern.passes.autodiff.raised.clone import defining, free_values
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.structured import Kind, Structured
 from pykern.passes.autodiff.raised.values import affine, is_tensor
@@ -62,12 +62,11 @@ def lookups(op: Structured, varied: set[ir.Value]) -> list[Lookup]:
     found = []
     for value in op.captured:
         if value in varied and is_tensor(value):
-            for use in value.uses:
-                user = use.owner.operation
-                if user.block == op.block:
-                    if user.name != "tensor.extract":
-                        raise refused(user, f"`{user.name}` of a captured tensor has no rule")
-                    found.append(Lookup(value, user))
+            for inner in op.ops:
+                if inner.name == "tensor.extract" and inner.operands[0] == value:
+                    found.append(Lookup(value, inner))
+                elif inner.name != "tensor.dim" and value in free_values(inner):
+                    raise refused(inner, f"`{inner.name}` of a captured tensor has no rule")
     return found
 
 
