@@ -61,36 +61,66 @@ def settle(
     node: ast.stmt,
     carried: list[Slot],
     written: list[Cell],
-    start: int,
     count: Callable[[], Scalar] | None,
 ) -> None:
     """Check that the loop means what NumPy means, and give the arrays their contents after it."""
     takes = [_taken(slot, carried) for slot in carried]
+    orbits = [_orbit(number, takes) for number in range(len(carried))]
+    possible = _possible(carried)
     for number, slot in enumerate(carried):
-        if slot.start.was_written or slot.before.root in written:
-            _refuse_shared(t, node, slot, carried, written, start)
-            slot.before.was_written = True
         ours = slot.name.startswith(".")  # a result: the loop ends where it is set
-        shown = [slot.end.root, *slot.end.relatives()]
-        if not ours and any(c in written for c in shown):
+        if not ours and any(possible[number] & c.origins for c in written):
             raise _unclear(t, node, slot)
-        reached, closed = _orbit(number, takes)
-        if closed:
-            continue
-        if any(carried[k].start.was_written and _visible(t, carried[k].before) for k in reached[:1]):
-            raise _unclear(t, node, slot)
-        for cell in _possible(number, reached, takes, carried, count):
-            if cell.born < start:
-                slot.after.may_be(cell)
-        for other in carried[:number]:
-            if other.end.root is slot.end.root or other.before.root is slot.before.root:
-                other.after.may_be(slot.after)
+        if slot.start.was_written:
+            _check_written(t, node, number, carried, orbits[number], possible)
+            slot.before.was_written = True
+    trips = count() if count is not None else None
+    for slot, (_, closed), arrays in zip(carried, orbits, possible, strict=True):
+        if not closed:
+            fresh = trips is not None and trips.is_const and trips.const and not _starts(slot, carried)
+            slot.after.may_be = slot.end.origins if fresh else arrays
     done: set[int] = set()
-    for number in range(len(carried)):
-        orbit, closed = _orbit(number, takes)
+    for number, (orbit, closed) in enumerate(orbits):
         if closed and not done.intersection(orbit):
             done.update(orbit)
-            _rotate(t, node, [carried[k] for k in orbit], count)
+            _rotate(t, node, [carried[k] for k in orbit], possible[number], trips)
+
+
+def _starts(slot: Slot, carried: list[Slot]) -> list[int]:
+    """The slots whose arrays this slot may have at the end of an iteration."""
+    return [k for k, other in enumerate(carried) if other.start in slot.end.origins]
+
+
+def _possible(carried: list[Slot]) -> list[frozenset[Cell]]:
+    """Per slot the arrays it may ever have: what it came with, what it is given, what those it takes from have."""
+    starts = {slot.start for slot in carried}
+    found = [set(slot.before.origins | (slot.end.origins - starts)) for slot in carried]
+    while True:
+        size = sum(map(len, found))
+        for number, slot in enumerate(carried):
+            for k in _starts(slot, carried):
+                found[number] |= found[k]
+        if size == sum(map(len, found)):
+            return [frozenset(arrays) for arrays in found]
+
+
+def _check_written(
+    t: ProgramTranslator,
+    node: ast.stmt,
+    number: int,
+    carried: list[Slot],
+    orbit: tuple[list[int], bool],
+    possible: list[frozenset[Cell]],
+) -> None:
+    """An array written under a carried name: no other name may see it, nor the caller unless places change only."""
+    slot, arrays = carried[number], possible[number]
+    round_trip, closed = orbit
+    own = [carried[k].before for k in round_trip]
+    seen = t.named_as(arrays) if closed else t.seen_as(arrays)
+    whole = not closed or all(c.origins == {c} for c in own)
+    others = (k for k in range(len(carried)) if k != number and not (closed and k in round_trip))
+    if seen is not None or not whole or any(possible[k] & arrays for k in others) or len(set(own)) < len(own):
+        raise _unclear(t, node, slot)
 
 
 def _taken(slot: Slot, carried: list[Slot]) -> int | None:
@@ -109,44 +139,6 @@ def _orbit(number: int, takes: list[int | None]) -> tuple[list[int], bool]:
     return seen, following == number and injective
 
 
-def _possible(
-    number: int,
-    reached: list[int],
-    takes: list[int | None],
-    carried: list[Slot],
-    count: Callable[[], Scalar] | None,
-) -> list[Cell]:
-    """Arrays that slot `number` may have after the loop: what it had, or what it was given by then."""
-    last = carried[reached[-1]].end
-    given = [last.root, *last.relatives()]
-    trips = count() if count is not None else None
-    if trips is not None and trips.is_const and takes[reached[-1]] is None:
-        rounds = int(trips.const)  # type: ignore[call-overload]
-        return given if rounds >= len(reached) else [carried[reached[rounds]].before.root]
-    return [*given, *(carried[k].before.root for k in reached)]
-
-
-def _visible(t: ProgramTranslator, cell: Cell) -> bool:
-    """Whether anything outside of the loop's names can see what is in an array."""
-    return t.is_reachable(cell.root)
-
-
-def _refuse_shared(
-    t: ProgramTranslator, node: ast.stmt, slot: Slot, carried: list[Slot], written: list[Cell], start: int
-) -> None:
-    """An array written under a carried name may have no other name, nor come from outside again."""
-    twins = [s for s in carried if s is not slot]
-    shared = (
-        t.is_named(slot.before.root)
-        or (slot.before.base is not None and t.is_reachable(slot.before.base))
-        or any(s.before.root is slot.before.root or s.end.root is slot.end.root for s in twins)
-        or slot.end.root.born < start
-        or any(t.is_reachable(c) or any(c is s.start for s in carried) for c in slot.end.relatives())
-    )
-    if shared or slot.before.root in written:
-        raise _unclear(t, node, slot)
-
-
 def _unclear(t: ProgramTranslator, node: ast.stmt, slot: Slot):
     return t.type_error(
         node,
@@ -157,13 +149,18 @@ def _unclear(t: ProgramTranslator, node: ast.stmt, slot: Slot):
 
 
 def _rotate(
-    t: ProgramTranslator, node: ast.stmt, orbit: list[Slot], count: Callable[[], Scalar] | None
+    t: ProgramTranslator,
+    node: ast.stmt,
+    orbit: list[Slot],
+    arrays: frozenset[Cell],
+    trips: Scalar | None,
 ) -> None:
     """Names that change places: after n rounds slot k has the array that slot k + n came with."""
     size = len(orbit)
     was_written = any(s.start.was_written for s in orbit)
-    visible = [s for s in orbit if _visible(t, s.before)]
-    trips = count() if count is not None and size > 1 else Scalar(weak_int, const=0) if size == 1 else None
+    visible = t.seen_as(arrays) is not None
+    if size == 1:
+        trips = Scalar(weak_int, const=0)
     if trips is not None and trips.is_const:
         turn = int(trips.const) % size  # type: ignore[call-overload]
         if was_written:
@@ -173,8 +170,7 @@ def _rotate(
             _bind(t, slot, orbit[(k + turn) % size].before)
         return
     for slot in orbit:
-        for other in orbit:
-            slot.after.may_be(other.before.root)
+        slot.after.may_be = arrays
     if not was_written or not visible:
         return
     if trips is None:

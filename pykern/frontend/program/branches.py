@@ -94,7 +94,6 @@ def _either(
     assert condition.ssa is not None
     scratch = ir.Operation.create("scf.if", operands=[condition.ssa], regions=2)
     before = dict(t.names)
-    start = t.mark()
     paths = [run_path(t, scratch.regions[n].blocks.append(), side) for n, side in enumerate(sides)]
     t.frame.environment.locals = before
     left = [_has_left(t, path, before) for path in paths]
@@ -112,7 +111,7 @@ def _either(
     pairs = [p for a, b, types in merged.values() for p in zip(leaves(a), leaves(b), types, strict=True)]
     pairs += [(cell, cell, type_of(cell)) for cell in written]
     results = _finish(scratch, condition.ssa, paths, pairs)
-    _bind(t, before, merged, written, pairs, results, start)
+    _bind(t, before, merged, written, pairs, results)
 
 
 def run_path(t: ProgramTranslator, block: ir.Block, body: Callable[[], object]) -> Path:
@@ -198,33 +197,22 @@ def _bind(
     written: list[Cell],
     pairs: list[tuple[Leaf, Leaf, LeafType]],
     results: list[ir.Value],
-    start: int,
 ) -> None:
     """Names and arrays after the branch. One array on both sides under two names is one array again."""
     made: dict[tuple[int, int], Leaf] = {}
     bound: list[Leaf] = []
-    arrays: list[tuple[Cell, Cell, Cell]] = []
     for (a, b, kind), ssa in zip(pairs, results, strict=True):
         leaf = made.get((id(a), id(b))) if isinstance(a, Cell) and isinstance(b, Cell) else None
         if leaf is None:
             leaf = kind.bind(ssa, a.name if isinstance(a, Cell) else "")
             made[id(a), id(b)] = leaf
             if isinstance(a, Cell) and isinstance(b, Cell) and isinstance(leaf, Cell) and not leaf.is_scalar:
-                arrays.append((a, b, leaf))
+                leaf.may_be = a.origins | b.origins
         bound.append(leaf)
     given = iter(bound)
     names.update({name: rebuild(a, given) for name, (a, _, _) in merged.items()})
     for cell, ssa in zip(written, results[len(results) - len(written) :], strict=True):
         t.put(cell, ssa)
-    kept = set(map(id, written))
-    arrays = [(a, b, leaf) for a, b, leaf in arrays if not (a is b and id(a) in kept)]
-    for position, (a, b, leaf) in enumerate(arrays):
-        for old in (a.root, b.root):
-            if old.born < start:
-                leaf.may_be(old)
-        for c, d, other in arrays[:position]:
-            if a.root is c.root or b.root is d.root:
-                leaf.may_be(other)
 
 
 def short_circuit(t: ProgramTranslator, node: ast.BoolOp) -> Value:

@@ -250,7 +250,7 @@ def _refuse_views(t: ProgramTranslator, node: ast.Call, arrays: list[Cell], writ
     """Two arguments that NumPy would let overlap, one of them written."""
     for cell in written:
         for other in arrays:
-            if other is not cell and other.root is cell.root:
+            if other is not cell and other.origins & cell.origins:
                 raise t.type_error(node, "a part of an array is passed beside the array, and one of them is written",
                                    "pass a copy: x[1:].copy()")  # fmt: skip
 

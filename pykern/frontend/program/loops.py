@@ -249,7 +249,7 @@ def _loop(
     before.update(after)
     for cell, ssa in zip(carried.cells, results[len(carried.types) :], strict=True):
         t.put(cell, ssa)
-    aliasing.settle(t, node, slots, carried.cells, start, count)
+    aliasing.settle(t, node, slots, carried.cells, count)
 
 
 def _carry(carried: Carried, name: str, value: Value) -> None:

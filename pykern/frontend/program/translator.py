@@ -95,7 +95,6 @@ class ProgramTranslator(Translator):
     def write(self, node: ast.AST, cell: Cell, ssa: ir.Value) -> None:
         """Write an array in place. Raises where another name would see it in NumPy and not here."""
         self.check_writable(node, cell, "this writes it")
-        cell.base = None
         self.note_write(cell)
         self.put(cell, ssa)
 
@@ -103,6 +102,8 @@ class ProgramTranslator(Translator):
         """Views taken before are not what they were."""
         cell.version = self.mark()
         cell.was_written = True
+        if cell.base is not None:  # nobody sees the whole any more
+            cell.base.version = cell.base_version = cell.version
 
     def check_writable(self, node: ast.AST, cell: Cell, why: str) -> None:
         if cell.is_scalar:
@@ -110,27 +111,29 @@ class ProgramTranslator(Translator):
                                   "make an array: pk.zeros((), dtype)")  # fmt: skip
         if not cell.writes:
             raise self.type_error(node, f"`{cell.name}` is annotated pk.In: the program may not write it")
-        other = next((c for c in cell.relatives() if self.is_reachable(c, beside=cell)), None)
+        other = self.seen_as(cell.origins, beside=cell)
         if other is None:
             return
-        if other is cell.base:
-            raise self.type_error(node, f"{why}, and it is a part of {other.description}: here a value",
+        if cell.base is not None:
+            raise self.type_error(node, f"{why}, and it is a part of {cell.base.description}: here a value",
                                   "write the array itself, as in x[1:] = ..., or take a copy")  # fmt: skip
         raise self.type_error(node, f"{why}, and on some path it is the same as {other.description}",
                               "take a copy where the paths part: x.copy()")  # fmt: skip
 
-    def is_reachable(self, cell: Cell, beside: Cell | None = None) -> bool:
-        """Whether the program or its caller can still see an array, other than through `beside`."""
-        return (cell.parameter is not None and cell is not beside) or self.is_named(cell, beside)
+    def seen_as(self, origins: frozenset[Cell], beside: Cell | None = None) -> Cell | None:
+        """An array of the caller or of a name in scope, other than `beside`, that may have these elements."""
+        mine = next((c for c in origins if c.parameter is not None and c is not beside), None)
+        return mine or self.named_as(origins, beside)
 
-    def is_named(self, cell: Cell, beside: Cell | None = None) -> bool:
-        """Whether a name in scope means an array or a part of it."""
-        return any(
-            found.root is cell and found is not beside
-            for frame in self.frames
-            for value in frame.environment.locals.values()
-            for found in cells(value)
-        )
+    def named_as(self, origins: frozenset[Cell], beside: Cell | None = None) -> Cell | None:
+        """An array a name in scope means. Parts of `beside` do not count: reading them is refused from now on."""
+        for frame in self.frames:
+            for value in frame.environment.locals.values():
+                for found in cells(value):
+                    own = found is beside or (beside is not None and found.base is beside)
+                    if not own and not found.is_scalar and found.origins & origins:
+                        return found
+        return None
 
     # -- values ------------------------------------------------------------------------------
 

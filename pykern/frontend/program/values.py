@@ -21,7 +21,7 @@ class Cell(Extension):
     """An array. `ssa` is the tensor it holds at this place of the program.
 
     `is_scalar`: what NumPy makes a scalar of (a full reduction, an element): of rank 0, never written.
-    `shares`: arrays that may be this very array on some path; neither may be written in place.
+    `may_be`: the arrays this is one of, where paths of the program have met.
     """
 
     dtype: DType
@@ -38,13 +38,20 @@ class Cell(Extension):
     base: Cell | None = None
     """Whose elements these are, where NumPy would make a view."""
     base_version: int = 0
-    shares: list[Cell] = field(default_factory=list)
+    may_be: frozenset[Cell] = frozenset()
     born: int = field(default_factory=itertools.count().__next__)
 
     @property
     def root(self) -> Cell:
         """The array that owns the elements."""
         return self.base or self
+
+    @property
+    def origins(self) -> frozenset[Cell]:
+        """The arrays whose elements these may be. Two cells share elements only where they share an origin."""
+        if self.base is not None:
+            return self.base.origins
+        return self.may_be or frozenset((self,))
 
     @property
     def is_stale(self) -> bool:
@@ -67,19 +74,6 @@ class Cell(Extension):
     def description(self) -> str:
         what = f"array `{self.name}`" if self.name else "an array"
         return f"{what}: {self.dtype.name}[{', '.join(map(str, self.shape))}]"
-
-    def relatives(self) -> list[Cell]:
-        """Arrays whose elements may be this one's: the array it is a part of, and what it may be on some path."""
-        found = [self]
-        for cell in found:
-            found += [c for c in (cell.root, *cell.shares) if c not in found]
-        return found[1:]
-
-    def may_be(self, other: Cell) -> None:
-        """Note that two cells may be one array."""
-        if other is not self and other not in self.shares:
-            self.shares.append(other)
-            other.shares.append(self)
 
 
 @dataclass(frozen=True)
