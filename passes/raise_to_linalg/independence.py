@@ -6,6 +6,7 @@ between the positions; solved one after the other they show which dimensions mus
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -27,6 +28,11 @@ class Access:
     writes: bool
     statement: Bind | Store
 
+    @functools.cached_property
+    def zeros(self) -> frozenset[Form]:
+        """Sums that are zero where the access runs."""
+        return frozenset(form for literal in self.mask if (f := facts(literal)) for form in f.zero)
+
 
 def accesses(body: list[Statement]) -> list[Access]:
     """Every access of the statements, in order."""
@@ -40,17 +46,26 @@ def accesses(body: list[Statement]) -> list[Access]:
 
 
 def conflicts(found: list[Access]) -> Iterator[tuple[Access, Access]]:
-    """Pairs of which one writes an array that the other reads or writes; an access pairs with itself too."""
-    for number, one in enumerate(found):
-        for other in found[number:]:
+    """Pairs of which one writes an array that the other reads or writes; an access pairs with itself too.
+
+    Of accesses that are alike the first stands for all.
+    """
+    kinds = {(a.array, a.subscripts, a.dims, a.zeros, a.writes, _combine(a)): a for a in reversed(found)}
+    distinct = list(kinds.values())[::-1]
+    for number, one in enumerate(distinct):
+        for other in distinct[number:]:
             if one.array == other.array and (one.writes or other.writes) and not _commute(one, other):
                 yield one, other
 
 
+def _combine(access: Access) -> str | None:
+    statement = access.statement
+    return statement.combine if isinstance(statement, Store) and statement.atomic else None
+
+
 def _commute(one: Access, other: Access) -> bool:
     """Atomics of one kind may come in any order."""
-    pair = one.statement, other.statement
-    return all(isinstance(s, Store) and s.atomic for s in pair) and pair[0].combine == pair[1].combine  # type: ignore[union-attr]
+    return _combine(one) is not None and _combine(one) == _combine(other)
 
 
 @dataclass(frozen=True)
@@ -87,8 +102,7 @@ class Proof:
 
 def _pinned(one: Access, other: Access) -> list[tuple[Form, Form]]:
     """Equations both masks give: `j == 0` on both sides is one between their `j`."""
-    zeros = [{form for literal in a.mask if (f := facts(literal)) for form in f.zero} for a in (one, other)]
-    return [(form, form) for form in zeros[0] & zeros[1]]
+    return [(form, form) for form in one.zeros & other.zeros]
 
 
 def _solved(left: Form, right: Form, known: set[Dim]) -> list[Dim]:

@@ -1,7 +1,7 @@
 """Random kernels that work-items can run in any order, as Python text, for raising to linalg.
 
-Every work-item writes its own row of `y`, its own cells of `z` and `w`, and adds to `h` atomically; it
-reads `a`, `v` and `index` anywhere. Sizes leave room for small offsets, so that no access is outside.
+Every work-item writes its own cells of `y` and `z`, and adds to `h` atomically; it reads `a`, `v` and
+`index` anywhere. All dimensions have `SIZE` cells, which leaves room for offsets: no access is outside.
 Values are small whole numbers: sums in any order are exact.
 """
 
@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from random import Random
 
-MARGIN = 4
-"""Cells beyond the ndrange in each dimension."""
+SIZE = 32
+LINES = ("5", "1", "range(1, 6)", "range(7, 0, -2)", "range(0, 9, 3)")
+PLANES = ("(4, 3)", "(1, 5)", "(range(1, 5), 3)", "(3, range(6, 0, -2))", "(range(0, 7, 2), range(2, 4))")
 
 
 class RaisedProgram:
-    """One kernel over one dimension, of `n` work-items; loops run over up to `m` positions."""
+    """One kernel over one dimension; loops run over up to `m` positions."""
+
+    items = ("i",)
+    ndranges = LINES
 
     def __init__(self, random: Random, name: str) -> None:
         self.random, self.name = random, name
@@ -23,13 +27,18 @@ class RaisedProgram:
         self.loops = 0
 
     def text(self) -> str:
-        self.lines = ["@pk.kernel", f"def {self.name}(y, z, h, a, v, index, s, m):", "    i = pk.index()"]
-        self.lines += ["    t0 = 1.0", "    t1 = a[i, 0]", "    q = 0"]
+        places = self.places()
+        self.lines = ["@pk.kernel", f"def {self.name}(y, z, h, a, v, index, s, m):"]
+        self.lines += [f"    {', '.join(self.items)} = pk.index()", f"    t0, t1, q = 1.0, {places[-1]}, 0"]
         if self.random.random() < 0.3:
             self.lines.append(f"    if {self.condition(1)}:\n        return")
         self.block("    ", self.random.randint(2, 4))
-        self.lines += ["    z[i, 1] = t0 + 2.0 * t1 + q"]
+        self.lines += [f"    {places[0]} = t0 + 2.0 * t1 + q"]
         return "\n".join(self.lines)
+
+    def places(self) -> tuple[str, ...]:
+        """Own cells of `z`, and an element of `a`."""
+        return "z[i, 1]", "z[i, 0]", "a[i, 0]"
 
     # -- statements --------------------------------------------------------------------------
 
@@ -102,7 +111,7 @@ class RaisedProgram:
         return self.random.choice(("0", "1", "2", "m", "index[i]"))
 
     def own(self) -> str:
-        return self.random.choice((f"y[i, {self.column()}]", f"y[i, {self.column()}]", "z[i, 0]"))
+        return self.random.choice((f"y[i, {self.column()}]", f"y[i, {self.column()}]", self.places()[1]))
 
     def element(self) -> str:
         kinds = [
@@ -148,7 +157,36 @@ class RaisedProgram:
         return self.random.choice(("<", "<=", ">", ">=", "==", "!="))
 
 
-def raised_module(random: Random, count: int) -> str:
-    """A module with kernels `p0`, `p1`, ..."""
-    programs = [RaisedProgram(random, f"p{k}").text() for k in range(count)]
-    return "\n\n\n".join(["import pykern as pk", *programs]) + "\n"
+class PlaneProgram(RaisedProgram):
+    """One kernel over two dimensions; a work-item has a line of `y` and two cells of `z`."""
+
+    items = ("i", "j")
+    ndranges = PLANES
+
+    def places(self) -> tuple[str, ...]:
+        return "z[j, 2 * i]", "z[j, 2 * i + 1]", "a[i, j]"
+
+    def column(self) -> str:
+        return "j" if self.random.random() < 0.2 else super().column()
+
+    def own(self) -> str:
+        place = f"y[i, j, {self.column()}]"
+        return self.random.choice((place, place, self.places()[1]))
+
+    def element(self) -> str:
+        swapped = f"a[{self.column()}, j]", "a[j, i]", "v[i + j]", "v[2 * j + 1]"
+        return self.random.choice(swapped) if self.random.random() < 0.4 else super().element()
+
+    def condition(self, depth: int) -> str:
+        if self.random.random() < 0.25:
+            return self.random.choice(
+                (f"j {self.compare()} i", "j > 0", "i + j < m", "i == j", "(i - j) % 2 == 0")
+            )
+        return super().condition(depth)
+
+
+def raised_program(random: Random) -> tuple[str, str, int]:
+    """A module with the kernel `p0`, an ndrange as text, and its rank."""
+    kind = random.choice((RaisedProgram, RaisedProgram, PlaneProgram))
+    program = kind(random, "p0")
+    return f"import pykern as pk\n\n\n{program.text()}\n", random.choice(kind.ndranges), len(kind.items)

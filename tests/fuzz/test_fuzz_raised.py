@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from pykern.errors import NotRaisable
-from tests.fuzz.raised_grammar import MARGIN, raised_module
+from tests.fuzz.raised_grammar import SIZE, raised_program
 from tests.passes.raised import Raised
 
 KERNELS = int(os.environ.get("PYKERN_FUZZ_RAISED", "200"))
@@ -24,16 +24,15 @@ REFUSED = 0.02
 """Share of kernels that may be refused; of 1000 none was."""
 
 
-def data(n: int, m: int) -> tuple:
-    """Arrays for `n` work-items and up to `m` columns; whole numbers, so that sums are exact in any order."""
+def data(rank: int, m: int) -> tuple:
+    """Arrays for kernels over `rank` dimensions; whole numbers, so that sums are exact in any order."""
     rng = np.random.default_rng(5)
-    size = n + m + MARGIN
 
     def whole(*shape: int) -> np.ndarray:
         return rng.integers(-4, 5, shape).astype(float)
 
-    index = rng.integers(0, min(3, m), size).astype(np.int32)
-    arrays = whole(size, m + MARGIN), whole(size, 2), whole(size), whole(size, m + MARGIN), whole(size + m)
+    index = rng.integers(0, 3, SIZE).astype(np.int32)
+    arrays = whole(*[SIZE] * (rank + 1)), whole(SIZE, SIZE), whole(SIZE), whole(SIZE, SIZE), whole(2 * SIZE)
     return (*arrays, index, 2.0, m)
 
 
@@ -57,17 +56,18 @@ def copied(args: tuple) -> tuple:
 def test_raised_kernels(tmp_path: Path, first: int) -> None:
     refused = 0
     for seed in range(first, first + BATCH):
-        text = raised_module(Random(seed), 1)
-        kernel = load(text, tmp_path, seed)
+        text, ndrange, rank = raised_program(Random(seed))
+        text += f"\n# ndrange={ndrange}\n"
+        kernel, space = load(text, tmp_path, seed), eval(ndrange)
         try:
-            raised = Raised(kernel, data(5, 4), 5)
+            raised = Raised(kernel, data(rank, 4), space)
         except NotRaisable:
             refused += 1
             continue
-        for n, m in ((5, 4), (1, 3)):
-            mine, direct = copied(data(n, m)), copied(data(n, m))
-            kernel(*direct, ndrange=n, device="python")
-            raised.run(mine, n)
+        for m in (4, 2):
+            mine, direct = copied(data(rank, m)), copied(data(rank, m))
+            kernel(*direct, ndrange=space, device="python")
+            raised.run(mine, space)
             for one, other in zip(mine[:3], direct[:3], strict=True):
                 np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9, err_msg=text)
     assert refused <= max(1, REFUSED * BATCH)
