@@ -19,7 +19,8 @@ from tests.frontend_program.test_programs import close
 NAMES = ("a", "b", "c")
 STATEMENTS = (
     "{x} = {y}", "{x} = {y} * 2 + {z}", "{x}[0] = {y}[1]", "{x}[1:] = {y}[:-1]", "{x} += {y}", "{x}, {y} = {y}, {x}",
-    "{x}, {y}, {z} = {y}, {z}, {x}", "{x} = {y}.copy()", "{x}[...] = {y} + 1", "{x} = {y}[::-1]", "{x} = {y} if n > 1 else {z}",
+    "{x}, {y}, {z} = {y}, {z}, {x}", "{x} = {y}.copy()", "{x}[...] = {y} + 1", "{x} = {y}[::-1]",
+    "{x} = {y} if n > 1 else {z}",
     "pair = ({x}, {y})\n{x}, {z} = pair", "k({x}, {y}, ndrange=3)", "{x} = f({y}, {z})", "{x}[n % 3] = n",
 )  # fmt: skip
 BLOCKS = (

@@ -88,7 +88,7 @@ def dtype(t: ProgramTranslator, node: ast.AST, value: Value, default: DType) -> 
     """A dtype of fixed width; Python's int, float and bool mean NumPy's."""
     if isinstance(value, NoneValue):
         return strong(default)
-    if isinstance(value, TypeValue):
+    if isinstance(value, TypeValue) and not value.dtype.is_storage:
         return strong(value.dtype)
     if isinstance(value, LanguageName) and value.name in _PYTHON_TYPES:
         return _PYTHON_TYPES[value.name]

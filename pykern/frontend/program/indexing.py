@@ -38,18 +38,18 @@ class Part:
         """The shape without the axes that None adds."""
         return tuple(e.size for e in self.extents if e.kept)
 
+    def takes_all(self, shape: Shape) -> bool:
+        """Whether every element is taken, in whichever order."""
+        return self.kept == shape and all(e.kept and e.step == 1 and e.offset == 0 for e in self.extents)
+
     def is_whole(self, shape: Shape) -> bool:
-        plain = all(e.kept and e.step == 1 and e.offset == 0 for e in self.extents)
-        return plain and not self.backwards and self.kept == shape
+        return self.takes_all(shape) and not self.backwards
 
 
 def read(t: ProgramTranslator, node: ast.Subscript, x: Cell) -> Cell:
     part = parse(t, node.slice, x)
-    if part.is_whole(x.shape):
-        ssa = x.ssa
-    else:
-        taken = Cell(x.dtype, part.kept, extract_slice(x.ssa, x.dtype, part.extents))
-        ssa = backwards(taken, part.backwards).ssa
+    ssa = x.ssa if part.takes_all(x.shape) else extract_slice(x.ssa, x.dtype, part.extents)
+    ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
     ssa = reshape(ssa, x.dtype, part.kept, part.shape)
     return x.view(Cell(x.dtype, part.shape, ssa, is_scalar=not part.shape))
 
@@ -60,7 +60,7 @@ def write(t: ProgramTranslator, node: ast.Subscript, x: Cell, value: Value) -> N
     ssa = reshape(given.ssa, x.dtype, part.shape, part.kept)
     if not part.is_whole(x.shape):
         ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
-        ssa = insert_slice(ssa, x.ssa, part.extents)
+        ssa = ssa if part.takes_all(x.shape) else insert_slice(ssa, x.ssa, part.extents)
     t.write(node, x, ssa)
 
 

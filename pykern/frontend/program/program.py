@@ -81,6 +81,9 @@ def _types(parameter: Parameter, spec: ArgSpec) -> Iterator[ir.Type]:
     if isinstance(spec, ArraySpec):
         if None in spec.shape or spec.layout != "C":
             raise KernelTypeError(f"`{parameter.name}`: the arrays of a program are dense, of known lengths")
+        if BY_NAME[spec.dtype].is_storage:
+            raise KernelTypeError(f"`{parameter.name}`: {spec.dtype} is for arrays of kernels",
+                                  hint="convert it: x.astype(pk.f32)")  # fmt: skip
         yield tensor_type(BY_NAME[spec.dtype], _lengths(spec))
     elif isinstance(spec, ScalarSpec):
         yield mlir_type(BY_NAME[spec.dtype])
