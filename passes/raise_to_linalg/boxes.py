@@ -135,7 +135,7 @@ class Boxes:
         return box, tuple(rest)
 
     def _by_literal(self, box: Box, literal: Literal) -> Box | None:
-        if not box.free(vector_dims(literal[0])):
+        if not vector_dims(literal[0]):
             if not box.dims or not self._is_free_of_conditions(literal[0]):
                 return None
             return replace(box, conditions=(*box.conditions, literal))

@@ -130,6 +130,8 @@ class Updates:
         if value not in self.frozen:
             box = self.boxes.full(vector_dims(value))
             mask = value.mask if isinstance(value, Load) else ()
+            # what differs within the box only: an element may be asked for under any other condition
+            mask = tuple(literal for literal in mask if set(vector_dims(literal[0])) <= set(box.dims))
             made = self.filled(value, box, mask)
             self.frozen[value] = box, made
             if not box.dims:
