@@ -28,7 +28,9 @@ class InlineLaunches(Pass):
         functions = {
             ir.StringAttr(o.attributes["sym_name"]).value: o.operation
             for o in module.body.operations
-            if o.operation.name == "func.func" and "kern.kernel" not in o.attributes
+            if o.operation.name == "func.func"
+            and "kern.kernel" not in o.attributes
+            and len(o.operation.regions[0].blocks)  # a function of libm stays a call
         }
         for program in programs(module):
             for call in named(program, "func.call"):
