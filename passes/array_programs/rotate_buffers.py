@@ -32,8 +32,8 @@ class RotateBuffers(Pass):
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
-            for loop in reversed(find(function, lambda op: op.name in ("scf.for", "scf.while"))):
-                if loop.name == "scf.for":  # innermost first
+            for loop in find(function, lambda op: op.name in ("scf.for", "scf.while")):  # innermost first
+                if loop.name == "scf.for":
                     _rotate(loop)
                 elif any(escapes(alloc, loop) for alloc in allocations(loop)):
                     keep_in_place(loop)

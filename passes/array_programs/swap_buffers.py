@@ -27,7 +27,7 @@ class SwapBuffers(Pass):
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
-            for loop in reversed(find(function, lambda op: op.name == "scf.for")):
+            for loop in find(function, lambda op: op.name == "scf.for"):  # innermost first
                 _swap(loop)
 
 

@@ -267,6 +267,37 @@ def branch_stencil(x, y, n):
     return x, y
 
 
+@case((20,), (20,), 4)
+def loop_in_branch_in_loop(x, y, n):
+    a = x * 1.5
+    for i in pk.range(n):
+        if i % 2 == 0:
+            for _ in pk.range(3):
+                c = a + x * 0.3
+                c[1:-1] += a[:-2] * 0.5
+                a = c
+        else:
+            c = y.copy()
+            c[1:-1] = 0.3 * (y[2:] + a[:-2])
+            a = c
+    return a
+
+
+@case((20,), (20,), 3)
+def while_with_loops(x, y, n):
+    a, b = x * 1.5, y
+    k = 0
+    while k < 3:
+        for _ in pk.range(n):
+            for _ in pk.range(2):
+                c = b.copy()
+                c[1:-1] = 0.3 * (b[2:] + a[:-2])
+                b = c
+            a, b = b, a
+        k = k + 1
+    return a, b
+
+
 def leaves(value):
     if value is None:
         return []
