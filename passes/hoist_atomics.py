@@ -67,10 +67,10 @@ def _can_move(op: ir.Operation, loop: ir.Operation, inside: set[int]) -> bool:
     cell = list(op.operands)[1:]
     if any(_defined_in(v, inside) for v in cell):
         return False
-    parent = op.parent.operation
-    while parent.name == "scf.if":
-        parent = parent.parent.operation
-    if identity(parent) != identity(loop):
+    parent = op.parent
+    while parent is not None and parent.operation.name == "scf.if":
+        parent = parent.operation.parent
+    if parent is None or identity(parent.operation) != identity(loop):
         return False
     return not any(
         other.operands[_TOUCHES[other.name]] == cell[0]
@@ -115,7 +115,8 @@ def _through(branch: ir.Operation, values: list[ir.Value], side: int) -> list[ir
     for old, new in zip(branch.results, made.results, strict=False):
         old.replace_all_uses_with(new)
     branch.erase()
-    return list(made.results)[len(made.results) - len(values) :]
+    results: list[ir.Value] = list(made.results)
+    return results[len(results) - len(values) :]
 
 
 def _carry(loop: ir.Operation, values: list[ir.Value]) -> ir.Operation:

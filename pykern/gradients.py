@@ -150,7 +150,7 @@ def _like(given: Any, value: Any) -> Any:
     if isinstance(value, float | np.floating):
         if np.shape(given):
             raise LaunchError(f"a derivative of shape {np.shape(given)} for a number")
-        return float(given) if type(value) is float else value.dtype.type(given)
+        return type(value)(given)
     array = np.asarray(given, dtype=value.dtype)
     if array.shape != value.shape:
         raise LaunchError(f"a derivative of shape {array.shape} for an array of shape {value.shape}")

@@ -129,19 +129,19 @@ class RaisedGradients:
             return plan
 
     def _obtain(self, source: ProgramSource, arguments: ProgramArguments) -> Plan | None:
-        from pykern.variants import obtain
+        from pykern.variants import loaded
 
         refused = source.key(f"direct {versions()}")
         if self.level == "auto" and shared_cache().seen(refused):
             return None
         try:
-            variant = obtain(source)
+            artifact, code = loaded(source)
         except (NotRaisable, NotDifferentiable):
             if self.level == "raised":
                 raise
             shared_cache().mark_seen(refused)  # the direct level says itself what it refuses
             return None
-        return Plan(variant.artifact, variant.code, tuple(arguments.names))
+        return Plan(artifact, code, tuple(arguments.names))
 
 
 def _overlapping(values: list[Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from mlir import ir
 from mlir.dialects import bufferization, func
@@ -38,7 +38,7 @@ class OutlineLaunches(Pass):
 
 
 def _outline(module: ir.Module, launch: ir.Operation, number: int) -> None:
-    view: LaunchOp = launch.opview
+    view = cast(LaunchOp, launch.opview)
     passed = list(view.call.operands)
     taken, slots = _slots(passed)
     arguments = [_tensor_of(v) for v in taken]

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from mlir import ir
 from mlir.dialects import arith, func
@@ -60,7 +60,7 @@ def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None
 
 
 def _take(module: ir.Module, source: ProgramSource, derivative: ProgramDerivative) -> None:
-    primal = programs(module)[0].opview
+    primal = cast(func.FuncOp, programs(module)[0].opview)
     active, trees = _active(source, derivative, primal)
     tree = _tree(primal)
     kept = len(primal.type.results) - len(integers(primal.operation, UPDATED) or ())
@@ -197,10 +197,13 @@ def _drop_seeds_of_updated(made: func.FuncOp, primal: func.FuncOp, kept: int) ->
 
 
 def _constant(kind: ir.Type, value: float) -> ir.Value:
-    if not isinstance(kind, ir.ShapedType):
-        return arith.ConstantOp(kind, ir.FloatAttr.get(kind, value)).result
-    element = ir.FloatAttr.get(ir.ShapedType(kind).element_type, value)
-    return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, element)).result
+    attribute: Any
+    if isinstance(kind, ir.ShapedType):
+        element = ir.FloatAttr.get(ir.ShapedType(kind).element_type, value)
+        attribute = ir.DenseElementsAttr.get_splat(kind, element)
+    else:
+        attribute = ir.FloatAttr.get(kind, value)
+    return arith.ConstantOp(kind, attribute).result
 
 
 def _keep_results(made: func.FuncOp, tree: Any) -> None:
