@@ -3,7 +3,7 @@
 // What is put in is cut out of the cotangent, and what it covered gets zeros.
 // CHECK-LABEL: func.func @insert.vjp
 // CHECK: %[[XBAR:.*]] = tensor.extract_slice %[[BAR:.*]][2] [3] [1]
-// CHECK: %[[ZEROS:.*]] = linalg.fill
+// CHECK: %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[XBAR]] :
 // CHECK: %[[YBAR:.*]] = tensor.insert_slice %[[ZEROS]] into %[[BAR]][2] [3] [1]
 // CHECK: return %{{.*}}, %[[XBAR]], %[[YBAR]]
 func.func @insert(%x: tensor<3xf64>, %y: tensor<8xf64>) -> tensor<8xf64> attributes {kern.program} {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from mlir import ir
 
@@ -17,22 +17,35 @@ class Cotangents:
     def __init__(self, varied: set[ir.Value]) -> None:
         self.varied = varied
         self._held: dict[ir.Value, ir.Value] = {}
+        self._later: dict[ir.Value, Callable[[], ir.Value]] = {}
 
     def add(self, value: ir.Value, cotangent: ir.Value | None) -> None:
         if cotangent is not None and value in self.varied:
-            held = self._held.get(value)
+            held = self.take(value)
             self._held[value] = cotangent if held is None else add(held, cotangent)
+
+    def add_later(self, value: ir.Value, make: Callable[[], ir.Value]) -> None:
+        """Add what `make` gives, made as late as can be: it overwrites a tensor that others read before."""
+        if value in self.varied:
+            held = self.take(value)
+            if held is None:
+                self._later[value] = make
+            else:
+                self._held[value] = add(held, make())
 
     def take(self, value: ir.Value) -> ir.Value | None:
         """What is known, to be put back with more, or used up."""
+        if value in self._later:
+            return self._later.pop(value)()
         return self._held.pop(value, None)
 
     def any(self, values: Iterable[ir.Value]) -> bool:
-        return any(value in self._held for value in values)
+        return any(value in self._held or value in self._later for value in values)
 
     def check_all_taken(self) -> None:
         """Nothing may be left behind: it would be a part of a gradient that is lost."""
-        assert not self._held, f"cotangents of {list(self._held)} went nowhere"
+        left = [*self._held, *self._later]
+        assert not left, f"cotangents of {left} went nowhere"
 
     def take_or_zero(self, value: ir.Value, scope: Scope) -> ir.Value:
         held = self.take(value)

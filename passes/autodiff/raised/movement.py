@@ -6,7 +6,7 @@ A part is always read before the tensor around it is overwritten, so that buffer
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import arith, tensor
+from mlir.dialects import arith, linalg, tensor
 
 from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, add
 from pykern.passes.autodiff.raised.clone import terminator_operands
@@ -34,8 +34,14 @@ def insert_slice(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
     whole = cotangents.take(op.results[0])
     if source in cotangents.varied:
         cotangents.add(source, _cut_like(op, whole, source.type, scope, first=2))
-    if destination in cotangents.varied:
-        cotangents.add(destination, _put_like(op, zero(source, scope), whole, scope, first=2))
+
+    def left() -> ir.Value:
+        with op.location:
+            part = _cut_like(op, whole, source.type, scope, first=2)
+            zeros = linalg.fill(constant(element(part.type), 0.0), outs=[part])
+            return _put_like(op, zeros, whole, scope, first=2)
+
+    cotangents.add_later(destination, left)
 
 
 def extract(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
