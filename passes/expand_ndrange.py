@@ -38,7 +38,8 @@ class ExpandNdrange(Pass):
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
             launch = add_launch_arguments(kernel)
-            cost = _cost(kernels.body(kernel))
+            # no work is worth a second thread where the order matters
+            cost = 0 if kernels.SEQUENTIAL in kernel.attributes else _cost(kernels.body(kernel))
             if find(kernel, lambda op: op.name in GROUP_OPS):
                 size = kernels.integers(kernel, "kern.workgroup") or default_group(kernels.rank(kernel))
                 kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(size))

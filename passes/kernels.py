@@ -25,6 +25,10 @@ GROUP_OPS = MEETINGS | {
 """Ops that only mean something in a workgroup."""
 
 
+SEQUENTIAL = "kern.sequential"
+"""Mark of a kernel whose work-items run in order, in one thread."""
+
+
 def identity(op: ir.Operation) -> int:
     """The address of an op. The bindings' own hash of an op follows its contents and changes with them."""
     return _pointer(op._CAPIPtr, b"mlir.ir.Operation._CAPIPtr")

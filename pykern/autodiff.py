@@ -43,8 +43,8 @@ class Dup:
 class Autodiff:
     """A kernel's derivative. Launch it as the kernel, with `Dup` for what is differentiated."""
 
-    def __init__(self, kernel: Any, mode: str, level: str) -> None:
-        self.kernel, self.mode, self.level = kernel, mode, level
+    def __init__(self, kernel: Any, mode: str, level: str, deterministic: bool = False) -> None:
+        self.kernel, self.mode, self.level, self.deterministic = kernel, mode, level, deterministic
         self.__name__ = f"{kernel.__name__}.{mode}"
         self.__wrapped__ = kernel
         self._flat: dict[tuple[int, ...], Any] = {}
@@ -115,19 +115,23 @@ class Autodiff:
     def _kernel(self, active: tuple[int, ...]) -> Any:
         """The kernel of the derivative by the parameters `active`, made once."""
         if active not in self._flat:
-            self._flat[active] = differentiated(self._primal(), Derivative(self.mode, self.level, active))
+            derivative = Derivative(self.mode, self.level, active, self.deterministic)
+            self._flat[active] = differentiated(self._primal(), derivative)
         return self._flat[active]
 
     def __repr__(self) -> str:
         return f"<pykern.autodiff {self.kernel!r}, {self.mode}>"
 
 
-def autodiff(kernel: Any, mode: str = "reverse", level: str = "auto") -> Any:
+def autodiff(
+    kernel: Any, mode: str = "reverse", level: str = "auto", deterministic: bool = False
+) -> Any:
     """The derivative of a kernel: ``pk.autodiff(heat)(pk.Dup(T2, dT2), pk.Dup(T, dT), c, ndrange=...)``.
 
     Reverse mode adds the vector-Jacobian product to the shadows; arrays keep the values they have.
     Forward mode runs the kernel and carries tangents along. `level` is ``"direct"`` (each work-item by
-    itself, any control flow), ``"raised"`` (as operations on whole arrays) or ``"auto"``.
+    itself, any control flow), ``"raised"`` (as operations on whole arrays) or ``"auto"``. Work-items that
+    add to one cell do so in any order, and float sums depend on it: `deterministic` gives them one order.
 
     Raises `NotDifferentiable` at the launch, at the line of the kernel that has no right derivative.
     """
@@ -136,7 +140,7 @@ def autodiff(kernel: Any, mode: str = "reverse", level: str = "auto") -> Any:
     if level not in LEVELS:
         raise KernelTypeError(f"level={level!r}", hint="there are 'auto', 'raised' and 'direct'")
     if isinstance(kernel, KernelBase):
-        return Autodiff(kernel, mode, level)
+        return Autodiff(kernel, mode, level, deterministic)
     raise KernelTypeError(
         f"pk.autodiff takes a kernel, not {type(kernel).__name__}", hint="decorate the function: @pk.kernel"
     )

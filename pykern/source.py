@@ -184,12 +184,13 @@ class Derivative:
     """A kernel is differentiated: `mode` is "reverse" or "forward", `level` "direct" or "raised".
 
     `active` are the numbers of the parameters that are differentiated, in the kernel before; each is
-    followed by its shadow in the kernel after.
+    followed by its shadow in the kernel after. `deterministic`: the same numbers in every run.
     """
 
     mode: str
     level: str
     active: tuple[int, ...]
+    deterministic: bool = False
 
 
 @dataclass(frozen=True)

@@ -40,5 +40,6 @@ def _pass(source: KernelSource) -> Pass:
             if isinstance(shadow, ArraySpec) and shadow.layout == "strided":
                 strided.append(argument)
         argument += len(list(argument_types(parameter.spec)))
-    kind = ReverseKernel if derivative.mode == "reverse" else ForwardKernel
-    return kind(tuple(active), tuple(strided))
+    if derivative.mode == "forward":
+        return ForwardKernel(tuple(active), tuple(strided))
+    return ReverseKernel(tuple(active), tuple(strided), derivative.deterministic)

@@ -390,3 +390,28 @@ def test_bounds_are_checked_in_the_gradient():
     np.testing.assert_array_equal(dx, 2 * np.convolve(np.ones(4), np.ones(3)))
     with pytest.raises(pk.OutOfBounds, match="index 6 is outside of `x`"):
         gradient(window, pk.Dup(out, np.ones(4)), pk.Dup(x, dx), 4, ndrange=4)
+
+
+@pk.kernel
+def shared_weights(out, x, w, k):
+    i = pk.index()
+    out[i] = pk.sin(x[i] * w[k[i]])
+
+
+def test_deterministic_sums_have_one_order():
+    n = 200_000
+    x, k = random.random(n) * 10.0 ** random.integers(-8, 8, n), random.integers(0, 3, n)
+
+    def weights():
+        dw = np.zeros(3)
+        pk.autodiff(shared_weights, level="direct", deterministic=True)(
+            pk.Dup(np.zeros(n), np.ones(n)), x, pk.Dup(np.ones(3), dw), k, ndrange=n
+        )
+        return dw
+
+    first = weights()
+    expected = np.zeros(3)
+    np.add.at(expected, k, np.cos(x) * x)  # in the order of the work-items
+    np.testing.assert_allclose(first, expected, rtol=1e-9)
+    for _ in range(5):
+        np.testing.assert_array_equal(weights(), first)

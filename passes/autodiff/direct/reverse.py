@@ -36,10 +36,14 @@ class ReverseKernel(Pass):
     """Numbers of the function's arguments that get a shadow."""
     strided: tuple[int, ...] = ()
     """Those of them whose shadow may have any strides."""
+    deterministic: bool = False
+    """Where work-items add to one cell they run one after the other, so that sums have one order."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in list(kernels.kernels(module)):
-            reverse_kernel(kernel, self.active, self.strided)
+            made = reverse_kernel(kernel, self.active, self.strided)
+            if self.deterministic and named(made, "kern.atomic_rmw"):
+                made.attributes[kernels.SEQUENTIAL] = ir.UnitAttr.get()
 
 
 def reverse_kernel(
