@@ -160,12 +160,12 @@ def nested_unrolled(out: FLOATS, x: FLOATS, c: FLOATS, k: INTEGERS):
     i = wp.tid()
     s = x[i]
     for a in range(LONGEST):
-        goes = a < int(k[i])
-        for b in range(a + 1):
-            if goes:
-                s = s * wp.float64(0.9) + wp.sin(c[a] * c[b] * s)
-                if s > wp.float64(1.6):
-                    goes = False
+        left = 0
+        for b in range(LONGEST):
+            goes = a < int(k[i]) and b <= a and left == 0
+            moved = s * wp.float64(0.9) + wp.sin(c[a] * c[b] * s)
+            s = wp.where(goes, moved, s)
+            left = wp.where(goes and s > wp.float64(1.6), 1, left)
     out[i] = s
 
 
