@@ -16,6 +16,7 @@ from pykern.frontend.kernel import argument_types, build_module
 from pykern.passes.argument_uses import argument_uses
 from pykern.passes.array_programs.raise_launches import RaiseLaunches
 from pykern.passes.array_programs.signature import UPDATED
+from pykern.passes.autodiff.direct.shadow_arguments import shadow_type
 from pykern.passes.autodiff.raised.clone import clone_block
 from pykern.passes.autodiff.raised.reverse import reverse
 from pykern.passes.autodiff.raised.values import is_float, zeros_like
@@ -33,6 +34,10 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
     module = build_module(primal)
     for step in (SimplifyKern(), Upstream("canonicalize,cse")):
         run_pass(step, module)
+    active = _active(primal.parameters, derivative.active)
+    for number in active:
+        argument = body(next(kernels(module))).arguments[number]
+        shadow_type(argument, f"argument {number + 1}", strided=False)  # refuses integers
     reason = raisable(module)
     if reason is not None:
         raise reason
@@ -41,7 +46,6 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
     run_pass(Upstream("canonicalize,cse"), module)
     if derivative.level == "auto":
         _refuse_loops(program)
-    active = _active(primal.parameters, derivative.active)
     made = reverse(program, active)
     _with_shadows(program, made, active)
     made.operation.erase()

@@ -80,12 +80,31 @@ REFUSED = {
 def test_refused_at_its_line(name):
     kernel, args, reason = REFUSED[name]
     with pytest.raises(pk.NotDifferentiable, match=reason) as caught:
-        pk.autodiff(kernel)(*args(), ndrange=8)
+        pk.autodiff(kernel, level="direct")(*args(), ndrange=8)
     lines, first = inspect.getsourcelines(kernel.__wrapped__)
     expected = first + next(n for n, line in enumerate(lines) if line.rstrip().endswith("# here"))
     assert caught.value.span is not None
     assert caught.value.span.line == expected
     assert caught.value.hint
+
+
+def test_whole_arrays_see_more():
+    """What the direct level refuses, the raised level knows as a reduction, or as a value in between."""
+    x, dx = np.array([1.0, 4.0, 4.0, 2.0]), np.zeros(4)
+    pk.autodiff(greatest)(pk.Dup(np.zeros(1), np.ones(1)), pk.Dup(x, dx), ndrange=4)
+    np.testing.assert_array_equal(dx, [0, 0.5, 0.5, 0])
+    dx = np.zeros(4)
+    pk.autodiff(through_memory)(pk.Dup(np.zeros(4), np.ones(4)), pk.Dup(x, dx), np.zeros(4), ndrange=4)
+    np.testing.assert_array_equal(dx, 2 * x)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in REFUSED if n not in ("an atomic maximum", "a plain array in between")]
+)
+def test_refused_on_every_level(name):
+    kernel, args, reason = REFUSED[name]
+    with pytest.raises(pk.NotDifferentiable, match=reason):
+        pk.autodiff(kernel)(*args(), ndrange=8)
 
 
 def test_shuffle_is_refused():
