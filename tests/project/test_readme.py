@@ -27,10 +27,36 @@ def test_the_first_kernel_runs_and_is_right(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(program)], check=True, timeout=120)
 
 
+CHECK_DERIVATIVES = """
+def numpy_misfit(c):
+    u = T.astype(float)
+    for _ in range(20):
+        v = u.copy()
+        v[1:-1, 1:-1] += 0.1 * c[1:-1, 1:-1] * (
+            u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
+        u = v
+    return ((u - T2) ** 2).mean()
+
+direction = np.random.default_rng(1).random(c.shape)
+step = 1e-4
+slope = (numpy_misfit(c + step * direction) - numpy_misfit(c - step * direction)) / (2 * step)
+np.testing.assert_allclose(loss, numpy_misfit(c), rtol=1e-4)
+np.testing.assert_allclose((dc * direction).sum(), slope, rtol=1e-3)
+assert not dT2[1:-1, 1:-1].any() and dT2[0, 0] == 1  # the kernel leaves the edge alone
+np.testing.assert_allclose(dT[5:-5, 5:-5], 1, atol=1e-5)  # what flows out of a cell flows into others
+"""
+
+
+def test_the_derivatives_are_right(tmp_path: Path) -> None:
+    program = tmp_path / "misfit.py"
+    program.write_text(PYTHON[0] + PYTHON[1] + CHECK_DERIVATIVES)
+    subprocess.run([sys.executable, str(program)], check=True, timeout=200)
+
+
 def test_the_mistake_says_what_is_printed(tmp_path: Path) -> None:
     program = tmp_path / "wrong.py"
     header = "import numpy as np\nimport pykern as pk\n"
-    program.write_text(f"{header}{PYTHON[1]}\nwrong(np.zeros(3), ndrange=3)\n")
+    program.write_text(f"{header}{PYTHON[2]}\nwrong(np.zeros(3), ndrange=3)\n")
     done = subprocess.run(
         [sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False
     )
@@ -60,7 +86,7 @@ def test_the_lit_suite(tmp_path: Path) -> None:
     lit = Path(sys.executable).with_name("lit")
     if not lit.exists():
         pytest.fail("lit is part of the dev extra")
-    (tmp_path / "lit.cfg.py").write_text(PYTHON[2])
+    (tmp_path / "lit.cfg.py").write_text(PYTHON[3])
     test = re.search(r"```mlir\n(.*?)```", README, re.DOTALL)
     assert test is not None
     (tmp_path / "ids.mlir").write_text(test[1])
