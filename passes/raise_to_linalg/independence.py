@@ -74,12 +74,12 @@ class Proof:
 
     changing: frozenset[int]
 
-    def agreeing(self, one: Access, other: Access, known: Iterable[Dim]) -> set[Dim] | None:
-        """Dimensions whose positions must agree where both touch one cell. None: they never do.
+    def agree(self, one: Access, other: Access, wanted: Iterable[Dim], known: Iterable[Dim] = ()) -> bool:
+        """Whether the positions of the wanted dimensions agree wherever both touch one cell.
 
         `known` are dimensions taken to agree from the start.
         """
-        known = set(known)
+        wanted, known = set(wanted), set(known)
         pairs = list(zip(one.subscripts, other.subscripts, strict=True))
         pairs += _pinned(one, other)
         pairs = [pair for pair in pairs if not any(self._changes(form) for form in pair)]
@@ -88,14 +88,18 @@ class Proof:
             changed = False
             for left, right in pairs:
                 if _is_apart(left, right, known):
-                    return None
+                    return True
                 for dim in _solved(left, right, known):
                     known.add(dim)
                     changed = True
-        return known
+                if wanted <= known:
+                    return True
+        return False
 
     def _changes(self, form: Form) -> bool:
         """Whether a value in the sum is read from an array that the kernel writes."""
+        if not form.symbols:
+            return False
         loads = (value for value in reachable(list(form.symbols)) if isinstance(value, Load))
         return any(load.array in self.changing for load in loads)
 
@@ -107,10 +111,12 @@ def _pinned(one: Access, other: Access) -> list[tuple[Form, Form]]:
 
 def _solved(left: Form, right: Form, known: set[Dim]) -> list[Dim]:
     """Dimensions that `left == right` shows to agree."""
+    unknown = [d for d in left.dims if d not in known]
+    if not unknown:
+        return []
     if not all(_same(symbol, known) for form in (left, right) for symbol in form.symbols):
         return []
     rest = _difference(left, right, known)
-    unknown = [d for d in left.dims if d not in known]
     if rest is None:
         return []
     for dim in sorted(unknown, key=lambda d: -abs(left.factor(d))):
@@ -168,11 +174,15 @@ def constant_bounds(dim: Dim) -> tuple[int, int] | None:
 
 def _is_apart(left: Form, right: Form, known: set[Dim]) -> bool:
     """Whether the two sums can never be equal."""
+    if left.constant == right.constant:
+        return False
+    if not left.terms and not right.terms:
+        return True
     if not all(_same(symbol, known) for form in (left, right) for symbol in form.symbols):
         return False
     terms = _difference(left, right, known)
     constant = left.constant - right.constant
-    if terms is None or constant == 0:
+    if terms is None:
         return False
     if all(dim.step is None for dim, _ in terms):
         divisor = math.gcd(*(k for _, k in terms))

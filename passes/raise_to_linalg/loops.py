@@ -97,8 +97,7 @@ def _independent(loop: Loop, proof: Proof, builder: Builder) -> list[Statement] 
     touched = accesses(body)
     for array in written(body):
         mine = [a for a in touched if a.array == array]
-        agreeing = (proof.agreeing(one, other, loop.dims) for one, other in conflicts(mine))
-        if all(agreed is None or loop.dim in agreed for agreed in agreeing):
+        if all(proof.agree(one, other, [loop.dim], loop.dims) for one, other in conflicts(mine)):
             continue
         collected = _collected(loop, body, array, builder)
         if collected is None:

@@ -115,8 +115,7 @@ def _prove_independence(kernel: ir.Operation, program: Program, proof: Proof) ->
             "the arrays may overlap", span_of(kernel.location), "pass arrays that share no memory"
         )
     for one, other in conflicts(touched):
-        agreed = proof.agreeing(one, other, ())
-        if agreed is not None and not agreed.issuperset(program.items):
+        if not proof.agree(one, other, program.items):
             raise _race(kernel, one, other)
 
 
