@@ -19,7 +19,15 @@ from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import BROKE, RESULT, RETURNED, SKIPPED, none_of
 from pykern.frontend.merging import flows, leaves, meet, rebuild, same, same_form, unify, zeros_like
-from pykern.frontend.values import RangeValue, Scalar, TupleValue, Undefined, Value, describe
+from pykern.frontend.values import (
+    RangeValue,
+    Scalar,
+    TupleValue,
+    Undefined,
+    UnsupportedValue,
+    Value,
+    describe,
+)
 from pykern.types import DType, bool_, i64, weak_int
 
 if TYPE_CHECKING:
@@ -404,10 +412,16 @@ def _loop(t: Translator, node: ast.stmt, body: list[ast.stmt], make: Callable, l
     assigned = [n for n in dict.fromkeys((*kept, *assigned_names(body))) if n not in local]
     initial = {n: before[n] for n in assigned if flows(before.get(n))}
     carried = _Carried(initial, [leaf.dtype for v in initial.values() for leaf in leaves(v)])
+    changing: dict[str, Value] = {}
     while True:
-        t.frame.environment.locals = dict(before)
+        t.frame.environment.locals = {**before, **changing}
         op, block, counter = make(carried)
         ends = t.names
+        found = _not_carried(assigned, carried, before, ends)
+        if found.keys() - changing.keys():
+            changing.update(found)
+            op.erase()
+            continue
         widened = _widened(t, node, carried, ends)
         result = ends.get(RESULT)
         late_result = RESULT in assigned and RESULT not in carried.initial and flows(result)
@@ -425,6 +439,22 @@ def _loop(t: Translator, node: ast.stmt, body: list[ast.stmt], make: Callable, l
             before[name] = Undefined(name, t.span(node))
     skip = 1 if isinstance(counter, ir.Value) else 0
     before.update(carried.bind(list(op.results)[skip:]))
+
+
+def _not_carried(
+    assigned: list[str], carried: _Carried, before: dict[str, Value], ends: dict[str, Value]
+) -> dict[str, Value]:
+    """Names whose meaning changes in the loop and cannot flow around it (None, an array): not read at its start."""
+    return {
+        name: UnsupportedValue(
+            f"{describe(before[name])} in the first round of the loop and {describe(ends[name])} later"
+        )
+        for name in assigned
+        if name not in carried.initial
+        and not isinstance(before.get(name, Undefined(name)), Undefined)
+        and not isinstance(ends[name], UnsupportedValue)
+        and not same(ends[name], before[name])
+    }
 
 
 def _close(

@@ -294,6 +294,21 @@ def test_error_inside_of_a_kernel_says_who_launched_it():
     assert any("launched" in text for text, _ in error.extra_notes)
 
 
+def test_a_kernel_reads_no_name_that_was_none_in_the_first_round_only():
+    @pk.kernel
+    def remembers(y):
+        last = None
+        for k in range(3):
+            if last is None:
+                y[k] = 1
+            last = y[k]
+
+    def program(y):
+        remembers(y, ndrange=1)
+
+    refused(program, np.ones(3), match="None in the first round", at="last is None")
+
+
 def test_error_inside_of_a_function_says_who_called_it():
     def program(x):
         return helper(x)
