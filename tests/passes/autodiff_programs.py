@@ -25,9 +25,10 @@ from pykern.passes.framework import Upstream, run_pass
 SIMPLIFY = (
     "convert-elementwise-to-linalg,canonicalize,cse,func.func(linalg-fuse-elementwise-ops),canonicalize,cse"
 )
+# copy-before-write: in place, some programs with branches and loops come out wrong (LLVM 22), underived too
 BUFFERS = (
     "func.func(empty-tensor-to-alloc-tensor),"
-    "one-shot-bufferize{bufferize-function-boundaries=true allow-return-allocs-from-loops=true"
+    "one-shot-bufferize{bufferize-function-boundaries=true allow-return-allocs-from-loops=true copy-before-write=true"
     " function-boundary-type-conversion=identity-layout-map},"
     "buffer-results-to-out-params{modify-public-functions=true},"
     "canonicalize,cse"  # programs this small may leak
