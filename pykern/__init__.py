@@ -20,6 +20,7 @@ _HOME = {
     "func": "pykern.function",
     "Dup": "pykern.autodiff",
     "autodiff": "pykern.autodiff",
+    "custom_vjp": "pykern.custom_vjp",
     "check_grads": "pykern.check_grads",
     "GradientCheck": "pykern.check_grads",
     "jit": "pykern.jit",
@@ -97,6 +98,7 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.checkpointing import binomial as binomial
     from pykern.checkpointing import checkpoint as checkpoint
     from pykern.checkpointing import every as every
+    from pykern.custom_vjp import custom_vjp as custom_vjp
     from pykern.devices import device as device
     from pykern.devices import devices as devices
     from pykern.errors import *  # noqa: F403

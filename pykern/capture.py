@@ -26,6 +26,7 @@ from pykern.source import (
     Annotation,
     Builtin,
     Capture,
+    CapturedCustom,
     CapturedKernel,
     Constant,
     FunctionSource,
@@ -204,6 +205,8 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         if value.derivatives:
             return Unsupported(f"{value.__name__}, a derivative: take it outside of programs")
         return _called(value.__wrapped__, value.text, scope)
+    if scope.program and getattr(type(value), "__pykern_custom_vjp__", False):
+        return _custom(value, scope)
     if scope.program and getattr(type(value), "__pykern_kernel__", False):
         return _kernel(value, scope)
     if scope.program and isinstance(value, types.FunctionType) and not _of_library(value):
@@ -238,6 +241,19 @@ def _kernel(kernel: Any, scope: _Scope) -> CapturedKernel:
         if kernel.ndrange is None
         else tuple((e.start, e.step, e.count) for e in index_space(kernel.ndrange)),
     )
+
+
+def _custom(custom: Any, scope: _Scope) -> Capture:
+    """A function with its forward and backward functions."""
+    scope.guards.append(Guard(vars(custom), "pair", None, custom.pair))
+    if custom.pair is None:
+        return Unsupported(f"a custom_vjp function without a derivative (call `{custom.text.name}.defvjp`)")
+    found = [_called(custom.function, custom.text, scope)]
+    found += [_called(f, function_text(f), scope) for f in custom.pair]
+    sources = [f for f in found if isinstance(f, FunctionSource)]
+    if len(sources) < len(found):
+        return next(f for f in found if not isinstance(f, FunctionSource))
+    return CapturedCustom(*sources)
 
 
 def _annotation(name: str, given: Any) -> Annotation:

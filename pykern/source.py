@@ -152,7 +152,18 @@ class CapturedKernel:
     ndrange: tuple[tuple[int, int, int], ...] | None = None
 
 
-Capture = Union[Constant, Builtin, TypeName, StructType, Unsupported, FunctionSource, CapturedKernel]
+@dataclass(frozen=True)
+class CapturedCustom:
+    """A `@pk.custom_vjp` function, and the two that differentiate it."""
+
+    function: FunctionSource
+    forward: FunctionSource
+    backward: FunctionSource
+
+
+Capture = Union[
+    Constant, Builtin, TypeName, StructType, Unsupported, FunctionSource, CapturedKernel, CapturedCustom
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from pykern.errors import KernelTypeError
 from pykern.frontend.kernel import argument_names
 from pykern.passes import kernels
 from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.inline_helpers import InlineHelpers
 from pykern.passes.array_programs.outline_launches import OutlineLaunches
 from pykern.passes.array_programs.raise_launches import RaiseLaunches
 from pykern.passes.array_programs.return_into import integers
@@ -56,6 +57,7 @@ def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None
         run_pass(Upstream("canonicalize,cse"), module)
         count += added
         _check_arguments(module, replace(source, parameters=source.parameters[:count]))
+        run_pass(InlineHelpers(keep=True), module)  # of what is left: the next derivative sees through them
         record.add(derivative.kind, str(module) if record.texts else "", started)
 
 

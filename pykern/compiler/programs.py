@@ -20,9 +20,10 @@ from pykern.lowering.llvm.program import target as cpu
 from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.passes import kernels
 from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.inline_helpers import InlineHelpers
 from pykern.passes.array_programs.return_into import integers
 from pykern.passes.array_programs.signature import DONATED, UPDATED
-from pykern.passes.framework import Callback, Pipeline, verify
+from pykern.passes.framework import Callback, Pipeline, run_pass, verify
 from pykern.passes.pipelines import kern_pipeline
 from pykern.program_source import ProgramSource
 from pykern.source import KernelOptions
@@ -90,6 +91,7 @@ def compile_module(
     record.add("program", str(module) if record.texts else "", started)
     verify(module, "the frontend made invalid IR")
     transform(module)
+    run_pass(InlineHelpers(), module)
     program = programs(module)[0]
     _donate(program, asked.donated)
     users = Pipeline(tuple(Callback(function=p) for p in passes))

@@ -7,6 +7,7 @@ import ast
 from pykern import source
 from pykern.frontend.arithmetic import python_constant
 from pykern.frontend.values import (
+    CustomValue,
     FunctionValue,
     KernelValue,
     LanguageName,
@@ -41,6 +42,8 @@ def value(capture: source.Capture) -> Value:
         return FunctionValue(capture)
     if isinstance(capture, source.CapturedKernel):
         return KernelValue(capture)
+    if isinstance(capture, source.CapturedCustom):
+        return CustomValue(capture)
     return UnsupportedValue(capture.description)
 
 

@@ -12,7 +12,7 @@ from typing import Union
 from mlir import ir
 
 from pykern.locations import SourceSpan
-from pykern.source import CapturedKernel, FunctionSource
+from pykern.source import CapturedCustom, CapturedKernel, FunctionSource
 from pykern.types import DType
 
 
@@ -100,6 +100,13 @@ class KernelValue:
 
 
 @dataclass(frozen=True)
+class CustomValue:
+    """A function that brings its own derivative, which array programs call."""
+
+    custom: CapturedCustom
+
+
+@dataclass(frozen=True)
 class RangeValue:
     """``range(...)``; `unroll` asks for one copy of the body per value."""
 
@@ -134,7 +141,7 @@ class Extension:
 
 Value = Union[
     Extension, Scalar, Array, TupleValue, Text, NoneValue, LanguageName, TypeValue, StructConstructor,
-    FunctionValue, KernelValue, RangeValue, Undefined, UnsupportedValue,
+    FunctionValue, KernelValue, CustomValue, RangeValue, Undefined, UnsupportedValue,
 ]  # fmt: skip
 
 
@@ -167,6 +174,8 @@ def describe(value: Value) -> str:
         return f"the function `{value.source.name}`"
     if isinstance(value, KernelValue):
         return f"the kernel `{value.kernel.function.name}`"
+    if isinstance(value, CustomValue):
+        return f"the custom_vjp function `{value.custom.function.name}`"
     if isinstance(value, UnsupportedValue | Extension):
         return value.description
     return type(value).__name__

@@ -16,17 +16,24 @@ from pykern.passes.array_programs.outline_launches import LAUNCHES, WRITES, laun
 from pykern.passes.autodiff.direct.forward import forward_kernel
 from pykern.passes.autodiff.direct.reverse import reverse_kernel
 from pykern.passes.autodiff.raised.cotangents import Cotangents
+from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.values import is_float, zeros_like
 from pykern.passes.kernels import body, named
+
+CUSTOM = "kern.custom"
+GRADIENTS = "kern.gradients"
 
 Differentiate = Callable[[ir.Operation, tuple[int, ...]], ir.Operation]
 
 
 def reverse_call(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
-    """``func.call`` of a function that launches a kernel."""
+    """``func.call`` of a function that launches a kernel, or has a derivative of its own."""
     module = _module()
     callee = _function(module, _callee(op))
+    if CUSTOM in callee.operation.attributes:
+        _reverse_custom(op, module, callee, scope, cotangents)
+        return
     companion = _companion(module, callee, "vjp", reverse_kernel)
     flowing = [cotangents.take_or_zero(r, scope) for r in op.results if is_float(r.type)]
     given = [scope.value(v) for v in op.operands]
@@ -36,16 +43,37 @@ def reverse_call(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
         cotangents.add(operand, cotangent)
 
 
+def _reverse_custom(
+    op: ir.Operation, module: ir.Operation, callee: func.FuncOp, scope: Scope, cotangents: Cotangents
+) -> None:
+    """Call what the user wrote: forward for what is kept, backward for the cotangents."""
+    names = ir.ArrayAttr(callee.operation.attributes[CUSTOM])
+    forward, backward = (_function(module, ir.FlatSymbolRefAttr(name).value) for name in names)
+    given = func.CallOp(forward, [scope.value(v) for v in op.operands])
+    kept = list(given.results)[len(op.results) :]
+    seeds = [cotangents.take_or_zero(r, scope) for r in op.results]
+    flowing = list(func.CallOp(backward, [*kept, *seeds]).results)
+    places = ir.DenseI64ArrayAttr(callee.operation.attributes[GRADIENTS])
+    for operand, place in zip(op.operands, places, strict=True):
+        if place >= 0 and is_float(operand.type):
+            cotangents.add(operand, flowing[place])
+
+
 def forward_call(op: ir.Operation, values: list[ir.Value], tangents: list[ir.Value]) -> list[ir.Value]:
     """Tangents of the float results; `tangents` are those of the float operands."""
     module = _module()
+    if CUSTOM in _function(module, _callee(op)).operation.attributes:
+        raise refused(op, "a custom_vjp function has a derivative in reverse mode only")
     companion = _companion(module, _function(module, _callee(op)), "jvp", forward_kernel)
     return list(func.CallOp(companion, [*values, *tangents]).results)
 
 
 def launches(op: ir.Operation) -> bool:
     """Whether the call is to a function that launches a kernel."""
-    return op.name == "func.call" and LAUNCHES in _function(_root(op), _callee(op)).operation.attributes
+    if op.name != "func.call":
+        return False
+    marks = _function(_root(op), _callee(op)).operation.attributes
+    return LAUNCHES in marks or CUSTOM in marks
 
 
 def _companion(

@@ -22,6 +22,7 @@ from pykern.frontend.program import (
     branches,
     calls,
     contractions,
+    custom,
     elementwise,
     indexing,
     launches,
@@ -33,6 +34,7 @@ from pykern.frontend.program.tensors import Extent, extract, extract_slice, from
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue
 from pykern.frontend.translator import OPERATORS, Translator
 from pykern.frontend.values import (
+    CustomValue,
     KernelValue,
     LanguageName,
     NoneValue,
@@ -374,6 +376,8 @@ class ProgramTranslator(Translator):
             return calls.method(self, node, callee)
         if isinstance(callee, KernelValue):
             return launches.launch(self, node, callee)
+        if isinstance(callee, CustomValue):
+            return custom.call(self, node, callee)
         if isinstance(callee, TypeValue):
             args, _ = self.arguments(node)
             if len(args) != 1:

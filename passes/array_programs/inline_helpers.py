@@ -1,0 +1,46 @@
+"""Functions with a derivative of their own go into the program, once derivatives are taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.array_programs.aliases import programs
+from pykern.passes.autodiff.raised.clone import clone_block
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import body, named, replace
+
+HELPER = "kern.helper"
+
+
+@dataclass(frozen=True)
+class InlineHelpers(Pass):
+    """Put the bodies of functions marked `kern.helper` in the place of their calls.
+
+    In:  programs that call them. Out: the same without them.
+    """
+
+    name: ClassVar[str] = "kern-inline-helpers"
+    keep: bool = False
+    """Leave the functions in the module, for derivatives to come."""
+
+    def run(self, module: ir.Module) -> None:
+        helpers = {
+            ir.StringAttr(o.attributes["sym_name"]).value: o.operation
+            for o in module.body.operations
+            if HELPER in o.attributes
+        }
+        for program in programs(module):
+            for call in named(program, "func.call"):
+                callee = helpers.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+                if callee is None:
+                    continue
+                known = dict(zip(body(callee).arguments, call.operands, strict=True))
+                with ir.InsertionPoint(call), call.location:
+                    results = clone_block(body(callee), known)
+                replace(call, results)
+        if not self.keep:
+            for helper in helpers.values():
+                helper.erase()
