@@ -37,15 +37,20 @@ from pykern.passes.raise_to_linalg.views import View, extract, held_view, insert
 
 @dataclass(frozen=True)
 class Place:
-    """Where the results go: cells of an array, or the element of each position of a box."""
+    """Where the results go: cells of an array, or the element of each position of a box.
+
+    What a loop carries is changed as a slice, even all of it: that ties the result to its place.
+    """
 
     subscripts: tuple[Form, ...] = ()
     lengths: tuple[Form, ...] = ()
     held: Box | None = None
+    is_new: bool = False
 
     def view(self, box: Box, scalars: Scalars) -> View | None:
         if self.held is not None:
-            return held_view(self.held.dims, self.held, box, scalars)
+            found = held_view(self.held.dims, self.held, box, scalars)
+            return replace(found, is_whole=found.is_whole and self.is_new)
         return view_of(self.subscripts, box, scalars)
 
 
@@ -106,7 +111,9 @@ class Updates:
         dynamic = [ir.ShapedType.get_dynamic_size()] * len(sizes)
         kind = ir.RankedTensorType.get(dynamic, stored_type(value.type))
         target = ir.Operation.create("tensor.empty", results=[kind], operands=sizes).results[0]
-        return self.assign(Update(target, Place(held=box), value, mask), box)
+        # a copy as a whole would be taken for what it is a copy of
+        place = Place(held=box, is_new=not isinstance(value, Load | Carried))
+        return self.assign(Update(target, place, value, mask), box)
 
     def assign(self, update: Update, box: Box) -> ir.Value:
         """An update; of a fold as a fill and a collection into the same place."""

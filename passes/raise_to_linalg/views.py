@@ -31,9 +31,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class View:
-    """A part of a tensor."""
+    """A part of a tensor, or all of it."""
 
     axes: tuple[Axis, ...]
+    is_whole: bool = False
 
     @property
     def maps(self) -> list[tuple[tuple[Dim, int], ...]]:
@@ -95,12 +96,13 @@ def held_view(dims: tuple[Dim, ...], held: Box, box: Box, scalars: Scalars) -> V
         axis = _axis(resolved - held.range(dim).lows[0], box, scalars)
         assert axis is not None
         axes.append(axis)
-    return View(tuple(axes))
+    same = all(dim in box.dims and box.range(dim) == held.range(dim) for dim in dims)
+    return View(tuple(axes), is_whole=same and not box.conditions and not held.conditions)
 
 
 def extract(source: ir.Value, view: View) -> ir.Value:
     """The part as a tensor, without the axes of one element."""
-    if not view.axes:
+    if not view.axes or view.is_whole:
         return source
     kind = ir.RankedTensorType(source.type)
     sizes = [axis for axis in view.axes if axis.size is not None]
@@ -110,7 +112,7 @@ def extract(source: ir.Value, view: View) -> ir.Value:
 
 def insert(part: ir.Value, target: ir.Value, view: View) -> ir.Value:
     """The target with the part put back."""
-    if not view.axes:
+    if not view.axes or view.is_whole:
         return part
     return tensor.InsertSliceOp(part, target, *_operands(view)).result
 
