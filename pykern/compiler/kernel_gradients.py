@@ -44,6 +44,7 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
     program = _program(module, launch)
     run_pass(RaiseLaunches(), module)
     run_pass(Upstream("canonicalize,cse"), module)
+    _refuse_run_time_lengths(program)
     if derivative.level == "auto":
         _refuse_loops(program)
     made = reverse(program, active)
@@ -83,6 +84,22 @@ def _program(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
     attributes["kern.program"] = ir.UnitAttr.get()
     attributes[UPDATED] = ir.DenseI64ArrayAttr.get(written)
     return made
+
+
+def _refuse_run_time_lengths(program: func.FuncOp) -> None:
+    """The rules, and the passes after them, take the lengths of arrays from their types."""
+
+    def of_run_time_length(op: ir.Operation) -> bool:
+        types = [r.type for r in op.results if isinstance(r.type, ir.RankedTensorType)]
+        return any(not ir.RankedTensorType(t).has_static_shape for t in types)
+
+    found = find(program.operation, of_run_time_length)
+    if found:
+        raise NotRaisable(
+            "a loop's length is data: its raised form has an array of a length known only when it runs",
+            span_of(found[0].location),
+            'differentiate it with level="direct"',
+        )
 
 
 def _refuse_loops(program: func.FuncOp) -> None:
