@@ -18,7 +18,8 @@ from pykern.frontend import captured
 from pykern.frontend.casts import memory_type, mlir_type
 from pykern.frontend.desugar import RESULT, Desugarer
 from pykern.frontend.parse import parse_function
-from pykern.frontend.translator import Frame, Translator
+from pykern.frontend.translation import Frame
+from pykern.frontend.translator import Translator
 from pykern.frontend.values import Array, Environment, NoneValue, Scalar, TupleValue, Value
 from pykern.source import ArgSpec, ArraySpec, Constant, KernelSource, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import BY_NAME

@@ -30,7 +30,7 @@ from pykern.frontend.values import (
 from pykern.types import DType, bool_, weak_float, weak_int
 
 if TYPE_CHECKING:
-    from pykern.frontend.translator import Translator
+    from pykern.frontend.calls import Calls
 
 POSITIONS = {
     "index": index_space.GlobalIdOp,
@@ -52,7 +52,7 @@ ATOMICS = {
 CASTS = {"int": weak_int, "float": weak_float, "bool": bool_}
 
 
-def call(t: Translator, node: ast.Call, name: str) -> Value:
+def call(t: Calls, node: ast.Call, name: str) -> Value:
     """The value of ``name(...)``."""
     if name in _OF_NODES:
         return _OF_NODES[name](t, node)
@@ -73,7 +73,7 @@ def call(t: Translator, node: ast.Call, name: str) -> Value:
     return handler(t, node, args, keywords)
 
 
-def _mathematics(t: Translator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
+def _mathematics(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     if keywords:
         raise t.type_error(node, f"`{name}` takes no keyword `{next(iter(keywords))}` in kernels",
                            "give its arguments in order")  # fmt: skip
@@ -89,7 +89,7 @@ def _argument_nodes(node: ast.Call, args: list[Value]) -> list[ast.expr]:
     return list(node.args) if len(node.args) == len(args) else [node] * len(args)
 
 
-def _position(t: Translator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
+def _position(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     rank = t.source.launch.rank
     chosen = args[0] if args else keywords.get("dim", NoneValue())
     if isinstance(chosen, NoneValue):
@@ -106,7 +106,7 @@ def _position(t: Translator, node: ast.Call, name: str, args: list[Value], keywo
 
 
 def _buffer(made: type[memory.BufferOp], space: str) -> Callable:
-    def create(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = dict(zip(("shape", "dtype"), args, strict=False)) | keywords
         if set(given) != {"shape", "dtype"} or not isinstance(given["dtype"], TypeValue):
             raise t.type_error(
@@ -134,7 +134,7 @@ def _is_sized_at_launch(shape: Value) -> bool:
     )
 
 
-def _shared_of_launch(t: Translator, node: ast.Call, dtype: DType) -> Value:
+def _shared_of_launch(t: Calls, node: ast.Call, dtype: DType) -> Value:
     """``pk.shared(None, dtype)``: as many elements as fit in the launch's `shared_bytes`."""
     if t.shared_bytes is None:
         raise LaunchError(
@@ -147,7 +147,7 @@ def _shared_of_launch(t: Translator, node: ast.Call, dtype: DType) -> Value:
     return Array("pk.shared memory", dtype, buffer, "shared", (None,))
 
 
-def _constant_shape(t: Translator, node: ast.Call, value: Value, space: str) -> tuple[int, ...]:
+def _constant_shape(t: Calls, node: ast.Call, value: Value, space: str) -> tuple[int, ...]:
     items = value.items if isinstance(value, TupleValue) else (value,)
     shape: list[int] = []
     for item in items:
@@ -159,7 +159,7 @@ def _constant_shape(t: Translator, node: ast.Call, value: Value, space: str) -> 
     return tuple(shape)
 
 
-def _barrier(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+def _barrier(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     if args or keywords:
         raise t.type_error(node, "pk.barrier takes no arguments: all of a group meet", "write pk.barrier()")
     memory.BarrierOp.create()
@@ -169,7 +169,7 @@ def _barrier(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -
 # -- atomics ----------------------------------------------------------------------------------
 
 
-def _element(t: Translator, node: ast.Call, args: list[Value], count: int) -> tuple[Array, list[ir.Value]]:
+def _element(t: Calls, node: ast.Call, args: list[Value], count: int) -> tuple[Array, list[ir.Value]]:
     if len(args) != count or not isinstance(args[0], Array):
         raise t.type_error(node, f"an atomic takes an array, an index and {count - 2} more",
                            "write pk.atomic_add(x, i, value) or pk.atomic_add(x, (i, j), value)")  # fmt: skip
@@ -189,7 +189,7 @@ def _element(t: Translator, node: ast.Call, args: list[Value], count: int) -> tu
     return array, [t.index(node.args[1], v, array, d) for d, v in enumerate(items)]
 
 
-def _atomic(t: Translator, node: ast.Call, kind: str, args: list[Value]) -> Value:
+def _atomic(t: Calls, node: ast.Call, kind: str, args: list[Value]) -> Value:
     array, indices = _element(t, node, args, 3)
     dtype = array.dtype
     if dtype == bool_ or (dtype.is_float and kind in ("and", "or", "xor")):
@@ -201,7 +201,7 @@ def _atomic(t: Translator, node: ast.Call, kind: str, args: list[Value]) -> Valu
     return Scalar(dtype, atomics.AtomicRmwOp.create(kind, value, array.ssa, indices))
 
 
-def _compare_exchange(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+def _compare_exchange(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     array, indices = _element(t, node, args, 4)
     if array.dtype == bool_:
         raise t.type_error(node, "atomics are not available for bool", "use pk.i32")
@@ -213,7 +213,7 @@ def _compare_exchange(t: Translator, node: ast.Call, args: list[Value], keywords
 
 
 def _reduction(made: type[collectives.ReductionOp]) -> Callable:
-    def create(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = dict(zip(("value", "op", "exclusive"), args, strict=False)) | keywords
         value = _value_of(t, node, given)
         op = given.get("op", Text("add"))
@@ -236,7 +236,7 @@ def _reduction(made: type[collectives.ReductionOp]) -> Callable:
     return create
 
 
-def _value_of(t: Translator, node: ast.Call, given: dict[str, Value]) -> Scalar:
+def _value_of(t: Calls, node: ast.Call, given: dict[str, Value]) -> Scalar:
     if "value" not in given:
         raise t.type_error(node, "a collective takes the value that each work-item brings",
                            "write pk.subgroup_reduce(x[i], 'add')")  # fmt: skip
@@ -244,7 +244,7 @@ def _value_of(t: Translator, node: ast.Call, given: dict[str, Value]) -> Scalar:
 
 
 def _lane(made: type[collectives.LaneOp]) -> Callable:
-    def create(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = dict(zip(("value", "lane"), args, strict=False)) | keywords
         value = _value_of(t, node, given)
         lane = convert(t.as_scalar(node, given.get("lane", Scalar(weak_int, const=0))), weak_int)
@@ -256,11 +256,11 @@ def _lane(made: type[collectives.LaneOp]) -> Callable:
 # -- the rest ---------------------------------------------------------------------------------
 
 
-def _range(t: Translator, node: ast.Call) -> Value:
+def _range(t: Calls, node: ast.Call) -> Value:
     return t.range_value(node)
 
 
-def _unroll(t: Translator, node: ast.Call) -> Value:
+def _unroll(t: Calls, node: ast.Call) -> Value:
     args, _ = t.arguments(node)
     if len(args) == 1 and isinstance(args[0], TupleValue):
         return args[0]
@@ -270,7 +270,7 @@ def _unroll(t: Translator, node: ast.Call) -> Value:
     return RangeValue(r.start, r.stop, r.step, unroll=True)
 
 
-def _static(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+def _static(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     value = args[0] if args else NoneValue()
     if isinstance(value, RangeValue):
         return RangeValue(value.start, value.stop, value.step, unroll=True)
@@ -280,7 +280,7 @@ def _static(t: Translator, node: ast.Call, args: list[Value], keywords: dict) ->
     return value
 
 
-def _cast(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+def _cast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = dict(zip(("x", "dtype"), args, strict=False)) | keywords
     dtype = given.get("dtype")
     if not isinstance(dtype, TypeValue) or "x" not in given:
@@ -288,7 +288,7 @@ def _cast(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> V
     return convert(t.as_scalar(node, given["x"]), dtype.dtype)
 
 
-def _stop_gradient(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+def _stop_gradient(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     if len(args) != 1 or keywords:
         raise t.type_error(node, "pk.stop_gradient takes one value")
     value = t.as_scalar(node, args[0])
@@ -297,13 +297,13 @@ def _stop_gradient(t: Translator, node: ast.Call, args: list[Value], keywords: d
     return Scalar(value.dtype, differentiation.StopGradientOp.create(materialise(value)))
 
 
-def _python_cast(t: Translator, node: ast.Call, name: str, args: list[Value]) -> Value:
+def _python_cast(t: Calls, node: ast.Call, name: str, args: list[Value]) -> Value:
     if len(args) != 1:
         raise t.type_error(node, f"`{name}` takes one value, not {len(args)}", f"write {name}(x)")
     return convert(t.as_scalar(node, args[0]), CASTS[name])
 
 
-def _length(t: Translator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+def _length(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     if len(args) == 1 and isinstance(args[0], TupleValue):
         return Scalar(weak_int, const=len(args[0].items))
     if len(args) != 1 or not isinstance(args[0], Array) or not args[0].shape:
@@ -315,7 +315,7 @@ def _length(t: Translator, node: ast.Call, args: list[Value], keywords: dict) ->
     return t.length(args[0], 0)
 
 
-def _print(t: Translator, node: ast.Call) -> Value:
+def _print(t: Calls, node: ast.Call) -> Value:
     args, keywords = t.arguments(node)
     separator, end = keywords.get("sep", Text(" ")), keywords.get("end", Text("\n"))
     unknown = set(keywords) - {"sep", "end"}
@@ -331,7 +331,7 @@ def _print(t: Translator, node: ast.Call) -> Value:
     return NoneValue()
 
 
-def _template(t: Translator, node: ast.expr, value: Value, values: list[Scalar]) -> str:
+def _template(t: Calls, node: ast.expr, value: Value, values: list[Scalar]) -> str:
     if isinstance(value, Text):
         return value.value.replace("{", "{{").replace("}", "}}")
     if isinstance(value, TupleValue):
@@ -340,7 +340,7 @@ def _template(t: Translator, node: ast.expr, value: Value, values: list[Scalar])
     return "{}"
 
 
-def assertion(t: Translator, node: ast.Assert) -> None:
+def assertion(t: Calls, node: ast.Assert) -> None:
     """``assert condition, "message"``."""
     condition = arithmetic.truth(t.scalar(node.test))
     message = t.expression(node.msg) if node.msg else Text("")

@@ -24,7 +24,7 @@ from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.tensors import tensor_type
 from pykern.frontend.program.translator import ProgramTranslator
 from pykern.frontend.program.values import Cell
-from pykern.frontend.translator import Frame
+from pykern.frontend.translation import Frame
 from pykern.frontend.values import Environment, NoneValue, Scalar, TupleValue, Value
 from pykern.program_source import ProgramSource
 from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec

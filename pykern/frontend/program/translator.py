@@ -17,6 +17,7 @@ from mlir import ir
 from pykern.frontend import arithmetic, captured
 from pykern.frontend.casts import convert
 from pykern.frontend.control import MAX_UNROLL, constant_items
+from pykern.frontend.operations import OPERATORS
 from pykern.frontend.program import (
     arguments,
     branches,
@@ -32,7 +33,7 @@ from pykern.frontend.program import (
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue
-from pykern.frontend.translator import OPERATORS, Translator
+from pykern.frontend.translator import Translator
 from pykern.frontend.values import (
     CustomValue,
     KernelValue,

@@ -1,0 +1,145 @@
+"""Calls: casts, structs, `range`, and helper functions, whose bodies are translated where they are called.
+
+Comes in: `ast.Call`. Goes out: the value it gives; calls into the kernel language go on to `language_ops`.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from pykern.frontend import captured, language_ops
+from pykern.frontend.casts import convert
+from pykern.frontend.desugar import RESULT, Desugarer, always_returns
+from pykern.frontend.elements import Elements
+from pykern.frontend.parse import ParsedFunction, parse_function
+from pykern.frontend.translation import Frame
+from pykern.frontend.values import (
+    Environment,
+    FunctionValue,
+    LanguageName,
+    NoneValue,
+    RangeValue,
+    Scalar,
+    StructConstructor,
+    TupleValue,
+    TypeValue,
+    Value,
+    describe,
+)
+from pykern.types import weak_int
+
+
+class Calls(Elements):
+    """The part of a translator that calls."""
+
+    def of_Call(self, node: ast.Call) -> Value:  # noqa: N802
+        callee = self.expression(node.func)
+        if isinstance(callee, LanguageName):
+            return language_ops.call(self, node, callee.name)
+        if isinstance(callee, TypeValue):
+            arguments, keywords = self.arguments(node)
+            if len(arguments) != 1 or keywords:
+                raise self.type_error(node, f"pk.{callee.dtype.name} takes one value, not {len(arguments)}",
+                                      f"write pk.{callee.dtype.name}(x)")  # fmt: skip
+            return convert(self.as_scalar(node.args[0], arguments[0]), callee.dtype)
+        return self.call_value(node, callee)
+
+    def call_value(self, node: ast.Call, callee: Value) -> Value:
+        """A call of a struct or of a function."""
+        arguments, keywords = self.arguments(node)
+        if isinstance(callee, StructConstructor):
+            return self.construct(node, callee, arguments, keywords)
+        if isinstance(callee, FunctionValue):
+            return self.call_function(node, callee, arguments, keywords)
+        raise self.type_error(node, f"{describe(callee)} cannot be called in {self.PLACE}",
+                              "decorate a helper function with @pk.func")  # fmt: skip
+
+    def arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+        positional: list[Value] = []
+        for item in node.args:
+            if isinstance(item, ast.Starred):
+                spread = self.expression(item.value)
+                if not isinstance(spread, TupleValue):
+                    raise self.type_error(
+                        item, f"`*` spreads a tuple, not {describe(spread)}", "leave out the `*`"
+                    )
+                positional += spread.items
+            else:
+                positional.append(self.expression(item))
+        keywords: dict[str, Value] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise self.syntax_error(
+                    node, f"`**` arguments are not available in {self.PLACE}", "name each argument"
+                )
+            keywords[keyword.arg] = self.expression(keyword.value)
+        return positional, keywords
+
+    def construct(self, node: ast.Call, made: StructConstructor, arguments: list, keywords: dict) -> Value:
+        items = dict(zip(made.fields, arguments, strict=False)) | keywords
+        if len(arguments) > len(made.fields) or set(items) != set(made.fields):
+            raise self.type_error(
+                node, f"`{made.name}` takes {', '.join(made.fields)}", "give each field once"
+            )
+        return TupleValue(tuple(items[name] for name in made.fields), made.name, made.fields)
+
+    def call_function(self, node: ast.Call, callee: FunctionValue, arguments: list, keywords: dict) -> Value:
+        """Translate the body of a `@pk.func` here, in a scope of its own."""
+        if any(f.function.source == callee.source for f in self.frames):
+            raise self.syntax_error(node, f"`{callee.source.name}` calls itself: {self.PLACE} have no recursion",
+                                    "write a loop, or a stack in pk.private memory")  # fmt: skip
+        parsed = parse_function(callee.source)
+        bound = self.bind(node, parsed, arguments, keywords)
+        place = self.location(node)
+        self.frame.call_span = self.span(node)
+        self.locations.append(place)
+        self.frames.append(Frame(parsed, Environment(bound, captured.values(callee.source.captures))))
+        try:
+            self.statements(Desugarer().function_body(parsed.node.body))
+            result = self.names.get(RESULT, NoneValue())
+        finally:
+            self.frames.pop()
+            self.locations.pop()
+        if not isinstance(result, NoneValue) and not always_returns(parsed.node.body):
+            raise self.syntax_error(node, f"`{callee.source.name}` returns a value on some paths only",
+                                    "end the function with a return")  # fmt: skip
+        return result
+
+    def bind(
+        self, node: ast.Call, parsed: ParsedFunction, arguments: list, keywords: dict
+    ) -> dict[str, Value]:
+        signature = parsed.node.args
+        names = [a.arg for a in (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)]
+        if signature.vararg or signature.kwarg:
+            raise self.syntax_error(node, f"`{parsed.source.name}` has *args or **kwargs: {self.PLACE} have not",
+                                    "name each parameter")  # fmt: skip
+        if len(arguments) > len(names):
+            raise self.type_error(node, f"`{parsed.source.name}` takes {len(names)} positional, {len(arguments)} given",
+                                  f"it is {parsed.source.name}({', '.join(names)})")  # fmt: skip
+        defaults = {name: captured.value(c) for name, c in parsed.source.defaults}
+        bound = defaults | dict(zip(names, arguments, strict=False)) | keywords
+        wrong = [n for n in keywords if n not in names] or [n for n in names if n not in bound]
+        if wrong:
+            what = "has no parameter" if wrong[0] in keywords else "needs the argument"
+            raise self.type_error(node, f"`{parsed.source.name}` {what} `{wrong[0]}`",
+                                  f"it is {parsed.source.name}({', '.join(names)})")  # fmt: skip
+        return bound
+
+    def range_value(self, node: ast.Call, unroll: bool = False) -> RangeValue:
+        """``range(stop)``, ``range(start, stop[, step])``."""
+        bounds = [self.scalar(a) for a in node.args]
+        if not 1 <= len(bounds) <= 3 or node.keywords:
+            raise self.type_error(node, "range takes one to three integers",
+                                  "write range(stop), range(start, stop) or range(start, stop, step)")  # fmt: skip
+        for item, bound in zip(node.args, bounds, strict=True):
+            if not bound.dtype.is_integer:
+                raise self.type_error(item, f"range takes integers, not {describe(bound)}",
+                                      "cut off the fraction: int(x)")  # fmt: skip
+        bounds = [convert(b, weak_int) for b in bounds]
+        nil, one = Scalar(weak_int, const=0), Scalar(weak_int, const=1)
+        start, stop = (nil, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
+        step = bounds[2] if len(bounds) == 3 else one
+        if step.is_const and step.const == 0:
+            raise self.type_error(node, "the step of a range is not zero",
+                                  "use 1, or a negative step to count down")  # fmt: skip
+        return RangeValue(start, stop, step, unroll)

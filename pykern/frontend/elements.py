@@ -1,0 +1,129 @@
+"""Elements of arrays and of tuples: subscripts, and the loads and stores they stand for.
+
+Comes in: `ast.Subscript`. Goes out: memref.load and memref.store, with elements as memory holds them (a
+bool is a byte, an fp8 its bits); a slice or an index outside of a known length is an error at its place.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from pykern.frontend import arithmetic
+from pykern.frontend.casts import convert, materialise, mlir_type, to_storage
+from pykern.frontend.names import Names
+from pykern.frontend.values import (
+    Array,
+    LanguageName,
+    Scalar,
+    TupleValue,
+    TypeValue,
+    Value,
+    describe,
+)
+from pykern.types import bool_, weak_int
+
+
+class Elements(Names):
+    """The part of a translator that reads and writes memory."""
+
+    def of_Subscript(self, node: ast.Subscript) -> Value:  # noqa: N802
+        base = self.expression(node.value)
+        if isinstance(base, TupleValue):
+            return self.tuple_item(node, base)
+        if isinstance(base, TypeValue | LanguageName):
+            return base  # an annotation such as pk.f32[:]
+        array, indices = self.subscript(node, base)
+        return self.load(node, array, indices)
+
+    def tuple_item(self, node: ast.Subscript, base: TupleValue) -> Value:
+        if isinstance(node.slice, ast.Slice):
+            bounds = [
+                self.scalar(b) if b else None for b in (node.slice.lower, node.slice.upper, node.slice.step)
+            ]
+            if all(b is None or b.is_const for b in bounds):
+                return TupleValue(base.items[slice(*(b.const if b else None for b in bounds))])
+        index = self.scalar(node.slice)
+        if not index.is_const or not isinstance(index.const, int):
+            raise self.type_error(node.slice, "a tuple is indexed by a constant",
+                                  "use pk.unroll(range(...)) for a loop over it, or an array")  # fmt: skip
+        if not -len(base.items) <= index.const < len(base.items):
+            raise self.type_error(node, f"index {index.const} is outside of a tuple of {len(base.items)}",
+                                  "its first item is t[0], its last one t[-1]")  # fmt: skip
+        return base.items[index.const]
+
+    def subscript(self, node: ast.Subscript, base: Value | None = None) -> tuple[Array, list[ir.Value]]:
+        """The array and the index values of ``x[i, j]``."""
+        if base is None:
+            base = self.expression(node.value)
+        if not isinstance(base, Array):
+            hint = "write x[i, j] rather than x[i][j]" if isinstance(node.value, ast.Subscript) else None
+            raise self.type_error(node, f"{describe(base)} cannot be indexed", hint)
+        return base, self.indices(node.slice, base)
+
+    def indices(self, node: ast.expr, array: Array) -> list[ir.Value]:
+        nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+        items: list[tuple[ast.expr, Value]] = []
+        for item in nodes:
+            if isinstance(item, ast.Slice) or (isinstance(item, ast.Constant) and item.value in (None, ...)):
+                raise self.syntax_error(item, "slices are not available in a work-item kernel",
+                                        "a work-item reads and writes single elements: x[i, j]")  # fmt: skip
+            if isinstance(item, ast.Starred):
+                spread = self.expression(item.value)
+                items += (
+                    [(item, v) for v in spread.items] if isinstance(spread, TupleValue) else [(item, spread)]
+                )
+                continue
+            value = self.expression(item)
+            items += [(item, v) for v in value.items] if isinstance(value, TupleValue) else [(item, value)]
+        if len(items) != len(array.shape):
+            raise self.type_error(node, f"{describe(array)} has {len(array.shape)} dimensions, "
+                                  f"and {len(items)} {'index is' if len(items) == 1 else 'indices are'} given",
+                                  f"write {array.name}[{', '.join('ijklmnpq'[: len(array.shape)])}]")  # fmt: skip
+        return [self.index(item, value, array, d) for d, (item, value) in enumerate(items)]
+
+    def index(self, node: ast.expr, value: Value, array: Array, dimension: int) -> ir.Value:
+        """An index as `index`; a negative constant counts from the end, as Python's does."""
+        scalar = self.as_scalar(node, value)
+        if not scalar.dtype.is_integer:
+            raise self.type_error(node, f"an index is an integer, not {describe(scalar)}",
+                                  "use pk.cast(x, pk.i64) to cut off the fraction")  # fmt: skip
+        if scalar.is_const:
+            length = array.shape[dimension]
+            if length is not None and not -length <= scalar.const < length:
+                raise self.type_error(node, f"index {scalar.const} is outside of dimension {dimension} of "
+                                      f"{describe(array)}")  # fmt: skip
+            if scalar.const < 0:
+                scalar = arithmetic.binary(
+                    "+", self.length(array, dimension), Scalar(weak_int, const=scalar.const)
+                )
+        return materialise(convert(scalar, weak_int))
+
+    def load(self, node: ast.AST, array: Array, indices: list[ir.Value]) -> Scalar:
+        if not array.reads:
+            raise self.type_error(node, f"`{array.name}` is annotated pk.Out: the kernel may not read it",
+                                  "annotate it pk.InOut")  # fmt: skip
+        value = memref.LoadOp(array.ssa, indices).result
+        if array.dtype == bool_:
+            value = arith.CmpIOp(arith.CmpIPredicate.ne, value,
+                                 arith.ConstantOp(value.type, 0).result).result  # fmt: skip
+        if array.dtype.is_storage:
+            value = arith.ExtFOp(mlir_type(array.dtype.loaded), value).result
+        return Scalar(array.dtype.loaded, value)
+
+    def store(self, node: ast.AST, array: Array, indices: list[ir.Value], value: Value) -> None:
+        if not array.writes:
+            raise self.type_error(node, f"`{array.name}` is annotated pk.In: the kernel may not write it",
+                                  "annotate it pk.InOut or pk.Out")  # fmt: skip
+        stored = materialise(convert(self.as_scalar(node, value), array.dtype.loaded))
+        memref.StoreOp(self.in_memory(stored, array), array.ssa, indices)
+
+    def in_memory(self, value: ir.Value, array: Array) -> ir.Value:
+        """An element as memory holds it."""
+        if array.dtype.is_storage:
+            return to_storage(value, array.dtype)
+        if array.dtype != bool_:
+            return value
+        return arith.ExtUIOp(ir.IntegerType.get_signless(8), value).result

@@ -1,0 +1,105 @@
+"""Operators, comparisons and choices between values.
+
+Comes in: `ast.BinOp`, `ast.UnaryOp`, `ast.Compare` and what joins them. Goes out: scalars, computed by
+`arithmetic` in the types of the operands; the branches of `and`, `or` and `a if c else b` are `branches`'.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from pykern.frontend import arithmetic, branches
+from pykern.frontend.advice import scalar_from
+from pykern.frontend.translation import Translation
+from pykern.frontend.values import (
+    NoneValue,
+    Scalar,
+    Text,
+    TupleValue,
+    TypeValue,
+    Value,
+    describe,
+)
+from pykern.types import bool_
+
+OPERATORS: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
+
+
+class Operations(Translation):
+    """The part of a translator that computes."""
+
+    def of_BinOp(self, node: ast.BinOp) -> Value:  # noqa: N802
+        return self.binary(node, node.op, self.expression(node.left), self.expression(node.right))
+
+    def binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+        symbol = OPERATORS.get(type(op))
+        if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol == "+":
+            return TupleValue(left.items + right.items)
+        if symbol is None:
+            raise self.syntax_error(node, "`@` works on tiles and arrays, not in a work-item kernel",
+                                    "write a loop that adds products, or use pk.dot in a tile kernel")  # fmt: skip
+        if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
+            wrong = right if isinstance(left, Scalar) else left
+            raise self.type_error(node, f"`{symbol}` takes scalars, not {describe(wrong)}",
+                                  scalar_from(wrong))  # fmt: skip
+        with self.operands_of(node):
+            return arithmetic.binary(symbol, left, right, self.fastmath)
+
+    def of_UnaryOp(self, node: ast.UnaryOp) -> Value:  # noqa: N802
+        value = self.scalar(node.operand)
+        with self.operands_of(node):
+            if isinstance(node.op, ast.Not):
+                return arithmetic.logical_not(value)
+            if isinstance(node.op, ast.Invert):
+                return arithmetic.invert(value)
+            return arithmetic.negate(value) if isinstance(node.op, ast.USub) else value
+
+    def of_Compare(self, node: ast.Compare) -> Value:  # noqa: N802
+        """A chain ``a < b < c``: each operand once, joined as `and`."""
+        left = self.expression(node.left)
+        result: Scalar | None = None
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self.expression(right_node)
+            part = self.comparison(node, op, left, right)
+            with self.operands_of(node):
+                result = part if result is None else arithmetic.binary("&", result, part)
+            left = right
+        assert result is not None
+        return result
+
+    def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
+        symbol = OPERATORS.get(type(op))
+        if isinstance(op, ast.Is | ast.IsNot) and (
+            isinstance(left, NoneValue) or isinstance(right, NoneValue)
+        ):
+            same = isinstance(left, NoneValue) and isinstance(right, NoneValue)
+            return Scalar(bool_, const=same == isinstance(op, ast.Is))
+        if isinstance(left, Text | TypeValue | NoneValue) and symbol in ("==", "!="):
+            return Scalar(bool_, const=(left == right) == (symbol == "=="))
+        if symbol is None:
+            raise self.syntax_error(
+                node, f"`{_word(op)}` is not available in kernels", "compare with == or <"
+            )
+        if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
+            wrong = right if isinstance(left, Scalar) else left
+            raise self.type_error(
+                node, f"`{symbol}` compares scalars, not {describe(wrong)}", scalar_from(wrong)
+            )
+        with self.operands_of(node):
+            return arithmetic.binary(symbol, left, right)
+
+    def of_BoolOp(self, node: ast.BoolOp) -> Value:  # noqa: N802
+        return branches.short_circuit(self, node)
+
+    def of_IfExp(self, node: ast.IfExp) -> Value:  # noqa: N802
+        return branches.conditional(self, node)
+
+
+def _word(op: ast.cmpop) -> str:
+    return {ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"}.get(
+        type(op), "this comparison"
+    )

@@ -1,0 +1,125 @@
+"""What every part of a translation stands on: the functions being translated, their names, places, errors.
+
+Comes in: a kernel's source and the frames of the calls being translated. Goes out: locations for ops, and
+errors that name the line and the calls that led there. `names`, `elements`, `operations` and `calls` build
+on it; `translator` joins them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from pykern.errors import KernelSyntaxError, KernelTypeError
+from pykern.frontend.advice import scalar_from
+from pykern.frontend.arithmetic import OperandError
+from pykern.frontend.parse import ParsedFunction
+from pykern.frontend.values import (
+    Environment,
+    Scalar,
+    Value,
+    describe,
+)
+from pykern.locations import SourceSpan
+from pykern.source import KernelSource
+
+
+@dataclass
+class Frame:
+    """One function being translated: the kernel, or a `@pk.func` it calls."""
+
+    function: ParsedFunction
+    environment: Environment
+    call_span: SourceSpan | None = None
+    unrolling: int = 0
+    """How many unrolled loops with a break stand around: names of their body are read after it."""
+
+
+@dataclass
+class Translation:
+    """State of one translation, and the entrances that its parts take to each other."""
+
+    PLACE = "kernels"
+
+    source: KernelSource
+    frames: list[Frame] = field(default_factory=list)
+    locations: list[ir.Location] = field(default_factory=list)
+    shared_bytes: ir.Value | None = None
+    """What the launch gives for `pk.shared(None, dtype)`."""
+
+    # -- what `translator` gives -------------------------------------------------------------
+
+    def statements(self, body: list[ast.stmt]) -> None:
+        raise NotImplementedError
+
+    def expression(self, node: ast.expr) -> Value:
+        raise NotImplementedError
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        raise NotImplementedError
+
+    # -- places ------------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @property
+    def names(self) -> dict[str, Value]:
+        return self.frame.environment.locals
+
+    @property
+    def fastmath(self) -> bool:
+        return self.source.options.fastmath
+
+    def span(self, node: ast.AST) -> SourceSpan:
+        return self.frame.function.span(node)
+
+    def location(self, node: ast.AST) -> ir.Location:
+        """Where `node` stands; inside a called function the chain of calls comes with it."""
+        line = getattr(node, "lineno", 1)
+        column = getattr(node, "col_offset", 0) + 1
+        end_line = getattr(node, "end_lineno", line)
+        end_column = getattr(node, "end_col_offset", column) + 1
+        place = ir.Location.file(self.frame.function.source.file, line, column, end_line, end_column)
+        callers = self.locations[::-1]
+        return ir.Location.callsite(place, callers) if callers else place
+
+    # -- errors ------------------------------------------------------------------------------
+
+    def syntax_error(self, node: ast.AST, reason: str, hint: str | None = None) -> KernelSyntaxError:
+        return KernelSyntaxError(reason, self.span(node), hint, self.call_notes())
+
+    def type_error(self, node: ast.AST, reason: str, hint: str | None = None) -> KernelTypeError:
+        return KernelTypeError(reason, self.span(node), hint, self.call_notes())
+
+    def call_notes(self) -> tuple[tuple[str, SourceSpan | None], ...]:
+        """One note per caller of the function being translated, innermost first."""
+        return tuple(
+            (f"called from `{frame.function.source.name}`", frame.call_span)
+            for frame in self.frames[-2::-1]
+            if frame.call_span
+        )
+
+    @contextmanager
+    def operands_of(self, node: ast.AST) -> Iterator[None]:
+        """An `OperandError` inside becomes a `KernelTypeError` at `node`."""
+        try:
+            yield
+        except OperandError as error:
+            raise self.type_error(node, str(error), error.hint) from None
+
+    # -- scalars -----------------------------------------------------------------------------
+
+    def scalar(self, node: ast.expr) -> Scalar:
+        """The scalar an expression gives; anything else is an error at `node`."""
+        return self.as_scalar(node, self.expression(node))
+
+    def as_scalar(self, node: ast.AST, value: Value) -> Scalar:
+        if isinstance(value, Scalar):
+            return value
+        raise self.type_error(node, f"a scalar is needed here, not {describe(value)}", scalar_from(value))
