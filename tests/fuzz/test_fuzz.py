@@ -1,6 +1,7 @@
 """Random programs, compiled against the reference device: no difference, no crash, no hang.
 
-``PYKERN_FUZZ=N`` sets how many programs run (2000 unless told). A failure prints the program.
+``PYKERN_FUZZ=N`` sets how many programs run (2000 unless told), ``PYKERN_FUZZ_SEED=S`` which ones:
+a failure prints the program, and the two settings that run it again.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
 from tests.fuzz.groups import GroupKernel
 from tests.fuzz.modules import module
 
 PROGRAMS = int(os.environ.get("PYKERN_FUZZ", "2000"))
+SEED = int(os.environ.get("PYKERN_FUZZ_SEED") or Random().getrandbits(32))
+AGAIN = f"to run it again: PYKERN_FUZZ={PROGRAMS} PYKERN_FUZZ_SEED={SEED}"
 BATCH = 10
 """Programs in one kernel: compiling is what takes the time."""
 
@@ -58,10 +61,12 @@ def random_numbers() -> st.SearchStrategy[Random]:
     return st.randoms(use_true_random=False) | st.integers(0, 2**32).map(Random)
 
 
+@seed(SEED)
 @settings(relaxed, max_examples=max(1, PROGRAMS // BATCH))
 @given(random=random_numbers())
 def test_programs(folder: Path, random: Random) -> None:
     fuzzed = module(random, BATCH)
+    note(AGAIN)
     note(fuzzed.text)  # also for a crash, a hang or an exception
     run = load(fuzzed.text, folder).run
     cpu, python = (fuzzed.launch(run, device) for device in ("cpu", "python"))
@@ -74,11 +79,13 @@ def test_programs(folder: Path, random: Random) -> None:
         np.testing.assert_array_equal(c, p)
 
 
+@seed(SEED)
 @settings(relaxed, max_examples=max(1, PROGRAMS // BATCH // 4))
 @given(random=random_numbers())
 def test_groups_with_barriers(folder: Path, random: Random) -> None:
     kernel = GroupKernel(random)
     text = kernel.text()
+    note(AGAIN)
     note(text)
     run = load(text, folder).run
     n = int(np.prod(kernel.ndrange))
