@@ -1,7 +1,7 @@
 """A copy of a tensor program in the one form the rules know.
 
-Elementwise ops on tensors become linalg, shifts in maps become slices, and what varies and is neither
-a counted loop nor a known reduction becomes a counted loop.
+Elementwise ops on tensors become linalg and cheap ones are joined, shifts in maps become slices, and
+what varies and is neither a counted loop nor a known reduction becomes a counted loop.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mlir.passmanager import PassManager
 from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.counted import count_while
 from pykern.passes.autodiff.raised.functions import name_of
+from pykern.passes.autodiff.raised.join import join_cheap
 from pykern.passes.autodiff.raised.sequential import run_in_order
 from pykern.passes.autodiff.raised.shifts import cut_shifts
 from pykern.passes.autodiff.raised.strips import split_loops
@@ -26,6 +27,7 @@ from pykern.passes.kernels import find
 def prepared(function: func.FuncOp, active: Sequence[int], checkpoint: str) -> Iterator[func.FuncOp]:
     """The copy, for reverse mode for the arguments `active`; it lives as long as the context."""
     module = copied(function)
+    join_cheap(module)
     copy = first_function(module)
     with function.location:
         for rewrite in (count_while, run_in_order, cut_shifts):
