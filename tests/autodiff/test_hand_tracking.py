@@ -53,7 +53,29 @@ def test_gradient_of_the_skin(size):
     )
 
 
-@pytest.mark.xfail(reason="a launched kernel with pk.private behind a counted loop has a wrong derivative")
 @pytest.mark.parametrize("size", ["some", "one point"])
 def test_gradient(size):
     pk.check_grads(adbench_hand.hand, adbench_hand.hand_data(*SIZES[size]), entries=26, rtol=2e-7)
+
+
+@pk.kernel
+def scaled_sum(out, c, m):
+    n = pk.index()
+    total = pk.private(1, pk.f64)
+    total[0] = 0.0
+    for b in range(c.shape[0]):
+        total[0] += c[b] * m[0]
+    out[n] = total[0]
+
+
+@pk.jit
+def scaled_sums(c, m):
+    out = pk.zeros(2, pk.f64)
+    scaled_sum(out, c, m, ndrange=2)
+    return out.sum()
+
+
+def test_shadows_of_one_shape_are_two_buffers():
+    dc, dm = pk.grad(scaled_sums, (0, 1))(np.full(4, 3.0), np.full(4, 5.0))
+    np.testing.assert_array_equal(dc, np.full(4, 10.0))
+    np.testing.assert_array_equal(dm, [24.0, 0.0, 0.0, 0.0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mlir import ir
-from mlir.dialects import func, tensor
+from mlir.dialects import bufferization, func, tensor
 
 from pykern.passes.argument_uses import written_arguments
 from pykern.passes.array_programs.outline_launches import LAUNCHES, WRITES, launch_like, to_buffer, to_tensor
@@ -120,7 +120,7 @@ def _launch(
             if not isinstance(value.type, ir.ShapedType):  # the shadow of a scalar is an array of rank 0
                 kind = ir.RankedTensorType.get([], value.type)
                 shadow = tensor.FromElementsOp(kind, [shadow or zeros_like(value)]).result
-            values.append(zeros_like(value) if shadow is None else shadow)
+            values.append(_own_zeros(value) if shadow is None else shadow)
     like = named(callee.operation, "kern.launch")[0].opview
     kinds = [a.type for a in body(kernel).arguments]
     uses = written_arguments(kernel)
@@ -134,6 +134,12 @@ def _launch(
     return {
         n: v if isinstance(primal[n].type, ir.ShapedType) else tensor.extract(v, []) for n, v in left.items()
     }
+
+
+def _own_zeros(value: ir.Value) -> ir.Value:
+    """Zeros in memory of their own: equal ones would be merged, and two shadows be one buffer."""
+    zeros = zeros_like(value)
+    return bufferization.alloc_tensor(zeros.type, [], copy=zeros)
 
 
 def _derivative(
