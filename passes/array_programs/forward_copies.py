@@ -9,6 +9,7 @@ from mlir import ir
 
 from pykern.passes.array_programs.aliases import (
     Positions,
+    aliases,
     ancestor_in,
     programs,
     root_of,
@@ -51,11 +52,25 @@ def _forward(function: ir.Operation, alloc: ir.Operation) -> None:
         return
     if any(op.name == "func.return" for op in touched):
         return  # a result needs a place of its own
+    if _is_carried(alloc.result) and any(writes(op, operand) for op, operand in users(root_of(source))):
+        return  # in the next iteration it meets writes that stand before the copy
     if not _is_quiet(function, source, copy, positions, interval[1]):
         return
     copy.erase()
     alloc.result.replace_all_uses_with(source)
     alloc.erase()
+
+
+def _is_carried(buffer: ir.Value) -> bool:
+    """Whether a loop hands the buffer to its next iteration."""
+    for value in aliases(buffer):
+        for use in value.uses:
+            op = use.owner.operation
+            if op.name == "scf.condition" or (
+                op.name == "scf.yield" and op.parent.operation.name != "scf.if"
+            ):
+                return True
+    return False
 
 
 def only_copy_into(alloc: ir.Operation, until: ir.Operation | None = None) -> ir.Operation | None:

@@ -10,7 +10,7 @@ from mlir import ir
 from pykern.errors import NotRaisable
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.autodiff.raised.clone import clone
-from pykern.passes.framework import Pass, run_pass
+from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.kernels import body, find, index_constant, named
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
@@ -66,9 +66,18 @@ def _raised(module: ir.Module, symbol: str, only_parallel: bool) -> ir.Module | 
             run_pass(RaiseToLinalg(), alone)
         except NotRaisable:
             return None
+        run_pass(Upstream("canonicalize,cse"), alone)  # lengths known from the arrays
+    if find(alone.operation, is_of_run_time_length):
+        return None  # programs take lengths from types
     if only_parallel and not _is_parallel(alone):
         return None
     return alone
+
+
+def is_of_run_time_length(op: ir.Operation) -> bool:
+    """Whether an op gives a tensor whose length only the run tells."""
+    types = [r.type for r in op.results if isinstance(r.type, ir.RankedTensorType)]
+    return any(not ir.RankedTensorType(t).has_static_shape for t in types)
 
 
 def _is_parallel(module: ir.Module) -> bool:

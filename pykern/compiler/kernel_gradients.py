@@ -14,7 +14,7 @@ from pykern.dialect.launch import LaunchOp
 from pykern.errors import NotRaisable
 from pykern.frontend.kernel import argument_types, build_module
 from pykern.passes.argument_uses import argument_uses
-from pykern.passes.array_programs.raise_launches import RaiseLaunches
+from pykern.passes.array_programs.raise_launches import RaiseLaunches, is_of_run_time_length
 from pykern.passes.array_programs.signature import UPDATED
 from pykern.passes.autodiff.direct.shadow_arguments import shadow_type
 from pykern.passes.autodiff.raised.clone import clone_block
@@ -88,12 +88,7 @@ def _program(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
 
 def _refuse_run_time_lengths(program: func.FuncOp) -> None:
     """The rules, and the passes after them, take the lengths of arrays from their types."""
-
-    def of_run_time_length(op: ir.Operation) -> bool:
-        types = [r.type for r in op.results if isinstance(r.type, ir.RankedTensorType)]
-        return any(not ir.RankedTensorType(t).has_static_shape for t in types)
-
-    found = find(program.operation, of_run_time_length)
+    found = find(program.operation, is_of_run_time_length)
     if found:
         raise NotRaisable(
             "a loop's length is data: its raised form has an array of a length known only when it runs",

@@ -277,3 +277,28 @@ def test_kernels_that_do_not_raise_are_differentiated_as_kernels():
 @pk.jit
 def summed_roots(x, s):
     return roots(x, s)[1]
+
+
+@pk.kernel
+def weighted(out, x, c, k):
+    """A loop whose length is data: its raised form would have an array of unknown length."""
+    i = pk.index()
+    g, a, p = x[i] * x[i], 0.0, 1.0
+    for j in range(k[i]):
+        a += c[j]
+        p *= x[i]
+    out[i] = g * a + p * c[0]
+
+
+@pk.jit
+def weighted_sum(x, c, k):
+    out = pk.zeros_like(x)
+    weighted(out, x, c, k, ndrange=x.shape)
+    return out.sum()
+
+
+def test_loops_whose_length_is_data():
+    x, c, k = np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3, 0.4, 0.5]), np.array([3, 5, 2])
+    expected = 2 * x * np.cumsum(c)[k - 1] + k * x ** (k - 1.0) * c[0]
+    np.testing.assert_allclose(pk.grad(weighted_sum)(x, c, k), expected, rtol=1e-14)
+    pk.check_grads(weighted_sum, (x, c, k), rtol=2e-7)

@@ -19,6 +19,7 @@ from pykern.passes.array_programs.raise_launches import RaiseLaunches
 from pykern.passes.array_programs.return_into import ReturnInto
 from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
+from pykern.passes.array_programs.separate_yields import SeparateYields
 from pykern.passes.array_programs.signature import PrepareSignature
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
 from pykern.passes.expand_fp8 import ExpandFp8
@@ -76,6 +77,7 @@ def buffer_pipeline() -> Pipeline:
     return Pipeline(
         (
             Upstream("eliminate-empty-tensors,func.func(empty-tensor-to-alloc-tensor)"),
+            SeparateYields(),  # what bufferization gets wrong
             Upstream(BUFFERIZE),
             InlineLaunches(),  # calls have told bufferization which arrays they write
             Upstream("func.func(linalg-generalize-named-ops)"),  # bufferization makes new fills

@@ -30,6 +30,7 @@ from pykern.passes.array_programs.nests.make import MakeNests
 from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, ReturnInto, integers
 from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
+from pykern.passes.array_programs.separate_yields import SeparateYields
 from pykern.passes.array_programs.signature import PrepareSignature
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
 from pykern.passes.kernels import body
@@ -38,7 +39,7 @@ from pykern.source import KernelOptions
 
 register(
     ForwardCopies, FreshInserts, FuseSiblings, HoldFusion, LowerLaunches, MakeNests, PrepareSignature, ReleaseFusion,
-    ReturnInto, RotateBuffers, SeparateEmpties, SwapBuffers, UseArena,
+    ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SwapBuffers, UseArena,
 )  # fmt: skip
 
 EXPORTS = ("pk_init", "pk_run")

@@ -1,0 +1,18 @@
+// RUN: %pykern-opt %s --kern-separate-yields | FileCheck %s
+
+// One tensor carried twice becomes two: bufferization would put both into one buffer.
+
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[Y:.*]] = tensor.insert
+// CHECK: %[[C:.*]] = bufferization.alloc_tensor() copy(%[[Y]])
+// CHECK: scf.yield %[[Y]], %[[C]]
+func.func @twice(%x: tensor<4xf64>, %w: tensor<4xf64>, %n: index) -> tensor<4xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %w) -> (tensor<4xf64>, tensor<4xf64>) {
+    %v = tensor.extract %a[%c1] : tensor<4xf64>
+    %y = tensor.insert %v into %b[%c0] : tensor<4xf64>
+    scf.yield %y, %y : tensor<4xf64>, tensor<4xf64>
+  }
+  return %r#0 : tensor<4xf64>
+}

@@ -1,0 +1,47 @@
+"""What a loop or a branch gives twice it gives as two tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import bufferization
+
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import named
+
+_VIEWS = ("tensor.cast", "tensor.expand_shape", "tensor.collapse_shape", "tensor.extract_slice")
+
+
+@dataclass(frozen=True)
+class SeparateYields(Pass):
+    """Copy a tensor that is carried around a loop, or yielded, more than once.
+
+    One-shot bufferization (LLVM 22) puts both into one buffer, and then does not see that writing one in the
+    next iteration changes the other.
+
+    In:  programs on tensors, last thing before bufferization.
+    Out: the operands of each scf.for, scf.while, scf.yield and scf.condition are different tensors.
+    """
+
+    name: ClassVar[str] = "kern-separate-yields"
+
+    def run(self, module: ir.Module) -> None:
+        for op in named(module.operation, "scf.for", "scf.while", "scf.yield", "scf.condition"):
+            seen: set[ir.Value] = set()
+            for number, value in enumerate(op.operands):
+                if not isinstance(value.type, ir.RankedTensorType):
+                    continue
+                root = _root(value)
+                if root in seen:
+                    with ir.InsertionPoint(op), op.location:
+                        op.operands[number] = bufferization.alloc_tensor(value.type, [], copy=value)
+                seen.add(root)
+
+
+def _root(value: ir.Value) -> ir.Value:
+    """The tensor whose elements a value shows."""
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _VIEWS:
+        value = value.owner.operation.operands[0]
+    return value
