@@ -22,13 +22,16 @@ class SeparateYields(Pass):
     next iteration changes the other.
 
     In:  programs on tensors, last thing before bufferization.
-    Out: the operands of each scf.for, scf.while, scf.yield and scf.condition are different tensors.
+    Out: the operands of each scf.for, scf.while, scf.yield and scf.condition are different tensors, and so
+         are those of a call that writes one of them.
     """
 
     name: ClassVar[str] = "kern-separate-yields"
 
     def run(self, module: ir.Module) -> None:
-        for op in named(module.operation, "scf.for", "scf.while", "scf.yield", "scf.condition"):
+        for op in named(module.operation, "scf.for", "scf.while", "scf.yield", "scf.condition", "func.call"):
+            if op.name == "func.call" and not _writes(module, op):
+                continue
             seen: set[ir.Value] = set()
             for number, value in enumerate(op.operands):
                 if not isinstance(value.type, ir.RankedTensorType):
@@ -38,6 +41,16 @@ class SeparateYields(Pass):
                     with ir.InsertionPoint(op), op.location:
                         op.operands[number] = bufferization.alloc_tensor(value.type, [], copy=value)
                 seen.add(root)
+
+
+def _writes(module: ir.Module, call: ir.Operation) -> bool:
+    """Whether the function writes into an array it is given: launches do, through buffers of their arguments."""
+    callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+    for op in module.body.operations:
+        if "sym_name" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value == callee:
+            buffers = named(op.operation, "bufferization.to_buffer")
+            return any("read_only" not in b.attributes for b in buffers)
+    return False
 
 
 def _root(value: ir.Value) -> ir.Value:

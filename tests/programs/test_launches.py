@@ -46,3 +46,28 @@ def test_a_copy_in_a_loop_is_made_in_each_iteration():
     x = np.arange(4.0)
     np.testing.assert_array_equal(fresh_in_each_iteration(x, 3), 3 * (x + 2))
     np.testing.assert_array_equal(x, np.arange(4.0))
+
+
+@pk.kernel
+def both(a, b, n):
+    i = pk.index()
+    k = 0
+    while k < n:
+        a[i] += b[i]
+        b[i] *= 2.0
+        k += 1
+
+
+@pk.jit
+def equal_arrays(x):
+    a, b = pk.copy(x), pk.copy(x)
+    both(a, b, 2, ndrange=x.shape)
+    return a, b
+
+
+def test_equal_arrays_of_one_launch_are_two_buffers():
+    x = np.arange(1.0, 5.0)
+    a, b = equal_arrays(x)
+    np.testing.assert_array_equal(a, 4 * x)
+    np.testing.assert_array_equal(b, 4 * x)
+    np.testing.assert_array_equal(x, np.arange(1.0, 5.0))
