@@ -2,7 +2,7 @@
 
 Comes in: a linalg.generic `out[.., m, n] += a[.., m, k] * b[.., k, n]` on buffers, its operands as the new
 function has them. Goes out: loops. `a` and `b` may lie in any order (transposed); dimensions that all
-three have are batches. The order of sums depends on the lengths alone.
+three have are batches.  The order of sums depends on the lengths alone.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class Contraction:
     m: int
     n: int
     k: int
+    left: int = 0
+    """The operand that has `m`: the right one is at `1 - left`."""
 
     @property
     def lanes(self) -> int:
@@ -79,12 +81,12 @@ def contraction_of(space: Space) -> Contraction | None:
     if (len(m), len(n), len(k)) != (1, 1, 1) or len(batch) + 3 != len(dims):
         return None
     found = Contraction(space, batch, m[0], n[0], k[0])
-    if out[-1] != n[0] and out[-1] == m[0]:
-        return None  # the transposed product; its rows would be columns
+    if out[-1] == m[0]:  # the transposed product: its factors change places
+        found = Contraction(space, batch, n[0], m[0], k[0], left=1)
     strides, _ = ir.MemRefType(space.op.operands[2].type).get_strides_and_offset()
-    if out[-1] != n[0] or strides[-1] != 1:
+    if out[-1] != found.n or strides[-1] != 1:
         return None
-    large = found.length(m[0]) >= ROWS and found.length(n[0]) >= FEWEST and found.length(k[0]) >= FEWEST
+    large = found.length(found.m) >= ROWS and min(found.length(found.n), found.length(found.k)) >= FEWEST
     return found if large else None
 
 
@@ -157,8 +159,12 @@ class Tiles:
         with _Loop(k, terms, 1) as row:
             depth = arith.SubIOp(row, k).result
             with _Loop(zero, count, 1) as column:
-                at = self._place(1, {c.k: row, c.n: arith.AddIOp(j, column).result})
-                memref.StoreOp(memref.LoadOp(self.operands[1], at).result, self.panel, [depth, column])
+                at = self._place(1 - c.left, {c.k: row, c.n: arith.AddIOp(j, column).result})
+                memref.StoreOp(
+                    memref.LoadOp(self.operands[1 - c.left], at).result,
+                    self.panel,
+                    [depth, column],
+                )
             with _Loop(count, index_constant(c.lanes), 1) as column:
                 nothing = arith.ConstantOp(c.element, ir.FloatAttr.get(c.element, 0.0)).result
                 memref.StoreOp(nothing, self.panel, [depth, column])
@@ -177,7 +183,7 @@ class Tiles:
             sums = []
             for number, held in zip(numbers, loop.inner_iter_args, strict=True):
                 element = memref.LoadOp(
-                    self.operands[0], self._place(0, {c.m: number, c.k: loop.induction_variable})
+                    self.operands[c.left], self._place(c.left, {c.m: number, c.k: loop.induction_variable})
                 ).result
                 wide = vector.BroadcastOp(self.vector, element).result
                 sums.append(vector.FMAOp(wide, line, held).result)
