@@ -123,9 +123,7 @@ class Autodiff:
         return f"<pykern.autodiff {self.kernel!r}, {self.mode}>"
 
 
-def autodiff(
-    kernel: Any, mode: str = "reverse", level: str = "auto", deterministic: bool = False
-) -> Any:
+def autodiff(kernel: Any, mode: str = "reverse", level: str = "auto", deterministic: bool = False) -> Any:
     """The derivative of a kernel: ``pk.autodiff(heat)(pk.Dup(T2, dT2), pk.Dup(T, dT), c, ndrange=...)``.
 
     Reverse mode adds the vector-Jacobian product to the shadows; arrays keep the values they have.

@@ -59,7 +59,9 @@ def _leaves(buffer: ir.Value, block: ir.Block) -> bool:
     for use in buffer.uses:
         user = use.owner.operation
         if user.name == "scf.yield":
-            if user.block == block or _leaves(user.parent.operation.results[use.operand_number], block):
+            around = user.parent
+            assert around is not None
+            if user.block == block or _leaves(around.operation.results[use.operand_number], block):
                 return True
         elif any(_leaves(r, block) for r in user.results if isinstance(r.type, ir.MemRefType)):
             return True

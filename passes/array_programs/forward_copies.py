@@ -66,9 +66,9 @@ def _is_carried(buffer: ir.Value) -> bool:
     for value in aliases(buffer):
         for use in value.uses:
             op = use.owner.operation
-            if op.name == "scf.condition" or (
-                op.name == "scf.yield" and op.parent.operation.name != "scf.if"
-            ):
+            around = op.parent
+            ends_iteration = op.name in ("scf.condition", "scf.yield")
+            if ends_iteration and around is not None and around.operation.name != "scf.if":
                 return True
     return False
 

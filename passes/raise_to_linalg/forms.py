@@ -72,7 +72,7 @@ class Form:
         return tuple(term for term, _ in self.terms if isinstance(term, Dim))
 
     @property
-    def symbols(self) -> tuple[Expression, ...]:
+    def symbols(self) -> tuple[Any, ...]:  # of expressions, which are made of forms
         return tuple(term for term, _ in self.terms if not isinstance(term, Dim))
 
     def factor(self, term: Term) -> int:

@@ -302,3 +302,20 @@ def test_loops_whose_length_is_data():
     expected = 2 * x * np.cumsum(c)[k - 1] + k * x ** (k - 1.0) * c[0]
     np.testing.assert_allclose(pk.grad(weighted_sum)(x, c, k), expected, rtol=1e-14)
     pk.check_grads(weighted_sum, (x, c, k), rtol=2e-7)
+
+
+@pk.jit
+def chosen(x, w):
+    """A branch that gives arrays from outside of it: a select of whole tensors."""
+    y = x * x
+    z = w * 3.0
+    if x.sum() > 2.0:
+        v = y
+    else:
+        v = z
+    return (v * w).sum()
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0])
+def test_a_choice_between_arrays(scale):
+    pk.check_grads(chosen, (scale * (1.0 + random.random(4)), random.random(4)), rtol=2e-7)

@@ -17,6 +17,7 @@ from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.calls import forward_call, launches
 from pykern.passes.autodiff.raised.clone import body_of, clone, defining, terminator_operands
 from pykern.passes.autodiff.raised.functions import Signature, active_arguments, check_program, chosen
+from pykern.passes.autodiff.raised.movement import chooses_tensors
 from pykern.passes.autodiff.raised.prepare import copied, first_function
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.structured import is_structured
@@ -127,7 +128,7 @@ class _Forward:
             self.tangents.update(forward_structured(op, self))
         elif launches(op):
             self._call(op)
-        elif op.name in LINEAR:
+        elif op.name in LINEAR or chooses_tensors(op):
             self.tangents[op.results[0]] = self._moved(op)
         elif table.has_rule(op) and not isinstance(op.results[0].type, ir.ShapedType):
             self._scalar(op)

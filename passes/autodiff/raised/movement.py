@@ -55,6 +55,21 @@ def extract(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     cotangents.add(source, tensor.insert(part, whole, places))
 
 
+def chooses_tensors(op: ir.Operation) -> bool:
+    """Whether a condition chooses between whole tensors: what canonicalization makes of a small branch."""
+    return op.name == "arith.select" and isinstance(op.results[0].type, ir.ShapedType)
+
+
+def select(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
+    """A choice between whole tensors: what was not chosen gets zero."""
+    condition, chosen, other = op.operands
+    whole = cotangents.take(op.results[0])
+    nothing = zero(op.results[0], scope)
+    test = scope.value(condition)
+    cotangents.add(chosen, arith.SelectOp(test, whole, nothing).result)
+    cotangents.add(other, arith.SelectOp(test, nothing, whole).result)
+
+
 def insert(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     number, destination = op.operands[0], op.operands[1]
     places = [scope.value(place) for place in list(op.operands)[2:]]

@@ -97,6 +97,8 @@ def _reverse_op(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
         reverse_structured(op, scope, cotangents)
     elif op.name in movement.RULES:
         movement.RULES[op.name](op, scope, cotangents)
+    elif movement.chooses_tensors(op):
+        movement.select(op, scope, cotangents)
     elif op.name == "scf.for":
         reverse_for(op, scope, cotangents, reverse_block)
     elif op.name == "scf.if":
