@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-import mlir
 import numpy as np
 from mlir import ir
 from mlir.dialects import func, tensor
@@ -17,6 +15,7 @@ from mlir.execution_engine import ExecutionEngine
 from mlir.runtime import get_ranked_memref_descriptor
 
 from pykern.dialect.context import new_context
+from pykern.lowering.llvm.raised_buffers import CopiesToLinalg
 from pykern.passes.autodiff.raised.forward import forward
 from pykern.passes.autodiff.raised.functions import name_of
 from pykern.passes.autodiff.raised.reverse import reverse
@@ -39,10 +38,6 @@ LOWERING = (
     "convert-arith-to-llvm,convert-index-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
     "reconcile-unrealized-casts"
 )
-LIBRARIES = [
-    str(Path(next(iter(mlir.__path__))) / "lib" / f"lib{name}.so")
-    for name in ("mlir_c_runner_utils", "mlir_runner_utils")
-]
 _CELLS = {"f64": ctypes.c_double, "f32": ctypes.c_float, "index": ctypes.c_int64, "i64": ctypes.c_int64}
 _DTYPES = {"f64": np.float64, "f32": np.float32, "index": np.int64, "i64": np.int64, "i32": np.int32}
 
@@ -75,8 +70,9 @@ class Program:
             self.text = str(module)
             self.signatures = {name_of(op): _prepare(op) for op in functions(module)}
             run_pass(Upstream(BUFFERS), module)
+            run_pass(CopiesToLinalg(), module)  # a copy would be a call of MLIR's own library
             run_pass(Upstream(LOWERING), module)
-            self._engine = ExecutionEngine(module, opt_level=0, shared_libs=LIBRARIES)
+            self._engine = ExecutionEngine(module, opt_level=0)
 
     def call(self, name: str, *arguments) -> list[np.ndarray]:
         inputs, outputs = self.signatures[name]
