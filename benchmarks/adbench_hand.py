@@ -3,7 +3,7 @@
 26 parameters pose 22 bones: 3 turn the hand, 3 move it, and each of 5 fingers has 4 (one sideways, three
 that bend). `pose` multiplies the turns down the tree of bones, one work-item; `skin` blends the posed bones
 for one vertex a work-item and takes the distance to the point seen. `hand` is both, as a program. The model
-is synthetic: bones in the published tree, vertices around them. Used by the tests of differentiation.
+is synthetic: bones in a tree like a hand's, vertices around them. Used by the tests of differentiation.
 """
 
 from __future__ import annotations

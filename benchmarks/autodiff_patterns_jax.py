@@ -1,7 +1,7 @@
-"""The patterns in JAX: whole arrays, `vmap` and `lax` loops, as its documentation has them.
+"""The patterns in JAX: whole arrays, `vmap` and `lax` loops.
 
 Reverse mode refuses a loop whose trip count is not known when tracing; a masked or scanned loop up to a
-bound is what the documentation offers, and stands in `WORKAROUNDS`.
+bound is the way around it, and stands in `WORKAROUNDS`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The patterns as Warp kernels under `wp.Tape`, in float64, on its CPU device.
 
-Warp's documentation (Differentiability, "Limitations and workarounds") says that a dynamic loop is replayed
-without its intermediate values and that arrays should not be overwritten; nothing is refused. What it offers
-is a loop that it can unroll (a constant bound) and an array for every step: those are in `WORKAROUNDS`.
+In the version measured a dynamic loop is replayed without its intermediate values, and an array that is
+overwritten is read as it is at the end; nothing is refused. A loop that can be unrolled (a constant bound) and
+an array for every step give the right gradient: those are in `WORKAROUNDS`.
 """
 
 # no `from __future__ import annotations`: Warp reads the annotations of kernels as objects

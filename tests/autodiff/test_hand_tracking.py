@@ -8,7 +8,7 @@ import pytest
 import pykern as pk
 from benchmarks import adbench_hand
 
-SIZES = {"some": (31, 17), "one point": (5, 1), "published": (544, 100)}
+SIZES = {"some": (31, 17), "one point": (5, 1), "large": (544, 100)}
 """Vertices of the model, points seen."""
 
 
