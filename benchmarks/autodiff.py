@@ -3,8 +3,9 @@
 One process on one core (bound before any library starts, so that each sees one), contenders in turn, every
 gradient compared with JAX's in the same run. A gradient is `value_and_grad` where the program returns one
 float, else the vjp with a given cotangent, which runs the program too. On a busy machine wall times say little:
-the table has medians of processor time (user and system, all threads of the process); the JSON file has wall times as well, medians and minima. Everybody allocates results.
-Extra memory is what is needed beside arguments and results: pykern's scratch, JAX's `memory_analysis`.
+the table has medians of processor time (user and system, all threads of the process); the JSON file has wall
+times as well, medians and minima. Everybody allocates results. Extra memory is what is needed beside arguments
+and results: pykern's scratch, JAX's `memory_analysis`.
 """
 
 from __future__ import annotations
