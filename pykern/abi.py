@@ -64,3 +64,29 @@ REPORT_CELLS = 16
 def array_slots(rank: int, layout: str) -> int:
     """Cells an array argument takes in `slots`."""
     return 1 + rank + (rank if layout == "strided" else 0)
+
+
+# -- device code --------------------------------------------------------------------------------
+#
+# A kernel for a GPU-like device takes, in this order (`device_words` counts what follows the arguments):
+#   for each flattened argument: an array gives its memory, where the target addresses memory by handles
+#   (`DeviceCode.offsets`: OpenCL, Vulkan) the position of its first element in it, in elements, its
+#   lengths, and, where the layout is "strided", its strides in elements; a scalar its bits, as in a
+#   slot; a static nothing;
+#   per ndrange dimension the count and, unless the range is plain, start and step;
+#   per grid axis (x, y, z as far as used) the number of the first group;
+#   where the kernel has sites, the memory of the report (and its offset, 0).
+# Memory is one argument, everything else an 8-byte word. Where the launch sizes shared memory the
+# driver is told its bytes; they are no argument.
+
+GRID_AXES = 3
+
+
+def grid_axes(rank: int) -> int:
+    """Axes of the grid that a launch of `rank` dimensions uses; the last dimension is axis 0 (x)."""
+    return min(rank, GRID_AXES)
+
+
+def device_words(rank: int, plain: bool) -> int:
+    """Words behind the arguments of a device kernel, the report not counted."""
+    return rank * (1 if plain else 3) + grid_axes(rank)

@@ -65,10 +65,27 @@ class ProgramLayout:
 
 
 @dataclass(frozen=True)
+class DeviceCode:
+    """What launching code on a GPU-like device takes beside its binary.
+
+    `format` is "spirv", "ptx", "cubin" or "hsaco". `arguments` holds "memory" or "word" for each argument
+    of the kernel, in the order of `pykern.abi`; `offsets` tells whether every memory is followed by
+    the word that holds its offset. `shared_bytes` is the static shared memory of a group;
+    `dynamic_shared` tells whether the launch adds to it.
+    """
+
+    format: str
+    arguments: tuple[str, ...]
+    offsets: bool = False
+    shared_bytes: int = 0
+    dynamic_shared: bool = False
+
+
+@dataclass(frozen=True)
 class Artifact:
     """A compiled kernel, or a compiled array program: then `program` is there.
 
-    `binary` is a shared object for the CPU; `entry` its symbol. `uses` has one `ArgumentUse` per
+    `binary` is a shared object for the CPU, and what `device` says for other devices; `entry` its symbol. `uses` has one `ArgumentUse` per
     array argument, in the order of the flattened arguments. `workgroup` is the size the code was
     made for, () where work-items know no groups. `sites` are named by number in the code.
     `stages` is empty unless it was asked for.
@@ -88,3 +105,4 @@ class Artifact:
     times: tuple[tuple[str, float], ...] = ()
     """Milliseconds per stage, in order; there also where the texts are not."""
     program: ProgramLayout | None = None
+    device: DeviceCode | None = None

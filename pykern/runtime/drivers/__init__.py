@@ -1,0 +1,1 @@
+"""One file a driver API, each behind `pykern.runtime.driver`."""
