@@ -85,10 +85,10 @@ class DeviceCode:
 class Artifact:
     """A compiled kernel, or a compiled array program: then `program` is there.
 
-    `binary` is a shared object for the CPU, and what `device` says for other devices; `entry` its symbol. `uses` has one `ArgumentUse` per
-    array argument, in the order of the flattened arguments. `workgroup` is the size the code was
-    made for, () where work-items know no groups. `sites` are named by number in the code.
-    `stages` is empty unless it was asked for.
+    `binary` is a shared object for the CPU, and what `device` says for other devices; `entry` its symbol.
+    `uses` has one `ArgumentUse` per array argument, in the order of the flattened arguments. `workgroup`
+    is the size the code was made for, () where work-items know no groups. `sites` are named by number
+    in the code. `stages` is empty unless it was asked for.
     """
 
     key: str
