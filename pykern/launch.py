@@ -114,7 +114,7 @@ class Launcher:
         shared: bool,
     ) -> Variant:
         function, _ = self.kernel.captured()
-        static = self.kernel.ndrange is not None and plain
+        static = plain and (self.kernel.ndrange is not None or is_alone(self.kernel, space))
         counts = tuple(e.count for e in space) if static else None
         launch = LaunchSpec(len(space), plain, counts, workgroup, shared)
         parameters = tuple(p.parameter for p in passed)
@@ -208,6 +208,11 @@ class Launcher:
             shared_bytes=shared,
             annotations=self.kernel.annotations,
         )
+
+
+def is_alone(kernel: KernelBase, space: tuple[Extent, ...]) -> bool:
+    """A derivative launched over one work-item: that no other one writes is worth a variant of its own."""
+    return bool(kernel.derivatives) and all(e.count == 1 for e in space)
 
 
 SHARED_LIMIT = 1 << 30

@@ -14,6 +14,7 @@ from pykern.artifact import Artifact, Stage
 from pykern.compiler.service import service
 from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
 from pykern.index_space import group_size, index_space
+from pykern.launch import is_alone
 from pykern.program_source import ProgramSource
 from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation
@@ -219,7 +220,8 @@ def _launch_spec(kernel: KernelBase, options: dict[str, Any], has_specs: bool) -
     symbolic = any(n is None or isinstance(n, str) for n in names)
     space = index_space(tuple(1 if n is None or isinstance(n, str) else n for n in names))
     plain = all(e.start == 0 and e.step == 1 for e in space)
-    static = plain and not symbolic and (has_specs or kernel.ndrange is not None)
+    known = has_specs or kernel.ndrange is not None or is_alone(kernel, space)
+    static = plain and not symbolic and known
     workgroup = options.get("workgroup", kernel.workgroup)
     size = () if workgroup is None else group_size(workgroup, len(space))
     shared = options.get("shared_bytes") is not None

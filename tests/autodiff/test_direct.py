@@ -415,3 +415,31 @@ def test_deterministic_sums_have_one_order():
     np.testing.assert_allclose(first, expected, rtol=1e-9)
     for _ in range(5):
         np.testing.assert_array_equal(weights(), first)
+
+
+@pk.kernel
+def prefix_products(y, x):
+    """One work-item reads what it wrote: with another beside it there would be no right derivative."""
+    j = pk.index()
+    for k in range(1, x.shape[0]):
+        y[k] = y[k - 1] * x[k] + j
+
+
+@pytest.mark.parametrize("ndrange", [1, (1,), range(1)])
+@pytest.mark.parametrize("level", ["auto", "direct"])
+def test_one_work_item_races_with_nobody(ndrange, level):
+    x, y = random.random(6) + 0.5, random.random(6)
+    pk.check_grads(prefix_products, (y, x), ndrange=ndrange, level=level)
+
+
+def test_one_work_item_is_told_from_two():
+    """Each launch is looked at by itself, also once the compiled entry is installed."""
+    derivative, x, y = pk.autodiff(prefix_products, level="direct"), random.random(6), np.zeros(6)
+    for _ in range(3):
+        derivative(pk.Dup(y, np.ones(6)), pk.Dup(x, np.zeros(6)), ndrange=1)
+    with pytest.raises(pk.NotDifferentiable, match="written in the same launch"):
+        derivative(pk.Dup(y, np.ones(6)), pk.Dup(x, np.zeros(6)), ndrange=2)
+    specs = [pk.Dup(pk.spec(None, pk.f64), pk.spec(None, pk.f64))] * 2
+    assert derivative.lower(*specs, ndrange=1).level == "direct"
+    with pytest.raises(pk.NotDifferentiable, match="written in the same launch"):
+        derivative.lower(*specs, ndrange="n")

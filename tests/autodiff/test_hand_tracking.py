@@ -40,6 +40,12 @@ def test_gradient_of_the_pose():
     pk.check_grads(posed, (theta, base, parents), entries=26, rtol=2e-7)
 
 
+def test_gradient_of_the_pose_as_a_kernel():
+    theta, base, *_, parents, _ = adbench_hand.hand_data(31, 17)
+    bones = np.zeros((adbench_hand.BONES, 3, 4))
+    pk.check_grads(adbench_hand.pose, (bones, theta, base, parents), ndrange=1, entries=26, rtol=2e-7)
+
+
 @pytest.mark.parametrize("size", ["some", "one point"])
 def test_gradient_of_the_skin(size):
     theta, base, *model, parents, vertex_of = adbench_hand.hand_data(*SIZES[size])
