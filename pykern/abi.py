@@ -73,11 +73,12 @@ def array_slots(rank: int, layout: str) -> int:
 #   (`DeviceCode.offsets`: OpenCL, Vulkan) the position of its first element in it, in elements, its
 #   lengths, and, where the layout is "strided", its strides in elements; a scalar its bits, as in a
 #   slot; a static nothing;
+#   where the launch sizes shared memory, its bytes;
 #   per ndrange dimension the count and, unless the range is plain, start and step;
 #   per grid axis (x, y, z as far as used) the number of the first group;
 #   where the kernel has sites, the memory of the report (and its offset, 0).
-# Memory is one argument, everything else an 8-byte word. Where the launch sizes shared memory the
-# driver is told its bytes; they are no argument.
+# Memory is one argument, everything else an 8-byte word. The driver is told the bytes of shared memory
+# besides.
 
 GRID_AXES = 3
 
@@ -88,5 +89,5 @@ def grid_axes(rank: int) -> int:
 
 
 def device_words(rank: int, plain: bool) -> int:
-    """Words behind the arguments of a device kernel, the report not counted."""
+    """Words behind the arguments of a device kernel, bytes of shared memory and report not counted."""
     return rank * (1 if plain else 3) + grid_axes(rank)
