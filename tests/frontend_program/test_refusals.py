@@ -60,7 +60,7 @@ def test_index_by_an_array():
     def program(x, k):
         return x[k]
 
-    refused(program, X, np.array([0, 1]), match="an array as an index", at="x[k]")
+    refused(program, X, np.array([0.0, 1.0]), match="an array as an index", at="x[k]")
 
 
 def test_slice_of_run_time():

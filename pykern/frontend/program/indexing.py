@@ -1,7 +1,8 @@
 """``x[...]``: which part of an array an index names, read and written.
 
-Integers (also of run time), slices of known bounds and steps, None and Ellipsis. A slice is a value of its
-own; ``x[part] = v`` puts a new tensor into the array's cell. A run-time index outside is brought to the edge.
+Integers (also of run time), arrays of them (read only, see `gathering`), slices of known length and step, None
+and Ellipsis. A slice is a value of its own; ``x[part] = v`` puts a new tensor into the array's cell. A run-time
+index outside is brought to the edge, and so is a slice as a whole.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from mlir import ir
 
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise
-from pykern.frontend.program import elementwise
+from pykern.frontend.program import elementwise, gathering
+from pykern.frontend.program.differences import constant_difference
+from pykern.frontend.program.gathering import Taken
 from pykern.frontend.program.shaping import backwards
 from pykern.frontend.program.tensors import Extent, Shape, extract_slice, insert_slice, reshape
 from pykern.frontend.program.values import Cell
@@ -27,11 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an array: what is taken of each axis, the kept axes that run backwards, the final shape."""
+    """A part of an array: what is taken of each axis, the kept axes that run backwards, the final shape.
+
+    `looked_up`: all that the index says, where one of it is an array.
+    """
 
     extents: tuple[Extent, ...]
     backwards: tuple[int, ...]
     shape: Shape
+    looked_up: tuple[Taken, ...] = ()
 
     @property
     def kept(self) -> Shape:
@@ -48,6 +55,8 @@ class Part:
 
 def read(t: ProgramTranslator, node: ast.Subscript, x: Cell) -> Cell:
     part = parse(t, node.slice, x)
+    if part.looked_up:
+        return gathering.read(t, node, x, part.looked_up, _brought_inside)
     ssa = x.ssa if part.takes_all(x.shape) else extract_slice(x.ssa, x.dtype, part.extents)
     ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
     ssa = reshape(ssa, x.dtype, part.kept, part.shape)
@@ -56,6 +65,9 @@ def read(t: ProgramTranslator, node: ast.Subscript, x: Cell) -> Cell:
 
 def write(t: ProgramTranslator, node: ast.Subscript, x: Cell, value: Value) -> None:
     part = parse(t, node.slice, x)
+    if part.looked_up:
+        raise t.type_error(node, "writing where an array of indices says is not available: two of them may be equal",
+                           "in a kernel: pk.atomic_add(x, k[i], v[i]); in a pk.range loop: x[k[i]] = v[i]")  # fmt: skip
     given = elementwise.broadcast_to(t, node, _fewer_axes(value, part), x.dtype, part.shape)
     ssa = reshape(given.ssa, x.dtype, part.shape, part.kept)
     if not part.is_whole(x.shape):
@@ -86,25 +98,26 @@ def parse(t: ProgramTranslator, node: ast.expr, x: Cell) -> Part:
     if used > len(x.shape) or ellipses > 1:
         raise t.type_error(node, f"{used} indices are given for {x.description}")
     rest = len(x.shape) - used
-    extents: list[Extent] = []
-    shape: list[int] = []
-    turned: list[int] = []
     if not ellipses:
         items.append((ast.copy_location(ast.Constant(...), node), None))
+    taken: list[Taken] = []
+    axis = 0
     for item, value in items:
         if _is_ellipsis(item):
-            lengths = x.shape[len(extents) : len(extents) + rest]
-            extents += [Extent(0, n) for n in lengths]
-            shape += lengths
+            taken += [Taken(a, Extent(0, x.shape[a])) for a in range(axis, axis + rest)]
+            axis += rest
         elif _is_new(value):
-            shape.append(1)
+            taken.append(Taken())
         else:
-            extent, reverse = _extent(t, item, value, x, len(extents))
-            if reverse:
-                turned.append(sum(e.kept for e in extents))
-            extents.append(extent)
-            shape += [extent.size] if extent.kept else []
-    return Part(tuple(extents), tuple(turned), tuple(shape))
+            taken.append(_taken(t, item, value, x, axis))
+            axis += 1
+    if any(part.array is not None for part in taken):
+        return Part((), (), (), tuple(taken))
+    extents = tuple(part.extent for part in taken if part.extent is not None)
+    kept = [part for part in taken if part.extent is not None and part.extent.kept]
+    turned = tuple(n for n, part in enumerate(kept) if part.backwards)
+    shown = [part.extent for part in taken if not part.looks_up]
+    return Part(extents, turned, tuple(1 if extent is None else extent.size for extent in shown))
 
 
 def _items(t: ProgramTranslator, node: ast.expr) -> list[tuple[ast.expr, Value | None]]:
@@ -128,19 +141,22 @@ def _is_new(value: Value | None) -> bool:
     return isinstance(value, NoneValue)
 
 
-def _extent(
-    t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell, axis: int
-) -> tuple[Extent, bool]:
-    length = x.shape[axis]
+def _taken(t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell, axis: int) -> Taken:
     if isinstance(item, ast.Slice):
-        return _slice(t, item, length)
+        extent, is_backwards = _slice(t, item, x.shape[axis])
+        return Taken(axis, extent, is_backwards)
     if isinstance(value, Cell) and value.shape:
-        hint = (
-            "choose with pk.where(mask, a, b)"
-            if value.dtype == bool_
-            else "gather in a kernel: y[i] = x[k[i]]"
-        )
-        raise t.type_error(item, f"an array as an index is not available ({value.description})", hint)
+        if not value.dtype.is_integer:
+            hint = (
+                "choose with pk.where(mask, a, b)" if value.dtype == bool_ else "convert it: k.astype(pk.i64)"
+            )
+            raise t.type_error(item, f"an array as an index holds integers, not {value.description}", hint)
+        return Taken(axis, array=value)
+    return Taken(axis, _element(t, item, value, x, axis))
+
+
+def _element(t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell, axis: int) -> Extent:
+    length = x.shape[axis]
     assert value is not None
     index = t.as_scalar(item, value)
     if not index.dtype.is_integer:
@@ -150,16 +166,16 @@ def _extent(
         number = int(index.const)  # type: ignore[call-overload]
         if not -length <= number < length:
             raise t.type_error(item, f"index {number} is outside of axis {axis} of {x.description}")
-        return Extent(number % length, 1, kept=False), False
+        return Extent(number % length, 1, kept=False)
     if length == 0:
         raise t.type_error(item, f"axis {axis} of {x.description} has no elements")
-    return Extent(_brought_inside(index, length), 1, kept=False), False
+    return Extent(_brought_inside(index, length), 1, kept=False)
 
 
-def _brought_inside(index: Scalar, length: int) -> ir.Value:
-    """A run-time index: negative from the end, and at the edge where it would be outside."""
+def _brought_inside(index: Scalar, length: int, size: int = 1) -> ir.Value:
+    """A run-time index: negative from the end, and at the edge where it, or `size` from it, would be outside."""
     index = convert(index, weak_int)
-    last, nil = Scalar(weak_int, const=length - 1), Scalar(weak_int, const=0)
+    last, nil = Scalar(weak_int, const=length - size), Scalar(weak_int, const=0)
     negative = arithmetic.binary("<", index, nil)
     lifted = arithmetic.binary("+", index, Scalar(weak_int, const=length))
     chosen = ir.Operation.create(
@@ -172,24 +188,48 @@ def _brought_inside(index: Scalar, length: int) -> ir.Value:
 
 
 def _slice(t: ProgramTranslator, item: ast.Slice, length: int) -> tuple[Extent, bool]:
-    """A slice of known bounds. A negative step is the same elements, taken upwards and turned round."""
-    bounds: list[int | None] = []
-    for node in (item.lower, item.upper, item.step):
-        value = None if node is None else t.expression(node)
-        if value is None or isinstance(value, NoneValue):
-            bounds.append(None)
-            continue
-        bound = t.as_scalar(item, value)
-        if not bound.is_const or not isinstance(bound.const, int):
-            raise t.type_error(node or item, "the bounds of a slice are known when compiling: they decide the shape",
-                               "use constants, lengths of arrays or pk.static parameters")  # fmt: skip
-        bounds.append(bound.const)
-    if bounds[2] == 0:
+    """A slice of known length. A negative step is the same elements, taken upwards and turned round."""
+    bounds = [_bound(t, item, node) for node in (item.lower, item.upper, item.step)]
+    if any(bound is not None and not bound.is_const for bound in bounds):
+        return _moving(t, item, bounds, length), False
+    start, stop, step = (None if bound is None else int(bound.const) for bound in bounds)  # type: ignore[call-overload]
+    if step == 0:
         raise t.type_error(item, "the step of a slice is not zero")
-    taken = range(*slice(*bounds).indices(length))
+    taken = range(*slice(start, stop, step).indices(length))
     count = len(taken)
     if count == 0:
         return Extent(0, 0), False
     if taken.step > 0:
         return Extent(taken[0], count, taken.step if count > 1 else 1), False
     return Extent(taken[-1], count, -taken.step if count > 1 else 1), count > 1
+
+
+def _bound(t: ProgramTranslator, item: ast.Slice, node: ast.expr | None) -> Scalar | None:
+    value = None if node is None else t.expression(node)
+    if node is None or value is None or isinstance(value, NoneValue):
+        return None
+    bound = t.as_scalar(item, value)
+    if not bound.dtype.is_integer:
+        raise t.type_error(node, f"a bound of a slice is an integer, not {describe(bound)}")
+    return bound if bound.is_const else convert(bound, weak_int)
+
+
+def _moving(t: ProgramTranslator, item: ast.Slice, bounds: list[Scalar | None], length: int) -> Extent:
+    """A slice of run-time bounds a constant apart: ``x[i:i + 3]``."""
+    start, stop, step = bounds
+    span = None if start is None or stop is None else constant_difference(stop, start)
+    if span is None or start is None or (step is not None and not step.is_const):
+        raise t.type_error(item, "the length of a slice is known when compiling: it decides the shape",
+                           "let the bounds lie a constant apart, as in x[i:i + 3], or use lengths of arrays and "
+                           "pk.static parameters")  # fmt: skip
+    stride = 1 if step is None else int(step.const)  # type: ignore[call-overload]
+    if stride < 1:
+        raise t.type_error(item, "a slice of run-time bounds has a step above zero",
+                           "turn it round afterwards: pk.flip(x[i:i + 3])")  # fmt: skip
+    count = len(range(0, span, stride))
+    reach = (count - 1) * stride + 1
+    if count == 0:
+        return Extent(0, 0)
+    if reach > length:
+        raise t.type_error(item, f"a slice that reaches over {reach} elements is taken of {length}")
+    return Extent(_brought_inside(start, length, reach), count, stride if count > 1 else 1)
