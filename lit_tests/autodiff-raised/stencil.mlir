@@ -1,17 +1,26 @@
 // RUN: %pykern-opt %s --kern-reverse=active=0 --canonicalize --cse | FileCheck %s
 
-// Slices of one tensor that meet in one op: the cotangent is padded once and gathered in one op.
+// Slices of one tensor that meet in one op: the cotangent is gathered in one op, in its middle from what flows
+// back as it is; at the ends, where neighbours are missing, that is padded.
 
 #id = affine_map<(i) -> (i)>
 
 // CHECK-LABEL: func.func @laplace.vjp
-// CHECK: %[[PADDED:.*]] = tensor.pad %{{.*}} low[2] high[2]
-// CHECK-DAG: %[[L:.*]] = tensor.extract_slice %[[PADDED]][2] [8] [1]
-// CHECK-DAG: %[[C:.*]] = tensor.extract_slice %[[PADDED]][1] [8] [1]
-// CHECK-DAG: %[[R:.*]] = tensor.extract_slice %[[PADDED]][0] [8] [1]
-// CHECK: %[[BAR:.*]] = linalg.generic {{.*}}["parallel"]} ins(%[[L]], %[[C]], %[[R]] : {{.*}} outs(%{{.*}} : tensor<8xf64>)
+// CHECK-SAME: %[[BAR:[a-z0-9]+]]: tensor<6xf64> {
+// CHECK: %[[NEW:.*]] = tensor.empty() : tensor<8xf64>
+// CHECK: %[[P:.*]] = tensor.pad %{{.*}} low[2] high[0]
+// CHECK: %[[LOW:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2xf64>)
+// CHECK: %[[A:.*]] = tensor.insert_slice %[[LOW]] into %[[NEW]][0] [2] [1]
+// CHECK: %[[Q:.*]] = tensor.pad %{{.*}} low[0] high[2]
+// CHECK: %[[HIGH:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2xf64>)
+// CHECK: %[[B:.*]] = tensor.insert_slice %[[HIGH]] into %[[A]][6] [2] [1]
+// CHECK-DAG: %[[L:.*]] = tensor.extract_slice %[[BAR]][2] [4] [1]
+// CHECK-DAG: %[[C:.*]] = tensor.extract_slice %[[BAR]][1] [4] [1]
+// CHECK-DAG: %[[R:.*]] = tensor.extract_slice %[[BAR]][0] [4] [1]
+// CHECK: %[[CORE:.*]] = linalg.generic {{.*}}["parallel"]} ins(%[[L]], %[[C]], %[[R]] : {{.*}} outs(%{{.*}} : tensor<4xf64>)
+// CHECK: %[[XBAR:.*]] = tensor.insert_slice %[[CORE]] into %[[B]][2] [4] [1]
 // CHECK-NOT: tensor.pad
-// CHECK: return %{{.*}}, %[[BAR]]
+// CHECK: return %{{.*}}, %[[XBAR]]
 func.func @laplace(%x: tensor<8xf64>) -> tensor<6xf64> attributes {kern.program} {
   %l = tensor.extract_slice %x[0] [6] [1] : tensor<8xf64> to tensor<6xf64>
   %c = tensor.extract_slice %x[1] [6] [1] : tensor<8xf64> to tensor<6xf64>
@@ -27,4 +36,36 @@ func.func @laplace(%x: tensor<8xf64>) -> tensor<6xf64> attributes {kern.program}
     linalg.yield %s : f64
   } -> tensor<6xf64>
   return %y : tensor<6xf64>
+}
+
+// A step that leaves the ends as they are: nothing is zeroed, and what flows around the step is added at the ends.
+
+// CHECK-LABEL: func.func @step.vjp
+// CHECK-SAME: %[[BAR:[a-z0-9]+]]: tensor<8xf64> {
+// CHECK-NOT: linalg.fill
+// CHECK: %[[MIDDLE:.*]] = tensor.extract_slice %[[BAR]][1] [6] [1]
+// CHECK-NOT: linalg.fill
+// CHECK-DAG: %[[L:.*]] = tensor.extract_slice %[[MIDDLE]][2] [4] [1]
+// CHECK-DAG: %[[R:.*]] = tensor.extract_slice %[[MIDDLE]][0] [4] [1]
+// CHECK: %[[CORE:.*]] = linalg.generic {{.*}} ins(%[[L]], %[[R]] : tensor<4xf64>, tensor<4xf64>) outs(%{{.*}} : tensor<4xf64>)
+// CHECK: %[[ALL:.*]] = tensor.insert_slice %[[CORE]] into %{{.*}}[2] [4] [1]
+// CHECK: %[[FIRST:.*]] = tensor.extract_slice %[[BAR]][0] [1] [1]
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[FIRST]] : tensor<1xf64>) outs(%{{.*}} : tensor<1xf64>)
+// CHECK: %[[ONE:.*]] = tensor.insert_slice %[[SUM]] into %[[ALL]][0] [1] [1]
+// CHECK: %[[LAST:.*]] = tensor.extract_slice %[[BAR]][7] [1] [1]
+// CHECK: %[[SUM2:.*]] = linalg.generic {{.*}} ins(%[[LAST]] : tensor<1xf64>) outs(%{{.*}} : tensor<1xf64>)
+// CHECK: %[[XBAR:.*]] = tensor.insert_slice %[[SUM2]] into %[[ONE]][7] [1] [1]
+// CHECK: return %{{.*}}, %[[XBAR]]
+func.func @step(%x: tensor<8xf64>) -> tensor<8xf64> attributes {kern.program} {
+  %l = tensor.extract_slice %x[0] [6] [1] : tensor<8xf64> to tensor<6xf64>
+  %r = tensor.extract_slice %x[2] [6] [1] : tensor<8xf64> to tensor<6xf64>
+  %e = tensor.empty() : tensor<6xf64>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%l, %r : tensor<6xf64>, tensor<6xf64>) outs(%e : tensor<6xf64>) {
+  ^bb0(%a: f64, %b: f64, %o: f64):
+    %s = arith.addf %a, %b : f64
+    linalg.yield %s : f64
+  } -> tensor<6xf64>
+  %z = tensor.insert_slice %y into %x[1] [6] [1] : tensor<6xf64> into tensor<8xf64>
+  return %z : tensor<8xf64>
 }

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.autodiff.raised.boxes import Box
 from pykern.passes.autodiff.raised.builder import add
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.values import element, empty, empty_like, is_tensor, zeros_like
+
+
+@dataclass(frozen=True)
+class Hollow:
+    """The cotangent that is `whole` with zero in `hole`; `make` makes it, over `whole`.
+
+    It is made as late as can be: it overwrites a tensor that others read before. `hole` is None where
+    it is no box that is known.
+    """
+
+    whole: ir.Value
+    hole: Box | None
+    make: Callable[[], ir.Value]
 
 
 class Cotangents:
@@ -17,34 +32,39 @@ class Cotangents:
     def __init__(self, varied: set[ir.Value]) -> None:
         self.varied = varied
         self._held: dict[ir.Value, ir.Value] = {}
-        self._later: dict[ir.Value, Callable[[], ir.Value]] = {}
+        self._hollow: dict[ir.Value, Hollow] = {}
 
     def add(self, value: ir.Value, cotangent: ir.Value | None) -> None:
         if cotangent is not None and value in self.varied:
             held = self.take(value)
             self._held[value] = cotangent if held is None else add(held, cotangent)
 
-    def add_later(self, value: ir.Value, make: Callable[[], ir.Value]) -> None:
-        """Add what `make` gives, made as late as can be: it overwrites a tensor that others read before."""
+    def add_hollow(self, value: ir.Value, hollow: Hollow) -> None:
         if value in self.varied:
             held = self.take(value)
             if held is None:
-                self._later[value] = make
+                self._hollow[value] = hollow
             else:
-                self._held[value] = add(held, make())
+                self._held[value] = add(held, hollow.make())
 
     def take(self, value: ir.Value) -> ir.Value | None:
         """What is known, to be put back with more, or used up."""
-        if value in self._later:
-            return self._later.pop(value)()
+        if value in self._hollow:
+            return self._hollow.pop(value).make()
         return self._held.pop(value, None)
 
+    def take_hollow(self, value: ir.Value) -> Hollow | None:
+        """What is known where that is `Hollow` with a known hole; then it is not made."""
+        if value in self._hollow and self._hollow[value].hole is not None:
+            return self._hollow.pop(value)
+        return None
+
     def any(self, values: Iterable[ir.Value]) -> bool:
-        return any(value in self._held or value in self._later for value in values)
+        return any(value in self._held or value in self._hollow for value in values)
 
     def check_all_taken(self) -> None:
         """Nothing may be left behind: it would be a part of a gradient that is lost."""
-        left = [*self._held, *self._later]
+        left = [*self._held, *self._hollow]
         assert not left, f"cotangents of {left} went nowhere"
 
     def take_or_zero(self, value: ir.Value, scope: Scope) -> ir.Value:

@@ -1,8 +1,9 @@
 """The cotangent of a tensor of which shifted slices meet in one op: one gather over the tensor.
 
-What flows to the slices is padded with zeros once, and each element of the tensor sums up what comes
-back from its neighbours: no scatter, no atomics. Where the body reads nothing of the primal that is
-the result's own cotangent, and the body's adjoint happens in the gather.
+Each element of the tensor sums up what comes back from its neighbours: no scatter, no atomics. The
+core, to which something comes back from every slice, reads what flows to the slices as it is. Around
+it, where neighbours are missing, that is padded with zeros. Where the body reads nothing of the primal,
+what flows is the result's own cotangent, and the body's adjoint happens in the gather.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mlir import ir
-from mlir.dialects import arith, tensor
+from mlir.dialects import arith, linalg
 
-from pykern.passes.autodiff.raised.builder import GenericBuilder, Output
+from pykern.passes.autodiff.raised.boxes import Box, cut, cut_padded, put
+from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, add
 from pykern.passes.autodiff.raised.clone import defining
 from pykern.passes.autodiff.raised.cotangents import blank
 from pykern.passes.autodiff.raised.frame import Frame
@@ -25,33 +27,27 @@ if TYPE_CHECKING:
 
 def add_slices(adjoint: Adjoint, source: ir.Value, cuts: list[Target]) -> None:
     """Add what flows to the slices `cuts` of `source` to the cotangent of `source`."""
-    rank = len(shape(source))
-    builder = GenericBuilder(rank)
-    moves = _Moves(builder, shape(source), [_offsets(target) for target in cuts])
     parts = _parts(adjoint, cuts)
-    total = None
-    for target in cuts:
-        here = None
-        if parts is None:
-            frame = _MovedFrame(adjoint, builder, moves, _offsets(target))
-            with builder.body:
-                here = next((value for _, value in adjoint.swept(frame, [target])), None)
-        elif target in parts:
-            here = moves.element(parts[target], _offsets(target))
-        if here is not None:
-            with builder.body:
-                total = here if total is None else arith.addf(total, here)
-    if total is None:
-        builder.drop()
+    if parts is not None:
+        cuts = [target for target in cuts if target in parts]
+    if not cuts:
         return
+    whole, core = Box.of(shape(source)), _core(cuts)
+    split = 2 * core.volume >= whole.volume
+    hollow = adjoint.cotangents.take_hollow(source) if split else None
     held = adjoint.cotangents.take(source)
-    init = blank(source, adjoint.scope) if held is None else held
-    result = builder.finish([Output(init, identity_map(rank), total, accumulate=held is not None)])[0]
-    adjoint.cotangents.add(source, result)
+    total = blank(source, adjoint.scope) if held is None else held
+    for box in (*whole.around(core), core) if split else (whole,):
+        part = _gathered(adjoint, cuts, parts, box, cut(total, box), held is not None)
+        total = put(part, total, box)
+    if hollow is not None and hollow.hole is not None:  # what is around the hole flows on
+        for box in whole.around(hollow.hole):
+            total = put(add(cut(total, box), cut(hollow.whole, box)), total, box)
+    adjoint.cotangents.add(source, total)
 
 
 def _parts(adjoint: Adjoint, cuts: list[Target]) -> dict[Target, ir.Value] | None:
-    """The cotangent of every slice, as tensors; slices to which the same flows share one.
+    """The cotangent of every slice that has one, as tensors; slices to which the same flows share one.
 
     None where the gather can compute them itself: the body's adjoint reads cotangents alone.
     """
@@ -69,57 +65,76 @@ def _parts(adjoint: Adjoint, cuts: list[Target]) -> dict[Target, ir.Value] | Non
     return {target: tensors[value] for target, value in swept}
 
 
+def _core(cuts: list[Target]) -> Box:
+    """The places of the source that all slices hold."""
+    core = _place(cuts[0])
+    for target in cuts[1:]:
+        core = core.meet(_place(target))
+    return core
+
+
+def _gathered(
+    adjoint: Adjoint,
+    cuts: list[Target],
+    parts: dict[Target, ir.Value] | None,
+    box: Box,
+    start: ir.Value,
+    accumulate: bool,
+) -> ir.Value:
+    """The cotangent of the source in `box`: `start`, with what flows to the slices."""
+    around = [box.moved([-o for o in _place(target).low]) for target in cuts]
+    reach = Box(
+        tuple(map(min, zip(*(b.low for b in around), strict=True))),
+        tuple(map(max, zip(*(b.high for b in around), strict=True))),
+    )
+    if not reach.meet(Box.of(_place(cuts[0]).sizes)).volume:  # nothing of any slice comes here
+        return start if accumulate else linalg.fill(constant(element(start.type), 0.0), outs=[start])
+    builder = GenericBuilder(len(box.low))
+    moves, total = _Moves(builder, reach), None
+    for target, here in zip(cuts, around, strict=True):
+        if parts is None:
+            frame = _MovedFrame(adjoint, builder, moves, here)
+            with builder.body:
+                ((_, value),) = adjoint.swept(frame, [target])
+        else:
+            value = moves.element(parts[target], here)
+        with builder.body:
+            total = value if total is None else arith.addf(total, value)
+    assert total is not None
+    return builder.finish([Output(start, identity_map(len(box.low)), total, accumulate)])[0]
+
+
 class _Moves:
-    """Tensors over the slices' places, padded once, and read from the source's places."""
+    """Tensors over the slices' places, of which `reach` is read: padded once where it reaches out of them."""
 
-    def __init__(self, builder: GenericBuilder, sizes: list[int], offsets: list[list[int]]) -> None:
-        self.builder, self.sizes = builder, sizes
-        self.low = [max(column) for column in zip(*offsets, strict=True)]
+    def __init__(self, builder: GenericBuilder, reach: Box) -> None:
+        self.builder, self.reach = builder, reach
         self._padded: dict[ir.Value, ir.Value] = {}
-        self._moved: dict[tuple[ir.Value, tuple[int, ...]], ir.Value] = {}
+        self._moved: dict[tuple[ir.Value, Box], ir.Value] = {}
 
-    def element(self, value: ir.Value, offsets: list[int]) -> ir.Value:
-        """At each place of the source the element of `value` from the slice at `offsets`."""
-        key = (value, tuple(offsets))
-        if key not in self._moved:
+    def element(self, value: ir.Value, box: Box) -> ir.Value:
+        """The elements of `value` in `box`, one at each place."""
+        if (value, box) not in self._moved:
             if value not in self._padded:
-                room = [max(n, size) for n, size in zip(shape(value), self.sizes, strict=True)]
-                high = [total - n for total, n in zip(room, shape(value), strict=True)]
-                self._padded[value] = _pad(value, self.low, high)
-            start = [low - offset for low, offset in zip(self.low, offsets, strict=True)]
-            self._moved[key] = _cut(self._padded[value], start, self.sizes)
-        return self.builder.input(self._moved[key], identity_map(len(self.sizes)))
+                self._padded[value] = cut_padded(value, self.reach)
+            self._moved[value, box] = cut(self._padded[value], box.moved([-a for a in self.reach.low]))
+        return self.builder.input(self._moved[value, box], identity_map(len(box.low)))
 
 
 class _MovedFrame(Frame):
-    """The body's adjoint at a place of the source, for the slice at `offsets`."""
+    """The body's adjoint at places of the source, for a slice of which they are `box`."""
 
-    def __init__(self, adjoint: Adjoint, builder: GenericBuilder, moves: _Moves, offsets: list[int]) -> None:
+    def __init__(self, adjoint: Adjoint, builder: GenericBuilder, moves: _Moves, box: Box) -> None:
         super().__init__(adjoint.op, adjoint.scope, builder)
-        self.moves, self.offsets = moves, offsets
+        self.moves, self.box = moves, box
 
     def bring(self, value: ir.Value, map: ir.AffineMap) -> ir.Value:
         with self.scope.here:
-            return self.moves.element(value, self.offsets)
+            return self.moves.element(value, self.box)
 
 
-def _offsets(target: Target) -> list[int]:
-    cut = defining(target.value)
-    assert cut is not None
-    return list(ir.DenseI64ArrayAttr(cut.attributes["static_offsets"]))
-
-
-def _pad(value: ir.Value, low: list[int], high: list[int]) -> ir.Value:
-    sizes = [a + n + b for a, n, b in zip(low, shape(value), high, strict=True)]
-    op = tensor.PadOp(ir.RankedTensorType.get(sizes, element(value.type)), value, [], [], low, high)
-    block = op.regions[0].blocks.append(*[ir.IndexType.get()] * len(sizes))
-    with ir.InsertionPoint(block):
-        tensor.YieldOp(constant(element(value.type), 0.0))
-    return op.result
-
-
-def _cut(value: ir.Value, offsets: list[int], sizes: list[int]) -> ir.Value:
-    if shape(value) == sizes:
-        return value
-    type = ir.RankedTensorType.get(sizes, element(value.type))
-    return tensor.extract_slice(type, value, [], [], [], offsets, sizes, [1] * len(sizes))
+def _place(target: Target) -> Box:
+    """Where a slice lies in the source."""
+    op = defining(target.value)
+    assert op is not None
+    return Box.at(*(list(ir.DenseI64ArrayAttr(op.attributes[f"static_{n}"])) for n in ("offsets", "sizes")))
