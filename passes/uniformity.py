@@ -44,7 +44,8 @@ class Uniformity:
     def all_uniform(self, values) -> bool:
         return all(v not in self._varying for v in values)
 
-    def _vary(self, values) -> None:
+    def vary(self, values) -> None:
+        """These may differ: sources found by the analysis, or values a pass made since."""
         self._varying.update(values)
 
     def _visit(self, op: ir.Operation) -> None:
@@ -57,7 +58,7 @@ class Uniformity:
         elif op.name == "scf.while":
             self._while(op)
         elif op.name in SOURCES or not self.all_uniform(op.operands) or self._mutable_load(op):
-            self._vary(op.results)
+            self.vary(op.results)
 
     def _mutable_load(self, op: ir.Operation) -> bool:
         """A load from memory that the kernel itself writes, or that belongs to the work-item."""
@@ -65,7 +66,7 @@ class Uniformity:
 
     def _branch(self, op: ir.Operation) -> None:
         if not self.is_uniform(op.operands[0]):
-            self._vary(op.results)
+            self.vary(op.results)
             return
         for region in op.regions:
             for block in region.blocks:
@@ -76,8 +77,8 @@ class Uniformity:
         carried = list(block.arguments)[1:]
         ends = block.operations[len(block.operations) - 1].operands
         if not self.all_uniform(op.operands[i] for i in range(3)):
-            self._vary(block.arguments)
-            self._vary(op.results)
+            self.vary(block.arguments)
+            self.vary(op.results)
         self._match(carried, list(op.operands)[3:])
         self._match(carried, ends)
         self._match(op.results, carried)
@@ -88,8 +89,8 @@ class Uniformity:
         self._match(test.arguments, op.operands)
         self._match(test.arguments, step.operations[len(step.operations) - 1].operands)
         if not self.is_uniform(condition.operands[0]):
-            self._vary(test.arguments)
-            self._vary(op.results)
+            self.vary(test.arguments)
+            self.vary(op.results)
         forwarded = list(condition.operands)[1:]
         self._match(step.arguments, forwarded)
         self._match(op.results, forwarded)

@@ -91,3 +91,12 @@ def grid_axes(rank: int) -> int:
 def device_words(rank: int, plain: bool) -> int:
     """Words behind the arguments of a device kernel, bytes of shared memory and report not counted."""
     return rank * (1 if plain else 3) + grid_axes(rank)
+
+
+REPORT_WORDS = 2 * REPORT_CELLS
+"""32-bit words at the start of a device's report: the cells of a `Report`, low word first."""
+REPORT_FAILURES, REPORT_PRINTED = REPORT_WORDS - 2, REPORT_WORDS - 4
+"""Words that count: failures so far, words that prints asked for."""
+PRINT_WORDS = 1 << 18
+"""Words of the room for prints, there only where the kernel prints. A print is its site's number (one word),
+then two words a value; prints that began beyond the end are lost, and counted."""

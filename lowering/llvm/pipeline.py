@@ -15,6 +15,7 @@ from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.streams import VectorizeStreams
 from pykern.source import KernelOptions
 
@@ -23,11 +24,13 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
     """From work-items to loops, and down to the llvm dialect."""
     return Pipeline(
         (
-            LowerTapes(),  # a tape is private memory of the work-item
+            LowerTapes(groups=True),  # there a tape is private memory of the work-item
             ExpandFp8(),  # everything below sees bytes
             ExpandNdrange(),  # everything below sees ordinary loops
             LowerReports(),
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
+            LowerTapes(),  # one tape a thread
             HoistAtomics(),  # wants cells that do not change outside of the loop
             LowerAtomics(),  # after loops: shared memory is known to belong to one thread
             Upstream("canonicalize,cse"),

@@ -1,4 +1,8 @@
-"""The tape of a work-item: a block of 64-bit words on the heap that doubles when it is full."""
+"""Tapes: blocks of 64-bit words on the heap that double when they are full.
+
+A kernel that knows groups has a tape a work-item. Elsewhere work-items run one after the other, or W side
+by side, and give their tape back as they found it: a thread has one for all of them.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +15,33 @@ from mlir.dialects import arith, func, memref, scf
 from pykern.dialect.memory import PrivateOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import index_constant, named, replace
+from pykern.passes.kernels import GROUP_OPS, index_constant, named, replace
 
 GROW = "kern.tape_grow"
 BASE, USED, CAPACITY = range(3)
+FEWEST = 64
+"""Words of the smallest tape; no vector has more."""
 
 
 @dataclass(frozen=True)
 class LowerTapes(Pass):
     """Turn `kern.push` and `kern.pop` into loads and stores, and calls of realloc.
 
-    In:  a kernel at the work-item level. Out: the same with three words of private memory (address,
-         words used, words there), set at the top and freed at the end.
+    In:  a kernel as loops; with `groups`, at the work-item level, and only kernels that know groups.
+    Out: the same with three words of memory of its own (address, words used, words there), set at the top
+         of the function and freed at its end; with `groups`, of private memory of the work-item.
     """
 
     name: ClassVar[str] = "kern-lower-tapes"
+    groups: bool = False
 
     def run(self, module: ir.Module) -> None:
         for kernel in list(kernels.kernels(module)):
             found = named(kernel, "kern.push", "kern.pop")
-            if not found:
+            if not found or (self.groups and not named(kernel, *GROUP_OPS)):
                 continue
             _declare(module)
-            tape = _begin(kernel)
+            tape = self._begin(kernel)
             for op in found:
                 with ir.InsertionPoint(op), op.location:
                     if op.name == "kern.push":
@@ -42,41 +50,44 @@ class LowerTapes(Pass):
                     else:
                         replace(op, [_pop(tape, op.results[0].type)])
 
-
-def _begin(kernel: ir.Operation) -> ir.Value:
-    block = kernels.body(kernel)
-    with ir.InsertionPoint.at_block_begin(block), kernel.location:
-        tape = PrivateOp.create((3,), _i64())
-        for word in (BASE, USED, CAPACITY):
-            _put(tape, word, _integer(0))
-    with ir.InsertionPoint(block.operations[len(block.operations) - 1]), kernel.location:
-        ir.Operation.create(
-            "func.call", operands=[_pointer(_get(tape, BASE))],
-            attributes={"callee": ir.FlatSymbolRefAttr.get("free")},
-        )  # fmt: skip
-    return tape
+    def _begin(self, kernel: ir.Operation) -> ir.Value:
+        block = kernels.body(kernel)
+        with ir.InsertionPoint.at_block_begin(block), kernel.location:
+            words = ir.MemRefType.get([3], _i64())
+            tape = PrivateOp.create((3,), _i64()) if self.groups else memref.AllocaOp(words, [], []).result
+            for word in (BASE, USED, CAPACITY):
+                _put(tape, word, _integer(0))
+        with ir.InsertionPoint(block.operations[len(block.operations) - 1]), kernel.location:
+            ir.Operation.create(
+                "func.call", operands=[_pointer(_get(tape, BASE))],
+                attributes={"callee": ir.FlatSymbolRefAttr.get("free")},
+            )  # fmt: skip
+        return tape
 
 
 def _push(tape: ir.Value, value: ir.Value) -> None:
+    bits = _bits(value)
     used, capacity = _get(tape, USED), _get(tape, CAPACITY)
-    full = arith.CmpIOp(arith.CmpIPredicate.eq, used, capacity).result
+    after = arith.AddIOp(used, _integer(_words(bits.type))).result
+    full = arith.CmpIOp(arith.CmpIPredicate.sgt, after, capacity).result
     branch = scf.IfOp(full)
     with ir.InsertionPoint(branch.then_block):
-        doubled = arith.AddIOp(arith.AddIOp(capacity, capacity).result, _integer(64)).result
+        doubled = arith.AddIOp(arith.AddIOp(capacity, capacity).result, _integer(FEWEST)).result
         grown = func.CallOp([_i64()], GROW, [_get(tape, BASE), doubled]).results[0]
         _put(tape, BASE, grown)
         _put(tape, CAPACITY, doubled)
         scf.YieldOp([])
     word = _word(tape, used)
-    ir.Operation.create("llvm.store", operands=[_bits(value), word], attributes=_aligned())
-    _put(tape, USED, arith.AddIOp(used, _integer(1)).result)
+    ir.Operation.create("llvm.store", operands=[bits, word], attributes=_aligned())
+    _put(tape, USED, after)
 
 
 def _pop(tape: ir.Value, kind: ir.Type) -> ir.Value:
-    used = arith.SubIOp(_get(tape, USED), _integer(1)).result
+    stored = _stored(kind)
+    used = arith.SubIOp(_get(tape, USED), _integer(_words(stored))).result
     _put(tape, USED, used)
     load = ir.Operation.create(
-        "llvm.load", results=[_i64()], operands=[_word(tape, used)], attributes=_aligned()
+        "llvm.load", results=[stored], operands=[_word(tape, used)], attributes=_aligned()
     )
     return _number(load.result, kind)
 
@@ -119,9 +130,31 @@ def _put(tape: ir.Value, word: int, value: ir.Value) -> None:
     memref.StoreOp(value, tape, [index_constant(word)])
 
 
+def _stored(kind: ir.Type) -> ir.Type:
+    """As what a number lies on the tape: a word, or the lanes of a vector side by side."""
+    if not isinstance(kind, ir.VectorType):
+        return _i64()
+    element = kind.element_type
+    width = 64 if isinstance(element, ir.IndexType) else max(8, element.width)
+    same = isinstance(element, ir.FloatType)
+    return ir.VectorType.get(kind.shape, element if same else ir.IntegerType.get_signless(width))
+
+
+def _words(stored: ir.Type) -> int:
+    if not isinstance(stored, ir.VectorType):
+        return 1
+    return -(-stored.shape[0] * stored.element_type.width // 64)
+
+
 def _bits(value: ir.Value) -> ir.Value:
-    """A number as 64 bits."""
+    """A number, or a vector of numbers, as it lies on the tape."""
     kind = value.type
+    stored = _stored(kind)
+    if isinstance(kind, ir.VectorType):
+        element = kind.element_type
+        if isinstance(element, ir.IndexType):
+            return arith.IndexCastOp(stored, value).result
+        return value if kind == stored else arith.ExtUIOp(stored, value).result
     if isinstance(kind, ir.IndexType):
         return arith.IndexCastOp(_i64(), value).result
     if isinstance(kind, ir.FloatType):
@@ -130,6 +163,11 @@ def _bits(value: ir.Value) -> ir.Value:
 
 
 def _number(bits: ir.Value, kind: ir.Type) -> ir.Value:
+    """`_bits` undone."""
+    if isinstance(kind, ir.VectorType):
+        if isinstance(kind.element_type, ir.IndexType):
+            return arith.IndexCastOp(kind, bits).result
+        return bits if bits.type == kind else arith.TruncIOp(kind, bits).result
     if isinstance(kind, ir.IndexType):
         return arith.IndexCastOp(kind, bits).result
     narrow = ir.IntegerType.get_signless(kind.width)

@@ -7,13 +7,14 @@ line here; `pykern.frontend`, `pykern.passes` and `pykern.lowering` hold the det
 from __future__ import annotations
 
 import functools
+import importlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.artifact import ArgumentUse, Artifact, Stage
+from pykern.artifact import ArgumentUse, Artifact, Site, Stage
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
@@ -30,6 +31,9 @@ from pykern.source import KernelSource
 
 LINALG = "linalg"
 """The target that is the raised form itself: nothing runs there, it is read."""
+
+DEVICE_TARGETS = {"spirv": "pykern.lowering.spirv.target"}
+"""Families of GPU-like targets and the modules that lower to them, imported when first asked for."""
 
 Passes = tuple[Callable[[ir.Module], None], ...]
 
@@ -67,9 +71,14 @@ def compile_source(
         sites = number_sites(module)
         if source.target == LINALG:
             return _raised(source, module, uses, record)
-        if source.target.split(":")[0] != "llvm":
+        family = source.target.split(":")[0]
+        if family in DEVICE_TARGETS:
+            return _device(source, module, uses, sites, record)
+        if family != "llvm":
+            known = ", ".join(f"`{name}:…`" for name in DEVICE_TARGETS)
             raise TargetError(
-                f"no target `{source.target}`", hint="there are `llvm`, the CPU, and `linalg`, to look at"
+                f"no target `{source.target}`",
+                hint=f"there are `llvm`, the CPU, {known}, and `linalg`, to look at",
             )
         code = cpu.lower(module, source, uses, bool(sites), record)
     return Artifact(
@@ -84,6 +93,33 @@ def compile_source(
         resources=code.resources,
         stages=tuple(record.stages) if keep_stages else (),
         times=tuple((s.name, s.ms) for s in record.stages),
+    )
+
+
+def _device(
+    source: KernelSource,
+    module: ir.Module,
+    uses: tuple[ArgumentUse, ...],
+    sites: tuple[Site, ...],
+    record: Recorder,
+) -> Artifact:
+    """A kernel for a GPU-like device."""
+    lower = importlib.import_module(DEVICE_TARGETS[source.target.split(":")[0]]).lower
+    code = lower(module, source, record)
+    return Artifact(
+        key="",
+        kernel=source.function.name,
+        target=source.target,
+        entry=code.symbol,
+        binary=code.binary,
+        uses=uses,
+        workgroup=code.workgroup,
+        shared_bytes=code.device.shared_bytes,
+        sites=sites,
+        resources=code.resources,
+        stages=tuple(record.stages) if record.texts else (),
+        times=tuple((s.name, s.ms) for s in record.stages),
+        device=code.device,
     )
 
 

@@ -28,6 +28,7 @@ from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.streams import VectorizeStreams
 from pykern.source import KernelOptions
 
@@ -97,13 +98,15 @@ def llvm_pipeline() -> Pipeline:
     """Buffers to loops, and down to the llvm dialect."""
     return Pipeline(
         (
-            LowerTapes(),
+            LowerTapes(groups=True),
             ExpandFp8(),
             LowerLaunches(),  # kernels become loops too
             MakeNests(),
             UseArena(),  # after the last buffer was made
             LowerReports(),
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            VectorizeItems(),
+            LowerTapes(),
             HoistAtomics(),
             LowerAtomics(),
             Upstream("canonicalize,cse"),

@@ -1,0 +1,267 @@
+"""Arrays become one piece of memory each, indexed by one number; everything else of a launch is a word.
+
+Devices know pointers and 8-byte values. Elements that have no form in a device's memory are kept as
+integers of their size: bool as i8, bf16 as i16, index as i64, and floats that are changed by atomics
+the device has for integers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import TargetError
+from pykern.lowering.gpu.reports import REPORT
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, identity, index_constant, named, replace
+from pykern.passes.launch_arguments import update_type
+
+ARGUMENTS = "kern.arguments"
+"""Attribute of the flat kernel: "memory" or "word" for each argument."""
+MEMORY_OPERAND = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
+BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
+
+
+@dataclass(frozen=True)
+class FlattenMemory(Pass):
+    """Give kernels the signature of `pykern.abi`, "Device code".
+
+    In:  func.func over memrefs of any rank, indexed by loads, stores and atomics of kern.
+    Out: the same over memrefs of rank 1, in `space` where one is given; arguments are memory and i64.
+         With `words_in_memory` all words come in one more piece of memory, the last argument.
+    """
+
+    name: ClassVar[str] = "kern-flatten-memory"
+    space: str = ""
+    offsets: bool = False
+    words_in_memory: bool = False
+    float_atomics: bool = False
+    """Whether the device's atomics know floats."""
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            _Flattener(kernel, self).run()
+
+
+@dataclass
+class _Flat:
+    """An array as the device has it; `element` is what the kernel computes with."""
+
+    memory: ir.Value
+    offset: ir.Value | None
+    lengths: list[ir.Value]
+    strides: list[ir.Value]
+    element: ir.Type
+
+
+class _Flattener:
+    def __init__(self, kernel: ir.Operation, options: FlattenMemory) -> None:
+        self.kernel = kernel
+        self.options = options
+        self.block = kernels.body(kernel)
+        self.space = ir.Attribute.parse(options.space) if options.space else None
+        self.i64 = ir.IntegerType.get_signless(64)
+        self.top = ir.InsertionPoint(self.block.operations[0])
+        self.kinds: list[str] = []
+        self.words: ir.Value | None = None
+        self.next_word = 0
+
+    def run(self) -> None:
+        old = list(self.block.arguments)
+        report = REPORT in self.kernel.attributes
+        by_bits = set() if self.options.float_atomics else _changed_by_atomics(self.kernel)
+        if self.options.words_in_memory:
+            kind = self._memref_type(self.i64)
+            self.words = self.block.add_argument(kind, self.kernel.location)
+        with self.top, self.kernel.location:
+            for number, argument in enumerate(old):
+                if isinstance(argument.type, ir.MemRefType):
+                    is_report = report and number == len(old) - 1
+                    flat = self._array(argument, argument in by_bits, with_lengths=not is_report)
+                    self._rewrite(argument, flat)
+                else:
+                    argument.replace_all_uses_with(_from_word(self._word(), argument.type))
+        for op in named(self.kernel, *BUFFERS):
+            self._buffer(op, op.result in by_bits)
+        if self.words is not None:  # it was added first, and stands last
+            last = self.block.add_argument(self.words.type, self.kernel.location)
+            self.words.replace_all_uses_with(last)
+            self.block.erase_argument(len(old))
+        for _ in old:
+            self.block.erase_argument(0)
+        self.kernel.attributes[ARGUMENTS] = ir.ArrayAttr.get([ir.StringAttr.get(k) for k in self.kinds])
+        if "arg_attrs" in self.kernel.attributes:
+            del self.kernel.attributes["arg_attrs"]
+        update_type(self.kernel)
+
+    def _memref_type(self, element: ir.Type) -> ir.Type:
+        return ir.MemRefType.get([ir.ShapedType.get_dynamic_size()], element, memory_space=self.space)
+
+    def _word(self) -> ir.Value:
+        """The next word, an i64."""
+        self.kinds.append("word")
+        if self.words is None:
+            return self.block.add_argument(self.i64, self.kernel.location)
+        self.next_word += 1
+        return memref.LoadOp(self.words, [index_constant(self.next_word - 1)]).result
+
+    def _index(self) -> ir.Value:
+        return arith.IndexCastOp(ir.IndexType.get(), self._word()).result
+
+    def _array(self, argument: ir.Value, bits: bool, with_lengths: bool) -> _Flat:
+        kind = ir.MemRefType(argument.type)
+        self.kinds.append("memory")
+        memory = self.block.add_argument(
+            self._memref_type(stored_as(kind.element_type, bits)), argument.location
+        )
+        offset = self._index() if self.options.offsets else None
+        lengths = [self._index() for _ in range(kind.rank)] if with_lengths else []
+        dense = kind.rank == 0 or isinstance(kind.layout, ir.AffineMapAttr)
+        strides = _dense_strides(lengths) if dense else [self._index() for _ in range(kind.rank)]
+        if not with_lengths:
+            strides = _static_strides(kind.shape)
+        return _Flat(memory, offset, lengths, strides, kind.element_type)
+
+    def _buffer(self, op: ir.Operation, bits: bool) -> None:
+        """Shared and private memory, of rank 1 and with elements that memory has."""
+        kind = ir.MemRefType(op.result.type)
+        stored = stored_as(kind.element_type, bits)
+        total = [ir.ShapedType.get_dynamic_size()] if op.operands else [_product(kind.shape)]
+        flat_kind = ir.MemRefType.get(total, stored, memory_space=kind.memory_space)
+        with ir.InsertionPoint(op), op.location:
+            made = ir.Operation.create(op.name, results=[flat_kind], operands=list(op.operands)).result
+            if op.operands:
+                size = index_constant(max(1, stored.width // 8))
+                lengths = [arith.DivUIOp(op.operands[0], size).result]
+                strides = [index_constant(1)]
+            else:
+                lengths, strides = [index_constant(n) for n in kind.shape], _static_strides(kind.shape)
+        self._rewrite(op.result, _Flat(made, None, lengths, strides, kind.element_type))
+        op.erase()
+
+    def _rewrite(self, old: ir.Value, flat: _Flat) -> None:
+        for op in {identity(use.owner.operation): use.owner.operation for use in old.uses}.values():
+            if op.name == "memref.dim":
+                dim = kernels.is_constant(op.operands[1])
+                assert dim is not None, "lengths are asked for by number"
+                replace(op, [flat.lengths[dim]])
+                continue
+            if op.name not in MEMORY_OPERAND:
+                raise TargetError(f"`{op.name}` has no form on this device", span_of(op.location))
+            with ir.InsertionPoint(op), op.location:
+                _ACCESSES[op.name](op, flat)
+
+
+def stored_as(element: ir.Type, bits: bool = False) -> ir.Type:
+    """What an element is in memory; with `bits`, floats as integers."""
+    if isinstance(element, ir.IndexType):
+        return ir.IntegerType.get_signless(64)
+    if isinstance(element, ir.IntegerType) and element.width == 1:
+        return ir.IntegerType.get_signless(8)
+    if isinstance(element, ir.BF16Type) or (bits and isinstance(element, ir.FloatType)):
+        return ir.IntegerType.get_signless(element.width)
+    return element
+
+
+def to_memory(value: ir.Value, stored: ir.Type) -> ir.Value:
+    if value.type == stored:
+        return value
+    if isinstance(value.type, ir.IndexType):
+        return arith.IndexCastOp(stored, value).result
+    if isinstance(value.type, ir.FloatType):
+        return arith.BitcastOp(stored, value).result
+    return arith.ExtUIOp(stored, value).result
+
+
+def from_memory(value: ir.Value, element: ir.Type) -> ir.Value:
+    if value.type == element:
+        return value
+    if isinstance(element, ir.IndexType):
+        return arith.IndexCastOp(element, value).result
+    if isinstance(element, ir.FloatType):
+        return arith.BitcastOp(element, value).result
+    zero = arith.ConstantOp(value.type, 0).result
+    return arith.CmpIOp(arith.CmpIPredicate.ne, value, zero).result
+
+
+def _position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
+    place = flat.offset
+    for index, stride in zip(indices, flat.strides, strict=True):
+        one = kernels.is_constant(stride) == 1
+        term = index if one else arith.MulIOp(index, stride).result
+        place = term if place is None else arith.AddIOp(place, term).result
+    return index_constant(0) if place is None else place
+
+
+def _load(op: ir.Operation, flat: _Flat) -> None:
+    loaded = memref.LoadOp(flat.memory, [_position(flat, list(op.operands)[1:])]).result
+    replace(op, [from_memory(loaded, flat.element)])
+
+
+def _store(op: ir.Operation, flat: _Flat) -> None:
+    value = to_memory(op.operands[0], ir.MemRefType(flat.memory.type).element_type)
+    memref.StoreOp(value, flat.memory, [_position(flat, list(op.operands)[2:])])
+    op.erase()
+
+
+def _atomic(op: ir.Operation, flat: _Flat) -> None:
+    """Values stay what they were: the target's atomics know how the memory holds them."""
+    at = MEMORY_OPERAND[op.name]
+    operands = [*list(op.operands)[:at], flat.memory, _position(flat, list(op.operands)[at + 1 :])]
+    attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
+    made = ir.Operation.create(
+        op.name, results=[op.results[0].type], operands=operands, attributes=attributes
+    )
+    replace(op, [made.result])
+
+
+_ACCESSES: dict[str, Callable[[ir.Operation, _Flat], None]] = {
+    "memref.load": _load,
+    "memref.store": _store,
+    "kern.atomic_rmw": _atomic,
+    "kern.atomic_cas": _atomic,
+}
+
+
+def _changed_by_atomics(kernel: ir.Operation) -> set[ir.Value]:
+    """Memory of floats that atomics change."""
+    ops = find(kernel, lambda op: op.name in ("kern.atomic_rmw", "kern.atomic_cas"))
+    return {op.operands[MEMORY_OPERAND[op.name]] for op in ops}
+
+
+def _from_word(word: ir.Value, kind: ir.Type) -> ir.Value:
+    """A scalar from its word."""
+    if isinstance(kind, ir.IndexType):
+        return arith.IndexCastOp(kind, word).result
+    if isinstance(kind, ir.FloatType):
+        bits = word
+        if kind.width < 64:
+            bits = arith.TruncIOp(ir.IntegerType.get_signless(kind.width), word).result
+        return arith.BitcastOp(kind, bits).result
+    return word if kind.width == 64 else arith.TruncIOp(kind, word).result
+
+
+def _dense_strides(lengths: list[ir.Value]) -> list[ir.Value]:
+    if not lengths:
+        return []
+    strides = [index_constant(1)]
+    for length in reversed(lengths[1:]):
+        strides.insert(0, arith.MulIOp(strides[0], length).result)
+    return strides
+
+
+def _static_strides(shape: list[int]) -> list[ir.Value]:
+    return [index_constant(_product(shape[dim + 1 :])) for dim in range(len(shape))]
+
+
+def _product(lengths: list[int]) -> int:
+    total = 1
+    for n in lengths:
+        total *= n
+    return total

@@ -1,0 +1,73 @@
+"""Where a work-item of a device stands: dimensions of the launch on the axes of the grid.
+
+The last dimension runs along x, so that neighbours in memory are neighbours in a subgroup; the one
+before along y; all others together along z, the last of them fastest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+
+from pykern.abi import GRID_AXES, grid_axes
+from pykern.passes.kernels import index_constant
+
+AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Sizes of a group, one a dimension of the launch."""
+
+    size: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        return len(self.size)
+
+    @property
+    def total(self) -> int:
+        return math.prod(self.size)
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """The group's size along x, y, z."""
+        sizes = [
+            math.prod(self.size[d] for d in self.dimensions(axis)) for axis in range(grid_axes(self.rank))
+        ]
+        x, y, z = (*sizes, 1, 1, 1)[:GRID_AXES]
+        return x, y, z
+
+    def dimensions(self, axis: int) -> range:
+        """The dimensions on an axis, the fastest one last."""
+        last = self.rank - 1 - axis
+        return range(last + 1) if axis == GRID_AXES - 1 else range(last, last + 1)
+
+    def spread(self, axis: int, number: ir.Value, lengths: list[ir.Value]) -> dict[int, ir.Value]:
+        """Coordinates in the dimensions of an axis of the `number`-th place along it."""
+        dimensions = self.dimensions(axis)
+        placed: dict[int, ir.Value] = {}
+        for dim in reversed(dimensions):
+            if dim == dimensions[0]:
+                placed[dim] = number
+            else:
+                placed[dim] = arith.RemUIOp(number, lengths[dim]).result
+                number = arith.DivUIOp(number, lengths[dim]).result
+        return placed
+
+    def linear(self, local: list[ir.Value]) -> ir.Value:
+        """Row-major number of a work-item in its group."""
+        number = local[0]
+        for width, coordinate in zip(self.size[1:], local[1:], strict=True):
+            number = arith.AddIOp(arith.MulIOp(number, index_constant(width)).result, coordinate).result
+        return number
+
+
+def built_in(name: str, axis: int) -> ir.Value:
+    """``gpu.thread_id x`` and its like."""
+    dimension = ir.Attribute.parse(f"#gpu<dim {AXES[axis]}>")
+    kind = ir.IndexType.get()
+    return ir.Operation.create(f"gpu.{name}", results=[kind], attributes={"dimension": dimension}).result

@@ -1,0 +1,69 @@
+"""A flat kernel becomes a `gpu.func` in a module of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.lowering.gpu.grid import Grid
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+
+MODULE = "pykern"
+"""Name of the gpu.module."""
+SYMBOL_PREFIX = "kern_"
+"""Kernels get names that no function of a device library has."""
+
+
+@dataclass(frozen=True)
+class OutlineKernels(Pass):
+    """Move kernels into a gpu.module.
+
+    In:  func.func marked `kern.kernel` with flat arguments.
+    Out: gpu.func kernel, its block size known; helper functions that kernels call go along.
+    """
+
+    name: ClassVar[str] = "kern-outline-kernels"
+
+    def run(self, module: ir.Module) -> None:
+        functions = [op.operation for op in module.body.operations]
+        module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
+        with ir.InsertionPoint(module.body), module.operation.location:
+            device = ir.Operation.create(
+                "gpu.module", attributes={"sym_name": ir.StringAttr.get(MODULE)}, regions=1
+            )
+        body = device.regions[0].blocks.append()
+        for function in functions:
+            if "kern.kernel" in function.attributes:
+                _outline(function, body)
+            else:
+                body.append(function)
+
+
+def _outline(function: ir.Operation, body: ir.Block) -> None:
+    block = kernels.body(function)
+    size = kernels.integers(function, "kern.workgroup")
+    assert size is not None, "work-items are placed"
+    kept = {n: function.attributes[n] for n in function.attributes.keys() if n.startswith("kern.")}  # noqa: SIM118
+    symbol = SYMBOL_PREFIX + ir.StringAttr(function.attributes["sym_name"]).value
+    inputs = [a.type for a in block.arguments]
+    with ir.InsertionPoint(body), function.location:
+        made = ir.Operation.create(
+            "gpu.func",
+            attributes={
+                **kept,
+                "sym_name": ir.StringAttr.get(symbol),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, [])),
+                "gpu.kernel": ir.UnitAttr.get(),
+                "known_block_size": ir.DenseI32ArrayAttr.get(list(Grid(size).block)),
+            },
+            regions=1,
+        )
+    block.append_to(made.regions[0])
+    last = block.operations[len(block.operations) - 1].operation
+    with ir.InsertionPoint(last), last.location:
+        ir.Operation.create("gpu.return")
+    last.erase()
+    function.erase()

@@ -1,0 +1,161 @@
+"""A work-item finds its place: ids of kern become ids of the gpu dialect, work-items beyond the end do nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, scf
+
+from pykern.abi import grid_axes
+from pykern.dialect.memory import GuardOp
+from pykern.lowering.gpu.grid import Grid, built_in
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import index_constant, named, replace
+from pykern.passes.launch_arguments import update_type
+
+DEFAULT_GROUPS = {1: (256,), 2: (4, 64), 3: (2, 4, 32)}
+BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
+
+
+@dataclass(frozen=True)
+class PlaceWorkItems(Pass):
+    """Give ids their values, and put the body into a guard where the last groups may be partial.
+
+    In:  func.func marked `kern.kernel`, one work-item each.
+    Out: the same function, with the launch's words as arguments (`pykern.abi`, "Device code"), ids made of
+         gpu.thread_id and gpu.block_id; the body in an `scf.if` marked `kern.guard`, unless the counts are
+         known to be whole groups. `kern.workgroup` is set.
+    """
+
+    name: ClassVar[str] = "kern-place-work-items"
+    subgroup_size: int = 32
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            _place(kernel, self.subgroup_size)
+
+
+def default_group(rank: int) -> tuple[int, ...]:
+    """The group where the launch leaves it open."""
+    return DEFAULT_GROUPS.get(rank, (*(1,) * (rank - 2), 4, 64))
+
+
+@dataclass
+class _Words:
+    """The added arguments, with static facts in place of what is known."""
+
+    counts: list[ir.Value]
+    starts: list[ir.Value]
+    steps: list[ir.Value]
+    first: list[ir.Value]
+
+
+def _place(kernel: ir.Operation, subgroup_size: int) -> None:
+    rank = kernels.rank(kernel)
+    grid = Grid(kernels.integers(kernel, "kern.workgroup") or default_group(rank))
+    kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(grid.size))
+    known = kernels.integers(kernel, "kern.ndrange")
+    body = list(kernels.body(kernel).operations)
+    words = _add_words(kernel, rank)
+    with ir.InsertionPoint(body[0]), kernel.location:
+        if known is not None:
+            words.counts = [index_constant(n) for n in known]
+        sizes = [index_constant(n) for n in grid.size]
+        groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(words.counts, sizes, strict=True)]
+        local, group = _positions(grid, sizes, groups, words)
+        items = [
+            arith.AddIOp(arith.MulIOp(at, width).result, inner).result
+            for at, width, inner in zip(group, sizes, local, strict=True)
+        ]
+        coordinates = [_coordinate(words, dim, item) for dim, item in enumerate(items)]
+        number = grid.linear(local)
+        subgroup = index_constant(subgroup_size)
+        single = {
+            "kern.subgroup_size": subgroup,
+            "kern.local_linear_id": number,
+            "kern.lane_id": arith.RemUIOp(number, subgroup).result,
+            "kern.subgroup_id": arith.DivUIOp(number, subgroup).result,
+        }
+        inside = _inside(items, words.counts, grid, known)
+    tables = {
+        "kern.global_id": coordinates, "kern.local_id": local, "kern.group_id": group, "kern.group_size": sizes,
+        "kern.num_groups": groups, "kern.ndrange": words.counts,
+    }  # fmt: skip
+    if inside is not None:
+        _guard(kernel, [op.operation for op in body[:-1]], inside, body[-1].operation)
+    for op in named(kernel, *tables):
+        replace(op, [tables[op.name][op.opview.dim]])
+    for op in named(kernel, *single):
+        replace(op, [single[op.name]])
+
+
+def _add_words(kernel: ir.Operation, rank: int) -> _Words:
+    block = kernels.body(kernel)
+
+    def word() -> ir.Value:
+        return block.add_argument(ir.IndexType.get(), kernel.location)
+
+    words = _Words([], [], [], [])
+    for _ in range(rank):
+        words.counts.append(word())
+        if "kern.plain" not in kernel.attributes:
+            words.starts.append(word())
+            words.steps.append(word())
+    words.first = [word() for _ in range(grid_axes(rank))]
+    update_type(kernel)
+    return words
+
+
+def _positions(
+    grid: Grid, sizes: list[ir.Value], groups: list[ir.Value], words: _Words
+) -> tuple[list[ir.Value], list[ir.Value]]:
+    """The place in the group and the group's, one value a dimension."""
+    local: dict[int, ir.Value] = {}
+    group: dict[int, ir.Value] = {}
+    for axis, first in enumerate(words.first):
+        local |= grid.spread(axis, built_in("thread_id", axis), sizes)
+        group |= grid.spread(axis, arith.AddIOp(built_in("block_id", axis), first).result, groups)
+    return [local[d] for d in range(grid.rank)], [group[d] for d in range(grid.rank)]
+
+
+def _coordinate(words: _Words, dim: int, item: ir.Value) -> ir.Value:
+    if not words.starts:
+        return item
+    return arith.AddIOp(words.starts[dim], arith.MulIOp(item, words.steps[dim]).result).result
+
+
+def _inside(
+    items: list[ir.Value], counts: list[ir.Value], grid: Grid, known: tuple[int, ...] | None
+) -> ir.Value | None:
+    """Whether the work-item exists; None where all do."""
+    tests = [
+        arith.CmpIOp(arith.CmpIPredicate.slt, item, count).result
+        for dim, (item, count) in enumerate(zip(items, counts, strict=True))
+        if known is None or known[dim] % grid.size[dim]
+    ]
+    inside = tests[0] if tests else None
+    for test in tests[1:]:
+        inside = arith.AndIOp(inside, test).result
+    return inside
+
+
+def _guard(kernel: ir.Operation, ops: list[ir.Operation], inside: ir.Value, end: ir.Operation) -> None:
+    """Put the ops into a branch; memory belongs to the group and stays outside."""
+    with ir.InsertionPoint(end), kernel.location:
+        branch = scf.IfOp(inside)
+    with ir.InsertionPoint(branch.then_block), kernel.location:
+        GuardOp.create()
+        last = scf.YieldOp([]).operation
+    for op in ops:
+        if op.name in BUFFERS and not _sized(op):
+            op.move_before(branch.operation)
+        else:
+            op.move_before(last)
+
+
+def _sized(op: ir.Operation) -> bool:
+    """Whether a buffer takes a value that the kernel computes."""
+    return bool(op.operands) and not isinstance(op.operands[0].owner, ir.Block)

@@ -1,0 +1,53 @@
+"""The passes from the kern stage to a spirv.module, in order, each with the reason for its place."""
+
+from __future__ import annotations
+
+from pykern.lowering.gpu.collectives import LowerCollectives
+from pykern.lowering.gpu.flat_memory import FlattenMemory
+from pykern.lowering.gpu.float_atomics import ExpandFloatAtomics
+from pykern.lowering.gpu.outline import OutlineKernels
+from pykern.lowering.gpu.reports import LowerDeviceReports
+from pykern.lowering.gpu.split_guards import SplitGuards
+from pykern.lowering.gpu.work_items import PlaceWorkItems
+from pykern.lowering.spirv.entry_points import MarkEntryPoints
+from pykern.lowering.spirv.finish import FinishSpirv
+from pykern.lowering.spirv.flavour import Flavour
+from pykern.lowering.spirv.memory import LowerSpirvMemory
+from pykern.lowering.spirv.small_types import KeepBf16AsBits
+from pykern.passes.expand_fp8 import ExpandFp8
+from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.vector_math.expand import ExpandMath
+
+
+def spirv_pipeline(flavour: Flavour) -> Pipeline:
+    """From work-items to the spirv dialect."""
+    return Pipeline(
+        (
+            ExpandFp8(),  # everything below sees bytes
+            PlaceWorkItems(),
+            SplitGuards(),  # while guards are still marked
+            LowerCollectives(),  # after everybody reaches them
+            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            LowerDeviceReports(),  # it adds the last argument
+            FlattenMemory(
+                space=f"#spirv.storage_class<{flavour.space}>", offsets=True, words_in_memory=flavour.vulkan
+            ),
+            ExpandFloatAtomics(),  # wants memory of integers
+            Upstream("canonicalize,cse"),
+            Upstream("int-range-optimizations,canonicalize,cse"),
+            Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            Upstream("arith-expand{include-bf16=true}"),  # at once: canonicalization would join them again
+            ExpandMath(),  # accurate to 2 ulp everywhere; drivers' own functions are not
+            KeepBf16AsBits(),  # what is left of bf16 only travels
+            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            Upstream("convert-math-to-funcs,inline"),  # integer powers become a loop
+            Upstream("expand-strided-metadata,lower-affine"),
+            LowerSpirvMemory(),  # last look at kern ops; what follows may not merge loads
+            OutlineKernels(),
+            MarkEntryPoints(),
+            Upstream("scf-for-to-while"),  # a zero-trip scf.for reads an uninitialised variable otherwise
+            Upstream("convert-math-to-spirv,convert-gpu-to-spirv{use-64bit-index=true}"),
+            FinishSpirv(flavour.vulkan),
+        )
+    )

@@ -1,0 +1,37 @@
+"""The SPIR-V targets: a kern module to a binary that an OpenCL or Vulkan driver takes.
+
+Comes in: a module on the kern stage. Goes out: `KernelBinary`. Read next: `flavour`, `pipeline`, `binary`.
+"""
+
+from __future__ import annotations
+
+import time
+
+from mlir import ir
+
+from pykern.artifact import DeviceCode
+from pykern.lowering.gpu.flat_memory import ARGUMENTS
+from pykern.lowering.gpu.target import KernelBinary, Record
+from pykern.lowering.spirv.binary import assemble, prepare
+from pykern.lowering.spirv.flavour import flavour as flavour_of
+from pykern.lowering.spirv.pipeline import spirv_pipeline
+from pykern.passes import kernels
+from pykern.passes.kernels import find
+from pykern.source import KernelSource
+
+
+def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
+    """Lower and assemble. Raises `TargetError` for a target or an op that there is not."""
+    flavour = flavour_of(source.target)
+    prepare(module, flavour)
+    spirv_pipeline(flavour).run(module, record, texts=record.texts)
+    entry = find(module.operation, lambda op: op.name == "spirv.func" and ARGUMENTS in op.attributes)[0]
+    arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entry.attributes[ARGUMENTS]))
+    workgroup = kernels.integers(entry, "kern.workgroup") or ()
+    dynamic = source.launch.shared
+    started = time.perf_counter()
+    binary, text = assemble(module, flavour)
+    record.add("spirv-assemble", text if record.texts else "", started)
+    symbol = ir.StringAttr(entry.attributes["sym_name"]).value
+    code = DeviceCode("spirv", arguments, offsets=True, dynamic_shared=dynamic)
+    return KernelBinary(binary, symbol, workgroup, code, {"binary_bytes": len(binary)})
