@@ -66,11 +66,11 @@ class Demotion:
     def _repeatable(self, slot: ir.Value, kind: ir.Type) -> ir.Value:
         loaded = self.slots.load(slot, kind)
         self.slot_loads.add(loaded)
-        self.uniform._vary([loaded])
+        self.uniform.vary([loaded])
         if loaded.owner.operation.name == "arith.trunci":
             inner = loaded.owner.operation.operands[0]
             self.slot_loads.add(inner)
-            self.uniform._vary([inner])
+            self.uniform.vary([inner])
         return loaded
 
     def _varying(self, values) -> list[int]:
@@ -160,7 +160,7 @@ class Demotion:
         for old, new in zip(kept, made.results, strict=True):
             old.replace_all_uses_with(new)
             if not self.uniform.is_uniform(old):
-                self.uniform._vary([new])
+                self.uniform.vary([new])
         self._load_after_moved(op, made, slots)
         self.holds_meeting.discard(identity(op))
         self.holds_meeting.add(identity(made))
