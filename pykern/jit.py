@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from pykern import program_reference
 from pykern.capture import FunctionText, Guard, function_source, function_text
+from pykern.devices import OVERRIDE, current_device
 from pykern.errors import KernelError, KernelTypeError, LaunchError
 from pykern.kernel import _annotations, _holds
 from pykern.placing import place
@@ -35,6 +37,7 @@ class Program:
     Calling it runs it and returns fresh NumPy arrays. Keywords beside the parameters: ``out`` (an array, or
     a tuple of arrays, one for each result, to write into) and ``donate`` (parameter numbers whose arrays
     the program may use as memory, for a result above all). `lower` shows every stage without running.
+    On the device ``python`` (``PYKERN_DEVICE``, ``with pk.device("python")``) the function itself runs, over NumPy.
     """
 
     __pykern_program__ = True
@@ -112,14 +115,25 @@ class Program:
         if self._simple and not keywords and donate is None:
             key = (out is None, *map(_kind, args))
             plan = plans.get(key)
-            if plan is not None:
+            if plan is not None and OVERRIDE["device"] is None:
                 return self._with_plan(plan, list(map(_value, args)), out)
+        if current_device() == "python":
+            return self._run_in_python(args, out, donate, keywords)
         arguments = describe(self._bind(args, keywords), self.annotations)
         donated = self._donated(donate) if out is None else ()
         plan = self._plan(source, arguments, donated)
         if key is not None and len(args) == len(plan.names) and None not in key:
             plans[key] = plan
         return self._with_plan(plan, arguments.values, out)
+
+    def _run_in_python(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
+        """On the reference device; a program that another one calls there is the plain function."""
+        self._donated(donate)
+        if program_reference.is_inside():
+            return self.__wrapped__(*args, **keywords)
+        values = self._bind(args, keywords)
+        parameters = describe(values, self.annotations).parameters
+        return program_reference.run(self.__wrapped__, values, parameters, out, bool(self.derivatives))
 
     def _plans_of(self, source: Any) -> dict[Any, Plan]:
         """The plans found by kinds of arguments alone, for what captured names mean now."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from pykern.errors import KernelError, KernelTypeError
 from pykern.runtime import reference as _reference
+from pykern.runtime.reference_elementwise import on_arrays as _on_arrays
 from pykern.types import DType
 
 e, pi, tau, inf, nan = math.e, math.pi, math.tau, math.inf, math.nan
@@ -28,6 +29,11 @@ def _builtin(function: Callable) -> Callable:
     function.__pykern_builtin__ = function.__name__  # type: ignore[attr-defined]
     __all__.append(function.__name__)
     return function
+
+
+def _counts(function: Callable) -> Callable:
+    """Arrays of counts of bits hold bytes, as NumPy's."""
+    return _on_arrays(function, "u1")
 
 
 def from_callable(value: object) -> str | None:
@@ -255,24 +261,28 @@ def _same_bits(old: Any, expected: Any, dtype: DType) -> bool:
 
 
 @_builtin
+@_on_arrays
 def cast(x: Any, dtype: DType) -> Any:
     """`x` as `dtype`: float to integer truncates, saturates, NaN gives 0; integers wrap."""
     return _reference.cast(x, dtype)
 
 
 @_builtin
+@_on_arrays
 def where(condition: Any, a: Any, b: Any) -> Any:
     """`a` where `condition` holds, else `b`, both in their common type."""
     return _reference.where(condition, a, b)
 
 
 @_builtin
+@_on_arrays
 def minimum(*values: Any) -> Any:
     """The least value; NaN wins."""
     return _reference.extremum(values, "minimum")
 
 
 @_builtin
+@_on_arrays
 def maximum(*values: Any) -> Any:
     """The greatest value; NaN wins."""
     return _reference.extremum(values, "maximum")
@@ -291,12 +301,14 @@ def cdiv(a: Any, b: Any) -> Any:
 
 
 @_builtin
+@_counts
 def popcount(x: Any) -> int:
     """Number of bits set."""
     return (builtins.int(x) & ((1 << _reference.bits_of(x)) - 1)).bit_count()
 
 
 @_builtin
+@_counts
 def clz(x: Any) -> int:
     """Number of zero bits before the first one."""
     width = _reference.bits_of(x)
@@ -317,7 +329,7 @@ def _define_mathematics() -> None:
 
         function.__name__ = function.__qualname__ = name
         function.__doc__ = text
-        globals()[name] = _builtin(function)
+        globals()[name] = _builtin(_on_arrays(function))
 
 
 _define_mathematics()

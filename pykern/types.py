@@ -66,6 +66,11 @@ class DType:
             return np.dtype(getattr(ml_dtypes, _FROM_ML_DTYPES[self.name]))
         return np.dtype(_NUMPY_NAMES[self.name])
 
+    @property
+    def dtype(self) -> Any:
+        """The same: NumPy asks here, so that ``x.astype(pk.f32)`` and ``np.zeros(3, pk.f32)`` are what they say."""
+        return self.numpy
+
     def __call__(self, value: Any) -> Any:
         """Cast `value`; on the ``python`` device this gives a NumPy scalar."""
         from pykern.language import cast

@@ -152,7 +152,10 @@ def _where(args: list[Scalar], fastmath: bool) -> Scalar:
 def _fma(args: list[Scalar], fastmath: bool) -> Scalar:
     a, b, c = _three("fma", args)
     dtype = unary_math(promote(promote(a.dtype, b.dtype), c.dtype))
-    return Scalar(dtype, math.FmaOp(*(materialise(convert(v, dtype)) for v in (a, b, c))).result)
+    # 16 bits have no such instruction, and LLVM would call the C runtime
+    wide = f64 if dtype.bits == 16 else dtype
+    values = [materialise(convert(convert(v, dtype), wide)) for v in (a, b, c)]
+    return convert(Scalar(wide, math.FmaOp(*values).result), dtype)
 
 
 def _clamp(args: list[Scalar], fastmath: bool) -> Scalar:

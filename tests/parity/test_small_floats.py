@@ -89,3 +89,20 @@ def test_f64_to_f16_rounds_once() -> None:
     copy(y, x, ndrange=x.size)
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(y, x.astype(np.float16))
+
+
+@pk.kernel
+def fused(y, a, b, c):
+    i = pk.index()
+    y[i] = pk.fma(a[i], b[i], c[i])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+def test_fma(dtype):
+    random = np.random.default_rng(5)
+    a, b, c = (random.standard_normal(333).astype(dtype) for _ in range(3))
+    c[::3] = -(a * b)[::3]  # what is left is the rounding of the product
+    here, there = np.zeros(333, dtype), np.zeros(333, dtype)
+    fused(here, a, b, c, ndrange=333)
+    fused(there, a, b, c, ndrange=333, device="python")
+    np.testing.assert_array_equal(here, there)

@@ -1,0 +1,54 @@
+"""Functions of numbers on NumPy arrays, element by element: what array programs on the reference device call.
+
+Comes in: a function of the language that takes scalars. Goes out: one that takes arrays, too, and broadcasts.
+Python's own numbers stay weak, the type of the result is what the function gives for one element.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+
+def on_arrays(function: Callable, dtype: str | None = None) -> Callable:
+    """The function, of arrays as well. `dtype`: what arrays of results hold where elements do not say."""
+
+    @functools.wraps(function)
+    def either(*args: Any, **keywords: Any) -> Any:
+        for value in args:
+            if getattr(value, "ndim", 0) and type(value).__module__ == "numpy":
+                return _each(function, args, keywords, dtype)
+        return function(*args, **keywords)
+
+    return either
+
+
+def _each(function: Callable, args: tuple, keywords: dict[str, Any], dtype: str | None) -> Any:
+    import numpy as np
+
+    taken = [n for n, value in enumerate(args) if isinstance(value, np.ndarray)]
+    arrays = np.broadcast_arrays(*(args[n] for n in taken))
+
+    def at(elements: list[Any]) -> Any:
+        given = list(args)
+        for n, element in zip(taken, elements, strict=True):
+            given[n] = element
+        return function(*given, **keywords)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sample = at([a.dtype.type(1) for a in arrays])
+        results = [at(list(elements)) for elements in zip(*(a.flat for a in arrays), strict=True)]
+    shape = arrays[0].shape
+    if isinstance(sample, tuple):
+        columns = zip(*results, strict=True) if results else ((),) * len(sample)
+        return tuple(_array(c, s, shape, dtype) for c, s in zip(columns, sample, strict=True))
+    return _array(results, sample, shape, dtype)
+
+
+def _array(results: Any, sample: Any, shape: tuple[int, ...], dtype: str | None) -> Any:
+    import numpy as np
+
+    return np.array(list(results), dtype or np.asarray(sample).dtype).reshape(shape)
