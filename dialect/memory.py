@@ -44,7 +44,10 @@ class SharedOp(BufferOp):
 
 @kern_op
 class DynamicSharedOp(KernOp):
-    """A buffer that the work-items of a group share, as many elements as fit in `bytes`. One a kernel.
+    """A buffer that the work-items of a group share, as many elements as fit in `bytes`.
+
+    One a kernel, and one for its shadow where the kernel is differentiated.
+
 
     ``%t = "kern.dynamic_shared"(%bytes) : (index) -> memref<?xf32, #gpu.address_space<workgroup>>``
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith, func, memref, scf
+from mlir.dialects import arith, func, llvm, memref, scf
 
 from pykern.dialect.memory import PrivateOp
 from pykern.passes import kernels
@@ -58,10 +58,7 @@ class LowerTapes(Pass):
             for word in (BASE, USED, CAPACITY):
                 _put(tape, word, _integer(0))
         with ir.InsertionPoint(block.operations[len(block.operations) - 1]), kernel.location:
-            ir.Operation.create(
-                "func.call", operands=[_pointer(_get(tape, BASE))],
-                attributes={"callee": ir.FlatSymbolRefAttr.get("free")},
-            )  # fmt: skip
+            llvm.call(None, [_pointer(_get(tape, BASE))], [], [], callee="free")
         return tape
 
 
@@ -100,7 +97,9 @@ def _declare(module: ir.Module) -> None:
     pointer, word = ir.Type.parse("!llvm.ptr"), _i64()
     with ir.InsertionPoint.at_block_begin(module.body), ir.Location.unknown():
         func.FuncOp("realloc", ir.FunctionType.get([pointer, word], [pointer]), visibility="private")
-        func.FuncOp("free", ir.FunctionType.get([pointer], []), visibility="private")
+        if "free" not in known:  # as the lowering of memref declares it, which looks for it
+            parsed = ir.Module.parse("llvm.func @free(!llvm.ptr)")
+            parsed.body.operations[0].operation.clone()
         grow = func.FuncOp(GROW, ir.FunctionType.get([word, word], [word]))
         grow.operation.attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("noinline")])
         with ir.InsertionPoint(grow.add_entry_block()):

@@ -20,6 +20,7 @@ from pykern.passes.autodiff.direct.shadow_arguments import shadow_type
 from pykern.passes.autodiff.raised.clone import clone_block
 from pykern.passes.autodiff.raised.reverse import reverse
 from pykern.passes.autodiff.raised.values import is_float, zeros_like
+from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.framework import Upstream, run_pass
 from pykern.passes.kernels import body, find, kernels, named
 from pykern.passes.raise_to_linalg.raising import raisable
@@ -37,7 +38,8 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
     active = _active(primal.parameters, derivative.active)
     for number in active:
         argument = body(next(kernels(module))).arguments[number]
-        shadow_type(argument, f"argument {number + 1}", strided=False)  # refuses integers
+        kind = shadow_type(argument, f"argument {number + 1}", strided=False)  # refuses integers
+        _refuse_bytes(kind, argument)
     reason = raisable(module)
     if reason is not None:
         raise reason
@@ -93,6 +95,17 @@ def _refuse_run_time_lengths(program: func.FuncOp) -> None:
         raise NotRaisable(
             "a loop's length is data: its raised form has an array of a length known only when it runs",
             span_of(found[0].location),
+            'differentiate it with level="direct"',
+        )
+
+
+def _refuse_bytes(kind: ir.Type, argument: ir.Value) -> None:
+    """Whole arrays of fp8 are not added up."""
+    element = ir.MemRefType(kind).element_type
+    if flow_type(element) != element:
+        raise NotRaisable(
+            "derivatives of fp8 are summed up work-item by work-item",
+            span_of(argument.owner.owner.location),
             'differentiate it with level="direct"',
         )
 

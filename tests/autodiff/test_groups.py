@@ -117,3 +117,133 @@ def test_a_tie_is_shared():
     expected = np.zeros(16)
     expected[[2, 5]] = 0.5 * np.exp(3.0)
     np.testing.assert_allclose(dx, expected)
+
+
+@pk.kernel
+def sized_at_launch(y, x):
+    """One array, also where it is asked for in a loop; the tape grows beside it."""
+    i, lane = pk.index(), pk.local_index(0)
+    s = 0.0
+    for turn in range(3):
+        t = pk.shared(None, pk.f64)
+        if turn == 0:
+            t[lane] = x[i] * x[i]
+        pk.barrier()
+        s += t[len(t) - 1 - lane] * x[i]
+        pk.barrier()
+        t[lane] *= s
+        pk.barrier()
+    y[i] = s
+
+
+@pk.kernel
+def kept_in_a_loop(y, x):
+    """Private and shared memory in a loop keep what they hold, and so do their shadows."""
+    i, lane = pk.index(), pk.local_index(0)
+    s = 0.0
+    for turn in range(3):
+        p, t = pk.private(2, pk.f64), pk.shared(16, pk.f64)
+        if turn == 0:
+            p[0] = x[i] * 3.0
+            t[lane] = x[i] * x[i]
+        pk.barrier()
+        s += x[i] * p[0] + pk.sin(t[15 - lane])
+    y[i] = s
+
+
+def test_shared_memory_sized_at_launch():
+    args = (np.zeros(32), random.random(32))
+    pk.check_grads(sized_at_launch, args, ndrange=32, workgroup=16, shared_bytes=128)
+
+
+def test_memory_asked_for_in_a_loop():
+    pk.check_grads(kept_in_a_loop, (np.zeros(32), random.random(32)), ndrange=32, workgroup=16)
+
+
+@pk.kernel
+def reduction(y, x, z, kind: pk.static):
+    i = pk.index()
+    y[i] = pk.subgroup_reduce(x[i] * z[i], kind) * z[i] + pk.group_reduce(x[i] + z[i], kind)
+
+
+@pk.kernel
+def scan(y, x, z, kind: pk.static):
+    i = pk.index()
+    s = pk.subgroup_scan(x[i] * z[i], kind)
+    e = pk.subgroup_scan(x[i] + z[i], kind, exclusive=True)
+    y[i] = s * z[i] + (e if pk.lane_index() > 0 else 0.0)
+
+
+@pk.kernel
+def shuffles(y, x, z):
+    i, lane = pk.index(), pk.lane_index()
+    a = pk.subgroup_shuffle(x[i] * z[i], lane ^ 1)
+    b = pk.subgroup_shuffle(x[i], lane // 4 * 4)
+    y[i] = a * z[i] + b * b + pk.subgroup_broadcast(z[i], 5)
+
+
+@pk.kernel
+def butterfly(y, x, z):
+    """A sum over the subgroup by shuffles, in a loop that reads again what it made."""
+    i, lane = pk.index(), pk.lane_index()
+    s, step = x[i], 1
+    while step < pk.subgroup_size():
+        s = s * z[i] + pk.subgroup_shuffle(s, lane ^ step)
+        step *= 2
+    y[i] = s
+
+
+ITEMS = [(64, 32), (50, 16), (40, 64)]
+"""Work-items and groups: whole subgroups; groups smaller than one, the last in part; a subgroup in part."""
+
+
+@pytest.mark.parametrize("kind", ["add", "mul", "min", "max"])
+@pytest.mark.parametrize("kernel", [reduction, scan])
+@pytest.mark.parametrize(("n", "group"), ITEMS)
+def test_collectives(kernel, kind, n, group):
+    x, z = random.random(n) + 0.4, random.random(n) + 0.4
+    pk.check_grads(kernel, (np.zeros(n), x, z, kind), ndrange=n, workgroup=group)
+
+
+@pytest.mark.parametrize("kernel", [reduction, scan])
+@pytest.mark.parametrize("zeros", [[3], [0, 7], [15, 31]])
+def test_products_with_zeros(kernel, zeros):
+    """The product of the others is the derivative, also by a factor that is zero."""
+    x, z = random.random(32) + 0.6, random.random(32) + 0.6
+    x[zeros] = 0.0
+    pk.check_grads(kernel, (np.zeros(32), x, z, "mul"), ndrange=32, workgroup=16)
+
+
+@pytest.mark.parametrize(("n", "group"), [(64, 32), (64, 64)])
+def test_shuffles(n, group):
+    args = (np.zeros(n), random.random(n), random.random(n))
+    pk.check_grads(shuffles, args, ndrange=n, workgroup=group)
+    pk.check_grads(butterfly, args, ndrange=n, workgroup=group, rtol=1e-5)
+
+
+@pk.kernel
+def greatest_so_far(y, x):
+    i = pk.index()
+    y[i] = pk.subgroup_scan(x[i], "max")
+
+
+def test_a_tie_in_a_scan_is_shared():
+    x, dx, dy = np.array([1.0, 3.0, 2.0, 3.0, 5.0]), np.zeros(5), np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    pk.autodiff(greatest_so_far)(pk.Dup(np.zeros(5), dy.copy()), pk.Dup(x, dx), ndrange=5, workgroup=8)
+    np.testing.assert_allclose(dx, [1, 2 + 4 + 8 / 2, 0, 8 / 2, 16])
+    tangent, out = np.array([1.0, 2.0, 4.0, 8.0, 16.0]), np.zeros(5)
+    forward = pk.autodiff(greatest_so_far, mode="forward")
+    forward(pk.Dup(np.zeros(5), out), pk.Dup(x, tangent), ndrange=5, workgroup=8)
+    np.testing.assert_allclose(out, [1, 2, 2, (2 + 8) / 2, 16])
+
+
+def test_a_shuffle_from_where_nobody_is():
+    """A lane that is not there gives a work-item its own value."""
+    x, dx = random.random(5), np.zeros(5)
+    pk.autodiff(from_ahead)(pk.Dup(np.zeros(5), np.ones(5)), pk.Dup(x, dx), ndrange=5, workgroup=5)
+    np.testing.assert_array_equal(dx, [0, 0, 1, 2, 2])
+
+
+@pk.kernel
+def from_ahead(y, x):
+    y[pk.index()] = pk.subgroup_shuffle(x[pk.index()], min(pk.lane_index() + 2, 7))

@@ -55,12 +55,6 @@ def through_memory(out, x, t):
     out[i] = t[i]
 
 
-@pk.kernel
-def shuffled(out, x):
-    i = pk.index()
-    out[i] = pk.subgroup_shuffle(x[i], 31 - pk.local_index(0))  # here
-
-
 def dup(n: int = 8) -> pk.Dup:
     return pk.Dup(np.ones(n), np.ones(n))
 
@@ -105,11 +99,6 @@ def test_refused_on_every_level(name):
     kernel, args, reason = REFUSED[name]
     with pytest.raises(pk.NotDifferentiable, match=reason):
         pk.autodiff(kernel)(*args(), ndrange=8)
-
-
-def test_shuffle_is_refused():
-    with pytest.raises(pk.NotDifferentiable, match="subgroup_shuffle"):
-        pk.autodiff(shuffled)(dup(32), dup(32), ndrange=32, workgroup=32)
 
 
 def test_a_cell_of_ones_own_is_fine():

@@ -13,7 +13,7 @@ from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
 from pykern.passes.autodiff.rules import table
 
-LOCAL = ("kern.shared", "kern.private")
+LOCAL = ("kern.shared", "kern.dynamic_shared", "kern.private")
 _TRANSPARENT = ("kern.stop_gradient",)
 
 

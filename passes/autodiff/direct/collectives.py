@@ -16,6 +16,11 @@ from pykern.dialect.collectives import (
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import LaneIdOp
 from pykern.errors import NotDifferentiable
+from pykern.passes.autodiff.direct import lanes
+
+_REDUCTIONS = ("kern.subgroup_reduce", "kern.group_reduce")
+_SCANS = {"kern.subgroup_scan": False, "kern.subgroup_exclusive_scan": True}
+"""Scans, and whether they leave out the lane itself."""
 
 if TYPE_CHECKING:
     from pykern.passes.autodiff.direct.sweep import Sweep
@@ -39,17 +44,27 @@ def collective_tangent(op: ir.Operation, values: dict[ir.Value, ir.Value], tange
         return create(tangent, values[op.operands[1]])
     if kind == "add":
         return create("add", tangent)
-    if op.name in ("kern.subgroup_reduce", "kern.group_reduce") and kind in ("min", "max"):
+    if op.name in _REDUCTIONS and kind in ("min", "max"):
         wins, zero, count = _winners(op, values[op.operands[0]], values[op.results[0]])
         return arith.DivFOp(create("add", arith.SelectOp(wins, tangent, zero).result), count).result
+    value, scanned = values[op.operands[0]], values[op.results[0]]
+    if op.name in _REDUCTIONS and kind == "mul":
+        return create("add", arith.MulFOp(lanes.product_factor(create, value), tangent).result)
+    if op.name in _SCANS and kind == "mul":
+        return lanes.product_scan_tangent(value, tangent, _SCANS[op.name])
+    if op.name in _SCANS and kind in ("min", "max"):
+        return lanes.extreme_scan_tangent(value, scanned, tangent, _SCANS[op.name])
     raise _refused(op, kind)
 
 
 def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> ir.Value:
     kind = ir.StringAttr(op.attributes["kind"]).value if "kind" in op.attributes else ""
-    if op.name in ("kern.subgroup_reduce", "kern.group_reduce") and kind in ("add", "min", "max"):
+    primal = sweep.recall.primal
+    if op.name in _REDUCTIONS and kind in ("add", "mul", "min", "max"):
         reduce = type(op.opview).create
         total = reduce("add", adjoint)
+        if kind == "mul":
+            return arith.MulFOp(lanes.product_factor(reduce, primal(op.operands[0])), total).result
         return total if kind == "add" else _to_winners(sweep, op, total)
     if op.name == "kern.subgroup_scan" and kind == "add":  # the sum over this lane and those behind it
         total = SubgroupReduceOp.create("add", adjoint)
@@ -59,10 +74,15 @@ def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> ir.Value:
         return arith.SubFOp(total, SubgroupScanOp.create("add", adjoint)).result
     if op.name == "kern.subgroup_broadcast":
         total = SubgroupReduceOp.create("add", adjoint)
-        chosen = arith.CmpIOp(
-            arith.CmpIPredicate.eq, LaneIdOp.create(), sweep.recall.primal(op.operands[1])
-        ).result
+        chosen = arith.CmpIOp(arith.CmpIPredicate.eq, LaneIdOp.create(), primal(op.operands[1])).result
         return arith.SelectOp(chosen, total, _number(adjoint.type, 0.0)).result
+    if op.name == "kern.subgroup_shuffle":
+        return lanes.shuffle_adjoint(primal(op.operands[1]), adjoint)
+    if op.name in _SCANS and kind == "mul":
+        return lanes.product_scan_adjoint(primal(op.operands[0]), adjoint, _SCANS[op.name])
+    if op.name in _SCANS and kind in ("min", "max"):
+        value, scanned = primal(op.operands[0]), primal(op.results[0])
+        return lanes.extreme_scan_adjoint(value, scanned, adjoint, _SCANS[op.name])
     raise _refused(op, kind)
 
 

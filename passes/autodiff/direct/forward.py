@@ -14,13 +14,12 @@ from mlir.dialects import memref
 
 from pykern.dialect.atomics import AtomicRmwOp
 from pykern.dialect.collectives import COLLECTIVES
-from pykern.dialect.memory import BarrierOp
 from pykern.dialect.tape import PopOp, PushOp
 from pykern.passes import kernels
-from pykern.passes.autodiff.direct.activity import LOCAL, Activity
+from pykern.passes.autodiff.direct.activity import Activity
 from pykern.passes.autodiff.direct.collectives import collective_tangent
 from pykern.passes.autodiff.direct.copying import copy_of
-from pykern.passes.autodiff.direct.memory import refuse_atomic, shadow_of_local
+from pykern.passes.autodiff.direct.memory import local_shadows, refuse_atomic
 from pykern.passes.autodiff.direct.shadow_arguments import replace_function
 from pykern.passes.autodiff.direct.sharing import MEMORY_AT
 from pykern.passes.autodiff.direct.sweep import no_rule, zero
@@ -71,6 +70,7 @@ class _Tangents:
                 self.shadows[argument] = shadow
             else:
                 self.tangents[argument] = memref.LoadOp(shadow, []).result
+        self.shadows.update(local_shadows(self.kernel, self.activity, self.values))
         self._block(kernels.body(self.kernel))
 
     def _block(self, block: ir.Block, carried: list[int] | None = None) -> None:
@@ -151,12 +151,7 @@ class _Tangents:
 
     def _straight(self, op: ir.Operation) -> None:
         """The tangent of an op that was just copied."""
-        if op.name in LOCAL:
-            if op.results[0] in self.activity.buffers:
-                self.shadows[op.results[0]] = shadow_of_local(op, kernels.rank(self.kernel))
-                if op.name == "kern.shared":
-                    BarrierOp.create()
-        elif op.name == "memref.load":
+        if op.name == "memref.load":
             if op.operands[0] in self.shadows:
                 memory, *indices = op.operands
                 self.tangents[op.results[0]] = memref.LoadOp(self.shadows[memory], self._of(indices)).result

@@ -14,11 +14,12 @@ from mlir.dialects import arith, memref, scf
 from pykern.dialect.atomics import AtomicRmwOp
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import GroupSizeOp, LocalLinearIdOp
-from pykern.dialect.memory import BarrierOp, PrivateOp, SharedOp
+from pykern.dialect.memory import BarrierOp, DynamicSharedOp, PrivateOp, SharedOp
 from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
 from pykern.passes.autodiff.direct.activity import LOCAL, Activity
 from pykern.passes.autodiff.direct.sharing import MEMORY_AT, Sharing
+from pykern.passes.autodiff.rules.expression import cast_float, flow_type
 from pykern.passes.kernels import index_constant, named
 
 if TYPE_CHECKING:
@@ -39,18 +40,6 @@ class Shadows:
             return False
         memory = op.operands[MEMORY_AT[op.name]]
         return memory in self.activity.buffers or (memory in self.restored and op.name == "memref.store")
-
-    def make_local(self, kernel: ir.Operation) -> None:
-        """Shadows of shared and private memory, zeroed, at the current insertion point."""
-        shared = False
-        for op in named(kernel, *LOCAL):
-            if op.result not in self.activity.buffers:
-                continue
-            with op.location:
-                self.of[op.result] = shadow_of_local(op, kernels.rank(kernel))
-            shared = shared or op.name == "kern.shared"
-        if shared:
-            BarrierOp.create()
 
     def exclusive(self, memory: ir.Value) -> bool:
         """Whether no other work-item touches the cells this one touches."""
@@ -121,20 +110,44 @@ def refuse_atomic(op: ir.Operation) -> str:
     return kind
 
 
-def shadow_of_local(op: ir.Operation, rank: int) -> ir.Value:
-    """A shadow for `kern.shared` or `kern.private`, zeroed, in a kernel of `rank` dimensions."""
+def local_shadows(
+    kernel: ir.Operation, activity: Activity, values: dict[ir.Value, ir.Value]
+) -> dict[ir.Value, ir.Value]:
+    """Shadows of shared and private memory, zeroed once: in a loop, too, it is one array."""
+    made: dict[ir.Value, ir.Value] = {}
+    for op in named(kernel, *LOCAL):
+        if op.result in activity.buffers:
+            with op.location:
+                made[op.result] = _shadow_of_local(op, [values[v] for v in op.operands], kernels.rank(kernel))
+    if any(memory.owner.operation.name != "kern.private" for memory in made):
+        BarrierOp.create()
+    return made
+
+
+def _shadow_of_local(op: ir.Operation, operands: list[ir.Value], rank: int) -> ir.Value:
+    """A shadow for shared or private memory, zeroed, in a kernel of `rank` dimensions."""
     kind = ir.MemRefType(op.results[0].type)
-    shared = op.name == "kern.shared"
-    made = (SharedOp if shared else PrivateOp).create(tuple(kind.shape), kind.element_type)
-    _fill_with_zero(made, rank if shared else None)
+    if op.name == "kern.dynamic_shared":
+        made = DynamicSharedOp.create(operands[0], kind.element_type)
+    else:
+        create = (SharedOp if op.name == "kern.shared" else PrivateOp).create
+        made = create(tuple(kind.shape), kind.element_type)
+    _fill_with_zero(made, None if op.name == "kern.private" else rank)
     return made
 
 
 def accumulate(flowing: ir.Value, shadow: ir.Value, indices: list[ir.Value], exclusive: bool) -> None:
     """Add to a cell of a shadow."""
+    kind = ir.MemRefType(shadow.type).element_type
     if exclusive:
-        known = memref.LoadOp(shadow, indices).result
-        memref.StoreOp(arith.AddFOp(known, flowing).result, shadow, indices)
+        known = cast_float(memref.LoadOp(shadow, indices).result, flow_type(kind))
+        memref.StoreOp(cast_float(arith.AddFOp(known, flowing).result, kind), shadow, indices)
+    elif flow_type(kind) != kind:
+        raise NotDifferentiable(
+            "several work-items add to the derivative of one cell, and 8 bits hold no sum",
+            span_of(ir.Location.current),
+            "convert the array to float32 before the launch",
+        )
     else:
         AtomicRmwOp.create("add", flowing, shadow, indices)
 
@@ -144,13 +157,21 @@ def _fill_with_zero(memory: ir.Value, group_rank: int | None) -> None:
     kind = ir.MemRefType(memory.type)
     starts = [index_constant(0) for _ in kind.shape]
     steps = [index_constant(1) for _ in kind.shape]
+    ends = [_length(memory, d) for d in range(kind.rank)]
     if group_rank is not None:
         starts[0] = LocalLinearIdOp.create()
         sizes = [GroupSizeOp.create(d) for d in range(group_rank)]
         steps[0] = sizes[0]
         for size in sizes[1:]:
             steps[0] = arith.MulIOp(steps[0], size).result
-    _nest(memory, list(zip(starts, [index_constant(n) for n in kind.shape], steps, strict=True)), [])
+    _nest(memory, list(zip(starts, ends, steps, strict=True)), [])
+
+
+def _length(memory: ir.Value, dim: int) -> ir.Value:
+    kind = ir.MemRefType(memory.type)
+    if kind.is_dynamic_dim(dim):
+        return memref.DimOp(memory, index_constant(dim)).result
+    return index_constant(kind.shape[dim])
 
 
 def _nest(memory: ir.Value, bounds: list, indices: list[ir.Value]) -> None:

@@ -99,7 +99,9 @@ class Recall:
             return False
         if op.name == "memref.load":
             return op.operands[0] in self._constant_memory
-        return op.name.startswith(("arith.", "math.", "memref.dim", "func.call", "kern.stop_gradient"))
+        if op.name == "memref.dim":  # of an argument; shared memory stays in the scope that made it
+            return isinstance(op.operands[0].owner, ir.Block)
+        return op.name.startswith(("arith.", "math.", "func.call", "kern.stop_gradient"))
 
 
 def trip_count(lower: ir.Value, upper: ir.Value, step: ir.Value) -> ir.Value:

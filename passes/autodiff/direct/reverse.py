@@ -17,12 +17,13 @@ from mlir.dialects import func
 from pykern.passes import kernels
 from pykern.passes.autodiff.direct.activity import Activity
 from pykern.passes.autodiff.direct.copying import ForwardSweep
-from pykern.passes.autodiff.direct.memory import Shadows, accumulate
+from pykern.passes.autodiff.direct.memory import Shadows, accumulate, local_shadows
 from pykern.passes.autodiff.direct.recall import Recall, Scope
 from pykern.passes.autodiff.direct.shadow_arguments import replace_function
 from pykern.passes.autodiff.direct.sharing import Sharing
 from pykern.passes.autodiff.direct.structured import captured_values
 from pykern.passes.autodiff.direct.sweep import Sweep
+from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import identity, named
 
@@ -77,7 +78,7 @@ class _Gradient:
         arrays = {a: s for a, s in shadows.items() if isinstance(a.type, ir.MemRefType)}
         held = Shadows(self.activity, self.sharing, arrays, self.restored)
         self.sweep = Sweep(self.activity, Recall(self.forward, self.sharing), held)
-        held.make_local(self.kernel)
+        held.of.update(local_shadows(self.kernel, self.activity, self.forward.values))
         self._both(kernels.body(self.kernel))
         for argument, shadow in shadows.items():
             if argument not in arrays and argument in self.sweep.adjoints:
@@ -102,7 +103,7 @@ class _Gradient:
         sweep = self.sweep
         outside = captured_values(sweep, op)
         made = ir.Operation.create(
-            "scf.if", results=[v.type for v in outside], operands=self.forward.of(op.operands), regions=2,
+            "scf.if", results=[flow_type(v.type) for v in outside], operands=self.forward.of(op.operands), regions=2,
             loc=op.location,
         )  # fmt: skip
         outer = sweep.adjoints

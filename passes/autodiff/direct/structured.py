@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.autodiff.direct.recall import Scope, trip_count
+from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.kernels import find, identity, index_constant
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def reverse_if(sweep: Sweep, op: ir.Operation) -> None:
     condition = sweep.recall.primal(op.operands[0])
     flowing = [sweep.adjoints.pop(r, None) for r in op.results]
     outside = captured_values(sweep, op)
-    made = ir.Operation.create("scf.if", results=[v.type for v in outside], operands=[condition], regions=2)
+    made = ir.Operation.create("scf.if", results=_flow_types(outside), operands=[condition], regions=2)
 
     def branch(number: int) -> None:
         block = made.regions[number].blocks.append()
@@ -116,7 +117,7 @@ def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
             flowing = given[: len(passed)] + given[len(passed) + len(tested) :]
             at_test = test(flowing, block)
             more = arith.CmpIOp(arith.CmpIPredicate.slt, block.arguments[0], trips).result
-            types = [start[n].type for n in range(len(passed))] + [v.type for v in outside]
+            types = [start[n].type for n in range(len(passed))] + _flow_types(outside)
             inner = ir.Operation.create("scf.if", results=types, operands=[more], regions=2)
             run, rest = (region.blocks.append() for region in inner.regions)
             with ir.InsertionPoint(run):
@@ -193,7 +194,12 @@ def _popped(sweep: Sweep, value: ir.Value) -> ir.Value:
     return sweep.adjoints.pop(value, None) or _zero(value.type)
 
 
+def _flow_types(values: list[ir.Value]) -> list[ir.Type]:
+    return [flow_type(v.type) for v in values]
+
+
 def _zero(kind: ir.Type) -> ir.Value:
+    kind = flow_type(kind)
     return arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0)).result
 
 

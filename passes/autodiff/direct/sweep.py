@@ -18,6 +18,7 @@ from pykern.passes.autodiff.direct.memory import Shadows, reverse_memory
 from pykern.passes.autodiff.direct.recall import Recall, Scope
 from pykern.passes.autodiff.direct.structured import STRUCTURED
 from pykern.passes.autodiff.rules import table
+from pykern.passes.autodiff.rules.expression import cast_float, flow_type
 from pykern.passes.kernels import identity
 
 NOTHING_FLOWS = ("kern.stop_gradient", "kern.push", "kern.print", "kern.assert", "scf.yield", "scf.condition")
@@ -37,12 +38,13 @@ class Sweep:
         """Let `flowing` flow to a value of the kernel."""
         if flowing is None or not self.activity.varied(value):
             return
+        flowing = cast_float(flowing, flow_type(value.type))
         known = self.adjoints.get(value)
         self.adjoints[value] = flowing if known is None else arith.AddFOp(known, flowing).result
 
     def taken(self, value: ir.Value) -> ir.Value:
         """What has flowed to a value, zero where nothing has."""
-        return self.adjoints.get(value) or zero(value.type)
+        return self.adjoints.get(value) or zero(flow_type(value.type))
 
     # -- blocks --------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ CONSTANTS = {
 }
 _BINARY = {ast.Add: arith.addf, ast.Sub: arith.subf, ast.Mult: arith.mulf, ast.Div: arith.divf}
 _COMPARE = {ast.Gt: arith.CmpFPredicate.OGT, ast.Lt: arith.CmpFPredicate.OLT, ast.Eq: arith.CmpFPredicate.OEQ}
+FP8 = (ir.Float8E4M3FNType, ir.Float8E5M2Type)
 _UNARY = {
     "sqrt": math.sqrt, "exp": math.exp, "log": math.log, "sin": math.sin, "cos": math.cos,
     "sinh": math.sinh, "cosh": math.cosh, "trunc": math.trunc,
@@ -142,6 +143,11 @@ def cast_float(value: ir.Value, type: ir.Type) -> ir.Value:
         value = arith.extf(ir.F32Type.get(), value)
         made = arith.truncf
     return made(type, value)
+
+
+def flow_type(type: ir.Type) -> ir.Type:
+    """The type in which derivatives of a number flow: fp8 is a type of memory only."""
+    return ir.F32Type.get() if isinstance(type, FP8) else type
 
 
 def _width(type: ir.Type) -> int:

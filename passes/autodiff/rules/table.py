@@ -11,7 +11,7 @@ from mlir.dialects import arith
 
 from pykern.passes.autodiff.rules import arith as arith_rules
 from pykern.passes.autodiff.rules import math as math_rules
-from pykern.passes.autodiff.rules.expression import cast_float, names_read, times
+from pykern.passes.autodiff.rules.expression import cast_float, flow_type, names_read, times
 
 RULES: dict[str, tuple[str | None, ...]] = {**arith_rules.RULES, **math_rules.RULES}
 CUTS: frozenset[str] = arith_rules.CUTS | math_rules.CUTS
@@ -42,10 +42,10 @@ def reads(op: ir.Operation, operand: int) -> dict[str, ir.Value]:
 
 
 def vjp(op: ir.Operation, operand: int, values: dict[str, ir.Value], adjoint: ir.Value) -> ir.Value | None:
-    """What flows back to `operand`, in its type; None where nothing does."""
+    """What flows back to `operand`, in its `flow_type`; None where nothing does."""
     text = partial(op, operand)
     product = None if text is None else times(text, values, adjoint)
-    return None if product is None else cast_float(product, op.operands[operand].type)
+    return None if product is None else cast_float(product, flow_type(op.operands[operand].type))
 
 
 def jvp(op: ir.Operation, values: dict[str, ir.Value], tangents: list[ir.Value | None]) -> ir.Value | None:
