@@ -16,6 +16,7 @@ from mlir.dialects import arith, memref
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
+from pykern.lowering.gpu.float_atomics import change_bits
 from pykern.lowering.gpu.reports import REPORT
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -114,6 +115,11 @@ class _Flattener:
     def _index(self) -> ir.Value:
         return arith.IndexCastOp(ir.IndexType.get(), self._word()).result
 
+    def _length(self, known: int) -> ir.Value:
+        """A length: a word in any case, and a constant where it is known."""
+        given = self._index()
+        return given if ir.ShapedType.is_dynamic_size(known) else index_constant(known)
+
     def _array(self, argument: ir.Value, bits: bool, with_lengths: bool) -> _Flat:
         kind = ir.MemRefType(argument.type)
         self.kinds.append("memory")
@@ -121,7 +127,7 @@ class _Flattener:
             self._memref_type(stored_as(kind.element_type, bits)), argument.location
         )
         offset = self._index() if self.options.offsets else None
-        lengths = [self._index() for _ in range(kind.rank)] if with_lengths else []
+        lengths = [self._length(n) for n in kind.shape] if with_lengths else []
         dense = kind.rank == 0 or isinstance(kind.layout, ir.AffineMapAttr)
         strides = _dense_strides(lengths) if dense else [self._index() for _ in range(kind.rank)]
         if not with_lengths:
@@ -211,12 +217,17 @@ def _store(op: ir.Operation, flat: _Flat) -> None:
 
 
 def _atomic(op: ir.Operation, flat: _Flat) -> None:
-    """Values stay what they were: the target's atomics know how the memory holds them."""
     at = MEMORY_OPERAND[op.name]
-    operands = [*list(op.operands)[:at], flat.memory, _position(flat, list(op.operands)[at + 1 :])]
+    place = [flat.memory, _position(flat, list(op.operands)[at + 1 :])]
+    if flat.element != ir.MemRefType(flat.memory.type).element_type:
+        replace(op, [change_bits(op, place)])
+        return
     attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
     made = ir.Operation.create(
-        op.name, results=[op.results[0].type], operands=operands, attributes=attributes
+        op.name,
+        results=[op.results[0].type],
+        operands=[*list(op.operands)[:at], *place],
+        attributes=attributes,
     )
     replace(op, [made.result])
 

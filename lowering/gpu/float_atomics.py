@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.passes import kernels
-from pykern.passes.framework import Pass
-from pykern.passes.kernels import named, replace
 from pykern.passes.reduction import combine
 
 
-@dataclass(frozen=True)
-class ExpandFloatAtomics(Pass):
-    """Change floats by the integers they are kept as.
-
-    In:  flat kernels; memory of floats that atomics change is memory of integers (`kern-flatten-memory`).
-    Out: kern.atomic_rmw and kern.atomic_cas on integers alone.
-    """
-
-    name: ClassVar[str] = "kern-expand-float-atomics"
-
-    def run(self, module: ir.Module) -> None:
-        for kernel in kernels.kernels(module):
-            for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas"):
-                if isinstance(op.operands[0].type, ir.FloatType):
-                    with ir.InsertionPoint(op), op.location:
-                        replace(op, [_expanded(op)])
-
-
-def _expanded(op: ir.Operation) -> ir.Value:
+def change_bits(op: ir.Operation, place: list[ir.Value]) -> ir.Value:
+    """What an atomic on floats gives, where `place` is (memory of integers, index). Made where the builder stands."""
     real = op.operands[0].type
     bits = ir.IntegerType.get_signless(real.width)
     if op.name == "kern.atomic_cas":
-        expected, desired, *place = op.operands
+        expected, desired = list(op.operands)[:2]
         old = _cas(_cast(expected, bits), _cast(desired, bits), place)
         return _cast(old, real)
-    value, *place = op.operands
+    value = op.operands[0]
     kind = ir.StringAttr(op.attributes["kind"]).value
     if kind == "exchange":
         attributes = {"kind": op.attributes["kind"]}

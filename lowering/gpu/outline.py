@@ -46,7 +46,11 @@ def _outline(function: ir.Operation, body: ir.Block) -> None:
     block = kernels.body(function)
     size = kernels.integers(function, "kern.workgroup")
     assert size is not None, "work-items are placed"
-    kept = {n: function.attributes[n] for n in function.attributes.keys() if n.startswith("kern.")}  # noqa: SIM118
+    kept = {
+        name: function.attributes[name]
+        for name in function.attributes.keys()  # noqa: SIM118
+        if name.startswith("kern.") or name == "arg_attrs"
+    }
     symbol = SYMBOL_PREFIX + ir.StringAttr(function.attributes["sym_name"]).value
     inputs = [a.type for a in block.arguments]
     with ir.InsertionPoint(body), function.location:

@@ -122,7 +122,7 @@ class _Splitter:
             if op.name == "kern.guard":
                 continue
             if op.name in BUFFERS or self._for_all(op, mask, segment):
-                self._move(op, segment[0] if segment else before)
+                self._move(op, before or (segment[0] if segment else None))
                 continue
             if op.name not in MEETINGS and identity(op) not in self.holding:
                 segment.append(op)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from mlir import ir
+
 from pykern.artifact import DeviceCode, Stage
+from pykern.lowering.gpu.flat_memory import ARGUMENTS
+from pykern.lowering.gpu.pointers import SHARED_BYTES
+from pykern.passes import kernels
+from pykern.passes.kernels import find
 
 
 class Record(Protocol):
@@ -27,3 +33,25 @@ class KernelBinary:
     workgroup: tuple[int, ...]
     device: DeviceCode
     resources: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CodeFacts:
+    """What is read off the kernel's function in the llvm dialect."""
+
+    symbol: str
+    arguments: tuple[str, ...]
+    workgroup: tuple[int, ...]
+    shared_bytes: int
+
+
+def code_facts(device: ir.Operation) -> CodeFacts:
+    """Of a gpu.module with one kernel."""
+    entry = find(device, lambda op: op.name == "llvm.func" and ARGUMENTS in op.attributes)[0]
+    arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entry.attributes[ARGUMENTS]))
+    return CodeFacts(
+        ir.StringAttr(entry.attributes["sym_name"]).value,
+        arguments,
+        kernels.integers(entry, "kern.workgroup") or (),
+        ir.IntegerAttr(entry.attributes[SHARED_BYTES]).value,
+    )

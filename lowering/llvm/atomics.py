@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith, memref
+from mlir.dialects import arith, memref, scf
 
+from pykern.dialect.atomics import LAUNCH
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import index_constant, named, replace
@@ -25,17 +26,51 @@ class LowerAtomics(Pass):
     """Turn `kern.atomic_rmw` and `kern.atomic_cas` into what LLVM has.
 
     In:  loops; shared memory is already a buffer of the thread.
-    Out: llvm.atomicrmw / llvm.cmpxchg on arguments, plain loads and stores on local buffers.
+    Out: llvm.atomicrmw / llvm.cmpxchg on arguments, plain loads and stores on local buffers. An atomic
+         marked `kern.launch` is one among the work-items of its launch: where the function does all of
+         them, one after the other, it is plain as well.
     """
 
     name: ClassVar[str] = "kern-lower-atomics"
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas"):
+            found = named(kernel, "kern.atomic_rmw", "kern.atomic_cas")
+            alone = _is_alone(kernel) if any(LAUNCH in op.attributes for op in found) else None
+            for op in found:
                 with ir.InsertionPoint(op), op.location:
-                    old = _rmw(op) if op.name == "kern.atomic_rmw" else _cas(op)
+                    if alone is not None and LAUNCH in op.attributes and not _is_local(op.operands[1]):
+                        old = _either(alone, op)
+                    else:
+                        old = _rmw(op) if op.name == "kern.atomic_rmw" else _cas(op)
                 replace(op, [old])
+
+
+def _is_alone(kernel: ir.Operation) -> ir.Value | None:
+    """Whether this call of the function does the whole launch; None where that is not asked cheaply."""
+    if kernels.integers(kernel, "kern.workgroup") is not None:
+        return None
+    arguments = list(kernels.body(kernel).arguments)
+    lo, hi = arguments[-3:-1]
+    counts = kernels.rank(kernel) * (1 if "kern.plain" in kernel.attributes else 3)
+    known = kernels.integers(kernel, "kern.ndrange")
+    with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
+        count = arguments[len(arguments) - 3 - counts] if known is None else index_constant(known[0])
+        first = arith.CmpIOp(arith.CmpIPredicate.eq, lo, index_constant(0)).result
+        last = arith.CmpIOp(arith.CmpIPredicate.eq, hi, count).result
+        return arith.AndIOp(first, last).result
+
+
+def _either(alone: ir.Value, op: ir.Operation) -> ir.Value:
+    """Plain where `alone`, else atomic."""
+    branch = scf.IfOp(alone, [op.results[0].type], has_else=True)
+    kind = ir.StringAttr(op.attributes["kind"]).value
+    value, memory, *indices = op.operands
+    with ir.InsertionPoint(branch.then_block):
+        scf.YieldOp([_plain(kind, value, memory, indices)])
+    with ir.InsertionPoint(branch.else_block):
+        scf.YieldOp([_rmw(op)])
+    return branch.results[0]
 
 
 def _is_local(memory: ir.Value) -> bool:
@@ -47,13 +82,17 @@ def _rmw(op: ir.Operation) -> ir.Value:
     kind = ir.StringAttr(op.attributes["kind"]).value
     value, memory, *indices = op.operands
     if _is_local(memory):
-        old = memref.LoadOp(memory, indices).result
-        memref.StoreOp(_combined(kind, old, value), memory, indices)
-        return old
+        return _plain(kind, value, memory, indices)
     word = (_FLOAT if isinstance(value.type, ir.FloatType) else _INTEGER)[kind]
     pointer = element_pointer(memory, indices)
     parsed = f"llvm.atomicrmw {word} %p, %v acq_rel : !llvm.ptr, {value.type}"
     return _from_text(parsed, value.type, p=pointer, v=value)
+
+
+def _plain(kind: str, value: ir.Value, memory: ir.Value, indices: list[ir.Value]) -> ir.Value:
+    old = memref.LoadOp(memory, indices).result
+    memref.StoreOp(_combined(kind, old, value), memory, indices)
+    return old
 
 
 def _combined(kind: str, old: ir.Value, value: ir.Value) -> ir.Value:

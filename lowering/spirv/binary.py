@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mlir import ir
 from mlir.dialects import gpu
-from mlir.passmanager import PassManager
 
 from pykern.lowering.spirv.flavour import Flavour
+from pykern.passes.framework import Upstream, run_pass
 from pykern.passes.kernels import find
 
 
@@ -27,8 +27,18 @@ def assemble(module: ir.Module, flavour: Flavour) -> tuple[bytes, str]:
     copy = converted.clone(ip=ir.InsertionPoint.at_block_begin(holder.regions[0].blocks[0]))
     copy.operation.attributes["spirv.target_env"] = ir.Attribute.parse(environment, context)
     passes = "gpu.module(spirv.module(spirv-lower-abi-attrs,spirv-update-vce))"
-    PassManager.parse(f"builtin.module({passes})", context).run(whole.operation)
+    run_pass(Upstream(passes), whole)
+    _add_wide_atomics(find(whole.operation, lambda op: op.name == "spirv.module")[0])
     text = str(find(whole.operation, lambda op: op.name == "spirv.module")[0])
-    PassManager.parse("builtin.module(gpu-module-to-binary)", context).run(whole.operation)
+    run_pass(Upstream("gpu-module-to-binary"), whole)
     binary = find(whole.operation, lambda op: op.name == "gpu.binary")[0]
     return gpu.ObjectAttr(ir.ArrayAttr(binary.attributes["objects"])[0]).object, text
+
+
+def _add_wide_atomics(module: ir.Operation) -> None:
+    """Atomics of 64 bits need a capability that `spirv-update-vce` does not find."""
+    wide = find(module, lambda op: op.name.startswith("spirv.Atomic") and op.results[0].type.width == 64)
+    triple = str(module.attributes["vce_triple"])
+    if wide and "Int64Atomics" not in triple:
+        with_atomics = triple.replace("[", "[Int64Atomics, ", 1)
+        module.attributes["vce_triple"] = ir.Attribute.parse(with_atomics, module.context)

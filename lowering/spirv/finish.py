@@ -8,9 +8,9 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.errors import PassError
-from pykern.lowering.spirv.memory import ATOMIC
+from pykern.lowering.spirv.memory import ATOMIC, EXPECTED
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, replace
+from pykern.passes.kernels import find, named, replace
 
 _KINDS = {
     "add": "AtomicIAdd", "sub": "AtomicISub", "min": "AtomicSMin", "max": "AtomicSMax", "umin": "AtomicUMin",
@@ -32,19 +32,32 @@ class FinishSpirv(Pass):
     vulkan: bool = False
 
     def run(self, module: ir.Module) -> None:
-        for op in find(
-            module.operation, lambda op: op.name == "spirv.BitwiseXor" and ATOMIC in op.attributes
-        ):
+        converted = named(module.operation, "spirv.module")[0]  # the gpu.module it came from may stand beside it
+        for op in find(converted, _is_stand_in):
             with ir.InsertionPoint(op), op.location:
-                replace(op, [_atomic(op)])
+                made = _atomic(op)
+            parts = [v.owner.operation for v in op.operands if not isinstance(v.owner, ir.Block)]
+            replace(op, [made])
+            for part in parts:
+                if part.name == "spirv.Load" or EXPECTED in part.attributes:
+                    _erase_unused(part)
         memory = "UniformMemory" if self.vulkan else "CrossWorkgroupMemory"
-        for op in find(module.operation, lambda op: op.name == "spirv.ControlBarrier"):
+        for op in named(converted, "spirv.ControlBarrier"):
             op.attributes["memory_semantics"] = ir.Attribute.parse(
                 f"#spirv.memory_semantics<AcquireRelease|WorkgroupMemory|{memory}>"
             )
         if self.vulkan:
-            for op in find(module.operation, lambda op: op.name in _EXACT):
+            for op in named(converted, *_EXACT):
                 op.attributes["no_contraction"] = ir.UnitAttr.get()
+
+
+def _erase_unused(op: ir.Operation) -> None:
+    if not list(op.results[0].uses):
+        op.erase()
+
+
+def _is_stand_in(op: ir.Operation) -> bool:
+    return op.name == "spirv.BitwiseXor" and ATOMIC in op.attributes
 
 
 def _atomic(op: ir.Operation) -> ir.Value:

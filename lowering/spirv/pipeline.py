@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import FlattenMemory
-from pykern.lowering.gpu.float_atomics import ExpandFloatAtomics
 from pykern.lowering.gpu.outline import OutlineKernels
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
@@ -13,8 +12,10 @@ from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import Flavour
 from pykern.lowering.spirv.memory import LowerSpirvMemory
+from pykern.lowering.spirv.rounding import ExpandTrunc
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.passes.expand_fp8 import ExpandFp8
+from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.vector_math.expand import ExpandMath
 
@@ -32,7 +33,6 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
             FlattenMemory(
                 space=f"#spirv.storage_class<{flavour.space}>", offsets=True, words_in_memory=flavour.vulkan
             ),
-            ExpandFloatAtomics(),  # wants memory of integers
             Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
@@ -41,7 +41,8 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
             ExpandMath(),  # accurate to 2 ulp everywhere; drivers' own functions are not
             KeepBf16AsBits(),  # what is left of bf16 only travels
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
-            Upstream("convert-math-to-funcs,inline"),  # integer powers become a loop
+            ExpandIntegerPower(),
+            ExpandTrunc(),
             Upstream("expand-strided-metadata,lower-affine"),
             LowerSpirvMemory(),  # last look at kern ops; what follows may not merge loads
             OutlineKernels(),

@@ -21,6 +21,7 @@ from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
 from pykern.passes.array_programs.separate_yields import SeparateYields
 from pykern.passes.array_programs.signature import PrepareSignature
+from pykern.passes.array_programs.states_in_place import StatesInPlace
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.framework import Pipeline, Upstream
@@ -85,6 +86,7 @@ def buffer_pipeline() -> Pipeline:
             Upstream("canonicalize,cse"),
             SwapBuffers(),  # before copies go: it looks for those that bufferization made
             ForwardCopies(),  # before rotation: an initial value may be read where it is
+            StatesInPlace(),  # before rotation: what is kept needs no buffers that take turns
             RotateBuffers(),
             Upstream("canonicalize,cse"),  # known turns
             ReturnInto(),  # after rotation: results are buffers again

@@ -1,0 +1,85 @@
+"""What a chip's groups may take: refused at the kernel's line before a driver would refuse the launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import TargetError
+from pykern.lowering.gpu.grid import Grid
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import named
+
+DIFFERENT_GROUPS_HINT = "choose a smaller `workgroup=`"
+TAPES = ("kern.push", "kern.pop")
+
+
+@dataclass(frozen=True)
+class CheckLimits(Pass):
+    """Refuse groups and shared memory that the chip does not have, and ops that need a heap.
+
+    In:  flat kernels with buffers of kern. Out: the same.
+    """
+
+    name: ClassVar[str] = "kern-check-limits"
+    chip: str = "this device"
+    max_group: int = 1024
+    max_depth: int = 1024
+    """The most work-items along z."""
+    max_shared: int = 32768
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            self._check_group(kernel)
+            self._check_shared(kernel)
+            for op in named(kernel, *TAPES):
+                raise TargetError(
+                    f"{self.chip} has no memory that grows, which this derivative keeps values in",
+                    span_of(op.location),
+                    "loops whose length is known, or `level='raised'`, need none",
+                )
+
+    def _check_group(self, kernel: ir.Operation) -> None:
+        size = kernels.integers(kernel, "kern.workgroup")
+        assert size is not None, "work-items are placed"
+        grid = Grid(size)
+        if grid.total > self.max_group:
+            raise TargetError(
+                f"a group of {grid.total} work-items, and {self.chip} has {self.max_group} at most",
+                span_of(kernel.location),
+                DIFFERENT_GROUPS_HINT,
+            )
+        if grid.block[2] > self.max_depth:
+            raise TargetError(
+                f"a group of {grid.block[2]} work-items along the outer dimensions, "
+                f"and {self.chip} has {self.max_depth} at most",
+                span_of(kernel.location),
+                DIFFERENT_GROUPS_HINT,
+            )
+
+    def _check_shared(self, kernel: ir.Operation) -> None:
+        used = 0
+        for op in named(kernel, "kern.shared"):
+            used += buffer_bytes(ir.MemRefType(op.result.type))
+            if used > self.max_shared:
+                raise TargetError(
+                    f"{used} bytes of shared memory, and {self.chip} has {self.max_shared} at most",
+                    span_of(op.location),
+                    "`shared_bytes=` at launch may have more",
+                )
+
+
+def buffer_bytes(kind: ir.MemRefType) -> int:
+    total = max(1, ir.Type(kind.element_type).width // 8)
+    for length in kind.shape:
+        total *= length
+    return total
+
+
+def shared_bytes(kernel: ir.Operation) -> int:
+    """Static shared memory of a group, in bytes."""
+    return sum(buffer_bytes(ir.MemRefType(op.result.type)) for op in named(kernel, "kern.shared"))

@@ -1,0 +1,250 @@
+"""Flat memory becomes pointers of the llvm dialect: what NVIDIA's and AMD's backends address memory by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, llvm
+
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import TargetError
+from pykern.lowering.gpu.limits import shared_bytes
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, named, replace
+from pykern.passes.launch_arguments import update_type
+
+GLOBAL, SHARED = 1, 3
+"""Address spaces, the same for NVIDIA and AMD."""
+BUFFER_ALIGNMENT = 16
+"""Bytes: the widest access of one work-item."""
+DYNAMIC_SHARED = "kern_dynamic_shared"
+SHARED_BYTES = "kern.shared_bytes"
+"""Attribute of a lowered kernel: its static shared memory."""
+BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
+_INTEGER = {
+    "add": "add", "sub": "sub", "min": "min", "max": "max", "umin": "umin", "umax": "umax",
+    "and": "_and", "or": "_or", "xor": "_xor", "exchange": "xchg",
+}  # fmt: skip
+_FLOAT = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "exchange": "xchg"}
+_INBOUNDS = 3
+_DYNAMIC_INDEX = -(1 << 31)
+
+
+@dataclass(frozen=True)
+class LowerToPointers(Pass):
+    """Give memory the form of LLVM.
+
+    In:  flat kernels: loads, stores and atomics over memrefs of rank 1, and kern's buffers.
+    Out: arrays are `!llvm.ptr<1>`; shared memory is a global in address space 3, private memory an alloca at
+         the top; atomics are relaxed, seen by the device (shared memory: by the group). What the kernel does
+         with an array is written at its argument: noalias, readonly, and `aligned` bytes where all arrays are.
+    """
+
+    name: ClassVar[str] = "kern-lower-to-pointers"
+    private_space: int = 0
+    device_scope: str = "device"
+    group_scope: str = "block"
+    aligned: int = 0
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            _Lowering(module, kernel, self).run()
+
+
+@dataclass(frozen=True)
+class _Memory:
+    pointer: ir.Value
+    element: ir.Type
+    shared: bool
+
+
+class _Lowering:
+    def __init__(self, module: ir.Module, kernel: ir.Operation, options: LowerToPointers) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.options = options
+        self.memory: dict[ir.Value, _Memory] = {}
+
+    def run(self) -> None:
+        self.kernel.attributes[SHARED_BYTES] = _integer(shared_bytes(self.kernel))
+        self._describe_arguments()
+        for argument in kernels.body(self.kernel).arguments:
+            if isinstance(argument.type, ir.MemRefType):
+                element = ir.MemRefType(argument.type).element_type
+                argument.set_type(_pointer(GLOBAL))
+                self.memory[argument] = _Memory(argument, element, shared=False)
+        for number, op in enumerate(named(self.kernel, *BUFFERS)):
+            self._buffer(op, number)
+        for op in named(self.kernel, *_ACCESSES):
+            with ir.InsertionPoint(op), op.location:
+                replace(op, _ACCESSES[op.name](self, op))
+        for op in named(self.kernel, *BUFFERS):
+            op.erase()
+        update_type(self.kernel)
+
+    def _describe_arguments(self) -> None:
+        apart = "kern.noalias" in self.kernel.attributes
+        described = []
+        for argument in kernels.body(self.kernel).arguments:
+            facts: dict[str, ir.Attribute] = {}
+            if isinstance(argument.type, ir.MemRefType):
+                if apart:
+                    facts["llvm.noalias"] = ir.UnitAttr.get()
+                if all(use.owner.operation.name == "memref.load" for use in argument.uses):
+                    facts["llvm.readonly"] = ir.UnitAttr.get()
+                if self.options.aligned:
+                    facts["llvm.align"] = _integer(self.options.aligned)
+            described.append(ir.DictAttr.get(facts))
+        self.kernel.attributes["arg_attrs"] = ir.ArrayAttr.get(described)
+
+    # -- buffers ---------------------------------------------------------------------------------
+
+    def _buffer(self, op: ir.Operation, number: int) -> None:
+        kind = ir.MemRefType(op.result.type)
+        element, top = kind.element_type, ir.InsertionPoint.at_block_begin(kernels.body(self.kernel))
+        with top, op.location:
+            if op.name == "kern.private":
+                pointer = self._private(kind.shape[0], element)
+            elif op.name == "kern.shared":
+                pointer = self._shared(f"kern_shared_{number}", kind.shape[0], element)
+            else:
+                pointer = self._shared(DYNAMIC_SHARED, None, element)
+        self.memory[op.result] = _Memory(pointer, element, shared=op.name != "kern.private")
+
+    def _private(self, count: int, element: ir.Type) -> ir.Value:
+        one = arith.ConstantOp(_i64(), 1).result
+        kind = ir.TypeAttr.get(ir.Type.parse(f"!llvm.array<{count} x {element}>"))
+        space = self.options.private_space
+        return llvm.AllocaOp(_pointer(space), one, kind, alignment=_integer(BUFFER_ALIGNMENT)).result
+
+    def _shared(self, name: str, count: int | None, element: ir.Type) -> ir.Value:
+        """A global; memory sized at launch is an array of no elements that is defined elsewhere."""
+        linkage, array = ("external", "0 x i8") if count is None else ("internal", f"{count} x {element}")
+        with ir.InsertionPoint.at_block_begin(self.module.body):
+            ir.Operation.create(
+                "llvm.mlir.global",
+                attributes={
+                    "sym_name": ir.StringAttr.get(name),
+                    "global_type": ir.TypeAttr.get(ir.Type.parse(f"!llvm.array<{array}>")),
+                    "linkage": ir.Attribute.parse(f"#llvm.linkage<{linkage}>"),
+                    "addr_space": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), SHARED),
+                    "alignment": _integer(BUFFER_ALIGNMENT),
+                },
+                regions=1,
+            )
+        return llvm.AddressOfOp(_pointer(SHARED), name).result
+
+    # -- accesses --------------------------------------------------------------------------------
+
+    def _address(self, memory: ir.Value, index: ir.Value) -> tuple[_Memory, ir.Value]:
+        held = self.memory[memory]
+        place = arith.IndexCastOp(_i64(), index).result
+        kind = ir.TypeAttr.get(held.element)
+        static = ir.DenseI32ArrayAttr.get([_DYNAMIC_INDEX])
+        pointer = llvm.GEPOp(held.pointer.type, held.pointer, [place], static, kind, _INBOUNDS).result
+        return held, pointer
+
+    def _load(self, op: ir.Operation) -> list[ir.Value]:
+        held, pointer = self._address(op.operands[0], op.operands[1])
+        return [llvm.LoadOp(held.element, pointer).result]
+
+    def _store(self, op: ir.Operation) -> list[ir.Value]:
+        _, pointer = self._address(op.operands[1], op.operands[2])
+        llvm.StoreOp(op.operands[0], pointer)
+        return []
+
+    def _scope(self, held: _Memory) -> ir.Attribute:
+        return ir.StringAttr.get(self.options.group_scope if held.shared else self.options.device_scope)
+
+    def _rmw(self, op: ir.Operation) -> list[ir.Value]:
+        value, memory, index = op.operands
+        held, pointer = self._address(memory, index)
+        stored = _as_stored(value, held.element)
+        kind = ir.StringAttr(op.attributes["kind"]).value
+        if kind == "exchange" or value.type == stored.type:
+            table = _FLOAT if isinstance(stored.type, ir.FloatType) else _INTEGER
+        else:
+            table, stored = _FLOAT, value  # LLVM adds floats whatever the memory calls its elements
+        made = llvm.AtomicRMWOp(
+            llvm.AtomicBinOp[table[kind]],
+            pointer,
+            stored,
+            llvm.AtomicOrdering.monotonic,
+            syncscope=self._scope(held),
+        ).result
+        return [_as_value(made, value.type)]
+
+    def _cas(self, op: ir.Operation) -> list[ir.Value]:
+        """Floats are compared by their bits, as the hardware does."""
+        expected, desired, memory, index = op.operands
+        held, pointer = self._address(memory, index)
+        bits = _bits(held.element)
+        relaxed = llvm.AtomicOrdering.monotonic
+        pair = llvm.AtomicCmpXchgOp(
+            pointer,
+            _as_stored(expected, bits),
+            _as_stored(desired, bits),
+            relaxed,
+            relaxed,
+            syncscope=self._scope(held),
+        ).res
+        first = ir.Operation.create(
+            "llvm.extractvalue", results=[bits], operands=[pair],
+            attributes={"position": ir.DenseI64ArrayAttr.get([0])},
+        ).result  # fmt: skip
+        return [_as_value(first, expected.type)]
+
+
+_ACCESSES = {
+    "memref.load": _Lowering._load,
+    "memref.store": _Lowering._store,
+    "kern.atomic_rmw": _Lowering._rmw,
+    "kern.atomic_cas": _Lowering._cas,
+}
+
+
+def check_lowered(kernel_module: ir.Operation, prefixes: tuple[str, ...], target: str) -> None:
+    """Refuse, at the kernel's line, what is left without a form on the target."""
+    for op in find(kernel_module, lambda op: not op.name.startswith(prefixes)):
+        raise TargetError(f"`{op.name}` has no form on {target}", span_of(op.location))
+
+
+def _pointer(space: int) -> ir.Type:
+    return ir.Type.parse(f"!llvm.ptr<{space}>" if space else "!llvm.ptr")
+
+
+def _i64() -> ir.Type:
+    return ir.IntegerType.get_signless(64)
+
+
+def _integer(value: int) -> ir.IntegerAttr:
+    return ir.IntegerAttr.get(_i64(), value)
+
+
+def _bits(kind: ir.Type) -> ir.Type:
+    return ir.IntegerType.get_signless(kind.width)
+
+
+def _as_stored(value: ir.Value, stored: ir.Type) -> ir.Value:
+    """A value as memory holds it: bool as i8, index as i64, floats by their bits where it holds integers."""
+    if value.type == stored:
+        return value
+    if isinstance(value.type, ir.IndexType):
+        return arith.IndexCastOp(stored, value).result
+    if isinstance(value.type, ir.FloatType):
+        return arith.BitcastOp(stored, value).result
+    return arith.ExtUIOp(stored, value).result
+
+
+def _as_value(stored: ir.Value, kind: ir.Type) -> ir.Value:
+    if stored.type == kind:
+        return stored
+    if isinstance(kind, ir.IndexType):
+        return arith.IndexCastOp(kind, stored).result
+    if isinstance(kind, ir.FloatType):
+        return arith.BitcastOp(kind, stored).result
+    zero = arith.ConstantOp(stored.type, 0).result
+    return arith.CmpIOp(arith.CmpIPredicate.ne, stored, zero).result

@@ -1,0 +1,251 @@
+"""Collectives by shuffles of a subgroup's lanes: `gpu.shuffle` on 32 bits, which every GPU has.
+
+Sums are made in the shape of a tree, the same in every run. Everybody in the group meets at a collective
+(`kern-split-guards` saw to it); lanes that the group does not have take no part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf
+
+from pykern.dialect.collectives import COLLECTIVES
+from pykern.dialect.memory import SharedOp
+from pykern.lowering.gpu.grid import Grid, built_in
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import index_constant, named, replace
+from pykern.passes.reduction import combine, neutral
+
+_REDUX = ("add", "min", "max", "umin", "umax", "and", "or", "xor")
+
+
+@dataclass(frozen=True)
+class LowerSubgroups(Pass):
+    """Turn collectives into shuffles; those of the whole group take one cell of shared memory a subgroup.
+
+    In:  kernels whose meetings are reached by the whole group.
+    Out: gpu.shuffle, gpu.barrier; with `redux`, gpu.subgroup_reduce for integers of 32 bits. `kern.barrier` stays.
+    """
+
+    name: ClassVar[str] = "kern-lower-subgroups"
+    subgroup_size: int = 32
+    redux: bool = False
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            found = named(kernel, *COLLECTIVES)
+            lanes = _Lanes(kernel, self) if found else None
+            for op in found:
+                assert lanes is not None
+                with ir.InsertionPoint(op), op.location:
+                    replace(op, [_LOWERINGS[op.name](lanes, op)])
+
+
+class _Lanes:
+    """Where the work-item stands in its subgroup, and how many stand there."""
+
+    def __init__(self, kernel: ir.Operation, options: LowerSubgroups) -> None:
+        self.kernel = kernel
+        size = kernels.integers(kernel, "kern.workgroup")
+        assert size is not None, "work-items are placed"
+        grid = Grid(size)
+        self.total = grid.total
+        self.hardware = options.subgroup_size
+        self.size = min(options.subgroup_size, self.total)
+        self.redux = options.redux
+        self.cells: dict[str, ir.Value] = {}
+        with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
+            x, y, _ = grid.block
+            places = [built_in("thread_id", axis) for axis in range(3)]
+            row = arith.AddIOp(arith.MulIOp(places[2], index_constant(y)).result, places[1]).result
+            self.number = arith.AddIOp(arith.MulIOp(row, index_constant(x)).result, places[0]).result
+            self.lane = arith.RemUIOp(self.number, index_constant(self.size)).result
+            self.subgroup = arith.DivUIOp(self.number, index_constant(self.size)).result
+            self.base = arith.SubIOp(self.number, self.lane).result
+
+    @property
+    def subgroups(self) -> int:
+        return -(-self.total // self.size)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every subgroup has the same power of two of lanes."""
+        return self.total % self.size == 0 and self.size & (self.size - 1) == 0
+
+    def share(self, element: ir.Type) -> ir.Value:
+        """One cell of shared memory a subgroup."""
+        if str(element) not in self.cells:
+            with ir.InsertionPoint.at_block_begin(kernels.body(self.kernel)), self.kernel.location:
+                self.cells[str(element)] = SharedOp.create((self.subgroups,), element)
+        return self.cells[str(element)]
+
+    # -- shuffles --------------------------------------------------------------------------------
+
+    def shuffle(self, value: ir.Value, mode: str, amount: ir.Value) -> ir.Value:
+        """The value of another lane; `amount` is an i32."""
+        i32, kind = ir.IntegerType.get_signless(32), value.type
+        bits = _to_bits(value)
+        if bits.type.width > 32:
+            half = arith.ConstantOp(bits.type, 32).result
+            low = arith.TruncIOp(i32, bits).result
+            high = arith.TruncIOp(i32, arith.ShRUIOp(bits, half).result).result
+            low, high = (
+                arith.ExtUIOp(bits.type, self._word(part, mode, amount)).result for part in (low, high)
+            )
+            return _from_bits(arith.OrIOp(low, arith.ShLIOp(high, half).result).result, kind)
+        if bits.type.width == 32:
+            return _from_bits(self._word(bits, mode, amount), kind)
+        moved = self._word(arith.ExtUIOp(i32, bits).result, mode, amount)
+        return _from_bits(arith.TruncIOp(bits.type, moved).result, kind)
+
+    def _word(self, value: ir.Value, mode: str, amount: ir.Value) -> ir.Value:
+        width = _constant(self.hardware)
+        return ir.Operation.create(
+            "gpu.shuffle",
+            results=[value.type, ir.IntegerType.get_signless(1)],
+            operands=[value, amount, width],
+            attributes={"mode": ir.Attribute.parse(f"#gpu<shuffle_mode {mode}>")},
+        ).results[0]
+
+    def butterfly(self, kind: str, value: ir.Value, width: int) -> ir.Value:
+        """Reduce stretches of `width` lanes, all of them there; every lane gets the result."""
+        step = width // 2
+        while step:
+            value = combine(kind, value, self.shuffle(value, "xor", _constant(step)))
+            step //= 2
+        return value
+
+
+def _kind(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["kind"]).value
+
+
+def _reduce_subgroup(lanes: _Lanes, op: ir.Operation) -> ir.Value:
+    return _reduced(lanes, _kind(op), op.operands[0])
+
+
+def _reduced(lanes: _Lanes, kind: str, value: ir.Value) -> ir.Value:
+    if lanes.whole:
+        in_hardware = lanes.redux and lanes.size == lanes.hardware and kind in _REDUX
+        if in_hardware and value.type == ir.IntegerType.get_signless(32):
+            return _redux(kind, value)
+        return lanes.butterfly(kind, value, lanes.size)
+    step = 1 << ((lanes.size - 1).bit_length() - 1)
+    while step:
+        other = lanes.shuffle(value, "down", _constant(step))
+        place = arith.AddIOp(lanes.lane, index_constant(step)).result
+        number = arith.AddIOp(lanes.number, index_constant(step)).result
+        there = arith.AndIOp(
+            _below(place, index_constant(lanes.size)), _below(number, index_constant(lanes.total))
+        ).result
+        value = combine(kind, value, arith.SelectOp(there, other, neutral(kind, value.type)).result)
+        step //= 2
+    return lanes.shuffle(value, "idx", _constant(0))
+
+
+def _redux(kind: str, value: ir.Value) -> ir.Value:
+    word = {"add": "add", "min": "minsi", "max": "maxsi", "umin": "minui", "umax": "maxui",
+            "and": "and", "or": "or", "xor": "xor"}[kind]  # fmt: skip
+    return ir.Operation.create(
+        "gpu.subgroup_reduce",
+        results=[value.type],
+        operands=[value],
+        attributes={
+            "op": ir.Attribute.parse(f"#gpu<all_reduce_op {word}>"),
+            "uniform": ir.UnitAttr.get(),
+        },
+    ).result
+
+
+def _reduce_group(lanes: _Lanes, op: ir.Operation) -> ir.Value:
+    """A cell a subgroup; then every subgroup reduces the cells."""
+    kind, count = _kind(op), lanes.subgroups
+    value = _reduced(lanes, kind, op.operands[0])
+    if count == 1:
+        return value
+    cells = lanes.share(value.type)
+    ir.Operation.create("gpu.barrier")  # what was there before has been read
+    first = arith.CmpIOp(arith.CmpIPredicate.eq, lanes.lane, index_constant(0)).result
+    branch = scf.IfOp(first)
+    with ir.InsertionPoint(branch.then_block):
+        memref.StoreOp(value, cells, [lanes.subgroup])
+        scf.YieldOp([])
+    ir.Operation.create("gpu.barrier")
+    if not lanes.whole or count > lanes.size:
+        found = [memref.LoadOp(cells, [index_constant(n)]).result for n in range(count)]
+        value = found[0]
+        for other in found[1:]:
+            value = combine(kind, value, other)
+        return value
+    there = _below(lanes.lane, index_constant(count))
+    place = arith.SelectOp(there, lanes.lane, index_constant(0)).result
+    found = memref.LoadOp(cells, [place]).result
+    value = arith.SelectOp(there, found, neutral(kind, value.type)).result
+    return lanes.butterfly(kind, value, 1 << (count - 1).bit_length())
+
+
+def _scan(lanes: _Lanes, op: ir.Operation) -> ir.Value:
+    """Hillis and Steele: Data parallel algorithms, CACM 29 (1986)."""
+    kind, value = _kind(op), op.operands[0]
+    identity = neutral(kind, value.type)
+    step = 1
+    while step < lanes.size:
+        value = combine(kind, _behind(lanes, value, step, identity), value)
+        step *= 2
+    return value if op.name == "kern.subgroup_scan" else _behind(lanes, value, 1, identity)
+
+
+def _behind(lanes: _Lanes, value: ir.Value, step: int, identity: ir.Value) -> ir.Value:
+    """The value `step` lanes before, or the neutral element."""
+    there = arith.CmpIOp(arith.CmpIPredicate.uge, lanes.lane, index_constant(step)).result
+    return arith.SelectOp(there, lanes.shuffle(value, "up", _constant(step)), identity).result
+
+
+def _shuffle(lanes: _Lanes, op: ir.Operation) -> ir.Value:
+    """A lane beyond the group's end gives the work-item's own value, as on the CPU."""
+    value = op.operands[0]
+    lane = arith.RemUIOp(op.operands[1], index_constant(lanes.size)).result
+    number = arith.IndexCastOp(ir.IntegerType.get_signless(32), lane).result
+    other = lanes.shuffle(value, "idx", number)
+    if lanes.total % lanes.size == 0:
+        return other
+    there = _below(arith.AddIOp(lanes.base, lane).result, index_constant(lanes.total))
+    return arith.SelectOp(there, other, value).result
+
+
+def _below(a: ir.Value, b: ir.Value) -> ir.Value:
+    return arith.CmpIOp(arith.CmpIPredicate.ult, a, b).result
+
+
+def _constant(value: int) -> ir.Value:
+    return arith.ConstantOp(ir.IntegerType.get_signless(32), value).result
+
+
+def _to_bits(value: ir.Value) -> ir.Value:
+    if isinstance(value.type, ir.IndexType):
+        return arith.IndexCastOp(ir.IntegerType.get_signless(64), value).result
+    if isinstance(value.type, ir.FloatType):
+        return arith.BitcastOp(ir.IntegerType.get_signless(value.type.width), value).result
+    return value
+
+
+def _from_bits(bits: ir.Value, kind: ir.Type) -> ir.Value:
+    if bits.type == kind:
+        return bits
+    if isinstance(kind, ir.IndexType):
+        return arith.IndexCastOp(kind, bits).result
+    return arith.BitcastOp(kind, bits).result
+
+
+_LOWERINGS = {
+    "kern.group_reduce": _reduce_group,
+    "kern.subgroup_reduce": _reduce_subgroup,
+    "kern.subgroup_scan": _scan,
+    "kern.subgroup_exclusive_scan": _scan,
+    "kern.subgroup_shuffle": _shuffle,
+    "kern.subgroup_broadcast": _shuffle,
+}

@@ -1,0 +1,20 @@
+"""Names of NVIDIA targets: ``nvvm:sm_90a``, ``nvvm:sm_80+aligned``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykern.lowering.gpu.options import parse_target
+from pykern.lowering.nvvm.chips import CHIPS, Chip
+
+
+@dataclass(frozen=True)
+class NvvmOptions:
+    """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one."""
+
+    aligned: bool = False
+
+
+def parse(target: str) -> tuple[Chip, NvvmOptions]:
+    """Raises `TargetError` for a chip or an option that there is not."""
+    return parse_target(target, CHIPS, NvvmOptions)

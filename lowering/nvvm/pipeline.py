@@ -1,0 +1,55 @@
+"""The passes from the kern stage to the llvm and nvvm dialects, in order, each with the reason for its place."""
+
+from __future__ import annotations
+
+from pykern.lowering.gpu.collectives import LowerCollectives
+from pykern.lowering.gpu.flat_memory import FlattenMemory
+from pykern.lowering.gpu.intrinsics import CallIntrinsics
+from pykern.lowering.gpu.limits import CheckLimits
+from pykern.lowering.gpu.outline import OutlineKernels
+from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, LowerToPointers
+from pykern.lowering.gpu.reports import LowerDeviceReports
+from pykern.lowering.gpu.split_guards import SplitGuards
+from pykern.lowering.gpu.subgroups import LowerSubgroups
+from pykern.lowering.gpu.work_items import PlaceWorkItems
+from pykern.lowering.nvvm.chips import MAX_DEPTH, MAX_GROUP, STATIC_SHARED, SUBGROUP, Chip
+from pykern.lowering.nvvm.options import NvvmOptions
+from pykern.passes.expand_fp8 import ExpandFp8
+from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.narrow_indices import NarrowIndices
+from pykern.passes.vector_math.expand import ExpandMath
+
+
+def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
+    """From work-items to a gpu.module in the llvm and nvvm dialects."""
+    return Pipeline(
+        (
+            ExpandFp8(),  # everything below sees bytes
+            PlaceWorkItems(subgroup_size=SUBGROUP),
+            SplitGuards(),  # while guards are still marked
+            LowerSubgroups(subgroup_size=SUBGROUP, redux=chip.redux),  # after everybody reaches them
+            LowerCollectives(),  # barriers
+            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            LowerDeviceReports(),  # it adds the last argument
+            FlattenMemory(float_atomics=True),
+            CheckLimits(chip.name, MAX_GROUP, MAX_DEPTH, STATIC_SHARED),  # flat: shared memory is counted
+            Upstream("canonicalize,cse"),
+            Upstream("int-range-optimizations,canonicalize,cse"),
+            NarrowIndices(versions=False, everywhere=True),  # while indices are arith
+            Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            ExpandMath(),  # after f16 and bf16 have become f32; 2 ulp, as on the CPU
+            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            Upstream("convert-math-to-funcs,inline"),  # integer powers become a loop
+            Upstream("arith-expand"),  # divisions that round up or down
+            LowerToPointers(aligned=BUFFER_ALIGNMENT if options.aligned else 0),  # last look at kern ops
+            CallIntrinsics(),  # before conversions that would call libdevice
+            OutlineKernels(),
+            Upstream(f"nvvm-attach-target{{chip={chip.name} features=+ptx{chip.ptx} O=3}}"),
+            Upstream("convert-math-to-llvm"),  # integer functions, tests for NaN
+            Upstream(
+                "gpu.module(convert-scf-to-cf,"
+                "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=64},canonicalize,cse)"
+            ),
+            Upstream("convert-nvvm-to-llvm,reconcile-unrealized-casts"),
+        )
+    )

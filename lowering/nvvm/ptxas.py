@@ -1,0 +1,65 @@
+"""PTX to machine code by NVIDIA's assembler, where it is installed; what it says about registers.
+
+ptxas comes with the wheel `nvidia-cuda-nvcc-cu12` or a CUDA toolkit.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+
+from pykern.errors import TargetError
+
+_USED = re.compile(r"Used (\d+) registers")
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Machine code; `registers` of 32 bits a work-item, `stack` and spills in bytes."""
+
+    binary: bytes
+    registers: int
+    stack: int
+    spill_stores: int
+    spill_loads: int
+
+
+@functools.cache
+def ptxas() -> str | None:
+    """The path of the assembler, or None."""
+    try:
+        found = importlib.util.find_spec("nvidia.cuda_nvcc")
+    except ModuleNotFoundError:  # no package of NVIDIA's at all
+        found = None
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        path = os.path.join(folder, "bin", "ptxas")
+        if os.access(path, os.X_OK):
+            return path
+    return shutil.which("ptxas")
+
+
+def assemble(ptx: str, chip: str) -> Cubin:
+    """Raises `TargetError` with what the assembler says."""
+    program = ptxas()
+    if program is None:
+        raise TargetError("no ptxas was found", hint="pip install nvidia-cuda-nvcc-cu12")
+    with tempfile.TemporaryDirectory(prefix="pykern-ptxas-") as folder:
+        source, result = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(ptx)
+        command = [program, "-v", "-O3", f"-arch={chip}", source, "-o", result]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise TargetError(f"ptxas failed: {(done.stderr + done.stdout).strip() or done.returncode}")
+        with open(result, "rb") as file:
+            binary = file.read()
+    used, frame = _USED.search(done.stderr), _FRAME.search(done.stderr)
+    stack, stores, loads = (int(n) for n in frame.groups()) if frame else (0, 0, 0)
+    return Cubin(binary, int(used.group(1)) if used else 0, stack, stores, loads)

@@ -1,0 +1,71 @@
+"""The NVIDIA targets: a kern module to PTX, and to a cubin where ptxas is installed.
+
+Comes in: a module on the kern stage. Goes out: `KernelBinary`. Read next: `options`, `pipeline`, `ptxas`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+from mlir import ir
+from mlir.dialects import gpu
+from mlir.passmanager import PassManager
+
+from pykern.artifact import DeviceCode
+from pykern.lowering.gpu.pointers import check_lowered
+from pykern.lowering.gpu.target import KernelBinary, Record, code_facts
+from pykern.lowering.nvvm.chips import Chip
+from pykern.lowering.nvvm.occupancy import occupancy, resident_groups
+from pykern.lowering.nvvm.options import parse
+from pykern.lowering.nvvm.pipeline import nvvm_pipeline
+from pykern.lowering.nvvm.ptxas import Cubin, assemble, ptxas
+from pykern.passes.kernels import find
+from pykern.source import KernelSource
+
+
+def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
+    """Lower, generate, assemble. Raises `TargetError` for a target or an op that there is not."""
+    chip, options = parse(source.target)
+    nvvm_pipeline(chip, options).run(module, record, texts=record.texts)
+    device = find(module.operation, lambda op: op.name == "gpu.module")[0]
+    check_lowered(device, ("llvm.", "nvvm."), chip.name)
+    facts = code_facts(device)
+    started = time.perf_counter()
+    ptx = to_ptx(module)
+    record.add("ptx", ptx, started, "asm")
+    resources: dict[str, object] = {
+        "shared_bytes": facts.shared_bytes,
+        "max_dynamic_shared": chip.shared - facts.shared_bytes,
+    }
+    binary, form = ptx.encode(), "ptx"
+    if ptxas() is not None:
+        started = time.perf_counter()
+        code = assemble(ptx, chip.name)
+        record.add("ptxas", "", started, "none")
+        binary, form = code.binary, "cubin"
+        resources |= _measured(chip, code, math.prod(facts.workgroup), facts.shared_bytes)
+    described = DeviceCode(
+        form, facts.arguments, shared_bytes=facts.shared_bytes, dynamic_shared=source.launch.shared
+    )
+    return KernelBinary(
+        binary, facts.symbol, facts.workgroup, described, resources | {"binary_bytes": len(binary)}
+    )
+
+
+def to_ptx(module: ir.Module) -> str:
+    """PTX of the gpu.module, whose target is attached."""
+    PassManager.parse("builtin.module(gpu-module-to-binary{format=isa})").run(module.operation)
+    binary = find(module.operation, lambda op: op.name == "gpu.binary")[0]
+    text = gpu.ObjectAttr(ir.ArrayAttr(binary.attributes["objects"])[0]).object
+    return text.decode().rstrip("\0")
+
+
+def _measured(chip: Chip, code: Cubin, group: int, shared: int) -> dict[str, object]:
+    return {
+        "registers": code.registers,
+        "stack_bytes": code.stack,
+        "spill_bytes": code.spill_stores + code.spill_loads,
+        "resident_groups": resident_groups(chip, group, code.registers, shared),
+        "occupancy": occupancy(chip, group, code.registers, shared),
+    }
