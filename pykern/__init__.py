@@ -47,7 +47,7 @@ _HOME = {
         (
             "KernelError", "KernelSyntaxError", "KernelTypeError", "VerifyError", "PassError", "NotRaisable",
             "NotDifferentiable", "TargetError", "CompilerCrash", "LaunchError", "DeviceError", "OutOfBounds",
-            "AssertionFailed",
+            "AssertionFailed", "OutOfMemory", "UsedAfterFree",
         ),
         "pykern.errors",
     ),

@@ -114,6 +114,18 @@ class AssertionFailed(KernelError, AssertionError):
     code = "PK012"
 
 
+class OutOfMemory(DeviceError, MemoryError):
+    """A device has no room for an array, also after giving back what was kept for reuse."""
+
+    code = "PK013"
+
+
+class UsedAfterFree(DeviceError):
+    """An array whose memory was given back with `Array.free` is used."""
+
+    code = "PK014"
+
+
 def render(error: KernelError) -> str:
     """The text of an error: reason, then the place with its caret, then hint and notes."""
     lines = [f"{error.reason} [{error.code}]"]

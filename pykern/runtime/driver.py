@@ -3,8 +3,9 @@
 Comes in: memory, bytes and artifacts. Goes out: things done on a device. A driver knows nothing of
 kernels, arrays or Python signatures; `pykern.launch` and `pykern.array` know nothing of drivers' APIs.
 Each file of `pykern.runtime.drivers` implements `Runtime` and `Driver` for one API, with that API's own
-Python bindings, imported when the first device is asked for. Every failure is a `DeviceError` that says
-what was tried; nothing raises an exception of the bindings.
+Python bindings, imported when the first device is asked for; its module-level ``RUNTIME`` is what
+`pykern.runtime.registry` finds. Every failure is a `DeviceError` that says what was tried, `OutOfMemory`
+where there is no room; nothing raises an exception of the bindings.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class DeviceInfo:
     max_allocation: int = 0
     subgroup_size: int = 0
     dtypes: frozenset[str] = frozenset()
+    atomics: frozenset[str] = frozenset()
     unified: bool = False
     driver: str = ""
     facts: dict[str, object] = field(default_factory=dict, compare=False)
