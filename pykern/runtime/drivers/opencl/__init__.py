@@ -1,0 +1,71 @@
+"""OpenCL devices that take SPIR-V, through pyopencl.
+
+Comes in: nothing. Goes out: `RUNTIME`, which finds devices and opens them. Read next: `icd` for how OpenCL's
+libraries are found, `facts` for what a device tells, `driver` for what it does.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from pykern.errors import DeviceError
+from pykern.runtime.driver import DeviceInfo, Driver, Missing
+from pykern.runtime.drivers.opencl.facts import describe, refusal
+from pykern.runtime.drivers.opencl.icd import vendors
+
+INSTALL = "pip install pykern[opencl]; for the CPU also: pip install intel-opencl-rt"
+
+
+class OpenClRuntime:
+    """Every device of every platform: GPUs first, then what else computes, CPUs last."""
+
+    name = "opencl"
+
+    def __init__(self) -> None:
+        self._devices: list[Any] = []
+
+    def devices(self) -> list[DeviceInfo] | Missing:
+        try:
+            cl = importlib.import_module("pyopencl")
+        except ImportError as error:
+            return Missing(self.name, f"pyopencl is not there ({error})", INSTALL)
+        with vendors() as tried:
+            try:
+                platforms = cl.get_platforms()
+            except cl.Error as error:
+                return Missing(self.name, f"no OpenCL platform ({error}; looked in {tried})", INSTALL)
+        there, refused = [], []
+        for platform in platforms:
+            try:
+                listed = platform.get_devices()
+            except cl.Error:  # a platform without devices is none
+                continue
+            for device in listed:
+                why_not = refusal(device)
+                if why_not:
+                    refused.append(f"{device.name.strip()} {why_not}")
+                else:
+                    there.append(device)
+        if not there:
+            return Missing(self.name, "; ".join(refused) or f"no OpenCL device (looked in {tried})", INSTALL)
+        self._devices = sorted(there, key=lambda d: _place(cl, d))
+        return [describe(cl, device, number) for number, device in enumerate(self._devices)]
+
+    def open(self, ordinal: int) -> Driver:
+        from pykern.runtime.drivers.opencl.driver import OpenClDriver
+
+        found = self.devices() if not self._devices else []
+        if isinstance(found, Missing):
+            raise DeviceError(f"no device opencl:{ordinal}: {found.reason}", hint=found.install)
+        cl = importlib.import_module("pyopencl")
+        return OpenClDriver(self._devices[ordinal], describe(cl, self._devices[ordinal], ordinal))
+
+
+def _place(cl: Any, device: Any) -> int:
+    if device.type & cl.device_type.GPU:
+        return 0
+    return 2 if device.type & cl.device_type.CPU else 1
+
+
+RUNTIME = OpenClRuntime()

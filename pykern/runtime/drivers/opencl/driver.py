@@ -1,0 +1,187 @@
+"""One OpenCL device: buffers, in-order queues that keep times, SPIR-V programs.
+
+Comes in: what `pykern.runtime.driver` asks. Goes out: the same done through pyopencl; its exceptions come out
+as `DeviceError` or `OutOfMemory`.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+from pykern.artifact import Artifact
+from pykern.errors import DeviceError, OutOfMemory
+from pykern.runtime.driver import DeviceInfo, Memory
+
+_QUEUE_PRIORITY = 0x1096  # CL_QUEUE_PRIORITY_KHR; pyopencl has no name for it
+_PRIORITIES = {"high": 1, "normal": 2, "low": 4}
+_NO_ROOM = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES")
+
+
+@contextmanager
+def trying(what: str) -> Iterator[None]:
+    """Turn pyopencl's exceptions into pykern's: `what` was tried."""
+    try:
+        yield
+    except cl.MemoryError as error:
+        raise OutOfMemory(f"OpenCL: {what}: {error}") from None
+    except cl.Error as error:
+        kind = OutOfMemory if any(word in str(error) for word in _NO_ROOM[:1]) else DeviceError
+        raise kind(f"OpenCL: {what}: {error}") from None
+
+
+@dataclass(eq=False)
+class Queue:
+    """An in-order queue. `copies` are events of copies under way: they keep host memory alive."""
+
+    native: Any
+    copies: deque[Any] = field(default_factory=deque)
+
+    def keep(self, event: Any) -> None:
+        while self.copies and self.copies[0].command_execution_status <= cl.command_execution_status.COMPLETE:
+            self.copies.popleft()
+        self.copies.append(event)
+
+
+@dataclass(eq=False)
+class Code:
+    """A kernel; its arguments are set one by one, so one launch at a time."""
+
+    kernel: Any
+    lock: Any = field(default_factory=threading.Lock)
+
+
+class OpenClDriver:
+    """See `pykern.runtime.driver.Driver`. `Memory.handle` is a `cl.Buffer`, an event a `cl.Event`."""
+
+    def __init__(self, device: Any, info: DeviceInfo) -> None:
+        self.info = info
+        self._device = device
+        with trying(f"open {info.name}"):
+            self._context = cl.Context([device])
+        self._queues: list[Queue] = []
+
+    def allocate(self, nbytes: int) -> Memory:
+        with trying(f"a buffer of {nbytes} bytes"):
+            return Memory(cl.Buffer(self._context, cl.mem_flags.READ_WRITE, nbytes), nbytes)
+
+    def free(self, memory: Memory) -> None:
+        with trying("release a buffer"):
+            memory.handle.release()
+
+    def pinned(self, nbytes: int) -> np.ndarray:
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+        access: Any = cl.map_flags.READ | cl.map_flags.WRITE
+        with trying(f"{nbytes} bytes of pinned memory"):
+            buffer = cl.Buffer(self._context, flags, nbytes)
+            queue = cl.CommandQueue(self._context, self._device)
+            array, _ = cl.enqueue_map_buffer(queue, buffer, access, 0, (nbytes,), np.dtype(np.uint8))
+        return array
+
+    def stream(self, priority: str) -> Queue:
+        properties: Any = cl.command_queue_properties.PROFILING_ENABLE
+        if priority != "normal" and "cl_khr_priority_hints" in self._device.extensions.split():
+            properties = [cl.queue_properties.PROPERTIES, properties, _QUEUE_PRIORITY, _PRIORITIES[priority]]
+        with trying("a queue"):
+            queue = Queue(cl.CommandQueue(self._context, self._device, properties))
+        self._queues.append(queue)
+        return queue
+
+    def copy_in(self, stream: Queue, memory: Memory, offset: int, host: np.ndarray) -> None:
+        if host.nbytes:
+            flat = host.reshape(-1).view(np.uint8)
+            with trying(f"copy {host.nbytes} bytes to the device"):
+                stream.keep(
+                    cl.enqueue_copy(stream.native, memory.handle, flat, dst_offset=offset, is_blocking=False)
+                )
+
+    def copy_out(self, stream: Queue, host: np.ndarray, memory: Memory, offset: int) -> None:
+        if host.nbytes:
+            flat = host.reshape(-1).view(np.uint8)
+            with trying(f"copy {host.nbytes} bytes from the device"):
+                stream.keep(
+                    cl.enqueue_copy(stream.native, flat, memory.handle, src_offset=offset, is_blocking=False)
+                )
+
+    def copy(
+        self, stream: Queue, to: Memory, to_offset: int, source: Memory, offset: int, nbytes: int
+    ) -> None:
+        if nbytes:
+            with trying(f"copy {nbytes} bytes on the device"):
+                cl.enqueue_copy(
+                    stream.native,
+                    to.handle,
+                    source.handle,
+                    byte_count=nbytes,
+                    src_offset=offset,
+                    dst_offset=to_offset,
+                )
+
+    def fill(self, stream: Queue, memory: Memory, offset: int, pattern: bytes, nbytes: int) -> None:
+        if nbytes:
+            with trying(f"fill {nbytes} bytes"):
+                unit = np.frombuffer(pattern, np.uint8)
+                cl.enqueue_fill_buffer(stream.native, memory.handle, unit, offset, nbytes)
+
+    def load(self, artifact: Artifact) -> Code:
+        with trying(f"load `{artifact.kernel}` (SPIR-V, {len(artifact.binary)} bytes)"), _no_build_log():
+            program = cl.Program(self._context, artifact.binary).build()
+            return Code(cl.Kernel(program, artifact.entry))
+
+    def launch(
+        self,
+        stream: Queue,
+        code: Code,
+        arguments: list[Memory | int],
+        grid: tuple[int, int, int],
+        group: tuple[int, int, int],
+        shared_bytes: int,
+    ) -> None:
+        items = tuple(g * n for g, n in zip(grid, group, strict=True))
+        with trying(f"launch {grid} groups of {group}"), code.lock:
+            code.kernel.set_args(*(a.handle if isinstance(a, Memory) else np.int64(a) for a in arguments))
+            cl.enqueue_nd_range_kernel(stream.native, code.kernel, items, group)
+
+    def record(self, stream: Queue) -> Any:
+        with trying("record an event"):
+            event = cl.enqueue_marker(stream.native)
+            stream.native.flush()  # others may wait for it
+        return event
+
+    def done(self, event: Any) -> bool:
+        with trying("ask for an event"):
+            return event.command_execution_status <= cl.command_execution_status.COMPLETE
+
+    def wait(self, event: Any) -> None:
+        with trying("wait for an event"):
+            event.wait()
+
+    def stream_wait(self, stream: Queue, event: Any) -> None:
+        with trying("let a queue wait"):
+            cl.enqueue_barrier(stream.native, wait_for=[event])
+
+    def elapsed_ms(self, start: Any, end: Any) -> float:
+        with trying("read the times of events"):
+            return (end.profile.end - start.profile.end) / 1e6
+
+    def synchronize(self, stream: Queue | None) -> None:
+        for queue in [stream] if stream is not None else list(self._queues):
+            with trying("finish a queue"):
+                queue.native.finish()
+                queue.copies.clear()
+
+
+@contextmanager
+def _no_build_log() -> Iterator[None]:
+    """Drivers say "compilation done"; pyopencl makes a warning of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        yield

@@ -1,0 +1,209 @@
+"""Memory of one device that is kept and given out again: asking the driver each time is slow.
+
+Comes in: sizes. Goes out: `Allocation`s. Work on a device is still under way when Python lets go of an array,
+so memory remembers the streams it was used on, and its next owner's streams wait for those.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from pykern.errors import OutOfMemory, UsedAfterFree
+from pykern.runtime.driver import Driver, Memory
+
+GRAIN = 512
+"""Sizes are rounded up to this many bytes, from 1 MiB on to an eighth of their power of two."""
+
+
+@dataclass(frozen=True)
+class MemoryStats:
+    """Bytes of a device: given out now, the most so far, taken from the driver; and how often.
+
+    `allocated` and `peak` count what was asked for, rounded up; `reserved` also what is kept for reuse.
+    """
+
+    allocated: int
+    peak: int
+    reserved: int
+    allocations: int
+    reused: int
+    live: int
+
+
+class Allocation:
+    """Memory with one owner. Views share it; it goes back when the last of them is gone, or with `free`."""
+
+    __slots__ = ("__weakref__", "_block", "_finalizer", "nbytes", "pool", "readonly")
+
+    def __init__(self, pool: Pool, block: _Block, nbytes: int, readonly: bool = False) -> None:
+        self.pool = pool
+        self.nbytes = nbytes
+        self.readonly = readonly
+        self._block = block
+        self._finalizer = weakref.finalize(self, pool._give_back, block)
+        self._finalizer.atexit = False  # the process's end gives everything back
+
+    @property
+    def memory(self) -> Memory:
+        """The driver's memory. Raises `UsedAfterFree`."""
+        if not self._finalizer.alive:
+            raise UsedAfterFree(
+                f"an array of {self.nbytes} bytes on {self.pool.device} was freed and is used again",
+                hint="all views of an array are gone once one of them is freed",
+            )
+        return self._block.memory
+
+    def used_on(self, stream: Any) -> Memory:
+        """The memory, for work that is about to be put into `stream`: it waits for owners before."""
+        memory = self.memory
+        self._block.used_on(self.pool.driver, stream)
+        return memory
+
+    def wait_for_users(self, stream: Any) -> Memory:
+        """The memory; `stream` waits for everything put so far into any stream that uses it."""
+        memory = self.memory
+        block = self._block
+        for other in block.users:
+            if other is not stream:
+                self.pool.driver.stream_wait(stream, self.pool.driver.record(other))
+        block.used_on(self.pool.driver, stream)
+        return memory
+
+    def users(self) -> tuple[Any, ...]:
+        """The driver's streams that use it."""
+        return tuple(self._block.users)
+
+    def free(self) -> None:
+        """Give the memory back now."""
+        self._finalizer()
+
+
+class _Block:
+    """A piece of the driver's memory. `users` are this owner's streams, `before` those of owners before."""
+
+    __slots__ = ("before", "foreign", "memory", "size", "users")
+
+    def __init__(self, memory: Memory, size: int, foreign: Any = None) -> None:
+        self.memory = memory
+        self.size = size
+        self.foreign = foreign
+        self.users: list[Any] = []
+        self.before: list[Any] = []
+
+    def used_on(self, driver: Driver, stream: Any) -> None:
+        if any(user is stream for user in self.users):
+            return
+        for other in self.before:
+            if other is not stream:
+                driver.stream_wait(stream, driver.record(other))
+        self.users.append(stream)
+
+    def change_owner(self) -> None:
+        self.before = [*self.users, *(b for b in self.before if all(b is not u for u in self.users))]
+        self.users = []
+
+
+class Pool:
+    """The memory of one device, kept by size."""
+
+    def __init__(self, device: str, driver: Driver, stream: Any) -> None:
+        self.device = device
+        self.driver = driver
+        self.stream = stream
+        self._free: dict[int, list[_Block]] = {}
+        self._returned: deque[_Block] = deque()  # finalizers run anywhere, also inside of these methods
+        self._lock = threading.Lock()
+        self._allocated = self._peak = self._reserved = self._allocations = self._reused = self._live = 0
+
+    def allocate(self, nbytes: int) -> Allocation:
+        """Memory of `nbytes`, whose contents are not set. Raises `OutOfMemory`."""
+        size = rounded(nbytes)
+        with self._lock:
+            self._collect()
+            kept = self._free.get(size)
+            if kept:
+                block = kept.pop()
+                self._reused += 1
+            else:
+                block = _Block(self._ask(size, nbytes), size)
+                self._reserved += size
+            self._allocations += 1
+            self._live += 1
+            self._allocated += size
+            self._peak = max(self._peak, self._allocated)
+        return Allocation(self, block, nbytes)
+
+    def adopt(self, memory: Memory, owner: Any, readonly: bool = False) -> Allocation:
+        """Memory of somebody else, who is kept alive with it; it is never given out to others."""
+        return Allocation(self, _Block(memory, 0, (owner,)), memory.nbytes, readonly)
+
+    def stats(self) -> MemoryStats:
+        """What is given out, and what is kept."""
+        with self._lock:
+            self._collect()
+            return MemoryStats(
+                self._allocated, self._peak, self._reserved, self._allocations, self._reused, self._live
+            )
+
+    def empty(self) -> None:
+        """Give what is kept back to the driver."""
+        with self._lock:
+            self._collect()
+            self._empty()
+
+    def _ask(self, size: int, nbytes: int) -> Memory:
+        limit = self.driver.info.max_allocation
+        if limit and nbytes > limit:
+            raise OutOfMemory(
+                f"{nbytes} bytes are more than {self.device} gives to one array ({limit} bytes)",
+                hint="work in parts",
+            )
+        try:
+            return self.driver.allocate(size)
+        except OutOfMemory:
+            pass
+        self._empty()  # what is kept in other sizes may be just what is missing
+        try:
+            return self.driver.allocate(size)
+        except OutOfMemory as error:
+            raise OutOfMemory(
+                f"{self.device} has no room for {nbytes} bytes: {error.reason}; "
+                f"{self._allocated} bytes in {self._live} arrays are in use",
+                hint="let go of arrays (del x, or x.free()), or work in parts; see pk.memory_stats",
+            ) from None
+
+    def _empty(self) -> None:
+        if not any(self._free.values()):
+            return
+        self.driver.synchronize(None)
+        for blocks in self._free.values():
+            for block in blocks:
+                self._reserved -= block.size
+                self.driver.free(block.memory)
+        self._free.clear()
+
+    def _give_back(self, block: _Block) -> None:
+        if block.foreign is None:
+            self._returned.append(block)
+        block.foreign = None
+
+    def _collect(self) -> None:
+        while self._returned:
+            block = self._returned.popleft()
+            block.change_owner()
+            self._allocated -= block.size
+            self._live -= 1
+            self._free.setdefault(block.size, []).append(block)
+
+
+def rounded(nbytes: int) -> int:
+    """The size a request is served with."""
+    if nbytes >= 1 << 20:
+        grain = max(GRAIN, 1 << (nbytes.bit_length() - 4))
+    else:
+        grain = GRAIN
+    return max(grain, -(-nbytes // grain) * grain)

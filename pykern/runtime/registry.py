@@ -1,0 +1,119 @@
+"""Every kind of device, and the devices of this machine that are open.
+
+Comes in: names such as ``opencl:0``. Goes out: `DeviceInfo`s, and one `Opened` a device: its driver, its
+pool of memory, its first stream and the code loaded so far. Bindings of a driver are imported when its kind
+is asked for, not before.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from pykern.artifact import Artifact
+from pykern.errors import DeviceError
+from pykern.runtime.driver import DeviceInfo, Driver, Missing, Runtime
+from pykern.runtime.pool import Pool
+
+KINDS = ("cuda", "rocm", "vulkan", "opencl")
+"""Kinds that run kernels, those first that a machine would rather use."""
+MEMORY_ONLY = ("cpu", "python", "null")
+"""Kinds whose arrays lie in NumPy's memory: the CPU's launches need no driver, null's are only recorded."""
+
+_lock = threading.RLock()
+
+
+@functools.cache
+def runtime(kind: str) -> Runtime | Missing:
+    """The runtime of a kind of device, its module imported; `Missing` where this version has none."""
+    module = f"pykern.runtime.drivers.{'host' if kind in ('cpu', 'python') else kind}"
+    if importlib.util.find_spec(module) is None:
+        return Missing(kind, f"this version of pykern has no {kind} devices", "")
+    return importlib.import_module(module).RUNTIME
+
+
+@functools.cache
+def found(kind: str) -> tuple[DeviceInfo, ...] | Missing:
+    """The devices of a kind, looked for once; why there are none otherwise."""
+    with _lock:
+        there = runtime(kind)
+        if isinstance(there, Missing):
+            return there
+        devices = there.devices()
+        return devices if isinstance(devices, Missing) else tuple(devices)
+
+
+def split(name: str) -> tuple[str, int]:
+    """``opencl:1`` -> ("opencl", 1); ``opencl`` is its first device. Raises `DeviceError`."""
+    kind, colon, number = name.partition(":")
+    if kind not in KINDS and kind not in MEMORY_ONLY:
+        raise DeviceError(
+            f"no device {name!r}",
+            hint=f"there are {', '.join(('cpu', 'python', *KINDS))}; see `pykern devices`",
+        )
+    if colon and not number.isdecimal():
+        raise DeviceError(f"no device {name!r}: {number!r} is no number", hint=f"write {kind}:0")
+    return kind, int(number or 0)
+
+
+def info(name: str) -> DeviceInfo:
+    """What is known of a device. Raises `DeviceError` that says why it is not there."""
+    kind, ordinal = split(name)
+    devices = found(kind)
+    if isinstance(devices, Missing):
+        raise DeviceError(f"no device {name!r}: {devices.reason}", hint=devices.install or None)
+    for device in devices:
+        if device.ordinal == ordinal:
+            return device
+    names = ", ".join(f"{kind}:{d.ordinal} ({d.name})" for d in devices)
+    raise DeviceError(f"no device {name!r}", hint=f"there are {names}" if names else None)
+
+
+@dataclass(eq=False)
+class Opened:
+    """A device in use."""
+
+    name: str
+    info: DeviceInfo
+    driver: Driver
+    pool: Pool
+    stream: Any
+    """The stream of those who name none."""
+    _codes: dict[str, Any] = field(default_factory=dict)
+    _lock: Any = field(default_factory=threading.Lock)
+
+    def code(self, artifact: Artifact) -> Any:
+        """The artifact loaded; kept by its key."""
+        with self._lock:
+            if artifact.key not in self._codes or not artifact.key:
+                self._codes[artifact.key] = self.driver.load(artifact)
+            return self._codes[artifact.key]
+
+
+_opened: dict[tuple[str, int], Opened] = {}
+
+
+def opened(name: str) -> Opened:
+    """The device, opened at the first call. Raises `DeviceError`."""
+    place = split(name)
+    device = _opened.get(place)
+    if device is None:
+        with _lock:
+            device = _opened.get(place)
+            if device is None:
+                device = _opened[place] = _open(name)
+    return device
+
+
+def _open(name: str) -> Opened:
+    known = info(name)
+    there = runtime(known.runtime)
+    assert not isinstance(there, Missing)
+    driver = there.open(known.ordinal)
+    full = known.runtime if known.runtime in ("cpu", "python") else f"{known.runtime}:{known.ordinal}"
+    stream = driver.stream("normal")
+    return Opened(full, known, driver, Pool(full, driver, stream), stream)
