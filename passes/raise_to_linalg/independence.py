@@ -79,7 +79,10 @@ class Proof:
 
         `known` are dimensions taken to agree from the start.
         """
-        wanted, known = set(wanted), set(known)
+        single = {dim for dim in (*one.dims, *other.dims) if _is_single(dim)}
+        wanted, known = set(wanted) - single, {*known, *single}
+        if not wanted:
+            return True
         pairs = list(zip(one.subscripts, other.subscripts, strict=True))
         pairs += _pinned(one, other)
         pairs = [pair for pair in pairs if not any(self._changes(form) for form in pair)]
@@ -170,6 +173,12 @@ def constant_bounds(dim: Dim) -> tuple[int, int] | None:
     lows = [f.number for f in dim.lows if f.number is not None]
     highs = [f.number for f in dim.highs if f.number is not None]
     return (max(lows), max(max(lows), min(highs) - 1)) if lows and highs else None
+
+
+def _is_single(dim: Dim) -> bool:
+    """Whether there is one position at most: a launch of one work-item is a loop in sequence."""
+    bounds = constant_bounds(dim)
+    return bounds is not None and bounds[0] == bounds[1]
 
 
 def _is_apart(left: Form, right: Form, known: set[Dim]) -> bool:

@@ -117,6 +117,8 @@ def _of_choice(builder: Builder, choice: Apply, carried: Expression) -> Contribu
     if _needs(condition, carried):
         return None
     if yes is carried or no is carried:
+        if (flag := _of_flag(builder, condition, yes, no)) is not None:
+            return flag
         found = contribution(builder, no if yes is carried else yes, carried)
         return found and replace(found, mask=joined(literals(condition, no is carried), found.mask))
     both = [contribution(builder, branch, carried) for branch in (yes, no)]
@@ -124,6 +126,16 @@ def _of_choice(builder: Builder, choice: Apply, carried: Expression) -> Contribu
         return None
     value = builder.select(condition, *(closed(builder, one) for one in both))
     return Contribution(both[0].combine, value, attributes=both[0].attributes)
+
+
+def _of_flag(builder: Builder, condition: Expression, yes: Expression, no: Expression) -> Contribution | None:
+    """A truth that is set where a condition holds, or where it does not: ``if c: found = True``."""
+    for value, where in ((yes, True), (no, False)):
+        for truth in (True, False):
+            if value is builder.truth(truth):
+                what = builder.conjunction(((condition, where == truth),))
+                return Contribution("arith.ori" if truth else "arith.andi", what)
+    return None
 
 
 def _needs(value: Expression, carried: Expression) -> bool:

@@ -29,11 +29,14 @@ class RaisedProgram:
     def text(self) -> str:
         places = self.places()
         self.lines = ["@pk.kernel", f"def {self.name}(y, z, h, a, v, index, s, m):"]
-        self.lines += [f"    {', '.join(self.items)} = pk.index()", f"    t0, t1, q = 1.0, {places[-1]}, 0"]
+        self.lines += [
+            f"    {', '.join(self.items)} = pk.index()",
+            f"    t0, t1, q, f = 1.0, {places[-1]}, 0, False",
+        ]
         if self.random.random() < 0.3:
             self.lines.append(f"    if {self.condition(1)}:\n        return")
         self.block("    ", self.random.randint(2, 4))
-        self.lines += [f"    {places[0]} = t0 + 2.0 * t1 + q"]
+        self.lines += [f"    {places[0]} = t0 + 2.0 * t1 + q + (0.5 if f else 0.0)"]
         return "\n".join(self.lines)
 
     def places(self) -> tuple[str, ...]:
@@ -44,7 +47,7 @@ class RaisedProgram:
 
     def block(self, indent: str, count: int) -> None:
         for _ in range(count):
-            kinds = ["assign", "store", "store", "collect", "collect", "recur"]
+            kinds = ["assign", "store", "store", "collect", "collect", "recur", "whole_collect"]
             if len(indent) < 16:
                 kinds += ["branch", "branch", "loop", "loop", "loop"]
             if self.random.random() < 0.1:
@@ -65,6 +68,21 @@ class RaisedProgram:
             self.lines.append(f"{indent}{statement}")
         if self.random.random() < 0.2:
             self.lines.append(f"{indent}q += {self.random.choice(('1', 'i', *self.counters))}")
+
+    def whole_collect(self, indent: str) -> None:
+        """Whole numbers and truths."""
+        k = self.random.choice((*self.counters, "i", "index[i]"))
+        statement = self.random.choice(
+            (
+                f"q ^= {k}", f"q |= {k}", f"q &= {k} + 5", f"q = max(q, {k})", f"q = min(q, {k})", f"q *= 1 - {k} % 3",
+                f"t0 *= 0.5 if {self.condition(0)} else -1.0", "f = True", f"f ^= {self.condition(0)}",
+                f"f &= {self.condition(0)}", f"f |= {self.condition(0)}", "f = False",
+            )
+        )  # fmt: skip
+        if self.random.random() < 0.4 or statement in ("f = True", "f = False"):
+            self.lines += [f"{indent}if {self.condition(1)}:", f"{indent}    {statement}"]
+        else:
+            self.lines.append(f"{indent}{statement}")
 
     def recur(self, indent: str) -> None:
         self.lines.append(f"{indent}t1 = (t1 * 0.5 + {self.small(1)}) * 0.25")
