@@ -16,11 +16,11 @@ from mlir.dialects import arith, memref
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.lowering.gpu.float_atomics import change_bits
+from pykern.lowering.gpu.cells import Cell, word_of
 from pykern.lowering.gpu.reports import REPORT
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, identity, index_constant, named, replace
+from pykern.passes.kernels import identity, index_constant, named, replace
 from pykern.passes.launch_arguments import update_type
 
 ARGUMENTS = "kern.arguments"
@@ -44,6 +44,8 @@ class FlattenMemory(Pass):
     words_in_memory: bool = False
     float_atomics: bool = False
     """Whether the device's atomics know floats."""
+    atomic_width: int = 32
+    """Bits of the smallest element that the device changes atomically."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
@@ -59,6 +61,8 @@ class _Flat:
     lengths: list[ir.Value]
     strides: list[ir.Value]
     element: ir.Type
+    words: bool = False
+    """Kept in words that atomics change, see `cells`."""
 
 
 class _Flattener:
@@ -76,7 +80,7 @@ class _Flattener:
     def run(self) -> None:
         old = list(self.block.arguments)
         report = REPORT in self.kernel.attributes
-        by_bits = set() if self.options.float_atomics else _changed_by_atomics(self.kernel)
+        by_bits = _changed_by_atomics(self.kernel, self.options)
         if self.options.words_in_memory:
             kind = self._memref_type(self.i64)
             self.words = self.block.add_argument(kind, self.kernel.location)
@@ -132,23 +136,25 @@ class _Flattener:
         strides = _dense_strides(lengths) if dense else [self._index() for _ in range(kind.rank)]
         if not with_lengths:
             strides = _static_strides(kind.shape)
-        return _Flat(memory, offset, lengths, strides, kind.element_type)
+        return _Flat(memory, offset, lengths, strides, kind.element_type, bits)
 
     def _buffer(self, op: ir.Operation, bits: bool) -> None:
         """Shared and private memory, of rank 1 and with elements that memory has."""
         kind = ir.MemRefType(op.result.type)
         stored = stored_as(kind.element_type, bits)
-        total = [ir.ShapedType.get_dynamic_size()] if op.operands else [_product(kind.shape)]
+        shared = stored.width // kind.element_type.width if bits else 1
+        count = -(-_product(kind.shape) // shared)
+        total = [ir.ShapedType.get_dynamic_size()] if op.operands else [count]
         flat_kind = ir.MemRefType.get(total, stored, memory_space=kind.memory_space)
         with ir.InsertionPoint(op), op.location:
             made = ir.Operation.create(op.name, results=[flat_kind], operands=list(op.operands)).result
             if op.operands:
-                size = index_constant(max(1, stored.width // 8))
+                size = index_constant(max(1, stored.width // shared // 8))
                 lengths = [arith.DivUIOp(op.operands[0], size).result]
                 strides = [index_constant(1)]
             else:
                 lengths, strides = [index_constant(n) for n in kind.shape], _static_strides(kind.shape)
-        self._rewrite(op.result, _Flat(made, None, lengths, strides, kind.element_type))
+        self._rewrite(op.result, _Flat(made, None, lengths, strides, kind.element_type, bits))
         op.erase()
 
     def _rewrite(self, old: ir.Value, flat: _Flat) -> None:
@@ -164,13 +170,15 @@ class _Flattener:
                 _ACCESSES[op.name](op, flat)
 
 
-def stored_as(element: ir.Type, bits: bool = False) -> ir.Type:
-    """What an element is in memory; with `bits`, floats as integers."""
+def stored_as(element: ir.Type, words: bool = False) -> ir.Type:
+    """What an element is in memory; with `words`, the integer that atomics change it in."""
+    if words:
+        return word_of(element)
     if isinstance(element, ir.IndexType):
         return ir.IntegerType.get_signless(64)
     if isinstance(element, ir.IntegerType) and element.width == 1:
         return ir.IntegerType.get_signless(8)
-    if isinstance(element, ir.BF16Type) or (bits and isinstance(element, ir.FloatType)):
+    if isinstance(element, ir.BF16Type):
         return ir.IntegerType.get_signless(element.width)
     return element
 
@@ -206,29 +214,37 @@ def _position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
 
 
 def _load(op: ir.Operation, flat: _Flat) -> None:
-    loaded = memref.LoadOp(flat.memory, [_position(flat, list(op.operands)[1:])]).result
-    replace(op, [from_memory(loaded, flat.element)])
+    place = _position(flat, list(op.operands)[1:])
+    if flat.words:
+        replace(op, [Cell(flat.memory, place, flat.element).load()])
+    else:
+        replace(op, [from_memory(memref.LoadOp(flat.memory, [place]).result, flat.element)])
 
 
 def _store(op: ir.Operation, flat: _Flat) -> None:
-    value = to_memory(op.operands[0], ir.MemRefType(flat.memory.type).element_type)
-    memref.StoreOp(value, flat.memory, [_position(flat, list(op.operands)[2:])])
+    place = _position(flat, list(op.operands)[2:])
+    if flat.words:
+        Cell(flat.memory, place, flat.element).store(op.operands[0])
+    else:
+        value = to_memory(op.operands[0], ir.MemRefType(flat.memory.type).element_type)
+        memref.StoreOp(value, flat.memory, [place])
     op.erase()
 
 
 def _atomic(op: ir.Operation, flat: _Flat) -> None:
     at = MEMORY_OPERAND[op.name]
-    place = [flat.memory, _position(flat, list(op.operands)[at + 1 :])]
-    if flat.element != ir.MemRefType(flat.memory.type).element_type:
-        replace(op, [change_bits(op, place)])
+    values, place = list(op.operands)[:at], _position(flat, list(op.operands)[at + 1 :])
+    if flat.words:
+        cell = Cell(flat.memory, place, flat.element)
+        if op.name == "kern.atomic_cas":
+            replace(op, [cell.exchange_if(*values)])
+        else:
+            replace(op, [cell.change(ir.StringAttr(op.attributes["kind"]).value, values[0])])
         return
     attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
-    made = ir.Operation.create(
-        op.name,
-        results=[op.results[0].type],
-        operands=[*list(op.operands)[:at], *place],
-        attributes=attributes,
-    )
+    kind = op.results[0].type
+    operands = [*values, flat.memory, place]
+    made = ir.Operation.create(op.name, results=[kind], operands=operands, attributes=attributes)
     replace(op, [made.result])
 
 
@@ -240,10 +256,15 @@ _ACCESSES: dict[str, Callable[[ir.Operation, _Flat], None]] = {
 }
 
 
-def _changed_by_atomics(kernel: ir.Operation) -> set[ir.Value]:
-    """Memory of floats that atomics change."""
-    ops = find(kernel, lambda op: op.name in ("kern.atomic_rmw", "kern.atomic_cas"))
-    return {op.operands[MEMORY_OPERAND[op.name]] for op in ops}
+def _changed_by_atomics(kernel: ir.Operation, options: FlattenMemory) -> set[ir.Value]:
+    """Memory changed by atomics that the device does not have on its elements."""
+    changed: set[ir.Value] = set()
+    for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas"):
+        element = op.operands[0].type
+        real = isinstance(element, ir.FloatType) and not options.float_atomics
+        if real or element.width < options.atomic_width:
+            changed.add(op.operands[MEMORY_OPERAND[op.name]])
+    return changed
 
 
 def _from_word(word: ir.Value, kind: ir.Type) -> ir.Value:

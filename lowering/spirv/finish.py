@@ -32,7 +32,9 @@ class FinishSpirv(Pass):
     vulkan: bool = False
 
     def run(self, module: ir.Module) -> None:
-        converted = named(module.operation, "spirv.module")[0]  # the gpu.module it came from may stand beside it
+        converted = named(module.operation, "spirv.module")[
+            0
+        ]  # the gpu.module it came from may stand beside it
         for op in find(converted, _is_stand_in):
             with ir.InsertionPoint(op), op.location:
                 made = _atomic(op)
