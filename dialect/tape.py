@@ -6,12 +6,17 @@ from mlir import ir
 
 from pykern.dialect.base import KernOp, kern_op
 
+SITE = "kern.site"
+"""Attribute of a push and of its pop: the number they share."""
+
 
 @kern_op
 class PushOp(KernOp):
-    """Put a number on the work-item's tape. The tape grows; nothing is lost.
+    """Put a number on the work-item's tape, or one of each lane. The tape grows; nothing is lost.
 
-    ``"kern.push"(%x) : (f64) -> ()``
+    ``"kern.push"(%x) {kern.site = 0} : (f64) -> ()``
+
+    A push and the pop that takes what it put share a `kern.site`.
     """
 
     OPERATION_NAME = "kern.push"
@@ -21,8 +26,8 @@ class PushOp(KernOp):
 """
 
     @classmethod
-    def create(cls, value: ir.Value) -> ir.Operation:
-        return cls.build([value])
+    def create(cls, value: ir.Value, site: int | None = None) -> ir.Operation:
+        return _at(cls.build([value]), site)
 
     def check(self) -> None:
         _check_number(self, self.operands[0].type)
@@ -42,13 +47,21 @@ class PopOp(KernOp):
 """
 
     @classmethod
-    def create(cls, kind: ir.Type) -> ir.Value:
-        return cls.build(results=[kind]).result
+    def create(cls, kind: ir.Type, site: int | None = None) -> ir.Value:
+        return _at(cls.build(results=[kind]), site).result
 
     def check(self) -> None:
         _check_number(self, self.operation.results[0].type)
 
 
+def _at(op: ir.Operation, site: int | None) -> ir.Operation:
+    if site is not None:
+        op.attributes[SITE] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), site)
+    return op
+
+
 def _check_number(op: KernOp, kind: ir.Type) -> None:
+    if isinstance(kind, ir.VectorType):
+        kind = kind.element_type
     if not isinstance(kind, ir.IntegerType | ir.FloatType | ir.IndexType):
         raise op.refuse(f"takes a number, not {kind}")

@@ -78,6 +78,7 @@ def _expand_items(kernel: ir.Operation, launch: LaunchArguments) -> None:
             counters.append(loop.induction_variable)
         with ir.InsertionPoint(loop.body), kernel.location:
             last = scf.YieldOp([]).operation
+    loop.operation.attributes[kernels.ITEMS] = ir.UnitAttr.get()
     static_counts = {c for c in launch.counts if kernels.is_constant(c) is not None}
     for op in old:
         if op.name not in ("memref.alloca",) and not (op.results and op.results[0] in static_counts):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, scf
 
-from pykern.dialect.atomics import AtomicRmwOp
+from pykern.dialect.atomics import LAUNCH, AtomicRmwOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity, named
@@ -48,12 +49,12 @@ def _hoist(loop: ir.Operation) -> ir.Operation | None:
     if indices:
         with ir.InsertionPoint(op), op.location:
             given.append(arith.ConstantOp(ir.IntegerType.get_signless(1), 1).result)
-    block, location = op.block, op.location
+    block, location, marked = op.block, op.location, LAUNCH in op.attributes
     op.erase()
     made = _carry(loop, _lifted(block, given, body))
     results = list(made.results)[len(made.results) - len(given) :]
     with ir.InsertionPoint(_after(made)), location:
-        _add(results, memory, indices)
+        _add(results, memory, indices, marked)
     return made
 
 
@@ -143,15 +144,15 @@ def _carry(loop: ir.Operation, values: list[ir.Value]) -> ir.Operation:
     return made
 
 
-def _add(results: list[ir.Value], memory: ir.Value, indices: list[ir.Value]) -> None:
+def _add(results: list[ir.Value], memory: ir.Value, indices: list[ir.Value], marked: bool) -> None:
     """One addition for the whole loop; an index is only trusted where an iteration used it."""
-    if not indices:
-        AtomicRmwOp.create("add", results[0], memory, indices)
-        return
-    branch = scf.IfOp(results[1])
-    with ir.InsertionPoint(branch.then_block):
-        AtomicRmwOp.create("add", results[0], memory, indices)
-        scf.YieldOp([])
+    branch = scf.IfOp(results[1]) if indices else None
+    with ir.InsertionPoint(branch.then_block) if branch else contextlib.nullcontext():
+        old = AtomicRmwOp.create("add", results[0], memory, indices)
+        if marked:
+            old.owner.operation.attributes[LAUNCH] = ir.UnitAttr.get()
+        if branch:
+            scf.YieldOp([])
 
 
 def _sum(total: ir.Value, value: ir.Value) -> ir.Value:

@@ -28,6 +28,9 @@ GROUP_OPS = MEETINGS | {
 SEQUENTIAL = "kern.sequential"
 """Mark of a kernel whose work-items run in order, in one thread."""
 
+ITEMS = "kern.items"
+"""Mark of the innermost loop over the work-items of a kernel that knows no groups."""
+
 
 def identity(op: ir.Operation) -> int:
     """The address of an op. The bindings' own hash of an op follows its contents and changes with them."""

@@ -28,6 +28,7 @@ from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.streams import VectorizeStreams
 
 ENTRY_POINTS = "pykern.passes"
@@ -46,6 +47,7 @@ OWN: tuple[type[Pass], ...] = (
     ReverseKernel,
     SimplifyKern,
     TightenBounds,
+    VectorizeItems,
     VectorizeStreams,
 )
 

@@ -31,7 +31,7 @@ func.func @sum(%out: memref<?xf64>, %x: memref<?xf64>, %n: index)
 // CHECK-NOT: "kern.push"
 // CHECK: scf.yield
 // CHECK: scf.for
-// CHECK: "kern.pop"() : () -> f64
+// CHECK: "kern.pop"() {kern.site = {{[0-9]+}} : i64} : () -> f64
 // CHECK-NOT: "kern.pop"
 // CHECK: return
 func.func @product(%out: memref<?xf64>, %x: memref<?xf64>, %n: index)

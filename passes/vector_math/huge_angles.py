@@ -11,6 +11,7 @@ four gathers a vector.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from mlir import ir
@@ -34,7 +35,7 @@ def unless_huge(name: str, x: Real, usual: Callable[[], Real]) -> Real:
     _define(ir.InsertionPoint.current.block)
     kind = x.value.type
     if x.scope.shape is not None:
-        flat = ir.VectorType.get([x.value.type.num_elements], x.format.type())
+        flat = ir.VectorType.get([math.prod(x.value.type.shape)], x.format.type())
         mask = ir.VectorType.get(flat.shape, ir.IntegerType.get_signless(1))
         taken = _by_lanes(
             name, *(vector.shape_cast(t, v) for t, v in ((flat, x.value), (mask, huge), (flat, result.value)))
@@ -57,7 +58,7 @@ def _by_lanes(name: str, x: ir.Value, huge: ir.Value, usual: ir.Value) -> ir.Val
 
     def lanes() -> ir.Value:
         result = usual
-        for i in range(x.type.num_elements):
+        for i in range(math.prod(x.type.shape)):
             lane = vector.extract(x, [], [i])
             old = vector.extract(usual, [], [i])
             new = _branch(vector.extract(huge, [], [i]), lambda lane=lane: _call(name, lane), old)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.dialect.atomics import AtomicRmwOp
+from pykern.dialect.atomics import LAUNCH, AtomicRmwOp
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import GroupSizeOp, LocalLinearIdOp
 from pykern.dialect.memory import BarrierOp, DynamicSharedOp, PrivateOp, SharedOp
@@ -149,7 +149,8 @@ def accumulate(flowing: ir.Value, shadow: ir.Value, indices: list[ir.Value], exc
             "convert the array to float32 before the launch",
         )
     else:
-        AtomicRmwOp.create("add", flowing, shadow, indices)
+        old = AtomicRmwOp.create("add", flowing, shadow, indices)
+        old.owner.operation.attributes[LAUNCH] = ir.UnitAttr.get()
 
 
 def _fill_with_zero(memory: ir.Value, group_rank: int | None) -> None:

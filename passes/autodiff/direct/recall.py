@@ -7,6 +7,9 @@ beginning of its reverse, so that the tape is last in, first out whatever the co
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+
 from mlir import ir
 from mlir.dialects import arith
 
@@ -28,6 +31,7 @@ class Scope:
         self.block, self.forward, self.reverse = block, forward, reverse
         self.live = forward is None
         self.values: dict[ir.Value, ir.Value] = {}
+        self.sites: Iterator[int] = itertools.count()
         self._popped: dict[ir.Value, ir.Value] = {}
         self.marker: ir.Operation | None = None
         if reverse is not None:
@@ -43,9 +47,9 @@ class Scope:
             assert self.reverse is not None
             last = self.forward.operations[len(self.forward.operations) - 1].operation
             with ir.InsertionPoint(last), last.location:
-                PushOp.create(value)
+                PushOp.create(value, site := next(self.sites))
             with ir.InsertionPoint.at_block_begin(self.reverse), last.location:
-                self._popped[value] = PopOp.create(value.type)
+                self._popped[value] = PopOp.create(value.type, site)
         return self._popped[value]
 
     def close(self) -> None:
@@ -60,11 +64,17 @@ class Recall:
     def __init__(self, forward: ForwardSweep, sharing: Sharing) -> None:
         self.forward = forward
         self.scopes: list[Scope] = []
+        self._sites = itertools.count()
         self._constant_memory = {m for m, found in sharing.accesses.items() if not found.written}
 
     @property
     def scope(self) -> Scope:
         return self.scopes[-1]
+
+    def enter(self, scope: Scope) -> None:
+        """Values of the scope's block are asked for; what it tapes is numbered through the kernel."""
+        scope.sites = self._sites
+        self.scopes.append(scope)
 
     def primal(self, value: ir.Value) -> ir.Value:
         """The value that `value` of the kernel had when this part of the kernel ran."""

@@ -50,7 +50,7 @@ class Sweep:
 
     def block(self, scope: Scope, operations: list[ir.Operation] | None = None) -> None:
         """Reverse the ops of a block, last first."""
-        self.recall.scopes.append(scope)
+        self.recall.enter(scope)
         if operations is None:
             operations = [o.operation for o in scope.block.operations]
         for op in reversed(operations):

@@ -1,0 +1,221 @@
+"""The body of the loop over work-items, written for W of them at once.
+
+In: `Lanes` and the number of the first work-item. Out: the same ops at the insertion point, on vectors
+where lanes differ and on scalars where they agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects import arith, memref, vector
+
+from pykern.dialect.atomics import AtomicRmwOp
+from pykern.passes.kernels import index_constant
+from pykern.passes.vectorize.items.lanes import MEMORY_AT, VARIES, Lanes
+
+_LINEAR = ("arith.addi", "arith.subi", "arith.muli")
+_ANY_ORDER = arith.FastMathFlags.reassoc | arith.FastMathFlags.contract
+
+
+@dataclass
+class Emitter:
+    """`scalars` maps values of the loop to those of the first lane, `vectors` to those of all lanes."""
+
+    lanes: Lanes
+    width: int
+    private: dict[ir.Value, ir.Value]
+    """Private memory, and the same with a last dimension of lanes."""
+    rows: dict[ir.Value, ir.Value]
+    """Arrays whose rows of these work-items lie in lane order elsewhere."""
+    scalars: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    vectors: dict[ir.Value, ir.Value] = field(default_factory=dict)
+
+    def block(self, block: ir.Block) -> None:
+        """Write the ops of a block of the loop, without its terminator."""
+        for op in list(block.operations)[:-1]:
+            with op.location:
+                self._operation(op.operation)
+
+    # -- values --------------------------------------------------------------------------------
+
+    def scalar(self, value: ir.Value) -> ir.Value:
+        """The value in the first lane."""
+        return self.scalars.get(value, value)
+
+    def vector(self, value: ir.Value) -> ir.Value:
+        """The value in all lanes."""
+        if value in self.vectors:
+            return self.vectors[value]
+        kind = self.type_of(value)
+        splat = vector.BroadcastOp(kind, self.scalar(value)).result
+        step = self.lanes.form(value)
+        if not step:
+            return splat
+        steps = [ir.IntegerAttr.get(value.type, step * n) for n in range(self.width)]
+        offsets = arith.ConstantOp(kind, ir.DenseElementsAttr.get(steps, kind)).result
+        return arith.AddIOp(splat, offsets).result
+
+    def lane(self, value: ir.Value, number: int) -> ir.Value:
+        """The value in one lane."""
+        if value in self.vectors:
+            return vector.ExtractOp(self.vectors[value], [], [number]).result
+        step = self.lanes.form(value)
+        if not step or not number:
+            return self.scalar(value)
+        return arith.AddIOp(self.scalar(value), index_constant(step * number)).result
+
+    def type_of(self, value: ir.Value) -> ir.Type:
+        return ir.VectorType.get([self.width], value.type)
+
+    def _of(self, value: ir.Value, like: ir.Value) -> ir.Value:
+        """`value` as the kind of value that `like` is: a vector or that of the first lane."""
+        return self.vector(value) if self.lanes.form(like) is VARIES else self.scalar(value)
+
+    def _keep(self, old: ir.Value, new: ir.Value) -> None:
+        (self.vectors if self.lanes.form(old) is VARIES else self.scalars)[old] = new
+
+    # -- ops -----------------------------------------------------------------------------------
+
+    def _operation(self, op: ir.Operation) -> None:
+        if op.name in _STRUCTURED:
+            _STRUCTURED[op.name](self, op)
+        elif op.name == "kern.push":
+            value = op.operands[0]
+            self._made(op, [self._of(value, value)], [])
+        elif op.results and self.lanes.form(op.results[0]) is not VARIES:
+            made = self._made(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
+            for old, new in zip(op.results, made.results, strict=True):
+                self.scalars[old] = new
+        elif op.name == "kern.pop":
+            self.vectors[op.results[0]] = self._made(op, [], [self.type_of(op.results[0])]).result
+        elif op.name == "memref.load":
+            self.vectors[op.results[0]] = self._load(op)
+        else:
+            self.vectors[op.results[0]] = self._elementwise(op)
+
+    def _made(self, op: ir.Operation, operands: list[ir.Value], results: list[ir.Type]) -> ir.Operation:
+        attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
+        return ir.Operation.create(op.name, results=results, operands=operands, attributes=attributes)
+
+    def _elementwise(self, op: ir.Operation) -> ir.Value:
+        operands = [self.vector(v) for v in op.operands]
+        if op.name == "arith.select" and self.lanes.form(op.operands[0]) == 0:
+            operands[0] = self.scalar(op.operands[0])
+        return self._made(op, operands, [self.type_of(op.results[0])]).result
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def _load(self, op: ir.Operation) -> ir.Value:
+        memory, kind = op.operands[0], self.type_of(op.results[0])
+        indices = self.lanes.indices(op)
+        if memory in self.rows:
+            return vector.LoadOp(kind, self.rows[memory], [self.scalar(indices[1]), index_constant(0)]).result
+        if self.lanes.is_contiguous(op):
+            return vector.LoadOp(kind, *self._place(memory, indices)).result
+        elements = [memref.LoadOp(*self._cell(memory, indices, n)).result for n in range(self.width)]
+        return vector.FromElementsOp(kind, elements).result
+
+    def _store(self, op: ir.Operation) -> None:
+        value, memory = list(op.operands)[:2]
+        indices = self.lanes.indices(op)
+        if self.lanes.is_contiguous(op):
+            vector.StoreOp(self.vector(value), *self._place(memory, indices))
+            return
+        given = self.vector(value)
+        for n in range(self.width):
+            memref.StoreOp(vector.ExtractOp(given, [], [n]).result, *self._cell(memory, indices, n))
+
+    def _place(self, memory: ir.Value, indices: list[ir.Value]) -> tuple[ir.Value, list[ir.Value]]:
+        """Where the lanes lie one behind the other."""
+        first = [self.scalar(i) for i in indices]
+        if memory in self.private:
+            return self.private[memory], [*first, index_constant(0)]
+        return memory, first
+
+    def _cell(self, memory: ir.Value, indices: list[ir.Value], n: int) -> tuple[ir.Value, list[ir.Value]]:
+        own = [self.lane(i, n) for i in indices]
+        return (self.private[memory], [*own, index_constant(n)]) if memory in self.private else (memory, own)
+
+    def _atomic(self, op: ir.Operation) -> None:
+        """Lanes that meet in one cell are summed first; atomics promise no order."""
+        memory, indices = op.operands[MEMORY_AT[op.name]], self.lanes.indices(op)
+        given = self.vector(op.operands[0])
+        one_cell = not any(self.lanes.form(i) != 0 for i in indices)
+        if one_cell and AtomicRmwOp.kind.fget(op.opview) == "add" and memory not in self.private:
+            element = op.operands[0].type
+            flags = {"fastmath": _ANY_ORDER} if isinstance(element, ir.FloatType) else {}
+            total = vector.ReductionOp(element, vector.CombiningKind.ADD, given, **flags).result
+            self._made(op, [total, memory, *(self.scalar(i) for i in indices)], [element])
+            return
+        for n in range(self.width):
+            where, own = self._cell(memory, indices, n)
+            value = vector.ExtractOp(given, [], [n]).result
+            self._made(op, [value, where, *own], [value.type])
+
+    # -- branches and loops --------------------------------------------------------------------
+
+    def _for(self, op: ir.Operation) -> None:
+        body = op.regions[0].blocks[0]
+        carried = list(body.arguments)[1:]
+        bounds = [self.scalar(v) for v in list(op.operands)[:3]]
+        starts = [self._of(v, like) for v, like in zip(list(op.operands)[3:], carried, strict=True)]
+        made = ir.Operation.create(
+            op.name, results=[v.type for v in starts], operands=[*bounds, *starts], regions=1,
+            attributes={name: op.attributes[name] for name in op.attributes.keys()},  # noqa: SIM118
+        )  # fmt: skip
+        types = [body.arguments[0].type, *(v.type for v in starts)]
+        block = made.regions[0].blocks.append(*types, arg_locs=[op.location] * len(types))
+        self.scalars[body.arguments[0]] = block.arguments[0]
+        for old, new in zip(carried, list(block.arguments)[1:], strict=True):
+            self._keep(old, new)
+        self._inner(body, block, carried)
+        for old, like, new in zip(op.results, carried, made.results, strict=True):
+            self._result(old, like, new)
+
+    def _if(self, op: ir.Operation) -> None:
+        if self.lanes.form(op.operands[0]) != 0:
+            self._select(op)
+            return
+        results = list(op.results)
+        types = [self.type_of(r) if self.lanes.form(r) is VARIES else r.type for r in results]
+        made = ir.Operation.create(op.name, results=types, operands=[self.scalar(op.operands[0])], regions=2)
+        for old, new in zip(op.regions, made.regions, strict=True):
+            if len(old.blocks):
+                self._inner(old.blocks[0], new.blocks.append(), results)
+        for old, new in zip(results, made.results, strict=True):
+            self._keep(old, new)
+
+    def _select(self, op: ir.Operation) -> None:
+        """Both sides, which nobody notices but for their results."""
+        sides = [region.blocks[0] for region in op.regions if len(region.blocks)]
+        for side in sides:
+            self.block(side)
+        if op.results:
+            ends = [
+                [self.vector(v) for v in side.operations[len(side.operations) - 1].operands] for side in sides
+            ]
+            condition = self.vector(op.operands[0])
+            for result, yes, no in zip(op.results, *ends, strict=True):
+                self.vectors[result] = arith.SelectOp(condition, yes, no).result
+
+    def _inner(self, old: ir.Block, new: ir.Block, likes: list[ir.Value]) -> None:
+        end = old.operations[len(old.operations) - 1].operation
+        with ir.InsertionPoint(new):
+            self.block(old)
+            with end.location:
+                given = [self._of(v, like) for v, like in zip(end.operands, likes, strict=True)]
+                ir.Operation.create("scf.yield", operands=given)
+
+    def _result(self, old: ir.Value, like: ir.Value, new: ir.Value) -> None:
+        """A loop's result has the form of what the loop carries, but may be asked for as a vector."""
+        (self.vectors if self.lanes.form(like) is VARIES else self.scalars)[old] = new
+
+
+_STRUCTURED = {
+    "scf.for": Emitter._for,
+    "scf.if": Emitter._if,
+    "memref.store": Emitter._store,
+    "kern.atomic_rmw": Emitter._atomic,
+}

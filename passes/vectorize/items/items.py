@@ -1,0 +1,112 @@
+"""`kern-vectorize-items`: W work-items at a time, where their control flow is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf
+
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, index_constant
+from pykern.passes.vectorize.items.emit import Emitter
+from pykern.passes.vectorize.items.lanes import Lanes, Scalar
+from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
+from pykern.passes.vectorize.items.worth import refuse_if_slower
+
+
+@dataclass(frozen=True)
+class VectorizeItems(Pass):
+    """Run W work-items at a time, each in a lane of vectors.
+
+    In:  kernels as loops over work-items, the innermost marked `kern.items`, with `kern.push`, `kern.pop`
+         and atomics still there; `kern.noalias`.
+    Out: where all work-items run the same loops and branches, and the kernel gains by it: a loop of step
+         W on vectors, and the loop as it was for the rest. What each work-item computes stays the same,
+         bit by bit; what they add to one cell is summed over the lanes first.
+    """
+
+    name: ClassVar[str] = "kern-vectorize-items"
+    bytes: int = 64
+    """Width of a vector; W is that many bytes of the widest floats."""
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            for loop in find(kernel, lambda op: op.name == "scf.for" and kernels.ITEMS in op.attributes):
+                del loop.attributes[kernels.ITEMS]
+                if "kern.noalias" in kernel.attributes and not loop.results:
+                    self._loop(kernel, loop)
+
+    def _loop(self, kernel: ir.Operation, loop: ir.Operation) -> None:
+        try:
+            lanes = Lanes(kernel, loop)
+            width = self._width(lanes)
+            rows = rows_read_often(lanes)
+            refuse_if_slower(lanes, rows, width)
+        except Scalar:
+            return
+        emit(kernel, lanes, sorted(rows, key=lambda m: ir.BlockArgument(m).arg_number), width)
+
+    def _width(self, lanes: Lanes) -> int:
+        floats = [
+            r.type.width
+            for op in lanes.ops
+            for r in op.results
+            if isinstance(r.type, ir.FloatType) and lanes.form(r) != 0
+        ]
+        if not floats:
+            raise Scalar("no floats differ between work-items")
+        return self.bytes * 8 // max(floats)
+
+
+def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int) -> None:
+    """Put the loop over vectors of work-items in front of the loop."""
+    loop = lanes.loop
+    with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
+        buffers = {memory: buffer_of(memory, width) for memory in rows}
+    with ir.InsertionPoint(_last(kernels.body(kernel))), kernel.location:
+        for buffer in buffers.values():
+            memref.DeallocOp(buffer)
+    private = {m: _with_lanes(m, width) for m in _private(lanes)}
+    lower, upper = list(loop.operands)[:2]
+    with ir.InsertionPoint(loop), loop.location:
+        count = arith.MaxSIOp(arith.SubIOp(upper, lower).result, index_constant(0)).result
+        rest = arith.RemUIOp(count, index_constant(width)).result
+        middle = arith.AddIOp(lower, arith.SubIOp(count, rest).result).result
+        vectors = scf.ForOp(lower, middle, index_constant(width))
+    with ir.InsertionPoint(vectors.body), loop.location:
+        emitter = Emitter(lanes, width, private, buffers)
+        emitter.scalars[loop.regions[0].blocks[0].arguments[0]] = vectors.induction_variable
+        for memory, buffer in buffers.items():
+            copy_rows(memory, buffer, vectors.induction_variable, width)
+        emitter.block(loop.regions[0].blocks[0])
+        scf.YieldOp([])
+    loop.operands[0] = middle
+    _compile_quickly(loop)
+
+
+def _private(lanes: Lanes) -> list[ir.Value]:
+    used = {v: None for op in lanes.ops for v in op.operands if isinstance(v.type, ir.MemRefType)}
+    return [v for v in used if lanes.is_private(v)]
+
+
+def _with_lanes(memory: ir.Value, width: int) -> ir.Value:
+    kind = ir.MemRefType(memory.type)
+    with ir.InsertionPoint(memory.owner.operation), memory.owner.operation.location:
+        made = ir.MemRefType.get([*kind.shape, width], kind.element_type)
+        return memref.AllocaOp(made, [], [], alignment=64).result
+
+
+def _compile_quickly(loop: ir.Operation) -> None:
+    """What runs for a few work-items at the end need not be fast."""
+    once = ir.Attribute.parse(
+        "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
+    )
+    for op in [loop, *find(loop, lambda op: op.name == "scf.for")]:
+        op.attributes["llvm.loop_annotation"] = once
+
+
+def _last(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation

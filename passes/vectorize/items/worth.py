@@ -1,0 +1,55 @@
+"""Whether a kernel gains from lanes of work-items.
+
+What lies in one place for all lanes, or side by side, costs one access for W work-items; other accesses
+are made lane by lane. Kernels without loops are left to LLVM, which sees the loop over work-items.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes, Scalar
+
+TRIPS = 16
+"""Iterations a loop is taken to run."""
+PRIVATE_BYTES = 1 << 15
+"""Private memory of all lanes stays below: it lies on the stack."""
+
+
+def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
+    """Raises `Scalar` where lanes would make more accesses than they save."""
+    if not any(op.name == "scf.for" for op in lanes.ops):
+        raise Scalar("without a loop in the kernel the loop over work-items is vectorised as it is")
+    together = alone = 0
+    for op in lanes.ops:
+        if op.name not in MEMORY_AT:
+            continue
+        memory = op.operands[MEMORY_AT[op.name]]
+        weight = TRIPS ** depth(op, lanes.loop)
+        same = not any(lanes.form(i) != 0 for i in lanes.indices(op))
+        if same or memory in rows or lanes.is_contiguous(op):
+            together += weight
+        else:
+            alone += weight
+    if alone >= together:
+        raise Scalar("most accesses are made lane by lane")
+    private = {op.operands[MEMORY_AT[op.name]] for op in lanes.ops if op.name in MEMORY_AT}
+    if sum(_bytes(m) for m in private if lanes.is_private(m)) * width > PRIVATE_BYTES:
+        raise Scalar("private memory of all lanes is too large")
+
+
+def depth(op: ir.Operation, loop: ir.Operation) -> int:
+    """Loops around an op, within `loop`."""
+    count, parent = 0, op.parent
+    while parent is not None and parent.operation != loop:
+        count += parent.operation.name == "scf.for"
+        parent = parent.operation.parent
+    return count
+
+
+def _bytes(memory: ir.Value) -> int:
+    kind = ir.MemRefType(memory.type)
+    size = 8 if isinstance(kind.element_type, ir.IndexType) else max(1, kind.element_type.width // 8)
+    for length in kind.shape:
+        size *= length
+    return size

@@ -1,0 +1,158 @@
+"""Work-items in lanes: numbers against NumPy, for counts around the width of a vector; also their gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from benchmarks import adbench
+
+COUNTS = (1, 7, 8, 9, 16, 37)
+RANDOM = np.random.default_rng(5)
+
+
+def in_lanes(kernel, *arguments, ndrange) -> bool:
+    """Whether the pass put the kernel into vectors."""
+    lowered = kernel.lower(*arguments, ndrange=ndrange)
+    text = next(s.text for s in lowered.stages if s.name == "kern-vectorize-items")
+    return "vector<8xf64>" in text or "vector<16xf32>" in text
+
+
+@pk.kernel
+def forces(out, positions, masses, soft):
+    i = pk.index()
+    x, total = positions[i], 0.0
+    for j in range(positions.shape[0]):
+        d, mass = positions[j] - x, masses[j]
+        total += mass * d / (d * d + soft) if d > 0.0 else -d * mass
+    out[i] = total
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n", COUNTS)
+def test_pairs(n, dtype):
+    x, m, out = (RANDOM.standard_normal(n).astype(dtype) for _ in range(3))
+    forces(out, x, m, np.float32(0.5) if dtype == "float32" else 0.5, ndrange=n)
+    d = x.astype("float64")[None, :] - x.astype("float64")[:, None]
+    expected = np.where(d > 0, m * d / (d * d + 0.5), -d * m).sum(1)
+    np.testing.assert_allclose(out, expected, rtol=1e-12 if dtype == "float64" else 2e-5, atol=1e-5)
+
+
+def test_pairs_are_in_lanes():
+    x = RANDOM.standard_normal(9)
+    assert in_lanes(forces, x.copy(), x, x, 0.5, ndrange=9)
+
+
+@pk.kernel
+def scattered(out, counts, table, places, steps):
+    """Private memory at a place of each work-item's own, a gather, and atomics met by all or by some."""
+    i = pk.index()
+    p = pk.private(5, pk.f64)
+    for k in range(5):
+        p[k] = table[k] * out[i]
+    at = places[i]
+    for k in range(steps):
+        p[at] = p[at] + table[(i * 3 + k) % 5]
+        p[k % 5] = 0.5 * p[k % 5]
+        pk.atomic_add(counts, k, 1.5)
+        pk.atomic_add(counts, at, 0.25)
+    out[i] = p[0] + p[1] * p[2] + p[3] - p[4]
+
+
+@pytest.mark.parametrize("n", COUNTS)
+def test_private_memory_and_atomics(n):
+    table, start = RANDOM.standard_normal(5), RANDOM.standard_normal(n)
+    places = RANDOM.integers(0, 5, n)
+    out, counts = start.copy(), np.zeros(7)
+    scattered(out, counts, table, places, 7, ndrange=n)
+    expected_counts = np.full(7, 1.5 * n)
+    for i in range(n):
+        p = table * start[i]
+        for k in range(7):
+            p[places[i]] += table[(i * 3 + k) % 5]
+            p[k % 5] *= 0.5
+            expected_counts[places[i]] += 0.25
+        np.testing.assert_allclose(out[i], p[0] + p[1] * p[2] + p[3] - p[4], rtol=1e-12)
+    np.testing.assert_allclose(counts, expected_counts, rtol=1e-12)
+
+
+@pk.kernel
+def filtered(out, image, weights):
+    i, j = pk.index()
+    total = 0.0
+    for a in range(weights.shape[0]):
+        for b in range(weights.shape[1]):
+            total += weights[a, b] * image[i + a, j + b]
+    out[i, j] = total
+
+
+@pytest.mark.parametrize("shape", [(3, 7), (2, 8), (5, 21), (4, 0)])
+def test_two_dimensions(shape):
+    weights = RANDOM.standard_normal((2, 3))
+    image = RANDOM.standard_normal((shape[0] + 1, shape[1] + 2))
+    out = np.full(shape, np.nan)
+    filtered(out, image, weights, ndrange=shape)
+    expected = sum(
+        weights[a, b] * image[a : a + shape[0], b : b + shape[1]] for a in range(2) for b in range(3)
+    )
+    np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-14)
+    assert in_lanes(filtered, out, image, weights, ndrange=shape)
+
+
+@pk.kernel
+def nearest(out, x, centres):
+    """The index of the nearest centre and special values on the way: what is carried differs by lane."""
+    n = pk.index()
+    best, where = 1e300, 0
+    for k in range(centres.shape[0]):
+        distance = 0.0
+        for j in range(x.shape[1]):
+            distance += (x[n, j] - centres[k, j]) * (x[n, j] - centres[k, j])
+        where = k if distance < best else where
+        best = min(best, distance)
+    out[n] = where
+
+
+@pytest.mark.parametrize("n", COUNTS)
+def test_rows_and_indices(n):
+    x, centres = RANDOM.standard_normal((n, 3)), RANDOM.standard_normal((11, 3))
+    x[0, 0] = np.inf
+    out = np.full(n, -1)
+    nearest(out, x, centres, ndrange=n)
+    with np.errstate(invalid="ignore"):
+        expected = ((x[:, None] - centres) ** 2).sum(-1).argmin(1)
+    expected[0] = 0
+    np.testing.assert_array_equal(out, expected)
+    assert in_lanes(nearest, out, x, centres, ndrange=n)
+
+
+@pytest.mark.parametrize("n", [8, 21])
+def test_gradients(n):
+    data = adbench.gmm_data(n, 4, 3)
+    pk.check_grads(adbench.gmm, (np.zeros(n), *data), ndrange=n, entries=6, rtol=2e-7)
+    pk.check_grads(
+        forces, (np.zeros(n), RANDOM.standard_normal(n), RANDOM.standard_normal(n), 0.5), ndrange=n, rtol=1e-5
+    )
+
+
+def test_a_gradient_is_in_lanes():
+    *active, x = adbench.gmm_data(9, 3, 2)
+    shadows = [pk.Dup(a, np.zeros_like(a)) for a in active]
+    out = pk.Dup(np.zeros(9), np.ones(9))
+    assert in_lanes(pk.autodiff(adbench.gmm), out, *shadows, x, ndrange=9)
+
+
+def test_a_gradient_in_threads_is_that_in_one():
+    n = 4001
+    *active, x = adbench.gmm_data(n, 3, 2)
+    found = []
+    before = pk.get_num_threads()
+    for threads in (1, 2):
+        pk.set_num_threads(threads)
+        shadows = [np.zeros_like(a) for a in active]
+        pk.autodiff(adbench.gmm)(pk.Dup(np.zeros(n), np.ones(n)), *map(pk.Dup, active, shadows), x, ndrange=n)
+        found.append(shadows)
+    pk.set_num_threads(before)
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-10)
