@@ -26,6 +26,7 @@ from pykern.passes.vectorize.accesses import Accesses, accesses_of
 from pykern.passes.vectorize.addresses import address, is_multiple, static_bytes, total_bytes
 from pykern.passes.vectorize.body import VectorBody
 
+ROWS = "kern.rows"
 CACHE_BYTES = "kern.cache_bytes"
 SMALL = 1 << 20
 """No cache that streaming is for is smaller."""
@@ -37,8 +38,9 @@ FEWEST_VECTORS = 4
 class VectorizeStreams(Pass):
     """Give innermost loops that fill arrays a version with streaming stores.
 
-    In:  func.func marked `kern.noalias`: its array arguments do not overlap. An index argument with the
-         attribute `kern.cache_bytes` is the size of the cache; without one `threshold_bytes` is.
+    In:  func.func marked `kern.noalias`: its array arguments do not overlap with each other or with
+         scratch of its own. An index argument with the attribute `kern.cache_bytes` is the size of the
+         cache; without one `threshold_bytes` is.
     Out: where the arrays of a loop are larger than the cache, scalars up to an address that is a multiple
          of `bytes`, vectors of `bytes` with `nontemporal` stores, scalars for the rest; else the loop as
          it was. A fence at the end of the function orders the stores before what its caller does next.
@@ -57,27 +59,31 @@ class VectorizeStreams(Pass):
 
     def _function(self, function: ir.Operation) -> None:
         arrays = [a for a in body(function).arguments if isinstance(a.type, ir.MemRefType)]
+        arrays += [op.result for op in find(function, lambda op: op.name == "memref.alloca")]
         limit = _cache_argument(function)
         conditions: list[ir.Value] = []
         for loop in find(function, _is_candidate):
             accesses = accesses_of(loop, arrays)
-            if accesses is None or not accesses.streamed or self._is_small(accesses, limit):
+            if accesses is None or not accesses.streamed:
+                continue
+            sized = _sized(accesses, function)
+            if self._is_small(sized, limit):
                 continue
             if lanes_of(accesses, self.bytes) < 2:
                 continue
             with ir.InsertionPoint.at_block_begin(body(function)), loop.location:
-                conditions.append(self._exceeds(accesses, limit))
+                conditions.append(self._exceeds(sized, limit))
             version(loop, accesses, conditions[-1], self.bytes)
         if conditions:
             _fence(function, conditions)
 
-    def _is_small(self, accesses: Accesses, limit: ir.Value | None) -> bool:
-        known = static_bytes(accesses.arrays)
+    def _is_small(self, arrays: list[ir.Value], limit: ir.Value | None) -> bool:
+        known = static_bytes(arrays)
         return known is not None and known <= (SMALL if limit is not None else self.threshold_bytes)
 
-    def _exceeds(self, accesses: Accesses, limit: ir.Value | None) -> ir.Value:
-        """Whether the loop's arrays together are larger than the cache."""
-        total = total_bytes(accesses.arrays)
+    def _exceeds(self, arrays: list[ir.Value], limit: ir.Value | None) -> ir.Value:
+        """Whether the arrays together are larger than the cache."""
+        total = total_bytes(arrays)
         limit = index_constant(self.threshold_bytes) if limit is None else limit
         return arith.CmpIOp(arith.CmpIPredicate.sgt, total, limit).result
 
@@ -98,6 +104,14 @@ def _cache_argument(function: ir.Operation) -> ir.Value | None:
         if CACHE_BYTES in ir.DictAttr(mark):
             return argument
     return None
+
+
+def _sized(accesses: Accesses, function: ir.Operation) -> list[ir.Value]:
+    """The arrays that have to fit the cache together: the loop's own, without scratch; of a function whose
+    loops go over one row of everything after another all of its arrays."""
+    if ROWS in function.attributes:
+        return [a for a in body(function).arguments if isinstance(a.type, ir.MemRefType)]
+    return [array for array in accesses.arrays if isinstance(array.owner, ir.Block)]
 
 
 def _is_candidate(op: ir.Operation) -> bool:

@@ -93,6 +93,7 @@ class _Inside:
         self.location.__enter__()
         with ir.InsertionPoint(nest.place.module.body):
             made = func.FuncOp(nest.symbol, ir.FunctionType.get(nest.types, []))
+        nest.function = made.operation
         _mark(made, nest.passed)
         block = made.add_entry_block()
         arguments = list(block.arguments)

@@ -13,6 +13,9 @@ from pykern.passes.array_programs.nests.combine import allow_reordering, combine
 from pykern.passes.array_programs.nests.contraction import Contraction, Tiles, contraction_of
 from pykern.passes.array_programs.nests.emit import Loops
 from pykern.passes.array_programs.nests.function import Nest, Place
+from pykern.passes.array_programs.nests.parts import join_parts, over
+from pykern.passes.array_programs.nests.rows.emit import make_rows
+from pykern.passes.array_programs.nests.rows.find import groups
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, identity, index_constant, named
@@ -32,7 +35,8 @@ class MakeNests(Pass):
     """Turn linalg ops on buffers into functions of loops.
 
     In:  programs with linalg.generic, linalg.fill, memref.copy on buffers of static shape.
-    Out: per op `func.func @<program>.nest<n>(buffers, scalars, lo, hi)`, marked `kern.noalias` where its
+    Out: per op, or group of ops that work row by row (`rows`),
+         `func.func @<program>.nest<n>(buffers, scalars, lo, hi)`, marked `kern.noalias` where its
          buffers are distinct, which runs the part `lo..hi` of one loop. Where the work is worth threads
          the program calls `<nest>.team`, declared only: a target makes it.
     """
@@ -46,7 +50,10 @@ class MakeNests(Pass):
             for op in named(function, "linalg.generic"):
                 if not outputs_of(op):  # what fusion leaves of a call of libm, which no pass takes for pure
                     op.erase()
-            maker = Maker(Place(module, function), self.threads)
+            place = Place(module, function)
+            for group in groups(function):
+                make_rows(place, group, self.threads)
+            maker = Maker(place, self.threads)
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = _starts([op for _, op in operations])
             for place, op in operations:
@@ -99,7 +106,7 @@ class Maker:
                 if first is not None:
                     value, place = nest.value(first), nest.value(out)
                     shape = ir.MemRefType(out.type).shape
-                    _over(shape, [], lambda at: memref.StoreOp(value, place, at))  # noqa: B023
+                    over(shape, [], lambda at: memref.StoreOp(value, place, at))  # noqa: B023
         nest.call(False)
 
     def _tiles(self, contraction: Contraction, start: ir.Value | None) -> None:
@@ -157,37 +164,7 @@ class Maker:
                 loops.indices_to_counters()
                 scf.YieldOp([])
         nest.call(self.threads)
-        self._join(space, joins, partial, outs, start)
-
-    def _join(self, space: Space, joins: list, partial: list, outs: list, start: list) -> None:
-        """Add the parts to the outputs, in order."""
-        outside = [*partial, *outs, *(v for v in start if v is not None)]
-        nest = Nest(self.place, space.op, outside, 1, has_body=False)
-        with nest.inside() as _:
-            for join, parts, out, first in zip(joins, partial, outs, start, strict=True):
-                shape = ir.MemRefType(out.type).shape
-                _over(shape, [], lambda at: _add_up(nest, join, parts, out, first, at))  # noqa: B023
-        nest.call(False)
-
-
-def _over(shape: list[int], at: list[ir.Value], innermost) -> None:
-    if not shape:
-        innermost(at)
-        return
-    loop = scf.ForOp(index_constant(0), index_constant(shape[0]), index_constant(1))
-    with ir.InsertionPoint(loop.body):
-        _over(shape[1:], [*at, loop.induction_variable], innermost)
-        scf.YieldOp([])
-
-
-def _add_up(nest: Nest, join, parts: ir.Value, out: ir.Value, first: ir.Value | None, at: list) -> None:
-    held = memref.LoadOp(nest.value(out), at).result if first is None else nest.value(first)
-    count = ir.MemRefType(parts.type).shape[0]
-    loop = scf.ForOp(index_constant(0), index_constant(count), index_constant(1), [held])
-    with ir.InsertionPoint(loop.body):
-        part = memref.LoadOp(nest.value(parts), [loop.induction_variable, *at]).result
-        scf.YieldOp([join.join(loop.inner_iter_args[0], part)])
-    memref.StoreOp(loop.results[0], nest.value(out), at)
+        join_parts(self.place, space.op, joins, partial, outs, start)
 
 
 # -- what is cut ----------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def space_of(op: ir.Operation) -> Space:
     """Analyse a linalg.generic."""
     maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
     kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-    lengths = _lengths(op, maps, len(kinds))
+    lengths = lengths_of(op, maps, len(kinds))
     groups = _groups(op, maps, kinds)
     space = Space(
         op, [math.prod(lengths[d] for d in g) for g in groups], [kinds[g[0]] for g in groups], maps, groups
@@ -87,7 +87,7 @@ def _across(space: Space, strides: list[list[int]]) -> int | None:
     return None
 
 
-def _lengths(op: ir.Operation, maps: list[ir.AffineMap], count: int) -> list[int]:
+def lengths_of(op: ir.Operation, maps: list[ir.AffineMap], count: int) -> list[int]:
     found: dict[int, int] = {}
     for value, m in zip(op.operands, maps, strict=True):
         if not isinstance(value.type, ir.MemRefType):
@@ -101,7 +101,7 @@ def _lengths(op: ir.Operation, maps: list[ir.AffineMap], count: int) -> list[int
 def _groups(op: ir.Operation, maps: list[ir.AffineMap], kinds: list[bool]) -> list[list[int]]:
     """Neighbouring dimensions that lie one behind the other in every buffer that has them are one loop."""
     single = [[d] for d in range(len(kinds))]
-    if find(op, lambda o: o.name == "linalg.index") or not all(map(_is_dense, op.operands)):
+    if find(op, lambda o: o.name == "linalg.index") or not all(map(is_dense, op.operands)):
         return single
     placed = []
     for m in maps:
@@ -123,7 +123,7 @@ def _follows(placed: list[int], before: int, after: int) -> bool:
     return (before, after) in itertools.pairwise(placed)
 
 
-def _is_dense(value: ir.Value) -> bool:
+def is_dense(value: ir.Value) -> bool:
     if not isinstance(value.type, ir.MemRefType):
         return True
     layout = ir.MemRefType(value.type).layout

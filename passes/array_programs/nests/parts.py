@@ -1,0 +1,56 @@
+"""Parts of a reduction become its result: added one after the other, in order, whoever computed them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlir import ir
+from mlir.dialects import memref, scf
+
+from pykern.passes.array_programs.nests.combine import Combine
+from pykern.passes.array_programs.nests.function import Nest, Place
+from pykern.passes.kernels import index_constant
+
+
+def join_parts(
+    place: Place,
+    op: ir.Operation,
+    joins: list[Combine],
+    partial: list[ir.Value],
+    outs: list[ir.Value],
+    start: list[ir.Value | None],
+) -> None:
+    """Call a function before `op` that joins `partial`, each with the parts first, with what `outs` hold.
+
+    Where `start` has a value, that is what is joined instead of what is in memory.
+    """
+    outside = [*partial, *outs, *(v for v in start if v is not None)]
+    nest = Nest(place, op, outside, 1, has_body=False)
+    with nest.inside() as _:
+        for join, parts, out, first in zip(joins, partial, outs, start, strict=True):
+            shape = ir.MemRefType(out.type).shape
+            over(shape, [], lambda at: _add_up(nest, join, parts, out, first, at))  # noqa: B023
+    nest.call(False)
+
+
+def over(shape: list[int], at: list[ir.Value], innermost: Callable[[list[ir.Value]], object]) -> None:
+    """Loops over all elements."""
+    if not shape:
+        innermost(at)
+        return
+    loop = scf.ForOp(index_constant(0), index_constant(shape[0]), index_constant(1))
+    with ir.InsertionPoint(loop.body):
+        over(shape[1:], [*at, loop.induction_variable], innermost)
+        scf.YieldOp([])
+
+
+def _add_up(
+    nest: Nest, join: Combine, parts: ir.Value, out: ir.Value, first: ir.Value | None, at: list[ir.Value]
+) -> None:
+    held = memref.LoadOp(nest.value(out), at).result if first is None else nest.value(first)
+    count = ir.MemRefType(parts.type).shape[0]
+    loop = scf.ForOp(index_constant(0), index_constant(count), index_constant(1), [held])
+    with ir.InsertionPoint(loop.body):
+        part = memref.LoadOp(nest.value(parts), [loop.induction_variable, *at]).result
+        scf.YieldOp([join.join(loop.inner_iter_args[0], part)])
+    memref.StoreOp(loop.results[0], nest.value(out), at)
