@@ -15,7 +15,9 @@
 // CHECK: %[[NEW:.*]] = tensor.insert_slice %[[R]] into %[[Y]][0] [%[[N]]] [1]
 // CHECK: bufferization.materialize_in_destination %[[NEW]] in restrict writable %arg0
 // CHECK-NOT: kern.global_id
-func.func @saxpy(%y: memref<?xf32> {kern.name = "y"}, %x: memref<?xf32> {kern.name = "x"}, %a: f32 {kern.name = "a"})
+func.func @saxpy(%y: memref<?xf32> {kern.name = "y"},
+                 %x: memref<?xf32> {kern.name = "x"},
+                 %a: f32 {kern.name = "a"})
     attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   %i = "kern.global_id"() {dim = 0 : i64} : () -> index
   %0 = memref.load %x[%i] : memref<?xf32>
