@@ -1,10 +1,10 @@
 // RUN: %pykern-opt %s --kern-raise-to-linalg --split-input-file --verify-diagnostics
 
-func.func @printed(%y: memref<?xf32>)
+func.func @printed(%y: memref<?xf32>, %v: i64)
     attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   %i = "kern.global_id"() {dim = 0 : i64} : () -> index
   // expected-error @below {{print has no form on tensors}}
-  "kern.print"(%i) {template = "{}\0A", dtypes = ["int"]} : (index) -> ()
+  "kern.print"(%v) {template = "{}\0A", dtypes = ["i64"]} : (i64) -> ()
   return
 }
 
