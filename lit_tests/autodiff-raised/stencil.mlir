@@ -43,10 +43,8 @@ func.func @laplace(%x: tensor<8xf64>) -> tensor<6xf64> attributes {kern.program}
 // CHECK-LABEL: func.func @step.vjp
 // CHECK-SAME: %[[BAR:[a-z0-9]+]]: tensor<8xf64> {
 // CHECK-NOT: linalg.fill
-// CHECK: %[[MIDDLE:.*]] = tensor.extract_slice %[[BAR]][1] [6] [1]
-// CHECK-NOT: linalg.fill
-// CHECK-DAG: %[[L:.*]] = tensor.extract_slice %[[MIDDLE]][2] [4] [1]
-// CHECK-DAG: %[[R:.*]] = tensor.extract_slice %[[MIDDLE]][0] [4] [1]
+// CHECK-DAG: %[[L:.*]] = tensor.extract_slice %[[BAR]][3] [4] [1]
+// CHECK-DAG: %[[R:.*]] = tensor.extract_slice %[[BAR]][1] [4] [1]
 // CHECK: %[[CORE:.*]] = linalg.generic {{.*}} ins(%[[L]], %[[R]] : tensor<4xf64>, tensor<4xf64>) outs(%{{.*}} : tensor<4xf64>)
 // CHECK: %[[ALL:.*]] = tensor.insert_slice %[[CORE]] into %{{.*}}[2] [4] [1]
 // CHECK: %[[FIRST:.*]] = tensor.extract_slice %[[BAR]][0] [1] [1]
@@ -68,4 +66,22 @@ func.func @step(%x: tensor<8xf64>) -> tensor<8xf64> attributes {kern.program} {
   } -> tensor<6xf64>
   %z = tensor.insert_slice %y into %x[1] [6] [1] : tensor<6xf64> into tensor<8xf64>
   return %z : tensor<8xf64>
+}
+
+// Where products and sums of the program may be fused, those of its derivative may be.
+
+// CHECK-LABEL: func.func @fused.vjp
+// CHECK: %[[P:.*]] = arith.mulf %{{.*}} fastmath<contract>
+// CHECK-COUNT-2: arith.addf %{{.*}} fastmath<contract>
+// CHECK: return
+func.func @fused(%x: tensor<8xf64>) -> tensor<8xf64> attributes {kern.program} {
+  %e = tensor.empty() : tensor<8xf64>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf64>) outs(%e : tensor<8xf64>) {
+  ^bb0(%a: f64, %o: f64):
+    %p = arith.mulf %a, %a fastmath<contract> : f64
+    %s = arith.addf %p, %a fastmath<contract> : f64
+    linalg.yield %s : f64
+  } -> tensor<8xf64>
+  return %y : tensor<8xf64>
 }

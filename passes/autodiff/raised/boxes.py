@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import tensor
 
+from pykern.passes.autodiff.raised.clone import defining
 from pykern.passes.autodiff.raised.values import constant, element, shape
 
 
@@ -59,10 +60,26 @@ class Box:
         return boxes
 
 
+def box_of(op: ir.Operation) -> Box | None:
+    """The box a tensor.extract_slice or insert_slice names in the whole; None where it is not known or not dense."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    offsets, sizes, strides = (
+        list(ir.DenseI64ArrayAttr(op.attributes[f"static_{name}"]))
+        for name in ("offsets", "sizes", "strides")
+    )
+    if dynamic in (*offsets, *sizes) or set(strides) - {1}:
+        return None
+    return Box.at(offsets, sizes)
+
+
 def cut(value: ir.Value, box: Box) -> ir.Value:
-    """The part of a tensor."""
+    """The part of a tensor; a part of a part is cut out of the whole."""
     if box == Box.of(shape(value)):
         return value
+    op = defining(value)
+    outer = box_of(op) if op is not None and op.name == "tensor.extract_slice" else None
+    if op is not None and outer is not None and len(outer.low) == len(box.low):
+        return cut(op.operands[0], box.moved(outer.low))
     type = ir.RankedTensorType.get(box.sizes, element(value.type))
     return tensor.extract_slice(type, value, [], [], [], box.low, box.sizes, [1] * len(box.low))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, linalg, tensor
 
-from pykern.passes.autodiff.raised.boxes import Box
+from pykern.passes.autodiff.raised.boxes import box_of
 from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, add
 from pykern.passes.autodiff.raised.clone import terminator_operands
 from pykern.passes.autodiff.raised.cotangents import Cotangents, Hollow, zero
@@ -42,7 +42,7 @@ def insert_slice(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
             zeros = linalg.fill(constant(element(part.type), 0.0), outs=[part])
             return _put_like(op, zeros, whole, scope, first=2)
 
-    cotangents.add_hollow(destination, Hollow(whole, _box(op), left))
+    cotangents.add_hollow(destination, Hollow(whole, box_of(op), left))
 
 
 def extract(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
@@ -180,15 +180,6 @@ def _cut_like(op: ir.Operation, whole: ir.Value, type: ir.Type, scope: Scope, fi
 def _put_like(op: ir.Operation, part: ir.Value, whole: ir.Value, scope: Scope, first: int) -> ir.Value:
     """`whole`, with `part` where `op` moves."""
     return tensor.insert_slice(part, whole, *_places(op, scope, first))
-
-
-def _box(op: ir.Operation) -> Box | None:
-    """Where a tensor.insert_slice puts its source; None where that is not known, or not dense."""
-    dynamic = ir.ShapedType.get_dynamic_size()
-    offsets, sizes, strides = (list(op.attributes[name]) for name in _STATIC)
-    if dynamic in (*offsets, *sizes) or set(strides) - {1}:
-        return None
-    return Box.at(offsets, sizes)
 
 
 def _places(op: ir.Operation, scope: Scope, first: int) -> list:

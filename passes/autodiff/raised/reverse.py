@@ -19,6 +19,7 @@ from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.branch import reverse_if
 from pykern.passes.autodiff.raised.calls import launches, reverse_call
 from pykern.passes.autodiff.raised.clone import terminator_operands
+from pykern.passes.autodiff.raised.contraction import contract_as
 from pykern.passes.autodiff.raised.cotangents import Cotangents
 from pykern.passes.autodiff.raised.functions import Signature, active_arguments, check_program, chosen
 from pykern.passes.autodiff.raised.loop import reverse_for
@@ -81,6 +82,7 @@ def reverse(function: func.FuncOp, active: Sequence[int], checkpoint: str = "all
             flowing = [cotangents.take_or_zero(arguments[k], scope) for k in active]
             func.ReturnOp([*(scope.value(result) for result in results), *flowing])
         cotangents.check_all_taken()
+        contract_as(primal.operation, made.operation)
     return made
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith, linalg
 
-from pykern.passes.autodiff.raised.boxes import Box, cut, cut_padded, put
+from pykern.passes.autodiff.raised.boxes import Box, box_of, cut, cut_padded, put
 from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, add
 from pykern.passes.autodiff.raised.clone import defining
 from pykern.passes.autodiff.raised.cotangents import blank
@@ -136,5 +136,6 @@ class _MovedFrame(Frame):
 def _place(target: Target) -> Box:
     """Where a slice lies in the source."""
     op = defining(target.value)
-    assert op is not None
-    return Box.at(*(list(ir.DenseI64ArrayAttr(op.attributes[f"static_{n}"])) for n in ("offsets", "sizes")))
+    place = None if op is None else box_of(op)
+    assert place is not None
+    return place
