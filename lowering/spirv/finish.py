@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
 
-from pykern.errors import PassError
-from pykern.lowering.spirv.memory import ATOMIC, EXPECTED
+from pykern.lowering.spirv.memory import ATOMIC
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, named, replace
+from pykern.passes.kernels import named, replace
 
 _KINDS = {
     "add": "AtomicIAdd", "sub": "AtomicISub", "min": "AtomicSMin", "max": "AtomicSMax", "umin": "AtomicUMin",
     "umax": "AtomicUMax", "and": "AtomicAnd", "or": "AtomicOr", "xor": "AtomicXor", "exchange": "AtomicExchange",
 }  # fmt: skip
+_MARK = re.compile(re.escape(ATOMIC) + r"\.(old|expected|value)\.(\w+)\.(\d+)")
 _EXACT = ("spirv.FAdd", "spirv.FSub", "spirv.FMul")
 
 
 @dataclass(frozen=True)
 class FinishSpirv(Pass):
-    """Atomics in place of their stand-ins, barriers that order the arrays too, no contraction.
+    """Atomics in place of what marks them, barriers that order the arrays too, no contraction.
 
     In:  spirv.module from `convert-gpu-to-spirv`.
     Out: spirv.Atomic…; barriers over all memory of the group; on Vulkan additions and multiplications
@@ -35,14 +36,8 @@ class FinishSpirv(Pass):
         converted = named(module.operation, "spirv.module")[
             0
         ]  # the gpu.module it came from may stand beside it
-        for op in find(converted, _is_stand_in):
-            with ir.InsertionPoint(op), op.location:
-                made = _atomic(op)
-            parts = [v.owner.operation for v in op.operands if not isinstance(v.owner, ir.Block)]
-            replace(op, [made])
-            for part in parts:
-                if part.name == "spirv.Load" or EXPECTED in part.attributes:
-                    _erase_unused(part)
+        for parts in _atomics(converted):
+            _make(parts)
         memory = "UniformMemory" if self.vulkan else "CrossWorkgroupMemory"
         for op in named(converted, "spirv.ControlBarrier"):
             op.attributes["memory_semantics"] = ir.Attribute.parse(
@@ -53,31 +48,49 @@ class FinishSpirv(Pass):
                 op.attributes["no_contraction"] = ir.UnitAttr.get()
 
 
-def _erase_unused(op: ir.Operation) -> None:
-    if not list(op.results[0].uses):
-        op.erase()
+@dataclass
+class _Atomic:
+    """The parts of one atomic: operations that carry its cell and its operands."""
+
+    kind: str
+    parts: dict[str, ir.Operation]
 
 
-def _is_stand_in(op: ir.Operation) -> bool:
-    return op.name == "spirv.BitwiseXor" and ATOMIC in op.attributes
+def _atomics(module: ir.Operation) -> list[_Atomic]:
+    """What the marked locations tell."""
+    found: dict[str, _Atomic] = {}
+    for op in named(module, "spirv.Load", "spirv.Store"):
+        mark = _MARK.search(str(op.location))
+        if mark is not None:
+            part, kind, number = mark.groups()
+            found.setdefault(number, _Atomic(kind, {})).parts[part] = op
+    return list(found.values())
 
 
-def _atomic(op: ir.Operation) -> ir.Value:
-    kind = ir.StringAttr(op.attributes[ATOMIC]).value
-    load, value = op.operands[0].owner.operation, op.operands[1]
-    if load.name != "spirv.Load":
-        raise PassError(f"an atomic's cell is `{load.name}`, not a load")
-    pointer = load.operands[0]
+def _make(atomic: _Atomic) -> None:
+    """The atomic in place of its parts. The load may be gone: then nobody wants the old value."""
+    last = atomic.parts["value"]
+    pointer, value = last.operands
     shared = str(pointer.type).endswith(", Workgroup>")
     scope = ir.Attribute.parse("#spirv.scope<Workgroup>" if shared else "#spirv.scope<Device>")
     relaxed = ir.Attribute.parse("#spirv.memory_semantics<None>")
-    if kind != "cas":
-        return ir.Operation.create(
-            f"spirv.{_KINDS[kind]}", results=[value.type], operands=[pointer, value],
-            attributes={"memory_scope": scope, "semantics": relaxed},
-        ).result  # fmt: skip
-    expected, desired = value.owner.operation.operands
-    return ir.Operation.create(
-        "spirv.AtomicCompareExchange", results=[value.type], operands=[pointer, desired, expected],
-        attributes={"memory_scope": scope, "equal_semantics": relaxed, "unequal_semantics": relaxed},
-    ).result  # fmt: skip
+    with ir.InsertionPoint(last), last.location:
+        if atomic.kind == "cas":
+            made = ir.Operation.create(
+                "spirv.AtomicCompareExchange",
+                results=[value.type],
+                operands=[pointer, value, atomic.parts["expected"].operands[1]],
+                attributes={"memory_scope": scope, "equal_semantics": relaxed, "unequal_semantics": relaxed},
+            )
+        else:
+            made = ir.Operation.create(
+                f"spirv.{_KINDS[atomic.kind]}",
+                results=[value.type],
+                operands=[pointer, value],
+                attributes={"memory_scope": scope, "semantics": relaxed},
+            )
+    old = atomic.parts.pop("old", None)
+    if old is not None:
+        replace(old, [made.result])
+    for part in atomic.parts.values():
+        part.erase()

@@ -8,15 +8,12 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.dialect.diagnostics import span_of
-from pykern.errors import TargetError
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
 
 ATOMIC = "kern.atomic"
-"""Attribute of a stand-in: an xor of the loaded cell and the value, of which `kern-finish-spirv` makes an atomic."""
-EXPECTED = "kern.expected"
+"""Begin of the name of the locations that mark an atomic's parts: ``kern.atomic.<part>.<kind>.<number>``."""
 MAX_SHARED = 32 * 1024
 """Bytes that every device has; shared memory sized at launch takes what is left of it."""
 
@@ -26,9 +23,9 @@ class LowerSpirvMemory(Pass):
     """Put buffers into storage classes, and stand-ins where atomics are.
 
     In:  flat kernels with kern.shared, kern.private, kern.atomic_rmw, kern.atomic_cas.
-    Out: memref.alloc in Workgroup, memref.alloca in Function memory; for each atomic a load of the cell
-         and `spirv.BitwiseXor` marked `kern.atomic`. SPIR-V ops pass through the conversion as they are, memrefs
-         do not mix with them: the load is what carries the cell's pointer across.
+    Out: memref.alloc in Workgroup, memref.alloca in Function memory; for each atomic a load of the cell (the
+         old value) and stores of the operands to it, marked by their locations: those pass through the
+         conversion, which has no atomics on arrays of OpenCL and no compare-and-exchange, and nothing folds them.
     """
 
     name: ClassVar[str] = "kern-lower-spirv-memory"
@@ -45,9 +42,9 @@ class LowerSpirvMemory(Pass):
                 element = ir.MemRefType(op.result.type).element_type
                 used_up = (MAX_SHARED - used) // max(1, element.width // 8)
                 _buffer(op, "Workgroup", memref.AllocOp, length=used_up)
-            for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas"):
-                with ir.InsertionPoint(op), op.location:
-                    replace(op, [_stand_in(op)])
+            for number, op in enumerate(named(kernel, "kern.atomic_rmw", "kern.atomic_cas")):
+                with ir.InsertionPoint(op):
+                    replace(op, [_stand_in(op, number)])
 
 
 def _bytes(kind: ir.MemRefType) -> int:
@@ -70,26 +67,18 @@ def _buffer(op: ir.Operation, space: str, made: type, length: int | None = None)
     replace(op, [buffer])
 
 
-def _stand_in(op: ir.Operation) -> ir.Value:
+def _stand_in(op: ir.Operation, number: int) -> ir.Value:
     at = 1 if op.name == "kern.atomic_rmw" else 2
     memory, place = list(op.operands)[at:]
-    stored = ir.MemRefType(memory.type).element_type
-    if stored.width not in (32, 64):
-        raise TargetError(
-            f"SPIR-V has no atomics of {stored.width} bits", span_of(op.location), "use an array of 32 bits"
-        )
     values = list(op.operands)[:at]
-    if at == 1:
-        kind = ir.StringAttr(op.attributes["kind"]).value
-        value = values[0]
-    else:
-        kind = "cas"
-        value = _xor(values[0], values[1], EXPECTED, "")
-    cell = memref.LoadOp(memory, [place]).result
-    return _xor(cell, value, ATOMIC, kind)
+    kind = "cas" if at == 2 else ir.StringAttr(op.attributes["kind"]).value
 
+    def marked(part: str) -> ir.Location:
+        return ir.Location.name(f"{ATOMIC}.{part}.{kind}.{number}", op.location)
 
-def _xor(a: ir.Value, b: ir.Value, mark: str, text: str) -> ir.Value:
-    return ir.Operation.create(
-        "spirv.BitwiseXor", results=[a.type], operands=[a, b], attributes={mark: ir.StringAttr.get(text)}
-    ).result
+    with marked("old"):
+        old = memref.LoadOp(memory, [place]).result
+    for part, value in zip(("expected", "value")[-at:], values, strict=True):
+        with marked(part):
+            memref.StoreOp(value, memory, [place])
+    return old

@@ -8,11 +8,11 @@ from pykern.lowering.gpu.outline import OutlineKernels
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.work_items import PlaceWorkItems
+from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import Flavour
 from pykern.lowering.spirv.memory import LowerSpirvMemory
-from pykern.lowering.spirv.rounding import ExpandTrunc
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_integer_power import ExpandIntegerPower
@@ -36,13 +36,14 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
             Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            ExpandArithmetic(),
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
             Upstream("arith-expand{include-bf16=true}"),  # at once: canonicalization would join them again
+            ExpandIntegerPower(),
             ExpandMath(),  # accurate to 2 ulp everywhere; drivers' own functions are not
+            ExpandArithmetic(),  # what the functions were made of
             KeepBf16AsBits(),  # what is left of bf16 only travels
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
-            ExpandIntegerPower(),
-            ExpandTrunc(),
             Upstream("expand-strided-metadata,lower-affine"),
             LowerSpirvMemory(),  # last look at kern ops; what follows may not merge loads
             OutlineKernels(),

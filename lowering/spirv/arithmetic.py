@@ -1,0 +1,85 @@
+"""Arithmetic that the conversion to SPIR-V does not know, or gets wrong, in terms of what it does well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, math
+
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import named, replace
+
+
+@dataclass(frozen=True)
+class ExpandArithmetic(Pass):
+    """Write out math.trunc, arith.remsi, and conversions between bf16 and f64.
+
+    In:  scalars. Out: trunc as the floor of the size with the sign put back; the remainder through the
+         quotient (upstream's is wrong where the divisor is the smallest integer); bf16 by way of f32, from
+         f64 rounded to odd first, so that rounding twice is rounding once.
+    """
+
+    name: ClassVar[str] = "kern-expand-arithmetic"
+
+    def run(self, module: ir.Module) -> None:
+        for op in named(module.operation, *_RULES):
+            with ir.InsertionPoint(op), op.location:
+                value = _RULES[op.name](op)
+                if value is not None:
+                    replace(op, [value])
+
+
+def _trunc(op: ir.Operation) -> ir.Value:
+    value = op.operands[0]
+    size = math.FloorOp(math.AbsFOp(value).result).result
+    return math.CopySignOp(size, value).result
+
+
+def _remainder(op: ir.Operation) -> ir.Value:
+    a, b = op.operands
+    return arith.SubIOp(a, arith.MulIOp(arith.DivSIOp(a, b).result, b).result).result
+
+
+def _widen(op: ir.Operation) -> ir.Value | None:
+    if not _is_bf16_and_f64(op.operands[0].type, op.results[0].type):
+        return None
+    return arith.ExtFOp(op.results[0].type, arith.ExtFOp(ir.F32Type.get(), op.operands[0]).result).result
+
+
+def _narrow(op: ir.Operation) -> ir.Value | None:
+    if not _is_bf16_and_f64(op.results[0].type, op.operands[0].type):
+        return None
+    return arith.TruncFOp(op.results[0].type, _to_odd(op.operands[0])).result
+
+
+def _is_bf16_and_f64(small: ir.Type, wide: ir.Type) -> bool:
+    return isinstance(small, ir.BF16Type) and isinstance(wide, ir.F64Type)
+
+
+def _to_odd(x: ir.Value) -> ir.Value:
+    """f64 to f32, of the two neighbours of what is between them the odd one (Boldo and Melquiond, 2005)."""
+    f32, i32 = ir.F32Type.get(), ir.IntegerType.get_signless(32)
+
+    def constant(value: int) -> ir.Value:
+        return arith.ConstantOp(i32, ir.IntegerAttr.get(i32, value)).result
+
+    near = arith.TruncFOp(f32, x).result
+    back = arith.ExtFOp(x.type, near).result
+    bits = arith.BitcastOp(i32, near).result
+    inexact = arith.CmpFOp(arith.CmpFPredicate.ONE, back, x).result
+    even = arith.CmpIOp(arith.CmpIPredicate.eq, arith.AndIOp(bits, constant(1)).result, constant(0)).result
+    beyond = arith.CmpFOp(arith.CmpFPredicate.OGT, math.AbsFOp(back).result, math.AbsFOp(x).result).result
+    other = arith.AddIOp(bits, arith.SelectOp(beyond, constant(-1), constant(1)).result).result
+    changed = arith.SelectOp(arith.AndIOp(inexact, even).result, other, bits).result
+    return arith.BitcastOp(f32, changed).result
+
+
+_RULES: dict[str, Callable[[ir.Operation], ir.Value | None]] = {
+    "math.trunc": _trunc,
+    "arith.remsi": _remainder,
+    "arith.extf": _widen,
+    "arith.truncf": _narrow,
+}
