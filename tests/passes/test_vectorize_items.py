@@ -127,6 +127,36 @@ def test_rows_and_indices(n):
     assert in_lanes(nearest, out, x, centres, ndrange=n)
 
 
+@pk.kernel
+def mixed(out, x, w, rounds):
+    """A table of two loops, one the value does not depend on, and a loop that does not run."""
+    i = pk.index()
+    total = 0.0
+    for r in range(rounds):
+        for k in range(w.shape[0]):
+            total += pk.exp(w[k]) * x[i] + pk.sin(w[k] * r)
+    out[i] = total
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+@pytest.mark.parametrize("n", COUNTS)
+def test_shared_values(n, rounds):
+    x, out = RANDOM.standard_normal((2, n))
+    for k in (0, 1, 6):
+        w = RANDOM.standard_normal(k)
+        mixed(out, x, w, rounds, ndrange=n)
+        expected = rounds * np.exp(w).sum() * x
+        expected += np.sin(w[:, None] * np.arange(rounds)).sum()
+        np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_no_room_for_a_table():
+    """The table of the sine would have more than 2^22 elements."""
+    x, out, w = np.ones(9), np.zeros(9), np.zeros((1 << 22) // 8 + 1)
+    mixed(out, x, w, 9, ndrange=9)
+    np.testing.assert_allclose(out, 9.0 * w.size)
+
+
 @pytest.mark.parametrize("n", [8, 21])
 def test_gradients(n):
     data = adbench.gmm_data(n, 4, 3)

@@ -14,6 +14,7 @@ from mlir.dialects import arith, memref, vector
 from pykern.dialect.atomics import AtomicRmwOp
 from pykern.passes.kernels import index_constant
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, VARIES, Lanes
+from pykern.passes.vectorize.items.tables import Table
 
 _LINEAR = ("arith.addi", "arith.subi", "arith.muli")
 _ANY_ORDER = arith.FastMathFlags.reassoc | arith.FastMathFlags.contract
@@ -29,6 +30,8 @@ class Emitter:
     """Private memory, and the same with a last dimension of lanes."""
     rows: dict[ir.Value, ir.Value]
     """Arrays whose rows of these work-items lie in lane order elsewhere."""
+    tables: dict[ir.Value, tuple[Table, ir.Value]]
+    """Values computed before the loop, and where they lie."""
     scalars: dict[ir.Value, ir.Value] = field(default_factory=dict)
     vectors: dict[ir.Value, ir.Value] = field(default_factory=dict)
 
@@ -81,6 +84,10 @@ class Emitter:
     def _operation(self, op: ir.Operation) -> None:
         if op.name in _STRUCTURED:
             _STRUCTURED[op.name](self, op)
+        elif op.results and op.results[0] in self.tables:
+            table, memory = self.tables[op.results[0]]
+            places = [self.scalar(i) for i in table.indices()]
+            self.scalars[op.results[0]] = memref.LoadOp(memory, places).result
         elif op.name == "kern.push":
             value = op.operands[0]
             self._made(op, [self._of(value, value)], [])
@@ -145,8 +152,7 @@ class Emitter:
         one_cell = not any(self.lanes.form(i) != 0 for i in indices)
         if one_cell and AtomicRmwOp.kind.fget(op.opview) == "add" and memory not in self.private:
             element = op.operands[0].type
-            flags = {"fastmath": _ANY_ORDER} if isinstance(element, ir.FloatType) else {}
-            total = vector.ReductionOp(element, vector.CombiningKind.ADD, given, **flags).result
+            total = _sum(element, given)
             self._made(op, [total, memory, *(self.scalar(i) for i in indices)], [element])
             return
         for n in range(self.width):
@@ -211,6 +217,17 @@ class Emitter:
     def _result(self, old: ir.Value, like: ir.Value, new: ir.Value) -> None:
         """A loop's result has the form of what the loop carries, but may be asked for as a vector."""
         (self.vectors if self.lanes.form(like) is VARIES else self.scalars)[old] = new
+
+
+def _sum(element: ir.Type, lanes: ir.Value) -> ir.Value:
+    if not isinstance(element, ir.FloatType):
+        return vector.ReductionOp(element, vector.CombiningKind.ADD, lanes).result
+    nothing = arith.ConstantOp(
+        element, ir.FloatAttr.get(element, -0.0)
+    ).result  # 0.0 would be one addition more
+    return vector.ReductionOp(
+        element, vector.CombiningKind.ADD, lanes, acc=nothing, fastmath=_ANY_ORDER
+    ).result
 
 
 _STRUCTURED = {

@@ -14,6 +14,7 @@ from pykern.passes.kernels import find, index_constant
 from pykern.passes.vectorize.items.emit import Emitter
 from pykern.passes.vectorize.items.lanes import Lanes, Scalar
 from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
+from pykern.passes.vectorize.items.tables import MOST, Table, tables_of
 from pykern.passes.vectorize.items.worth import refuse_if_slower
 
 
@@ -66,25 +67,40 @@ def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int) -
     loop = lanes.loop
     with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
         buffers = {memory: buffer_of(memory, width) for memory in rows}
-    with ir.InsertionPoint(_last(kernels.body(kernel))), kernel.location:
-        for buffer in buffers.values():
-            memref.DeallocOp(buffer)
     private = {m: _with_lanes(m, width) for m in _private(lanes)}
     lower, upper = list(loop.operands)[:2]
     with ir.InsertionPoint(loop), loop.location:
         count = arith.MaxSIOp(arith.SubIOp(upper, lower).result, index_constant(0)).result
+        tables, room = _tables(tables_of(lanes), count, width)
         rest = arith.RemUIOp(count, index_constant(width)).result
+        rest = arith.SelectOp(room, rest, count).result if room else rest
         middle = arith.AddIOp(lower, arith.SubIOp(count, rest).result).result
         vectors = scf.ForOp(lower, middle, index_constant(width))
     with ir.InsertionPoint(vectors.body), loop.location:
-        emitter = Emitter(lanes, width, private, buffers)
+        emitter = Emitter(lanes, width, private, buffers, {t.op.results[0]: (t, m) for t, m in tables})
         emitter.scalars[loop.regions[0].blocks[0].arguments[0]] = vectors.induction_variable
         for memory, buffer in buffers.items():
             copy_rows(memory, buffer, vectors.induction_variable, width)
         emitter.block(loop.regions[0].blocks[0])
         scf.YieldOp([])
+    with ir.InsertionPoint(_last(kernels.body(kernel))), kernel.location:
+        for buffer in (*buffers.values(), *(made for _, made in tables)):
+            memref.DeallocOp(buffer)
     loop.operands[0] = middle
     _compile_quickly(loop)
+
+
+def _tables(
+    found: list[Table], count: ir.Value, width: int
+) -> tuple[list[tuple[Table, ir.Value]], ir.Value | None]:
+    """The tables, filled, and whether there is room for them and use."""
+    if not found:
+        return [], None
+    room = arith.CmpIOp(arith.CmpIPredicate.sge, count, index_constant(width)).result
+    for table in found:
+        few = arith.CmpIOp(arith.CmpIPredicate.sle, table.elements(), index_constant(MOST)).result
+        room = arith.AndIOp(room, few).result
+    return [(table, table.filled(room)) for table in found], room
 
 
 def _private(lanes: Lanes) -> list[ir.Value]:
