@@ -9,25 +9,31 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, math
 
+from pykern.passes.expand_remainder import real_remainder
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import named, replace
+from pykern.passes.kernels import is_constant, named, replace
 
 
 @dataclass(frozen=True)
 class ExpandArithmetic(Pass):
-    """Write out math.trunc, arith.remsi, and conversions between bf16 and f64.
+    """Write out math.trunc, remainders, conversions between bf16 and f64, and compares of widened integers.
 
-    In:  scalars. Out: trunc as the floor of the size with the sign put back; the remainder through the
-         quotient (upstream's is wrong where the divisor is the smallest integer); bf16 by way of f32, from
-         f64 rounded to odd first, so that rounding twice is rounding once.
+    In:  scalars. Out: trunc as the floor of the size with the sign put back; the remainder of integers
+         through the quotient (upstream's is wrong where the divisor is the smallest integer); bf16 by way of
+         f32, from f64 rounded to odd first, so that rounding twice is rounding once; what was widened and
+         is compared with a constant compared as it was (Mesa 22.3 takes a widened i32 for positive there);
+         on Vulkan, where a driver may divide and truncate, the remainder of floats bit by bit.
     """
 
     name: ClassVar[str] = "kern-expand-arithmetic"
+    remainder: bool = False
+    """Write out the remainder of floats."""
 
     def run(self, module: ir.Module) -> None:
-        for op in named(module.operation, *_RULES):
+        rules = _RULES | ({"arith.remf": real_remainder} if self.remainder else {})
+        for op in named(module.operation, *rules):
             with ir.InsertionPoint(op), op.location:
-                value = _RULES[op.name](op)
+                value = rules[op.name](op)
                 if value is not None:
                     replace(op, [value])
 
@@ -77,9 +83,35 @@ def _to_odd(x: ir.Value) -> ir.Value:
     return arith.BitcastOp(f32, changed).result
 
 
+_SIGNED = ("eq", "ne", "slt", "sle", "sgt", "sge")
+
+
+def _compare(op: ir.Operation) -> ir.Value | None:
+    """``extsi(x) < c`` as ``x < c``, where the constant fits."""
+    predicate = arith.CmpIPredicate(ir.IntegerAttr(op.attributes["predicate"]).value)
+    limit = is_constant(op.operands[1])
+    narrow = _before_sign_extension(op.operands[0])
+    if limit is None or narrow is None or predicate.name not in _SIGNED:
+        return None
+    width = narrow.type.width
+    if not -(1 << (width - 1)) <= limit < 1 << (width - 1):
+        return None
+    constant = arith.ConstantOp(narrow.type, ir.IntegerAttr.get(narrow.type, limit)).result
+    return arith.CmpIOp(predicate, narrow, constant).result
+
+
+def _before_sign_extension(value: ir.Value) -> ir.Value | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name not in ("arith.extsi", "arith.index_cast"):
+        return None
+    source = owner.operation.operands[0]
+    return source if isinstance(source.type, ir.IntegerType) and 1 < source.type.width < 64 else None
+
+
 _RULES: dict[str, Callable[[ir.Operation], ir.Value | None]] = {
     "math.trunc": _trunc,
     "arith.remsi": _remainder,
     "arith.extf": _widen,
     "arith.truncf": _narrow,
+    "arith.cmpi": _compare,
 }

@@ -36,12 +36,12 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
             Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
-            ExpandArithmetic(),
+            ExpandArithmetic(),  # before bf16, which upstream knows by way of f32 only
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
             Upstream("arith-expand{include-bf16=true}"),  # at once: canonicalization would join them again
             ExpandIntegerPower(),
             ExpandMath(),  # accurate to 2 ulp everywhere; drivers' own functions are not
-            ExpandArithmetic(),  # what the functions were made of
+            ExpandArithmetic(remainder=flavour.vulkan),  # what the functions were made of
             KeepBf16AsBits(),  # what is left of bf16 only travels
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             Upstream("expand-strided-metadata,lower-affine"),
