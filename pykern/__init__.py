@@ -34,6 +34,14 @@ _HOME = {
     "devices": "pykern.devices",
     "Event": "pykern.event",
     "wait": "pykern.event",
+    **dict.fromkeys(("Stream", "synchronize"), "pykern.stream"),
+    "graph": "pykern.launch_graph",
+    "Array": "pykern.array",
+    "copyto": "pykern.copying",
+    **dict.fromkeys(
+        ("array", "asarray", "from_dlpack", "from_pointer", "pinned", "memory_stats", "empty_cache"),
+        "pykern.array_making",
+    ),
     **dict.fromkeys(("set_num_threads", "get_num_threads"), "pykern.runtime.cpu_table"),
     **dict.fromkeys(
         (
@@ -90,7 +98,15 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
+    from pykern.array import Array as Array
     from pykern.array_language import *  # noqa: F403
+    from pykern.array_making import array as array
+    from pykern.array_making import asarray as asarray
+    from pykern.array_making import empty_cache as empty_cache
+    from pykern.array_making import from_dlpack as from_dlpack
+    from pykern.array_making import from_pointer as from_pointer
+    from pykern.array_making import memory_stats as memory_stats
+    from pykern.array_making import pinned as pinned
     from pykern.autodiff import Dup as Dup
     from pykern.autodiff import autodiff as autodiff
     from pykern.check_grads import GradientCheck as GradientCheck
@@ -98,6 +114,7 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.checkpointing import binomial as binomial
     from pykern.checkpointing import checkpoint as checkpoint
     from pykern.checkpointing import every as every
+    from pykern.copying import copyto as copyto
     from pykern.custom_vjp import custom_vjp as custom_vjp
     from pykern.devices import device as device
     from pykern.devices import devices as devices
@@ -115,11 +132,14 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.kernel import Kernel as Kernel
     from pykern.kernel import kernel as kernel
     from pykern.language import *  # noqa: F403
+    from pykern.launch_graph import graph as graph
     from pykern.lowered import Compiled as Compiled
     from pykern.lowered import Lowered as Lowered
     from pykern.lowered import spec as spec
     from pykern.runtime.cpu_table import get_num_threads as get_num_threads
     from pykern.runtime.cpu_table import set_num_threads as set_num_threads
+    from pykern.stream import Stream as Stream
+    from pykern.stream import synchronize as synchronize
     from pykern.types import In as In
     from pykern.types import InOut as InOut
     from pykern.types import Out as Out

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,9 @@ from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from
 
 MAX_RANK = 8
 
+Places = Callable[[str, Any], "np.ndarray | None"]
+"""Gives the array that stands for a value of a call, None for what is no array."""
+
 
 @dataclass(frozen=True)
 class Passed:
@@ -31,20 +34,25 @@ class Passed:
     arrays: tuple[np.ndarray, ...] = field(compare=False, default=())
 
 
-def pass_value(name: str, value: Any, annotation: Any) -> Passed:
-    """Describe one argument. Raises `KernelTypeError`, `LaunchError` or `DeviceError`."""
+def pass_value(name: str, value: Any, annotation: Any, places: Places | None = None) -> Passed:
+    """Describe one argument; `places` finds arrays for another device than the CPU.
+
+    Raises `KernelTypeError`, `LaunchError` or `DeviceError`.
+    """
     reads = writes = True
     if isinstance(annotation, IntentAnnotation):
         reads, writes, annotation = annotation.reads, annotation.writes, annotation.of
     if annotation is static:
         return Passed(Parameter(name, StaticSpec(_static_value(name, value))), ())
-    spec, cells, arrays = _describe(name, value, annotation)
+    spec, cells, arrays = _describe(name, value, annotation, places or is_on_cpu)
     converts = isinstance(spec, ScalarSpec) and isinstance(annotation, DType)
     return Passed(Parameter(name, spec, reads, writes, converts), tuple(cells), tuple(arrays))
 
 
-def _describe(name: str, value: Any, annotation: Any) -> tuple[ArgSpec, list[int], list[np.ndarray]]:
-    array = _as_array(name, value)
+def _describe(
+    name: str, value: Any, annotation: Any, places: Places
+) -> tuple[ArgSpec, list[int], list[np.ndarray]]:
+    array = places(name, value)
     if array is not None:
         spec = _array_spec(name, array, annotation)
         return spec, _array_cells(array, spec), [array]
@@ -61,7 +69,7 @@ def _describe(name: str, value: Any, annotation: Any) -> tuple[ArgSpec, list[int
         )
     specs, cells, arrays = [], [], []
     for field_name, item in fields:
-        inner, inner_cells, inner_arrays = _describe(f"{name}.{field_name}", item, None)
+        inner, inner_cells, inner_arrays = _describe(f"{name}.{field_name}", item, None, places)
         specs.append((field_name, inner))
         cells += inner_cells
         arrays += inner_arrays
@@ -71,24 +79,55 @@ def _describe(name: str, value: Any, annotation: Any) -> tuple[ArgSpec, list[int
 # -- arrays -----------------------------------------------------------------------------------
 
 
-def _as_array(name: str, value: Any) -> np.ndarray | None:
+def is_array(name: str, value: Any) -> Any | None:
+    """The NumPy array that a value is or gives a view as; itself where it lies elsewhere; None for others."""
     if isinstance(value, np.ndarray):
         return value
     if isinstance(value, np.generic):
         return None
+    if getattr(value, "__pykern_array__", False):
+        return value.numpy() if value.device.name == "cpu" else value
     if hasattr(value, "__dlpack__"):
-        return _from_dlpack(name, value)
-    if hasattr(value, "__cuda_array_interface__"):
-        raise DeviceError(
-            f"`{name}` lies on a GPU, and this launch runs on the CPU", hint="copy it to the host"
-        )
-    return None
+        return _from_dlpack(name, value) if value.__dlpack_device__()[0] == _DLPACK_CPU else value
+    return value if hasattr(value, "__cuda_array_interface__") else None
+
+
+def is_on_cpu(name: str, value: Any) -> np.ndarray | None:
+    """The array of a launch on the CPU. Raises `DeviceError` for one that lies elsewhere."""
+    array = is_array(name, value)
+    if array is None or isinstance(array, np.ndarray):
+        return array
+    home = homes([(name, value)])
+    place = f"on {home[name]}" if name in home else "outside of the CPU's memory"
+    raise DeviceError(
+        f"`{name}` lies {place}, and this launch runs on the CPU", hint="copy it to the host first"
+    )
+
+
+_DLPACK_CPU = 1
+_DLPACK_DEVICES = {2: "cuda", 10: "rocm"}
+
+
+def homes(values: list[tuple[str, Any]]) -> dict[str, str]:
+    """The devices, other than the CPU, that the arrays of a call live on, by the names of their parameters."""
+    found: dict[str, str] = {}
+    for name, value in values:
+        kind = type(value)
+        if kind is np.ndarray or kind is float or kind is int:
+            continue
+        if getattr(value, "__pykern_array__", False):
+            if value.device.name != "cpu":
+                found[name] = value.device.name
+        elif hasattr(value, "__dlpack_device__"):
+            where, number = value.__dlpack_device__()
+            if where in _DLPACK_DEVICES:
+                found[name] = f"{_DLPACK_DEVICES[where]}:{number}"
+        elif (fields := _fields(value)) is not None:
+            found |= homes([(f"{name}.{inner}", item) for inner, item in fields])
+    return found
 
 
 def _from_dlpack(name: str, value: Any) -> np.ndarray:
-    device, _ = value.__dlpack_device__()
-    if device != 1:  # kDLCPU
-        raise DeviceError(f"`{name}` does not lie in the CPU's memory", hint="copy it to the host first")
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError) as error:

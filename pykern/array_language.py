@@ -32,6 +32,28 @@ def _dtype(dtype: Any) -> Any:
     return dtype.numpy if isinstance(dtype, DType) else dtype
 
 
+def _filled(shape: Any, value: Any, dtype: Any, device: Any) -> Any:
+    """A new array: NumPy's, or a `pk.Array` where a device is asked for. None leaves elements unset."""
+    from pykern import array_making
+
+    place = array_making.elsewhere(device)
+    if place is not None:
+        if value is None:
+            return array_making.empty(shape, dtype, device=place)
+        return array_making.full(shape, value, dtype, device=place)
+    return (
+        _numpy().empty(shape, _dtype(dtype)) if value is None else _numpy().full(shape, value, _dtype(dtype))
+    )
+
+
+def _like(x: Any, value: Any, dtype: Any, device: Any) -> Any:
+    home = x.device if device is None and getattr(x, "__pykern_array__", False) else device
+    numpy = _numpy()
+    if home is None and not isinstance(x, numpy.ndarray):
+        x = numpy.asarray(x)
+    return _filled(x.shape, value, x.dtype if dtype is None else dtype, home)
+
+
 # -- reductions -----------------------------------------------------------------------------------
 
 
@@ -187,51 +209,51 @@ def pad(x: Any, pad_width: Any) -> Any:
 
 
 @_builtin
-def zeros(shape: Any, dtype: Any = f64) -> Any:
-    """An array of zeros."""
-    return _numpy().zeros(shape, _dtype(dtype))
+def zeros(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
+    """An array of zeros: NumPy's, or a `pk.Array` where a device is asked for."""
+    return _filled(shape, 0, dtype, device)
 
 
 @_builtin
-def ones(shape: Any, dtype: Any = f64) -> Any:
-    """An array of ones."""
-    return _numpy().ones(shape, _dtype(dtype))
+def ones(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
+    """An array of ones: NumPy's, or a `pk.Array` where a device is asked for."""
+    return _filled(shape, 1, dtype, device)
 
 
 @_builtin
-def empty(shape: Any, dtype: Any = f64) -> Any:
-    """An array whose elements are not set."""
-    return _numpy().empty(shape, _dtype(dtype))
+def empty(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
+    """An array whose elements are not set: NumPy's, or a `pk.Array` where a device is asked for."""
+    return _filled(shape, None, dtype, device)
 
 
 @_builtin
-def full(shape: Any, value: Any, dtype: Any = None) -> Any:
-    """An array that holds `value` everywhere."""
-    return _numpy().full(shape, value, _dtype(dtype))
+def full(shape: Any, value: Any, dtype: Any = None, device: Any = None) -> Any:
+    """An array that holds `value` everywhere: NumPy's, or a `pk.Array` where a device is asked for."""
+    return _filled(shape, value, dtype, device)
 
 
 @_builtin
-def zeros_like(x: Any, dtype: Any = None) -> Any:
-    """Zeros in the shape and dtype of `x`."""
-    return _numpy().zeros_like(x, _dtype(dtype))
+def zeros_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
+    """Zeros in the shape and dtype of `x`, and where it lives."""
+    return _like(x, 0, dtype, device)
 
 
 @_builtin
-def ones_like(x: Any, dtype: Any = None) -> Any:
-    """Ones in the shape and dtype of `x`."""
-    return _numpy().ones_like(x, _dtype(dtype))
+def ones_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
+    """Ones in the shape and dtype of `x`, and where it lives."""
+    return _like(x, 1, dtype, device)
 
 
 @_builtin
-def empty_like(x: Any, dtype: Any = None) -> Any:
-    """An array in the shape and dtype of `x` whose elements are not set."""
-    return _numpy().empty_like(x, _dtype(dtype))
+def empty_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
+    """An array in the shape and dtype of `x`, where it lives, whose elements are not set."""
+    return _like(x, None, dtype, device)
 
 
 @_builtin
-def full_like(x: Any, value: Any, dtype: Any = None) -> Any:
-    """`value` everywhere, in the shape and dtype of `x`."""
-    return _numpy().full_like(x, value, _dtype(dtype))
+def full_like(x: Any, value: Any, dtype: Any = None, device: Any = None) -> Any:
+    """`value` everywhere, in the shape and dtype of `x`, and where it lives."""
+    return _like(x, value, dtype, device)
 
 
 @_builtin
@@ -249,8 +271,8 @@ def eye(n: int, m: int | None = None, dtype: Any = f64) -> Any:
 
 @_builtin
 def copy(x: Any) -> Any:
-    """An array of its own with the elements of `x`."""
-    return _numpy().copy(x)
+    """An array of its own with the elements of `x`, where it lives."""
+    return x.copy() if getattr(x, "__pykern_array__", False) else _numpy().copy(x)
 
 
 # -- the program ----------------------------------------------------------------------------------

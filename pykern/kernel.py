@@ -13,7 +13,7 @@ from typing import Any
 
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.errors import KernelError, KernelTypeError, LaunchError
-from pykern.event import COMPLETED, Event
+from pykern.event import Event
 from pykern.launch import LAUNCH_KEYWORDS, Launcher
 from pykern.placing import place
 from pykern.runtime.launchable import make_launchable
@@ -99,8 +99,7 @@ class KernelBase:
         raise wrong.with_traceback(at_kernel_line(wrong)) from None
 
     def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
-        self._launcher.launch(args, keywords)
-        return COMPLETED
+        return self._launcher.launch(args, keywords)
 
     def captured(self) -> tuple[Any, list[Guard]]:
         """The source with what its names mean now. Kept while no guarded name changes."""

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pykern.abi import ENTRIES, TABLE_INDEX
-from pykern.arguments import Passed, arrays_of, pass_value
-from pykern.devices import OVERRIDE, current_device
+from pykern.arguments import Passed, arrays_of, homes, pass_value
+from pykern.artifact import ArgumentUse, Artifact
+from pykern.devices import OVERRIDE, checked, chosen_device, current_device
 from pykern.errors import DeviceError, LaunchError
+from pykern.event import COMPLETED, Event
 from pykern.index_space import Extent, group_size, index_space, launches
+from pykern.launch_graph import current_graph
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table, tell_dtype
 from pykern.source import ArraySpec, KernelSource, LaunchSpec
-from pykern.variants import Variant, obtain
+from pykern.variants import Variant, compiled, obtain
 
 if TYPE_CHECKING:
     from pykern.kernel import KernelBase
@@ -39,21 +42,26 @@ class Launcher:
     def __init__(self, kernel: KernelBase) -> None:
         self.kernel = kernel
         self.variants: dict[KernelSource, Variant] = {}
+        self.artifacts: dict[KernelSource, Artifact] = {}
         self.installed: list[Variant] = []
 
-    def launch(self, args: tuple, keywords: dict[str, Any]) -> None:
+    def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         options = {name: keywords.pop(name) for name in LAUNCH_KEYWORDS if name in keywords}
         values = self.kernel.bind(args, keywords)
-        device = current_device(options.get("device"))
-        if options.get("stream") is not None:
-            raise DeviceError("the CPU has one stream only", hint="leave `stream` out")
+        given, stream = options.get("device"), options.get("stream")
+        device = device_of(values, given, stream)
         shared = shared_bytes(options.get("shared_bytes"))
+        event = COMPLETED
         for space in self._spaces(options):
             workgroup = self._workgroup(options.get("workgroup"), len(space))
-            if device == "python":
-                self._run_in_python(values, space, workgroup, shared)
+            if device not in ("cpu", "python"):
+                event = self._run_on(device, stream, values, space, workgroup, shared)
+            elif (captured := current_graph()) is None:
+                self._run_here(device, values, space, workgroup, shared)
             else:
-                self._run(values, space, workgroup, shared)
+                call = (device, values, space, workgroup, shared)
+                captured.add(None, lambda _, call=call: self._run_here(*call))
+        return event
 
     # -- what is launched ----------------------------------------------------------------------
 
@@ -85,7 +93,53 @@ class Launcher:
             )
         return size
 
+    # -- on a device with a driver -------------------------------------------------------------
+
+    def _run_on(
+        self,
+        device: str,
+        stream: Any,
+        values: list[tuple[str, Any]],
+        space: tuple[Extent, ...],
+        workgroup: tuple[int, ...],
+        shared: int | None,
+    ) -> Event:
+        from pykern.device_launch import launch
+        from pykern.runtime.registry import opened
+
+        may_copy = chosen_device() == device or not homes(values)
+        return launch(self, opened(device), stream, may_copy, values, space, workgroup, shared)
+
+    def device_artifact(
+        self,
+        passed: list[Passed],
+        space: tuple[Extent, ...],
+        plain: bool,
+        workgroup: tuple[int, ...],
+        shared: bool,
+        target: str,
+    ) -> Artifact:
+        """The code of a kind of call for a target other than the CPU."""
+        source = self._source(passed, space, plain, workgroup, shared, target)
+        with self.kernel._lock:
+            return self._artifact(source)
+
+    def _artifact(self, source: KernelSource) -> Artifact:
+        if source.target == "llvm":
+            if source not in self.variants:
+                self.variants[source] = obtain(source)
+            return self.variants[source].artifact
+        if source not in self.artifacts:
+            self.artifacts[source] = compiled(source)
+        return self.artifacts[source]
+
     # -- on the CPU ----------------------------------------------------------------------------
+
+    def _run_here(self, device: str, *call: Any) -> None:
+        if device == "python":
+            self._run_in_python(*call)
+        else:
+            self._run(*call)
 
     def _run(
         self,
@@ -113,16 +167,7 @@ class Launcher:
         workgroup: tuple[int, ...],
         shared: bool,
     ) -> Variant:
-        function, _ = self.kernel.captured()
-        static = plain and (self.kernel.ndrange is not None or is_alone(self.kernel, space))
-        counts = tuple(e.count for e in space) if static else None
-        launch = LaunchSpec(len(space), plain, counts, workgroup, shared)
-        parameters = tuple(p.parameter for p in passed)
-        derivatives = self.kernel.derivatives
-        source = KernelSource(function, parameters, launch, self.kernel.options, derivatives=derivatives)
-        pairs = list(overlapping(passed))
-        if pairs:
-            source = self._aliased(source, pairs)
+        source = self._source(passed, space, plain, workgroup, shared, "llvm")
         with self.kernel._lock:
             if source not in self.variants:
                 self.variants[source] = obtain(source)
@@ -131,13 +176,31 @@ class Launcher:
             self._install(variant)
         return variant
 
+    def _source(
+        self,
+        passed: list[Passed],
+        space: tuple[Extent, ...],
+        plain: bool,
+        workgroup: tuple[int, ...],
+        shared: bool,
+        target: str,
+    ) -> KernelSource:
+        function, _ = self.kernel.captured()
+        static = plain and (self.kernel.ndrange is not None or is_alone(self.kernel, space))
+        counts = tuple(e.count for e in space) if static else None
+        launch = LaunchSpec(len(space), plain, counts, workgroup, shared)
+        parameters = tuple(p.parameter for p in passed)
+        derivatives = self.kernel.derivatives
+        options = self.kernel.options
+        source = KernelSource(function, parameters, launch, options, target, derivatives=derivatives)
+        pairs = list(overlapping(passed))
+        return self._aliased(source, pairs) if pairs else source
+
     def _aliased(self, source: KernelSource, pairs: list[tuple[int, int, bool]]) -> KernelSource:
         """Arguments that overlap: harmless where both are read only, one and the same view is
         compiled without the promise, anything else is refused."""
         with self.kernel._lock:  # what is written is known once a variant is there
-            if source not in self.variants:
-                self.variants[source] = obtain(source)
-            uses = self.variants[source].artifact.uses
+            uses = self._artifact(source).uses
         names = [p.name for p in source.parameters]
         touching = [(a, b, same) for a, b, same in pairs if uses[a].writes or uses[b].writes]
         for a, b, same in touching:
@@ -199,6 +262,7 @@ class Launcher:
             )
         for name, value in values:  # the checks of a compiled launch
             pass_value(name, value, self.kernel.annotations.get(name))
+        values = [(name, on_host(value)) for name, value in values]
         python_device.run(
             self.kernel.__wrapped__,
             [v for _, v in values],
@@ -230,19 +294,66 @@ def shared_bytes(given: Any) -> int | None:
     return int(given)
 
 
+def on_host(value: Any) -> Any:
+    """A `pk.Array` on the CPU as NumPy sees it."""
+    return value.numpy() if getattr(value, "__pykern_array__", False) else value
+
+
+def device_of(values: list[tuple[str, Any]], given: Any, stream: Any) -> str:
+    """The device of a launch: where its arrays live, else as asked for in the call, by its stream, or around it.
+
+    Raises `DeviceError`, which names both, where these differ.
+    """
+    asked = None if given is None else checked(given)
+    if stream is not None:
+        home = getattr(stream, "device", None)
+        if home is None:
+            raise LaunchError(f"stream={stream!r} is no pk.Stream", hint="make one: pk.Stream(device)")
+        if asked is not None and asked != home.name and not {asked, home.name} <= {"cpu", "python"}:
+            raise DeviceError(f"the launch is asked for on {asked}, and its stream is on {home.name}")
+        asked = asked or home.name
+    found = homes(values)
+    if not found:
+        return asked or current_device()
+    names = list(found)
+    for name in names:
+        if found[name] != found[names[0]]:
+            raise DeviceError(
+                f"`{names[0]}` lives on {found[names[0]]}, and `{name}` on {found[name]}",
+                hint=f"move one of them: {name}.to({found[names[0]]!r})",
+            )
+    if asked is not None and asked != found[names[0]]:
+        raise DeviceError(
+            f"`{names[0]}` lives on {found[names[0]]}, and the launch is asked for on {asked}",
+            hint=f"move it: {names[0]}.to({asked!r})",
+        )
+    return found[names[0]]
+
+
 def check_writable(variant: Variant, passed: list[Passed]) -> None:
     """Refuse read-only arrays that the kernel writes."""
-    for (name, array), use in zip(arrays_of(passed), variant.artifact.uses, strict=True):
+    check_writable_arrays(variant.source.function.name, variant.artifact.uses, list(arrays_of(passed)))
+
+
+def check_writable_arrays(
+    kernel: str, uses: tuple[ArgumentUse, ...], arrays: list[tuple[str, np.ndarray]]
+) -> None:
+    """The same, for arrays with their names."""
+    for (name, array), use in zip(arrays, uses, strict=True):
         if use.writes and not array.flags.writeable:
             raise LaunchError(
-                f"`{name}` is read-only, and `{variant.source.function.name}` writes it",
+                f"`{name}` is read-only, and `{kernel}` writes it",
                 hint="pass a copy: x.copy(), or an array you own",
             )
 
 
 def overlapping(passed: list[Passed]) -> Iterator[tuple[int, int, bool]]:
     """Pairs of arrays that share memory, by number, and whether they are one and the same view."""
-    arrays = [array for _, array in arrays_of(passed)]
+    return overlapping_arrays([array for _, array in arrays_of(passed)])
+
+
+def overlapping_arrays(arrays: list[np.ndarray]) -> Iterator[tuple[int, int, bool]]:
+    """The same, for arrays."""
     for (a, x), (b, y) in combinations(enumerate(arrays), 2):
         if not np.may_share_memory(x, y):
             continue

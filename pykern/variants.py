@@ -86,11 +86,23 @@ def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel
             return entry.artifact, load(entry.artifact.binary, entry.artifact.entry)
         except OSError:  # linked for another machine, or changed since
             shared_cache().discard(key)
+    artifact = _compile(source, key)
+    return artifact, load(artifact.binary, artifact.entry)
+
+
+def compiled(source: KernelSource) -> Artifact:
+    """What a source compiles to, for a device whose driver loads it. Raises what the compiler raises."""
+    key = source.key(versions())
+    entry = shared_cache().get(key)
+    return entry.artifact if entry is not None else replace(_compile(source, key), key=key)
+
+
+def _compile(source: KernelSource | ProgramSource, key: str) -> Artifact:
     artifact = service().compile(source, keep_stages=settings().dump is not None)
     shared_cache().put(key, artifact)
     if settings().dump is not None:
         dump(replace(artifact, key=key), settings().dump)
-    return artifact, load(artifact.binary, artifact.entry)
+    return artifact
 
 
 def dump(artifact: Artifact, directory: Any) -> None:

@@ -6,6 +6,7 @@ so memory remembers the streams it was used on, and its next owner's streams wai
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections import deque
@@ -17,6 +18,8 @@ from pykern.runtime.driver import Driver, Memory
 
 GRAIN = 512
 """Sizes are rounded up to this many bytes, from 1 MiB on to an eighth of their power of two."""
+
+_places = itertools.count(1 << 10)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ class Allocation:
             )
         return self._block.memory
 
+    @property
+    def place(self) -> int:
+        """Where it begins: an address, or, where the device has none, a number far from all others."""
+        return self.memory.address or self._block.place
+
     def used_on(self, stream: Any) -> Memory:
         """The memory, for work that is about to be put into `stream`: it waits for owners before."""
         memory = self.memory
@@ -85,7 +93,7 @@ class Allocation:
 class _Block:
     """A piece of the driver's memory. `users` are this owner's streams, `before` those of owners before."""
 
-    __slots__ = ("before", "foreign", "memory", "size", "users")
+    __slots__ = ("before", "foreign", "memory", "place", "size", "users")
 
     def __init__(self, memory: Memory, size: int, foreign: Any = None) -> None:
         self.memory = memory
@@ -93,6 +101,7 @@ class _Block:
         self.foreign = foreign
         self.users: list[Any] = []
         self.before: list[Any] = []
+        self.place = next(_places) << 36
 
     def used_on(self, driver: Driver, stream: Any) -> None:
         if any(user is stream for user in self.users):

@@ -18,11 +18,14 @@ def printer(sites: tuple[Site, ...]) -> PrintCallback:
     """A callback ``(site, report, values)``; keep it alive while the kernel runs."""
 
     def show(site: int, _report: int, values: Any) -> None:
-        described = sites[site]
-        shown = [_value(values[n], dtype) for n, dtype in enumerate(described.dtypes)]
-        sys.stdout.write(described.template.format(*shown))
+        sys.stdout.write(printed(sites[site], values))
 
     return _CALLBACK(show)
+
+
+def printed(site: Site, values: Any) -> str:
+    """What a print writes; `values` are cells."""
+    return site.template.format(*(_value(values[n], dtype) for n, dtype in enumerate(site.dtypes)))
 
 
 def _value(bits: int, name: str) -> str:

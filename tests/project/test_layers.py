@@ -41,6 +41,7 @@ FRONT_DOOR = len(LAYERS)
 # An import that looks up, inside a function, and why it is right all the same.
 LAZY_UPWARD = {
     ("pykern.types", "pykern.language"): "pk.f16(x) in plain Python is pk.cast(x, pk.f16)",
+    ("pykern.event", "pykern.stream"): "event.record() takes the current device's stream",
 }
 
 COMPILER_SIDE = ("pykern.dialect", "pykern.passes", "pykern.frontend", "pykern.lowering")

@@ -1,0 +1,315 @@
+"""The way of a launch on a device with a driver: arguments to memory and words, groups, reports.
+
+Comes in: the values of a call and the device they were bound for. Goes out: an `Event`. NumPy arguments are
+copied to the device, and back where the kernel writes them: right, and slow; then the call waits.
+The order of the words is that of `pykern.abi`, "Device code".
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pykern.abi import GRID_AXES, PRINT_WORDS, REPORT_CELLS, REPORT_PRINTED, REPORT_WORDS, grid_axes
+from pykern.arguments import Passed, is_array, pass_value
+from pykern.array import Array
+from pykern.array_making import array as copied
+from pykern.array_making import from_dlpack
+from pykern.artifact import Artifact
+from pykern.capture import FunctionText
+from pykern.errors import DeviceError, LaunchError
+from pykern.event import COMPLETED, Event
+from pykern.index_space import Extent
+from pykern.launch_graph import current_graph, refuse_in_graph
+from pykern.placing import place
+from pykern.runtime.driver import Memory
+from pykern.runtime.registry import Opened
+from pykern.runtime.text import printed
+from pykern.source import ArgSpec, ArraySpec, ScalarSpec, StructSpec
+from pykern.stream import Stream, checked_stream
+from pykern.synthetic_frame import at_kernel_line
+from pykern.types import BY_NAME
+from pykern.variants import failure
+
+if TYPE_CHECKING:
+    from pykern.launch import Launcher
+
+Triple = tuple[int, int, int]
+
+
+@dataclass
+class Places:
+    """Where the arrays of a call lie: each `pk.Array` as it is, of others a copy, one for each view."""
+
+    device: str
+    may_copy: bool
+    arrays: list[Array] = field(default_factory=list)
+    hosts: list[np.ndarray | None] = field(default_factory=list)
+    _copies: dict[tuple, Array] = field(default_factory=dict)
+
+    def __call__(self, name: str, value: Any) -> np.ndarray | None:
+        """The geometry of an array on the device; None for what is no array."""
+        if isinstance(value, Array):
+            self.arrays.append(value)
+            self.hosts.append(None)
+        elif (host := is_array(name, value)) is None:
+            return None
+        elif isinstance(host, np.ndarray):
+            self.arrays.append(self._copy(name, host))
+            self.hosts.append(host)
+        else:
+            self.arrays.append(from_dlpack(value))
+            self.hosts.append(None)
+        array = self.arrays[-1]
+        if array.device.name != self.device:
+            raise DeviceError(
+                f"`{name}` lives on {array.device.name}, and this launch runs on {self.device}",
+                hint=f"move it: {name.partition('.')[0]}.to({self.device!r})",
+            )
+        array.memory  # noqa: B018 - a freed array is refused here
+        return array.geometry()
+
+    def _copy(self, name: str, host: np.ndarray) -> Array:
+        if not self.may_copy:
+            raise DeviceError(
+                f"`{name}` is a NumPy array, which lives on cpu, and other arguments live on {self.device}",
+                hint=f"move it: pk.asarray({name}, device={self.device!r}); or say device={self.device!r} "
+                "in the launch: then it is copied there and back",
+            )
+        key = (host.ctypes.data, host.shape, host.strides, host.dtype.str)
+        if key not in self._copies:
+            self._copies[key] = copied(host, device=self.device)
+        return self._copies[key]
+
+
+def launch(
+    launcher: Launcher,
+    opened: Opened,
+    given_stream: Any,
+    may_copy: bool,
+    values: list[tuple[str, Any]],
+    space: tuple[Extent, ...],
+    workgroup: tuple[int, ...],
+    shared: int | None,
+) -> Event:
+    """Launch one index space. Raises what the arguments, the compiler or the driver raise."""
+    kernel = launcher.kernel
+    stream = checked_stream(given_stream, opened.name)
+    places = Places(opened.name, may_copy)
+    passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
+    for item in passed:
+        _check_dtypes(item.parameter.name, item.parameter.spec, opened)
+    plain = all(e.start == 0 and e.step == 1 for e in space)
+    artifact = launcher.device_artifact(
+        passed, space, plain, workgroup, shared is not None, opened.info.target
+    )
+    copies = [(h, a) for h, a in zip(places.hosts, places.arrays, strict=True) if h is not None]
+    _check_writes(launcher, artifact, passed, places)
+    work = _work(opened, artifact, kernel.text, passed, places.arrays, space, plain, shared)
+    if work is None:
+        return COMPLETED
+    if copies:
+        refuse_in_graph("a launch with NumPy arguments")
+    captured = current_graph()
+    if captured is not None:
+        captured.add(stream, work)
+        return COMPLETED
+    work(stream)
+    event = stream.record()
+    if copies or kernel.options.debug:
+        event.wait()
+    uses = artifact.uses
+    for number, host in enumerate(places.hosts):
+        if host is not None and uses[number].writes:
+            np.copyto(host, places.arrays[number].numpy())
+    return event
+
+
+def _work(
+    opened: Opened,
+    artifact: Artifact,
+    text: FunctionText,
+    passed: list[Passed],
+    arrays: list[Array],
+    space: tuple[Extent, ...],
+    plain: bool,
+    shared: int | None,
+) -> Callable[[Stream], None] | None:
+    """What puts the launch into a stream; None where there are no work-items."""
+    counts = tuple(e.count for e in space)
+    if not all(counts):
+        return None
+    device = artifact.device
+    assert device is not None
+    code = opened.code(artifact)
+    group = along_axes(artifact.workgroup)
+    grid = along_axes(tuple(-(-n // g) for n, g in zip(counts, artifact.workgroup, strict=True)))
+    if math.prod(group) > opened.info.max_group:
+        raise LaunchError(
+            f"a group of {artifact.workgroup} is more than the {opened.info.max_group} work-items "
+            f"that {opened.name} has in one",
+            hint="give a smaller workgroup=",
+        )
+    words = [] if shared is None else [shared]
+    for extent in space:
+        words += [extent.count] if plain else [extent.count, extent.start, extent.step]
+    axes = grid_axes(len(space))
+
+    def run(stream: Stream) -> None:
+        arguments = _flattened(passed, arrays, stream, device.offsets)
+        report = None
+        if artifact.sites:
+            report = Report(opened, artifact, stream, text)
+        behind = report.arguments(device.offsets) if report is not None else []
+        for first, part in parts(grid, opened.info.max_grid):
+            opened.driver.launch(
+                stream.native,
+                code,
+                [*arguments, *words, *first[:axes], *behind],
+                part,
+                group,
+                (shared or 0) + device.shared_bytes,
+            )
+        if report is not None:
+            report.ask()
+
+    return run
+
+
+class Report:
+    """What asserts, bounds checks and prints of one launch leave, read once the launch has run."""
+
+    def __init__(self, opened: Opened, artifact: Artifact, stream: Stream, text: FunctionText) -> None:
+        prints = any(site.kind == "print" for site in artifact.sites)
+        self.opened, self.artifact, self.stream, self.text = opened, artifact, stream, text
+        self.allocation = opened.pool.allocate(4 * (REPORT_WORDS + (PRINT_WORDS if prints else 0)))
+        self.memory = self.allocation.used_on(stream.native)
+        self.cells = np.zeros(REPORT_CELLS, np.int64)
+        opened.driver.fill(stream.native, self.memory, 0, bytes(8), self.cells.nbytes)
+
+    def arguments(self, offsets: bool) -> list[Memory | int]:
+        return [self.memory, 0] if offsets else [self.memory.address]
+
+    def ask(self) -> None:
+        """Read the cells behind the launch; whoever waits next looks at them."""
+        self.opened.driver.copy_out(self.stream.native, self.cells, self.memory, 0)
+        self.stream._add_finisher(self.look)
+
+    def look(self) -> None:
+        """Write what was printed, raise what failed."""
+        words = int(self.cells.view(np.uint32)[REPORT_PRINTED])
+        if words:
+            self._print(words)
+        if self.cells[0]:
+            error = failure(self.artifact.sites[int(self.cells[0]) - 1], self.cells)
+            place(error, self.text)
+            raise error.with_traceback(at_kernel_line(error))
+
+    def _print(self, asked: int) -> None:
+        kept = np.zeros(min(asked, PRINT_WORDS), np.uint32)
+        driver = self.opened.driver
+        driver.copy_out(self.stream.native, kept, self.memory, 4 * REPORT_WORDS)
+        driver.wait(driver.record(self.stream.native))
+        at = 0
+        while at < asked:
+            site = self.artifact.sites[int(kept[at])] if at < kept.size else None
+            size = 1 + 2 * len(site.dtypes) if site is not None else 0
+            if site is None or at + size > kept.size:
+                sys.stderr.write(
+                    f"pykern: `{self.artifact.kernel}` printed more than is kept; the rest is lost\n"
+                )
+                return
+            pairs = kept[at + 1 : at + size].astype(np.int64)
+            values = [int(low | high << 32) for low, high in zip(pairs[::2], pairs[1::2], strict=True)]
+            sys.stdout.write(printed(site, values))
+            at += size
+
+
+# -- arguments -------------------------------------------------------------------------------------
+
+
+def _flattened(
+    passed: list[Passed], arrays: list[Array], stream: Stream, offsets: bool
+) -> list[Memory | int]:
+    found: list[Memory | int] = []
+    there = iter(arrays)
+    for item in passed:
+        cells = iter(item.cells)
+        for spec in _leaves(item.parameter.spec):
+            if isinstance(spec, ScalarSpec):
+                found.append(next(cells))
+                continue
+            array = next(there)
+            memory = array._allocation.used_on(stream.native)
+            next(cells)  # the address
+            found += [memory, array.offset // array.itemsize] if offsets else [memory.address + array.offset]
+            rest = spec.rank * (1 if spec.layout == "C" else 2)
+            found += itertools.islice(cells, rest)
+    return found
+
+
+def _leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
+    if isinstance(spec, ArraySpec | ScalarSpec):
+        yield spec
+    elif isinstance(spec, StructSpec):
+        for _, inner in spec.fields:
+            yield from _leaves(inner)
+
+
+def _check_dtypes(name: str, spec: ArgSpec, opened: Opened) -> None:
+    known = opened.info.dtypes
+    for leaf in _leaves(spec):
+        if known and isinstance(leaf, ArraySpec) and leaf.dtype not in known:
+            float_ = "f32" if BY_NAME[leaf.dtype].is_float else "i32"
+            raise DeviceError(
+                f"`{name}` holds {leaf.dtype}, which {opened.name} ({opened.info.name}) does not compute with",
+                hint=f"convert it: x.astype(np.{BY_NAME[float_].numpy.name})",
+            )
+
+
+def _check_writes(launcher: Launcher, artifact: Artifact, passed: list[Passed], places: Places) -> None:
+    from pykern.launch import check_writable_arrays, overlapping_arrays
+
+    names = [item.parameter.name for item in passed for _ in item.arrays]
+    check_writable_arrays(
+        launcher.kernel.__name__,
+        artifact.uses,
+        [
+            (name, array.geometry() if host is None else host)
+            for name, array, host in zip(names, places.arrays, places.hosts, strict=True)
+        ],
+    )
+    hosts = {n: h for n, h in enumerate(places.hosts) if h is not None}
+    for a, b, same in overlapping_arrays(list(hosts.values())):
+        numbers = list(hosts)
+        first, second = numbers[a], numbers[b]
+        if not same and (artifact.uses[first].writes or artifact.uses[second].writes):
+            raise LaunchError(
+                f"`{names[first]}` and `{names[second]}` overlap in part, and `{launcher.kernel.__name__}` "
+                "writes one of them",
+                hint="pass a copy: x.copy()",
+            )
+
+
+# -- groups ----------------------------------------------------------------------------------------
+
+
+def along_axes(sizes: tuple[int, ...]) -> Triple:
+    """Sizes of dimensions as x, y, z: the last is x, all before the last two go along z."""
+    x, y = sizes[-1], sizes[-2] if len(sizes) > 1 else 1
+    return x, y, math.prod(sizes[:-2])
+
+
+def parts(grid: Triple, most: Triple) -> Iterator[tuple[Triple, Triple]]:
+    """A grid cut where it is longer than a device allows: the first group of each part, and its length."""
+    ranges = [range(0, grid[axis], most[axis]) for axis in range(GRID_AXES)]
+    for z, y, x in itertools.product(ranges[2], ranges[1], ranges[0]):
+        first = (x, y, z)
+        a, b, c = (min(grid[n] - first[n], most[n]) for n in range(GRID_AXES))
+        yield first, (a, b, c)
