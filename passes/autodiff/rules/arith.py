@@ -10,7 +10,7 @@ RULES: dict[str, tuple[str | None, ...]] = {
     "arith.addf": ("1", "1"),
     "arith.subf": ("1", "-1"),
     "arith.mulf": ("y", "x"),
-    "arith.divf": ("1 / y", "-(r / y)"),
+    "arith.divf": ("1 / y", "-(1 / y * r)"),  # one quotient serves both
     "arith.remf": ("1", "-trunc(x / y)"),
     "arith.negf": ("-1",),
     # of two equal values each gets half, as the elementwise maximum of JAX

@@ -63,8 +63,10 @@ class _Emitter:
         if isinstance(node, ast.UnaryOp):
             product = self.times(node.operand, flowing)
             return None if product is None else arith.negf(product)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_one(node.left):
+        if isinstance(node, ast.BinOp) and _is_quotient(node):
             return arith.divf(flowing, self.number(node.right))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and _is_quotient(node.left):
+            return arith.mulf(self.times(node.left, flowing), self.number(node.right))
         if isinstance(node, ast.Call) and _name(node) == "where":
             condition, a, b = node.args
             sides = [self.times(side, flowing) for side in (a, b)]
@@ -152,6 +154,11 @@ def flow_type(type: ir.Type) -> ir.Type:
 
 def _width(type: ir.Type) -> int:
     return ir.FloatType(type).width
+
+
+def _is_quotient(node: ast.expr) -> bool:
+    """Whether it is ``1 / a``: what flows is divided, and other rules of the op may share that."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_one(node.left)
 
 
 def _is_one(node: ast.expr) -> bool:
