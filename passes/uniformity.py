@@ -16,6 +16,7 @@ SOURCES = frozenset(
         "kern.global_id", "kern.local_id", "kern.lane_id", "kern.subgroup_id", "kern.local_linear_id",
         "kern.atomic_rmw", "kern.atomic_cas", "kern.subgroup_reduce", "kern.subgroup_scan",
         "kern.subgroup_exclusive_scan", "kern.subgroup_shuffle", "kern.subgroup_broadcast", "func.call",
+        "gpu.thread_id",
     }
 )  # fmt: skip
 ALWAYS = frozenset({"kern.group_reduce", "kern.shared", "kern.dynamic_shared", "kern.private"})

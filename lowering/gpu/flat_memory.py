@@ -43,7 +43,7 @@ class FlattenMemory(Pass):
     offsets: bool = False
     words_in_memory: bool = False
     float_atomics: bool = False
-    """Whether the device's atomics know floats."""
+    """Whether the device's memory and atomics know every float, bf16 too."""
     atomic_width: int = 32
     """Bits of the smallest element that the device changes atomically."""
 
@@ -119,6 +119,10 @@ class _Flattener:
     def _index(self) -> ir.Value:
         return arith.IndexCastOp(ir.IndexType.get(), self._word()).result
 
+    def _stored_as(self, element: ir.Type, words: bool) -> ir.Type:
+        knows = self.options.float_atomics and isinstance(element, ir.BF16Type)
+        return element if knows and not words else stored_as(element, words)
+
     def _length(self, known: int) -> ir.Value:
         """A length: a word in any case, and a constant where it is known."""
         given = self._index()
@@ -128,7 +132,7 @@ class _Flattener:
         kind = ir.MemRefType(argument.type)
         self.kinds.append("memory")
         memory = self.block.add_argument(
-            self._memref_type(stored_as(kind.element_type, bits)), argument.location
+            self._memref_type(self._stored_as(kind.element_type, bits)), argument.location
         )
         offset = self._index() if self.options.offsets else None
         lengths = [self._length(n) for n in kind.shape] if with_lengths else []
@@ -141,7 +145,7 @@ class _Flattener:
     def _buffer(self, op: ir.Operation, bits: bool) -> None:
         """Shared and private memory, of rank 1 and with elements that memory has."""
         kind = ir.MemRefType(op.result.type)
-        stored = stored_as(kind.element_type, bits)
+        stored = self._stored_as(kind.element_type, bits)
         shared = stored.width // kind.element_type.width if bits else 1
         count = -(-_product(kind.shape) // shared)
         total = [ir.ShapedType.get_dynamic_size()] if op.operands else [count]

@@ -74,7 +74,7 @@ class CheckLimits(Pass):
 
 
 def buffer_bytes(kind: ir.MemRefType) -> int:
-    total = max(1, ir.Type(kind.element_type).width // 8)
+    total = max(1, kind.element_type.width // 8)
     for length in kind.shape:
         total *= length
     return total

@@ -29,8 +29,6 @@ _INTEGER = {
     "and": "_and", "or": "_or", "xor": "_xor", "exchange": "xchg",
 }  # fmt: skip
 _FLOAT = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "exchange": "xchg"}
-_INBOUNDS = 3
-_DYNAMIC_INDEX = -(1 << 31)
 
 
 @dataclass(frozen=True)
@@ -67,6 +65,7 @@ class _Lowering:
         self.kernel = kernel
         self.options = options
         self.memory: dict[ir.Value, _Memory] = {}
+        self.steps: dict[tuple[str, str], ir.Module] = {}
 
     def run(self) -> None:
         self.kernel.attributes[SHARED_BYTES] = _integer(shared_bytes(self.kernel))
@@ -141,11 +140,23 @@ class _Lowering:
 
     def _address(self, memory: ir.Value, index: ir.Value) -> tuple[_Memory, ir.Value]:
         held = self.memory[memory]
-        place = arith.IndexCastOp(_i64(), index).result
-        kind = ir.TypeAttr.get(held.element)
-        static = ir.DenseI32ArrayAttr.get([_DYNAMIC_INDEX])
-        pointer = llvm.GEPOp(held.pointer.type, held.pointer, [place], static, kind, _INBOUNDS).result
-        return held, pointer
+        made = self._step(held).operation.clone().operation
+        made.operands[0], made.operands[1] = held.pointer, arith.IndexCastOp(_i64(), index).result
+        made.move_after(made.operands[1].owner.operation)
+        return held, made.result
+
+    def _step(self, held: _Memory) -> ir.Operation:
+        """A step within an array, to be cloned: the bindings have no way to say `inbounds` but text."""
+        kind, element = held.pointer.type, str(held.element)
+        if (str(kind), element) not in self.steps:
+            text = f"""
+            llvm.func @step(%p: {kind}, %i: i64) {{
+              %q = llvm.getelementptr inbounds %p[%i] : ({kind}, i64) -> {kind}, {element}
+              llvm.return
+            }}"""
+            self.steps[str(kind), element] = ir.Module.parse(text)
+        function = self.steps[str(kind), element].body.operations[0]
+        return function.regions[0].blocks[0].operations[0].operation
 
     def _load(self, op: ir.Operation) -> list[ir.Value]:
         held, pointer = self._address(op.operands[0], op.operands[1])

@@ -28,7 +28,7 @@ class LowerSubgroups(Pass):
     """Turn collectives into shuffles; those of the whole group take one cell of shared memory a subgroup.
 
     In:  kernels whose meetings are reached by the whole group.
-    Out: gpu.shuffle, gpu.barrier; with `redux`, gpu.subgroup_reduce for integers of 32 bits. `kern.barrier` stays.
+    Out: gpu.shuffle, gpu.barrier; with `redux`, nvvm.redux.sync for integers of 32 bits. `kern.barrier` stays.
     """
 
     name: ClassVar[str] = "kern-lower-subgroups"
@@ -148,16 +148,12 @@ def _reduced(lanes: _Lanes, kind: str, value: ir.Value) -> ir.Value:
 
 
 def _redux(kind: str, value: ir.Value) -> ir.Value:
-    word = {"add": "add", "min": "minsi", "max": "maxsi", "umin": "minui", "umax": "maxui",
-            "and": "and", "or": "or", "xor": "xor"}[kind]  # fmt: skip
+    """One instruction of NVIDIA's, from sm_80 on."""
     return ir.Operation.create(
-        "gpu.subgroup_reduce",
+        "nvvm.redux.sync",
         results=[value.type],
-        operands=[value],
-        attributes={
-            "op": ir.Attribute.parse(f"#gpu<all_reduce_op {word}>"),
-            "uniform": ir.UnitAttr.get(),
-        },
+        operands=[value, _constant(-1)],
+        attributes={"kind": ir.Attribute.parse(f"#nvvm<redux_kind {kind}>")},
     ).result
 
 

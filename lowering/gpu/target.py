@@ -8,10 +8,32 @@ from typing import Protocol
 from mlir import ir
 
 from pykern.artifact import DeviceCode, Stage
-from pykern.lowering.gpu.flat_memory import ARGUMENTS
-from pykern.lowering.gpu.pointers import SHARED_BYTES
+from pykern.lowering.gpu.collectives import LowerCollectives
+from pykern.lowering.gpu.flat_memory import ARGUMENTS, FlattenMemory
+from pykern.lowering.gpu.intrinsics import CallIntrinsics
+from pykern.lowering.gpu.limits import CheckLimits
+from pykern.lowering.gpu.outline import OutlineKernels
+from pykern.lowering.gpu.pointers import SHARED_BYTES, LowerToPointers
+from pykern.lowering.gpu.reports import LowerDeviceReports
+from pykern.lowering.gpu.split_guards import SplitGuards
+from pykern.lowering.gpu.subgroups import LowerSubgroups
+from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.passes import kernels
 from pykern.passes.kernels import find
+from pykern.passes.registry import register
+
+register(
+    CallIntrinsics,
+    CheckLimits,
+    FlattenMemory,
+    LowerCollectives,
+    LowerDeviceReports,
+    LowerSubgroups,
+    LowerToPointers,
+    OutlineKernels,
+    PlaceWorkItems,
+    SplitGuards,
+)
 
 
 class Record(Protocol):

@@ -13,11 +13,12 @@ from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.nvvm.chips import MAX_DEPTH, MAX_GROUP, STATIC_SHARED, SUBGROUP, Chip
+from pykern.lowering.nvvm.library import CallLibdevice
 from pykern.lowering.nvvm.options import NvvmOptions
 from pykern.passes.expand_fp8 import ExpandFp8
+from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.narrow_indices import NarrowIndices
-from pykern.passes.vector_math.expand import ExpandMath
 
 
 def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
@@ -31,22 +32,22 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
             LowerCollectives(),  # barriers
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             LowerDeviceReports(),  # it adds the last argument
-            FlattenMemory(float_atomics=True),
+            FlattenMemory(float_atomics=True, atomic_width=8),  # LLVM makes loops where a chip has no atomic
             CheckLimits(chip.name, MAX_GROUP, MAX_DEPTH, STATIC_SHARED),  # flat: shared memory is counted
             Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),
             NarrowIndices(versions=False, everywhere=True),  # while indices are arith
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
-            ExpandMath(),  # after f16 and bf16 have become f32; 2 ulp, as on the CPU
+            CallLibdevice(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
-            Upstream("convert-math-to-funcs,inline"),  # integer powers become a loop
+            ExpandIntegerPower(),
             Upstream("arith-expand"),  # divisions that round up or down
             LowerToPointers(aligned=BUFFER_ALIGNMENT if options.aligned else 0),  # last look at kern ops
-            CallIntrinsics(),  # before conversions that would call libdevice
+            CallIntrinsics(),  # before the conversion to nvvm, whose square root is inexact
             OutlineKernels(),
             Upstream(f"nvvm-attach-target{{chip={chip.name} features=+ptx{chip.ptx} O=3}}"),
-            Upstream("convert-math-to-llvm"),  # integer functions, tests for NaN
             Upstream(
+                # elementary functions are libdevice's: CUDA's own, at most 4 ulp in f32, 2 in f64
                 "gpu.module(convert-scf-to-cf,"
                 "convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=true index-bitwidth=64},canonicalize,cse)"
             ),

@@ -16,12 +16,16 @@ from pykern.artifact import DeviceCode
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, Record, code_facts
 from pykern.lowering.nvvm.chips import Chip
+from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
 from pykern.lowering.nvvm.occupancy import occupancy, resident_groups
 from pykern.lowering.nvvm.options import parse
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import Cubin, assemble, ptxas
 from pykern.passes.kernels import find
+from pykern.passes.registry import register
 from pykern.source import KernelSource
+
+register(CallLibdevice)
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
@@ -55,6 +59,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
 
 def to_ptx(module: ir.Module) -> str:
     """PTX of the gpu.module, whose target is attached."""
+    ask_for_exact_roots()
     PassManager.parse("builtin.module(gpu-module-to-binary{format=isa})").run(module.operation)
     binary = find(module.operation, lambda op: op.name == "gpu.binary")[0]
     text = gpu.ObjectAttr(ir.ArrayAttr(binary.attributes["objects"])[0]).object

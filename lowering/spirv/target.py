@@ -12,13 +12,13 @@ from mlir import ir
 from pykern.artifact import DeviceCode
 from pykern.lowering.gpu.flat_memory import ARGUMENTS
 from pykern.lowering.gpu.target import KernelBinary, Record
+from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.binary import assemble, prepare
 from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import flavour as flavour_of
 from pykern.lowering.spirv.memory import LowerSpirvMemory
 from pykern.lowering.spirv.pipeline import spirv_pipeline
-from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.passes import kernels
 from pykern.passes.kernels import find

@@ -32,7 +32,10 @@ from pykern.source import KernelSource
 LINALG = "linalg"
 """The target that is the raised form itself: nothing runs there, it is read."""
 
-DEVICE_TARGETS = {"spirv": "pykern.lowering.spirv.target"}
+DEVICE_TARGETS = {
+    "spirv": "pykern.lowering.spirv.target",
+    "nvvm": "pykern.lowering.nvvm.target",
+}
 """Families of GPU-like targets and the modules that lower to them, imported when first asked for."""
 
 Passes = tuple[Callable[[ir.Module], None], ...]

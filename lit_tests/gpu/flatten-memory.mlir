@@ -1,0 +1,56 @@
+// RUN: %pykern-opt %s --kern-flatten-memory --canonicalize --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-flatten-memory=words-in-memory=true --canonicalize --cse | FileCheck %s --check-prefix=WORDS
+
+// Memory, then its lengths; scalars are words.
+
+// CHECK-LABEL: func.func @matrix
+// CHECK-SAME: (%[[X:.*]]: memref<?xf32>, %{{.*}}: i64, %[[M:.*]]: i64, %[[A:.*]]: i64)
+// CHECK-SAME: kern.arguments = ["memory", "word", "word", "word"]
+// CHECK: %[[WIDTH:.*]] = arith.index_cast %[[M]]
+// CHECK: %[[LOW:.*]] = arith.trunci %[[A]] : i64 to i32
+// CHECK: %[[VALUE:.*]] = arith.bitcast %[[LOW]] : i32 to f32
+// CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %[[WIDTH]]
+// CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %{{.*}}
+// CHECK: memref.store %[[VALUE]], %[[X]][%[[AT]]]
+// WORDS-LABEL: func.func @matrix
+// WORDS-SAME: (%{{.*}}: memref<?xf32>, %[[W:.*]]: memref<?xi64>)
+// WORDS: memref.load %[[W]][%c1]
+// WORDS: memref.load %[[W]][%c2]
+func.func @matrix(%x: memref<?x?xf32>, %a: f32) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
+  %i = gpu.thread_id y
+  %j = gpu.thread_id x
+  memref.store %a, %x[%i, %j] : memref<?x?xf32>
+  return
+}
+
+// Known lengths are constants, strided arrays bring their strides.
+
+// CHECK-LABEL: func.func @known
+// CHECK-SAME: (%{{.*}}: memref<?xi32>, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: memref<?xi32>, %{{.*}}: i64, %[[S:.*]]: i64)
+// CHECK: %[[STRIDE:.*]] = arith.index_cast %[[S]]
+// CHECK: arith.muli %{{.*}}, %c16
+// CHECK: arith.muli %{{.*}}, %[[STRIDE]]
+func.func @known(%x: memref<8x16xi32>, %y: memref<?xi32, strided<[?], offset: ?>>) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
+  %i = gpu.thread_id y
+  %j = gpu.thread_id x
+  %v = memref.load %x[%i, %j] : memref<8x16xi32>
+  memref.store %v, %y[%i] : memref<?xi32, strided<[?], offset: ?>>
+  return
+}
+
+// What memory does not hold: bool is a byte, bf16 its bits.
+
+// CHECK-LABEL: func.func @types
+// CHECK-SAME: (%[[B:.*]]: memref<?xi8>, %{{.*}}: i64, %[[H:.*]]: memref<?xi16>, %{{.*}}: i64)
+// CHECK: %[[BYTE:.*]] = memref.load %[[B]]
+// CHECK: arith.cmpi ne, %[[BYTE]], %c0_i8
+// CHECK: arith.bitcast %{{.*}} : bf16 to i16
+func.func @types(%b: memref<?xi1>, %h: memref<?xbf16>) attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %i = gpu.thread_id x
+  %one = arith.constant 1.0 : bf16
+  %v = memref.load %h[%i] : memref<?xbf16>
+  %t = memref.load %b[%i] : memref<?xi1>
+  %w = arith.select %t, %v, %one : bf16
+  memref.store %w, %h[%i] : memref<?xbf16>
+  return
+}

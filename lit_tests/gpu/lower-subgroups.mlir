@@ -1,0 +1,76 @@
+// RUN: %pykern-opt %s --kern-lower-subgroups --canonicalize --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-lower-subgroups=redux=true --canonicalize --cse | FileCheck %s --check-prefix=REDUX
+
+// Whole subgroups: five exchanges, and every lane has the sum.
+
+// CHECK-LABEL: func.func @whole
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK-NOT: gpu.shuffle
+// REDUX-LABEL: func.func @whole
+// REDUX: nvvm.redux.sync add
+// REDUX-NOT: gpu.shuffle
+func.func @whole(%x: memref<?xi32>, %v: i32) attributes {kern.kernel, kern.rank = 1 : i64, kern.workgroup = array<i64: 64>} {
+  %c0 = arith.constant 0 : index
+  %s = "kern.subgroup_reduce"(%v) {kind = "add"} : (i32) -> i32
+  memref.store %s, %x[%c0] : memref<?xi32>
+  return
+}
+
+// Lanes that the group does not have add nothing; the first lane hands the result out.
+
+// CHECK-LABEL: func.func @partial
+// REDUX-LABEL: func.func @partial
+// CHECK: gpu.shuffle down
+// CHECK: arith.select %{{.*}}, %{{.*}}, %cst
+// CHECK: gpu.shuffle idx
+func.func @partial(%x: memref<?xf32>, %v: f32) attributes {kern.kernel, kern.rank = 1 : i64, kern.workgroup = array<i64: 40>} {
+  %c0 = arith.constant 0 : index
+  %s = "kern.subgroup_reduce"(%v) {kind = "add"} : (f32) -> f32
+  memref.store %s, %x[%c0] : memref<?xf32>
+  return
+}
+
+// A cell a subgroup: the first lane writes, every subgroup reduces the cells.
+
+// CHECK-LABEL: func.func @group
+// CHECK: %[[CELLS:.*]] = "kern.shared"() : () -> memref<4xf32, #gpu.address_space<workgroup>>
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK: memref.store %{{.*}}, %[[CELLS]]
+// CHECK: gpu.barrier
+// CHECK: memref.load %[[CELLS]]
+// CHECK-COUNT-2: gpu.shuffle xor
+// CHECK-NOT: gpu.shuffle
+func.func @group(%x: memref<?xf32>, %v: f32) attributes {kern.kernel, kern.rank = 1 : i64, kern.workgroup = array<i64: 128>} {
+  %c0 = arith.constant 0 : index
+  %s = "kern.group_reduce"(%v) {kind = "add"} : (f32) -> f32
+  memref.store %s, %x[%c0] : memref<?xf32>
+  return
+}
+
+// 64 bits travel as two words.
+
+// CHECK-LABEL: func.func @wide
+// CHECK: %[[LOW:.*]] = arith.trunci %arg1 : i64 to i32
+// CHECK: %[[SHIFTED:.*]] = arith.shrui %arg1
+// CHECK: %[[HIGH:.*]] = arith.trunci %[[SHIFTED]]
+// CHECK-DAG: gpu.shuffle idx %[[LOW]]
+// CHECK-DAG: gpu.shuffle idx %[[HIGH]]
+// CHECK: arith.ori
+func.func @wide(%x: memref<?xi64>, %v: i64, %lane: index) attributes {kern.kernel, kern.rank = 1 : i64, kern.workgroup = array<i64: 32>} {
+  %c0 = arith.constant 0 : index
+  %s = "kern.subgroup_shuffle"(%v, %lane) : (i64, index) -> i64
+  memref.store %s, %x[%c0] : memref<?xi64>
+  return
+}
+
+// CHECK-LABEL: func.func @scan
+// CHECK-COUNT-5: gpu.shuffle up
+// CHECK-NOT: gpu.shuffle
+func.func @scan(%x: memref<?xf32>, %v: f32) attributes {kern.kernel, kern.rank = 1 : i64, kern.workgroup = array<i64: 32>} {
+  %c0 = arith.constant 0 : index
+  %s = "kern.subgroup_scan"(%v) {kind = "max"} : (f32) -> f32
+  memref.store %s, %x[%c0] : memref<?xf32>
+  return
+}

@@ -1,0 +1,91 @@
+# RUN: %python %s | FileCheck %s
+"""The instructions that matter, in PTX."""
+
+import pykern as pk
+
+
+def show(kernel, *args, ndrange="n", target="nvvm:sm_90a"):
+    print(kernel.lower(*args, ndrange=ndrange, target=target).compile().asm())
+
+
+f32 = pk.spec(None, pk.f32)
+
+
+@pk.kernel
+def streams(out, x, y):
+    i = pk.index()
+    out[i] = pk.sqrt(x[i]) / y[i]
+
+
+# Every parameter is a cell of 8 bytes; what nobody writes comes through the read-only cache; IEEE root and quotient.
+# CHECK-LABEL: .visible .entry kern_streams(
+# CHECK: .param .u64 .ptr .global .align 1 kern_streams_param_0,
+# CHECK-NEXT: .param .u64 kern_streams_param_1,
+# CHECK-NEXT: .param .u64 .ptr .global .align 1 kern_streams_param_2,
+# CHECK: .maxntid 256, 1, 1
+# CHECK-DAG: ld.global.nc.b32
+# CHECK-DAG: sqrt.rn.f32
+# CHECK: div.rn.f32
+# CHECK: st.global.b32
+show(streams, f32, f32, f32)
+
+
+@pk.kernel(workgroup=(8, 32))
+def turned(out, x):
+    i, j = pk.index()
+    li, lj = pk.local_index()
+    s = pk.shared((8, 32), pk.f32)
+    s[li, lj] = x[i, j]
+    pk.barrier()
+    out[i, j] = s[7 - li, 31 - lj]
+
+
+# CHECK-LABEL: .visible .entry kern_turned(
+# CHECK: .maxntid 32, 8, 1
+# CHECK: .shared .align 16 .b8 {{.*}}[1024]
+# CHECK: st.shared.b32
+# CHECK: bar{{(rier)?}}.sync 0
+# CHECK: ld.shared.b32
+show(turned, pk.spec((None, None), pk.f32), pk.spec((None, None), pk.f32), ndrange=("n", "m"))
+
+
+@pk.kernel(workgroup=64)
+def sums(of_group, of_subgroup, x, n):
+    i = pk.index()
+    of_group[i] = pk.group_reduce(x[i])
+    of_subgroup[i] = pk.subgroup_reduce(n[i])
+
+
+# CHECK-LABEL: .visible .entry kern_sums(
+# CHECK-COUNT-5: shfl.sync.bfly.b32
+# CHECK: bar{{(rier)?}}.sync 0
+# CHECK: redux.sync.add.s32
+show(sums, f32, pk.spec(None, pk.i32), f32, pk.spec(None, pk.i32))
+
+
+@pk.kernel
+def adds(x, n):
+    i = pk.index()
+    pk.atomic_add(x, i // 2, 1)
+    pk.atomic_max(n, i // 2, 5)
+
+
+# CHECK-LABEL: .visible .entry kern_adds(
+# CHECK: {{(atom|red)}}{{.*}}global.add.f64
+# CHECK: {{(atom|red)}}{{.*}}global.max.s32
+show(adds, pk.spec(None, pk.f64), pk.spec(None, pk.i32))
+
+
+@pk.kernel
+def fours(out, x):
+    i = pk.index()
+    for k in pk.unroll(range(4)):
+        out[4 * i + k] = x[4 * i + k] + 1
+
+
+# Where all arrays begin at a multiple of 16 bytes.
+# CHECK-LABEL: .visible .entry kern_fours(
+# CHECK: .param .u64 .ptr .global .align 16 kern_fours_param_0,
+# CHECK: ld.global.nc.v4.b32
+# CHECK: st.global.v4.b32
+show(fours, f32, f32, target="nvvm:sm_80+aligned")
