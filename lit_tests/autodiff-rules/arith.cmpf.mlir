@@ -1,0 +1,28 @@
+// RUN: %pykern-opt %s --kern-reverse --canonicalize --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-forward --canonicalize --cse | FileCheck %s --check-prefix=JVP
+
+// `arith.cmpf`: nothing flows through; what goes past it does.
+
+// CHECK-LABEL: func.func @f.vjp(
+// CHECK-SAME: %[[A0:[a-z0-9]+]]: f64{{.*}}, %[[A1:[a-z0-9]+]]: f64{{.*}}, %[[A2:.*]]: f64{{.*}}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0.000000e+00 : f64
+// CHECK: %[[V0:.*]] = arith.cmpf ogt, %[[A0]], %[[A1]] : f64
+// CHECK: %[[V1:.*]] = arith.select %[[V0]], %[[A0]], %[[A1]] : f64
+// CHECK: %[[V2:.*]] = arith.select %[[V0]], %[[A2]], %[[C0]] : f64
+// CHECK: %[[V3:.*]] = arith.select %[[V0]], %[[C0]], %[[A2]] : f64
+// CHECK: return %[[V1]], %[[V2]], %[[V3]] : f64, f64, f64
+
+// JVP-LABEL: func.func @f.jvp(
+// JVP-SAME: %[[A0:[a-z0-9]+]]: f64{{.*}}, %[[A1:[a-z0-9]+]]: f64{{.*}}, %[[A2:[a-z0-9]+]]: f64{{.*}}, %[[A3:.*]]: f64{{.*}}
+// JVP-DAG: %[[C0:.*]] = arith.constant 0.000000e+00 : f64
+// JVP: %[[V0:.*]] = arith.cmpf ogt, %[[A0]], %[[A1]] : f64
+// JVP: %[[V1:.*]] = arith.select %[[V0]], %[[A0]], %[[A1]] : f64
+// JVP: %[[V2:.*]] = arith.select %[[V0]], %[[A2]], %[[C0]] : f64
+// JVP: %[[V3:.*]] = arith.select %[[V0]], %[[C0]], %[[A3]] : f64
+// JVP: %[[V4:.*]] = arith.addf %[[V2]], %[[V3]] : f64
+// JVP: return %[[V1]], %[[V4]] : f64, f64
+func.func @f(%x: f64, %y: f64) -> f64 attributes {kern.program} {
+  %c = arith.cmpf ogt, %x, %y : f64
+  %r = arith.select %c, %x, %y : f64
+  return %r : f64
+}

@@ -1,0 +1,30 @@
+// RUN: %pykern-opt %s --kern-reverse --canonicalize --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-forward --canonicalize --cse | FileCheck %s --check-prefix=JVP
+
+// `math.acosh`: d/dx = 1 / sqrt((x - 1) * (x + 1)).
+
+// CHECK-LABEL: func.func @f.vjp(
+// CHECK-SAME: %[[A0:[a-z0-9]+]]: f64{{.*}}, %[[A1:.*]]: f64{{.*}}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 1.000000e+00 : f64
+// CHECK: %[[V0:.*]] = math.acosh %[[A0]] : f64
+// CHECK: %[[V1:.*]] = arith.subf %[[A0]], %[[C0]] : f64
+// CHECK: %[[V2:.*]] = arith.addf %[[A0]], %[[C0]] : f64
+// CHECK: %[[V3:.*]] = arith.mulf %[[V1]], %[[V2]] : f64
+// CHECK: %[[V4:.*]] = math.sqrt %[[V3]] : f64
+// CHECK: %[[V5:.*]] = arith.divf %[[A1]], %[[V4]] : f64
+// CHECK: return %[[V0]], %[[V5]] : f64, f64
+
+// JVP-LABEL: func.func @f.jvp(
+// JVP-SAME: %[[A0:[a-z0-9]+]]: f64{{.*}}, %[[A1:.*]]: f64{{.*}}
+// JVP-DAG: %[[C0:.*]] = arith.constant 1.000000e+00 : f64
+// JVP: %[[V0:.*]] = math.acosh %[[A0]] : f64
+// JVP: %[[V1:.*]] = arith.subf %[[A0]], %[[C0]] : f64
+// JVP: %[[V2:.*]] = arith.addf %[[A0]], %[[C0]] : f64
+// JVP: %[[V3:.*]] = arith.mulf %[[V1]], %[[V2]] : f64
+// JVP: %[[V4:.*]] = math.sqrt %[[V3]] : f64
+// JVP: %[[V5:.*]] = arith.divf %[[A1]], %[[V4]] : f64
+// JVP: return %[[V0]], %[[V5]] : f64, f64
+func.func @f(%x: f64) -> f64 attributes {kern.program} {
+  %r = math.acosh %x : f64
+  return %r : f64
+}

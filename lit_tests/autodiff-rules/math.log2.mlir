@@ -1,0 +1,24 @@
+// RUN: %pykern-opt %s --kern-reverse --canonicalize --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-forward --canonicalize --cse | FileCheck %s --check-prefix=JVP
+
+// `math.log2`: d/dx = (1 / LN2) / x.
+
+// CHECK-LABEL: func.func @f.vjp(
+// CHECK-SAME: %[[A0:[a-z0-9]+]]: f64{{.*}}, %[[A1:.*]]: f64{{.*}}
+// CHECK-DAG: %[[C0:.*]] = arith.constant 1.4426950408889634 : f64
+// CHECK: %[[V0:.*]] = math.log2 %[[A0]] : f64
+// CHECK: %[[V1:.*]] = arith.divf %[[C0]], %[[A0]] : f64
+// CHECK: %[[V2:.*]] = arith.mulf %[[A1]], %[[V1]] : f64
+// CHECK: return %[[V0]], %[[V2]] : f64, f64
+
+// JVP-LABEL: func.func @f.jvp(
+// JVP-SAME: %[[A0:[a-z0-9]+]]: f64{{.*}}, %[[A1:.*]]: f64{{.*}}
+// JVP-DAG: %[[C0:.*]] = arith.constant 1.4426950408889634 : f64
+// JVP: %[[V0:.*]] = math.log2 %[[A0]] : f64
+// JVP: %[[V1:.*]] = arith.divf %[[C0]], %[[A0]] : f64
+// JVP: %[[V2:.*]] = arith.mulf %[[A1]], %[[V1]] : f64
+// JVP: return %[[V0]], %[[V2]] : f64, f64
+func.func @f(%x: f64) -> f64 attributes {kern.program} {
+  %r = math.log2 %x : f64
+  return %r : f64
+}
