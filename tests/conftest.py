@@ -1,12 +1,17 @@
-"""What all tests share: a cache of their own, random numbers that repeat, Hypothesis's settings."""
+"""What all tests share: a cache of their own, random numbers that repeat, Hypothesis's settings, devices.
+
+A test of a device that is not there is skipped, with the reason in the summary; ``PYKERN_TEST_REQUIRE=opencl,vulkan``
+makes it fail instead, for machines that are meant to have them.
+"""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import numpy as np
@@ -37,3 +42,39 @@ def _environment_of_this_run() -> Iterator[None]:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random numbers that are the same in every run of a test, and others in every test."""
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture(scope="session")
+def need_device() -> Callable[[str], str]:
+    """``need_device("opencl:0")`` gives the name, or ends the test: skipped, or failed where it is required."""
+    return _need_device
+
+
+@pytest.fixture
+def device(request: pytest.FixtureRequest) -> str:
+    """For tests over devices: ``@pytest.mark.parametrize("device", [...], indirect=True)``."""
+    return _need_device(request.param)
+
+
+def _need_device(name: str) -> str:
+    from pykern.runtime import registry
+    from pykern.runtime.driver import Missing
+
+    kind = name.partition(":")[0]
+    there = registry.found(kind)
+    if isinstance(there, Missing):
+        reason = f"no {kind} device: {there.reason}"
+        if kind in os.environ.get("PYKERN_TEST_REQUIRE", "").split(","):
+            pytest.fail(f"PYKERN_TEST_REQUIRE asks for it: {reason}")
+        pytest.skip(reason)
+    return name
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Why tests were skipped, each reason once, without having to ask for it."""
+    reasons: dict[str, int] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reasons[reason] = reasons.get(reason, 0) + 1
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"not run ({count}): {reason.removeprefix('Skipped: ')}")
