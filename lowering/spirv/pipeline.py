@@ -18,6 +18,7 @@ from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vector_math.expand_library import ExpandLibrary
 
 
 def spirv_pipeline(flavour: Flavour) -> Pipeline:
@@ -39,8 +40,11 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
             ExpandArithmetic(),  # before bf16, which upstream knows by way of f32 only
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
             Upstream("arith-expand{include-bf16=true}"),  # at once: canonicalization would join them again
+            ExpandLibrary(fused=not flavour.vulkan),
             ExpandIntegerPower(),
-            ExpandMath(),  # accurate to 2 ulp everywhere; drivers' own functions are not
+            ExpandMath(
+                library=False, fused=not flavour.vulkan
+            ),  # accurate to 2 ulp everywhere; drivers' own functions are not
             ExpandArithmetic(remainder=flavour.vulkan),  # what the functions were made of
             KeepBf16AsBits(),  # what is left of bf16 only travels
             Upstream("canonicalize,cse,loop-invariant-code-motion"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from pykern.passes.vector_math.double_word import two_product
+from pykern.passes.vector_math.double_word import exact_fma, two_product
 from pykern.passes.vector_math.emit import Real, fma, polynomial, select
 from pykern.passes.vector_math.exponential import nearest_integer, power_of_two
 from pykern.passes.vector_math.formats import F64
@@ -35,7 +35,7 @@ def cbrt(x: Real) -> Real:
     y = y * (fma(a, 2.0, cube) / fma(cube, 2.0, a))
     if x.format == F64:
         square, lost = two_product(y, y)
-        residual = fma(square, y, -a) + lost * y
+        residual = exact_fma(square, y, -a) + lost * y
         y = y - residual / (3.0 * square)
     result = y * power_of_two(exponent, F64)
     usual = (size > 0.0) & (size < math.inf)

@@ -54,4 +54,24 @@ def fast_two_sum(a: Real, b: RealLike) -> tuple[Real, Real]:
 def two_product(a: Real, b: RealLike) -> tuple[Real, Real]:
     """``a * b`` rounded, and exactly what it lost."""
     product = a * b
-    return product, fma(a, b, -product)
+    if a.scope.fused:
+        return product, fma(a, b, -product)
+    (a_high, a_low), (b_high, b_low) = _split(a), _split(a.like(b))
+    lost = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, lost
+
+
+def exact_fma(a: Real, b: RealLike, c: RealLike) -> Real:
+    """``a * b + c`` with the product whole: `fma`, or where a machine may round twice, what comes next to it."""
+    if a.scope.fused:
+        return fma(a, b, c)
+    product, lost = two_product(a, b)
+    total, rest = two_sum(product, a.like(c))
+    return total + (rest + lost)
+
+
+def _split(a: Real) -> tuple[Real, Real]:
+    """Two halves of the digits (Veltkamp); not for numbers next to the largest."""
+    stretched = a * (2.0 ** ((a.format.mantissa + 2) // 2) + 1.0)
+    high = stretched - (stretched - a)
+    return high, a - high

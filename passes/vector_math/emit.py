@@ -25,9 +25,14 @@ _INTEGER = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}  # arith.cmpi, s
 
 @dataclass
 class Scope:
-    """One expansion: the shape its values share, and the constants made so far."""
+    """One expansion: the shape its values share, and the constants made so far.
+
+    `library`: rare arguments may be left to functions of the C library. `fused`: math.fma rounds once.
+    """
 
     shape: tuple[int, ...] | None
+    library: bool = True
+    fused: bool = True
     constants: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
 
     def type(self, element: ir.Type) -> ir.Type:

@@ -70,18 +70,24 @@ class ExpandMath(Pass):
     """
 
     name: ClassVar[str] = "kern-expand-math"
+    library: bool = True
+    """Whether angles beyond 2^40 (f32) and 2^28 (f64) may be left to the C library."""
+    fused: bool = True
+    """Whether the machine's fma rounds once."""
 
     def run(self, module: ir.Module) -> None:
         for op in find(module.operation, lambda op: op.name in RULES):
             with ir.InsertionPoint(op), op.location:
-                op.results[0].replace_all_uses_with(_expanded(op))
+                op.results[0].replace_all_uses_with(_expanded(op, self))
             op.erase()
 
 
-def _expanded(op: ir.Operation) -> ir.Value:
+def _expanded(op: ir.Operation, options: ExpandMath) -> ir.Value:
     kind = op.results[0].type
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
-    scope = Scope(tuple(kind.shape) if isinstance(kind, ir.VectorType) else None)
+    scope = Scope(
+        tuple(kind.shape) if isinstance(kind, ir.VectorType) else None, options.library, options.fused
+    )
     format = F64 if isinstance(element, ir.F64Type) else F32
     narrow = not isinstance(element, (ir.F32Type, ir.F64Type))
     operands = [scope.op("arith.extf", F32.type(), v) if narrow else v for v in op.operands]

@@ -31,6 +31,8 @@ _MEMORY = ("other", "argMem", "inaccessibleMem", "errnoMem", "targetMem0", "targ
 def unless_huge(name: str, x: Real, usual: Callable[[], Real]) -> Real:
     """``usual()``, or the C library's `name` where |x| > MODERATE."""
     result = usual()
+    if not x.scope.library:
+        return result  # `trigonometric` reduces angles of any size then
     huge = (abs(x) > MODERATE[x.format]).value
     _define(ir.InsertionPoint.current.block)
     kind = x.value.type

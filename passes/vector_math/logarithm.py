@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from pykern.passes.vector_math.double_word import two_sum
+from pykern.passes.vector_math.double_word import exact_fma, two_sum
 from pykern.passes.vector_math.emit import Real, Whole, fma, polynomial, select
 from pykern.passes.vector_math.exponential import LN2_HIGH, LN2_LOW
 from pykern.passes.vector_math.formats import F32, F64, Format
@@ -67,7 +67,7 @@ def log1p(x: Real) -> Real:
     k = _exponent_as_real(exponent, f) - (2.0**f.mantissa + f.bias)
     inverse = ((2 * f.bias - exponent) << f.mantissa).real()  # 2^-k
     # beyond, it changes nothing, and 2^-k may underflow
-    fraction = select(x < 2.0 ** (f.mantissa + 2), fma(lost, inverse, m - 1.0), m - 1.0)
+    fraction = select(x < 2.0 ** (f.mantissa + 2), exact_fma(lost, inverse, m - 1.0), m - 1.0)
     result = fma(k, LN2_HIGH[f], fraction + fma(k, LN2_LOW[f], _rest(fraction)))
     return _with_special_values(u, result).copysign(x)
 

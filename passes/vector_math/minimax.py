@@ -52,6 +52,10 @@ def _scaled_erfc(x: Any) -> Any:
     return mp.exp(x**2) * mp.erfc(x) * (1 + 2 * x)
 
 
+def _lgamma_without_roots(x: Any) -> Any:
+    return mp.loggamma(x) / ((x - 1) * (x - 2))
+
+
 FITS: dict[str, Fit] = {
     # e^r = 1 + r + r^2 p(r); as precise as expm1 needs it
     "exp": Fit(lambda r: (mp.expm1(r) - r) / r**2, lambda r: r**2 / mp.expm1(r), -_LN2 / 2, _LN2 / 2, (4, 9)),
@@ -112,6 +116,14 @@ FITS: dict[str, Fit] = {
         mpf(-1),
         (mpf(28) - _ERFC_CENTRE) / (28 + _ERFC_CENTRE),
         (13, 22),
+    ),
+    # lgamma x = (x - 1)(x - 2) p(u), u = x - 1.75
+    "lgamma": Fit(
+        lambda u: _lgamma_without_roots(u + mpf("1.75")),
+        lambda u: 1 / _lgamma_without_roots(u + mpf("1.75")),
+        mpf("-0.85"),
+        mpf("0.75"),
+        (None, 24),
     ),
     # cube root of [1, 2)
     "cbrt": Fit(mp.cbrt, lambda m: 1 / mp.cbrt(m), 1 / _ROOT, _ROOT, (None, 4)),

@@ -7,7 +7,7 @@ parts for f32 (in f64), in three for f64, for |x| up to `MODERATE`; larger argum
 
 from __future__ import annotations
 
-from pykern.passes.vector_math.double_word import fast_two_sum, two_product
+from pykern.passes.vector_math.double_word import exact_fma, fast_two_sum, two_product
 from pykern.passes.vector_math.emit import Real, Whole, fma
 from pykern.passes.vector_math.formats import F32, F64
 
@@ -22,14 +22,16 @@ def reduced_f32(x: Real) -> tuple[Real, Whole]:
     wide = x.to(F64)
     shifted = fma(wide, TWO_OVER_PI, F64.rounder)
     q = shifted - F64.rounder
-    return fma(q, -HALF_PI[1], fma(q, -HALF_PI[0], wide)), shifted.bits()  # the inner product is exact
+    return exact_fma(
+        q, -HALF_PI[1], exact_fma(q, -HALF_PI[0], wide)
+    ), shifted.bits()  # the inner product is exact
 
 
 def reduced_f64(x: Real) -> tuple[Real, Real, Whole]:
     """r in two parts, and q, for x from 0 to MODERATE."""
     shifted = fma(x, TWO_OVER_PI, F64.rounder)
     q = shifted - F64.rounder
-    first = fma(q, -HALF_PI[0], x)  # exact
+    first = exact_fma(q, -HALF_PI[0], x)  # exact
     second, lost = two_product(q, HALF_PI[1])
     high, low = fast_two_sum(first, -second)
     return high, fma(q, -HALF_PI[2], low - lost), shifted.bits()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from pykern.passes.vector_math.double_word import DoubleWord, fast_two_sum, two_product
+from pykern.passes.vector_math.double_word import DoubleWord, exact_fma, fast_two_sum, two_product
 from pykern.passes.vector_math.emit import Real, fma, polynomial, select
 from pykern.passes.vector_math.exponential import OVERFLOW, UNDERFLOW, exponential
 from pykern.passes.vector_math.formats import F32, F64
@@ -60,7 +60,7 @@ def _log(x: Real) -> DoubleWord:
     below = f + 2.0
     s = f / below
     # f + 2 is rounded: s is corrected by what it is off from f / (f + 2)
-    rest = fma(-s, below, f) - s * (f - (below - 2.0))
+    rest = exact_fma(-s, below, f) - s * (f - (below - 2.0))
     quotient = DoubleWord(*fast_two_sum(s, rest / below))
     t = quotient * quotient
     cubic = quotient * t * DoubleWord(x.like(_TWO_THIRDS[0]), x.like(_TWO_THIRDS[1]))

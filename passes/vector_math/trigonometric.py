@@ -9,7 +9,8 @@ from __future__ import annotations
 from pykern.passes.vector_math.emit import Real, Whole, fma, polynomial, select
 from pykern.passes.vector_math.formats import F32, F64
 from pykern.passes.vector_math.huge_angles import unless_huge
-from pykern.passes.vector_math.pi_reduction import reduced_f32, reduced_f64
+from pykern.passes.vector_math.payne_hanek import reduced_if
+from pykern.passes.vector_math.pi_reduction import MODERATE, reduced_f32, reduced_f64
 
 # sin r = r + r t p(t), t = r^2
 _SIN = {
@@ -41,6 +42,20 @@ def tan(x: Real) -> Real:
     return unless_huge("tan", x, lambda: _tan(x))
 
 
+def _reduced_f64(x: Real) -> tuple[Real, Real, Whole]:
+    """r in two parts and the quadrant of x from 0; beyond MODERATE only where no library stands in for it."""
+    usual = reduced_f64(x)
+    return usual if x.scope.library else reduced_if(x > MODERATE[F64], x, usual)
+
+
+def _reduced_f32(x: Real) -> tuple[Real, Whole]:
+    """The same of an f32, r in f64."""
+    r, quadrant = reduced_f32(x)
+    if not x.scope.library:
+        r, _, quadrant = reduced_if(x > MODERATE[F32], x.to(F64), (r, r.like(0.0), quadrant))
+    return r, quadrant
+
+
 def _sin(x: Real) -> Real:
     sine, cosine, quadrant = _sine_and_cosine(x)
     return _by_quadrant(sine, cosine, quadrant).with_sign(x.sign())
@@ -60,9 +75,9 @@ def _by_quadrant(sine: Real, cosine: Real, quadrant: Whole) -> Real:
 def _sine_and_cosine(x: Real) -> tuple[Real, Real, Whole]:
     """sin r, cos r and the quadrant, all in the format of x."""
     if x.format == F64:
-        r, tail, quadrant = reduced_f64(abs(x))
+        r, tail, quadrant = _reduced_f64(abs(x))
         return _sine(r, _SIN[F64], tail), _cosine(r, _COS[F64], tail), quadrant
-    r, quadrant = reduced_f32(abs(x))
+    r, quadrant = _reduced_f32(abs(x))
     r = r.to(F32)
     return _sine(r, _SIN[F32]), _cosine(r, _COS[F32]), quadrant.to(32)
 
@@ -86,7 +101,7 @@ def _tan(x: Real) -> Real:
     if x.format == F64:
         sine, cosine, quadrant = _sine_and_cosine(x)
     else:
-        r, quadrant = reduced_f32(abs(x))
+        r, quadrant = _reduced_f32(abs(x))
         sine, cosine = _sine(r, _SIN[F32]), _cosine(r, _COS[F32])
     odd = (quadrant & 1).compare("==", 1)
     quotient = select(odd, cosine, sine) / select(odd, -sine, cosine)
