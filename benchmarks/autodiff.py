@@ -5,7 +5,7 @@ gradient compared with JAX's in the same run. A gradient is `value_and_grad` whe
 float, else the vjp with a given cotangent, which runs the program too. On a busy machine wall times say little:
 the table has medians of processor time (user and system, all threads of the process); the JSON file has wall
 times as well, medians and minima. Everybody allocates results. Extra memory is what is needed beside arguments
-and results: pykern's scratch, JAX's `memory_analysis`.
+and results: pykern's scratch, JAX's `memory_analysis`, what torch's allocator holds at most in a second run.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.metadata
+import itertools
 import json
 import os
 import statistics
@@ -62,6 +63,8 @@ def _gmm(random: Any) -> tuple[list, list]:
 
 CASES = (
     Case("sum of squares 2^22", "squares", _normal((1 << 22,)), scalar=True),
+    Case("heat 1024^2, one step, kernel launched", "heat_launched", _field(1024), (1,)),
+    Case("heat 1024^2, one step, slices", "heat", _field(1024), (1,)),
     Case("heat 1024^2 x10, kernel launched", "heat_launched", _field(1024), (10,)),
     Case("heat 1024^2 x10, slices", "heat", _field(1024), (10,)),
     Case("heat 512^2 x64, slices", "heat", _field(512), (64,)),
@@ -93,12 +96,13 @@ def main() -> None:
     for case in CASES:
         for dtype in chosen.dtypes:
             if chosen.only in case.name:
-                rows.append(measured(case, dtype, chosen.repeat))
-                report(rows[-1], first=len(rows) == 1)
-    if chosen.json:
-        with open(chosen.json, "w") as file:
-            json.dump({"machine": machine(), "rows": rows}, file, indent=1)
-            file.write("\n")
+                found = rows_of(measured(case, dtype, chosen.repeat))
+                report(found, first=not rows)
+                rows += found
+                if chosen.json:  # after each case: what was measured outlives what fails later
+                    with open(chosen.json, "w") as file:
+                        json.dump({"machine": machine(), "rows": rows}, file, indent=1)
+                        file.write("\n")
 
 
 def pin() -> None:
@@ -127,6 +131,7 @@ def measured(case: Case, dtype: str, repeat: int) -> dict[str, Any]:
     functions["pykern gradient"] = gradient_of_pykern(case, active, constant, cotangent, row)
     with_jax(case, active, constant, cotangent, functions, row)
     with_torch(case, active, constant, cotangent, functions)
+    row["torch_extra_mib"] = extra_of_torch(functions["torch gradient"])
     if case.program == "gmm":
         with_kernel(active, constant, functions, row)
     row["difference"] = compared(functions, dtype)
@@ -182,7 +187,7 @@ def with_jax(case: Case, active: list, constant: list, cotangent: Any, functions
     arrays = [jax.numpy.asarray(a) for a in (*active, *constant)]
     ct = jax.numpy.asarray(cotangent)
     started = time.process_time()
-    compiled = jax.jit(gradient).lower(ct, *arrays).compile()
+    compiled: Any = jax.jit(gradient).lower(ct, *arrays).compile()
     row["jax_compile_ms"] = (time.process_time() - started) * 1e3
     row["jax_extra_mib"] = compiled.memory_analysis().temp_size_in_bytes / 2**20
     forward = jax.jit(program)
@@ -210,6 +215,19 @@ def with_torch(case: Case, active: list, constant: list, cotangent: Any, functio
         return torch.autograd.grad(value, inputs, ct)
 
     functions["torch forward"], functions["torch gradient"] = forward, gradient
+
+
+def extra_of_torch(gradient: Callable[[], Any]) -> float:
+    """MiB that torch allocates at most at a time, less what it returns."""
+    from torch.profiler import ProfilerActivity, profile
+
+    profiled: Any = profile(activities=[ProfilerActivity.CPU], profile_memory=True)
+    with profiled:
+        results = gradient()
+    events = [e for e in profiled.profiler.kineto_results.events() if e.name() == "[memory]"]
+    held = itertools.accumulate(e.nbytes() for e in sorted(events, key=lambda e: e.start_ns()))
+    returned = sum(t.numel() * t.element_size() for t in leaves_of(results))
+    return max(0, max(held, default=0) - returned) / 2**20
 
 
 def with_kernel(active: list, constant: list, functions: dict, row: dict) -> None:
@@ -258,12 +276,17 @@ def compared(functions: dict[str, Callable[[], Any]], dtype: str) -> float:
 def leaves(value: Any) -> Any:
     import numpy as np
 
+    for item in leaves_of(value):
+        detached = item.detach() if hasattr(item, "detach") else item
+        yield np.asarray(detached, dtype=np.float64)
+
+
+def leaves_of(value: Any) -> Any:
     if isinstance(value, tuple | list):
         for item in value:
-            yield from leaves(item)
+            yield from leaves_of(item)
     else:
-        detached = value.detach() if hasattr(value, "detach") else value
-        yield np.asarray(detached, dtype=np.float64)
+        yield value
 
 
 def in_turn(functions: dict[str, Callable[[], Any]], repeat: int) -> dict[str, dict[str, float]]:
@@ -296,27 +319,37 @@ def in_turn(functions: dict[str, Callable[[], Any]], repeat: int) -> dict[str, d
 
 COLUMNS = (
     "forward ms", "gradient ms", "grad/fwd", "jax fwd", "jax grad", "torch grad", "ours/jax",
-    "MiB", "jax MiB", "compile ms", "transform", "jax compile",
+    "MiB", "jax MiB", "torch MiB", "compile ms", "transform", "jax compile",
 )  # fmt: skip
 
 
-def report(row: dict[str, Any], first: bool) -> None:
+def rows_of(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The row; where there is a kernel's gradient too, that is a row of its own beside the same peers."""
+    times = dict(row["times_ms"])
+    kernel = {name: times.pop(f"kernel {name}", None) for name in ("forward", "gradient")}
+    array = {**row, "times_ms": times}
+    compile_ms = array.pop("kernel_compile_ms", None)
+    if None in kernel.values():
+        return [array]
+    other = {key: value for key, value in array.items() if key not in ("scratch_mib", "transform_ms")}
+    swapped = {**times, **{f"pykern {name}": time for name, time in kernel.items()}}
+    changes = {"case": f"{row['case']}, kernel", "compile_ms": compile_ms, "times_ms": swapped}
+    return [array, {**other, **changes}]
+
+
+def report(rows: list[dict[str, Any]], first: bool) -> None:
     if first:
-        print(f"{'':40}{'':4}" + "".join(f"{c:>12}" for c in COLUMNS))
-    times = {name: t["cpu"] for name, t in row["times_ms"].items()}
-    line(row, times, "pykern", row["case"])
-    if "kernel gradient" in times:
-        line(row, times, "kernel", f"{row['case']}, kernel")
-
-
-def line(row: dict[str, Any], times: dict[str, float], ours: str, name: str) -> None:
-    forward, gradient, jax = times[f"{ours} forward"], times[f"{ours} gradient"], times["jax gradient"]
-    numbers = [forward, gradient, gradient / forward, times["jax forward"], jax, times["torch gradient"]]
-    numbers.append(gradient / jax)
-    if ours == "pykern":
-        numbers += [row["scratch_mib"], row["jax_extra_mib"], row["compile_ms"], row["transform_ms"]]
-        numbers.append(row["jax_compile_ms"])
-    print(f"{name:40}{row['dtype'][-2:]:4}" + "".join(f"{n:12.3g}" for n in numbers), flush=True)
+        print(f"{'':42}{'':4}" + "".join(f"{c:>12}" for c in COLUMNS))
+    for row in rows:
+        times = {name: t["cpu"] for name, t in row["times_ms"].items()}
+        forward, gradient, jax = (
+            times[name] for name in ("pykern forward", "pykern gradient", "jax gradient")
+        )
+        numbers = [forward, gradient, gradient / forward, times["jax forward"], jax, times["torch gradient"]]
+        numbers.append(gradient / jax)
+        numbers += [row.get("scratch_mib", 0.0), row["jax_extra_mib"], row["torch_extra_mib"]]
+        numbers += [row["compile_ms"], row.get("transform_ms", 0.0), row["jax_compile_ms"]]
+        print(f"{row['case']:42}{row['dtype'][-2:]:4}" + "".join(f"{n:12.3g}" for n in numbers), flush=True)
 
 
 def machine() -> dict[str, str]:

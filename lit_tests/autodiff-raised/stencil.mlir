@@ -43,17 +43,21 @@ func.func @laplace(%x: tensor<8xf64>) -> tensor<6xf64> attributes {kern.program}
 // CHECK-LABEL: func.func @step.vjp
 // CHECK-SAME: %[[BAR:[a-z0-9]+]]: tensor<8xf64> {
 // CHECK-NOT: linalg.fill
+// CHECK: %[[FIRST:.*]] = tensor.extract_slice %[[BAR]][0] [2] [1]
+// CHECK: linalg.generic {{.*}} ins(%[[FIRST]], %{{.*}}, %{{.*}} : {{.*}} outs(%{{.*}} : tensor<2xf64>)
+// CHECK-NEXT: ^bb0(%[[AROUND:[a-z0-9_]+]]: f64
+// CHECK: %[[HOLE:.*]] = arith.cmpi sge, %{{.*}}, %c1
+// CHECK: arith.select %[[HOLE]], %cst, %[[AROUND]]
+// CHECK: %[[LAST:.*]] = tensor.extract_slice %[[BAR]][6] [2] [1]
+// CHECK: linalg.generic {{.*}} ins(%[[LAST]], %{{.*}}, %{{.*}} : {{.*}} outs(%{{.*}} : tensor<2xf64>)
+// CHECK: arith.cmpi slt, %{{.*}}, %c1
+// CHECK: %[[ENDS:.*]] = tensor.insert_slice %{{.*}} into %{{.*}}[6] [2] [1]
 // CHECK-DAG: %[[L:.*]] = tensor.extract_slice %[[BAR]][3] [4] [1]
 // CHECK-DAG: %[[R:.*]] = tensor.extract_slice %[[BAR]][1] [4] [1]
 // CHECK: %[[CORE:.*]] = linalg.generic {{.*}} ins(%[[L]], %[[R]] : tensor<4xf64>, tensor<4xf64>) outs(%{{.*}} : tensor<4xf64>)
-// CHECK: %[[ALL:.*]] = tensor.insert_slice %[[CORE]] into %{{.*}}[2] [4] [1]
-// CHECK: %[[FIRST:.*]] = tensor.extract_slice %[[BAR]][0] [1] [1]
-// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[FIRST]] : tensor<1xf64>) outs(%{{.*}} : tensor<1xf64>)
-// CHECK: %[[ONE:.*]] = tensor.insert_slice %[[SUM]] into %[[ALL]][0] [1] [1]
-// CHECK: %[[LAST:.*]] = tensor.extract_slice %[[BAR]][7] [1] [1]
-// CHECK: %[[SUM2:.*]] = linalg.generic {{.*}} ins(%[[LAST]] : tensor<1xf64>) outs(%{{.*}} : tensor<1xf64>)
-// CHECK: %[[XBAR:.*]] = tensor.insert_slice %[[SUM2]] into %[[ONE]][7] [1] [1]
-// CHECK: return %{{.*}}, %[[XBAR]]
+// CHECK-NOT: arith.select
+// CHECK: %[[XBAR:.*]] = tensor.insert_slice %[[CORE]] into %[[ENDS]][2] [4] [1]
+// CHECK-NEXT: return %{{.*}}, %[[XBAR]]
 func.func @step(%x: tensor<8xf64>) -> tensor<8xf64> attributes {kern.program} {
   %l = tensor.extract_slice %x[0] [6] [1] : tensor<8xf64> to tensor<6xf64>
   %r = tensor.extract_slice %x[2] [6] [1] : tensor<8xf64> to tensor<6xf64>

@@ -93,6 +93,25 @@ def test_gradient_of_a_nonlinear_step(seed: int, tmp_path: Path) -> None:
     np.testing.assert_allclose(_only(back(ct)), expected, rtol=1e-11, atol=1e-12)
 
 
+def test_second_derivatives() -> None:
+    """The Hessian is the same by forward over reverse mode, by reverse over reverse, and by differences."""
+
+    @pk.jit
+    def program(x):
+        u = pk.copy(x)
+        for _ in pk.range(3):
+            u[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * u[1:-1, 1:-1] * (u[2:, 1:-1] + u[:-2, 1:-1] - u[1:-1, 2:])
+        return pk.sum(u * u * u)
+
+    random = np.random.default_rng(5)
+    x, v = random.standard_normal((2, 14, 11))
+    gradient, step = pk.grad(program), 1e-5
+    expected = (gradient(x + step * v) - gradient(x - step * v)) / (2 * step)
+    np.testing.assert_allclose(pk.hvp(program, (x,), (v,)), expected, rtol=1e-6, atol=1e-6)
+    _, back = pk.vjp(gradient, x)
+    np.testing.assert_allclose(_only(back(v)), expected, rtol=1e-6, atol=1e-6)
+
+
 def test_infinity_stays_with_its_neighbours() -> None:
     """An infinite cotangent is multiplied by no zero on its way."""
 

@@ -14,12 +14,12 @@ from mlir import ir
 from mlir.dialects import arith, linalg
 
 from pykern.passes.autodiff.raised.boxes import Box, box_of, cut, cut_padded, put
-from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, add
+from pykern.passes.autodiff.raised.builder import GenericBuilder, Output
 from pykern.passes.autodiff.raised.clone import defining
-from pykern.passes.autodiff.raised.cotangents import blank
+from pykern.passes.autodiff.raised.cotangents import Hollow, blank
 from pykern.passes.autodiff.raised.frame import Frame
 from pykern.passes.autodiff.raised.targets import Target
-from pykern.passes.autodiff.raised.values import constant, element, empty, identity_map, shape
+from pykern.passes.autodiff.raised.values import constant, element, empty, identity_map, index, shape
 
 if TYPE_CHECKING:
     from pykern.passes.autodiff.raised.structured_reverse import Adjoint
@@ -38,11 +38,8 @@ def add_slices(adjoint: Adjoint, source: ir.Value, cuts: list[Target]) -> None:
     held = adjoint.cotangents.take(source)
     total = blank(source, adjoint.scope) if held is None else held
     for box in (*whole.around(core), core) if split else (whole,):
-        part = _gathered(adjoint, cuts, parts, box, cut(total, box), held is not None)
+        part = _gathered(adjoint, cuts, parts, box, cut(total, box), held is not None, hollow)
         total = put(part, total, box)
-    if hollow is not None and hollow.hole is not None:  # what is around the hole flows on
-        for box in whole.around(hollow.hole):
-            total = put(add(cut(total, box), cut(hollow.whole, box)), total, box)
     adjoint.cotangents.add(source, total)
 
 
@@ -80,28 +77,52 @@ def _gathered(
     box: Box,
     start: ir.Value,
     accumulate: bool,
+    hollow: Hollow | None,
 ) -> ir.Value:
-    """The cotangent of the source in `box`: `start`, with what flows to the slices."""
+    """The cotangent of the source in `box`: `start` if `accumulate`, what is around the hole, and the slices'."""
     around = [box.moved([-o for o in _place(target).low]) for target in cuts]
     reach = Box(
         tuple(map(min, zip(*(b.low for b in around), strict=True))),
         tuple(map(max, zip(*(b.high for b in around), strict=True))),
     )
-    if not reach.meet(Box.of(_place(cuts[0]).sizes)).volume:  # nothing of any slice comes here
-        return start if accumulate else linalg.fill(constant(element(start.type), 0.0), outs=[start])
     builder = GenericBuilder(len(box.low))
-    moves, total = _Moves(builder, reach), None
-    for target, here in zip(cuts, around, strict=True):
-        if parts is None:
-            frame = _MovedFrame(adjoint, builder, moves, here)
+    moves, total = _Moves(builder, reach), _around(hollow, box, builder)
+    if reach.meet(Box.of(_place(cuts[0]).sizes)).volume:  # else nothing of any slice comes here
+        for target, here in zip(cuts, around, strict=True):
+            if parts is None:
+                frame = _MovedFrame(adjoint, builder, moves, here)
+                with builder.body:
+                    ((_, value),) = adjoint.swept(frame, [target])
+            else:
+                value = moves.element(parts[target], here)
             with builder.body:
-                ((_, value),) = adjoint.swept(frame, [target])
-        else:
-            value = moves.element(parts[target], here)
-        with builder.body:
-            total = value if total is None else arith.addf(total, value)
-    assert total is not None
+                total = value if total is None else arith.addf(total, value)
+    if total is None:
+        builder.drop()
+        return start if accumulate else linalg.fill(constant(element(start.type), 0.0), outs=[start])
     return builder.finish([Output(start, identity_map(len(box.low)), total, accumulate)])[0]
+
+
+def _around(hollow: Hollow | None, box: Box, builder: GenericBuilder) -> ir.Value | None:
+    """In the body of an op over `box`: the element of what flows on around the hole, zero in it."""
+    if hollow is None or hollow.hole is None or box.within(hollow.hole):
+        return None
+    map = identity_map(len(box.low))
+    value = builder.input(cut(hollow.whole, box), map)
+    if not box.meet(hollow.hole).volume:
+        return value
+    with builder.body:
+        inside = None
+        for d, (low, high) in enumerate(zip(hollow.hole.low, hollow.hole.high, strict=True)):
+            tests = []
+            if box.low[d] < low:
+                tests.append((arith.CmpIPredicate.sge, low))
+            if high < box.high[d]:
+                tests.append((arith.CmpIPredicate.slt, high))
+            for predicate, bound in tests:
+                test = arith.cmpi(predicate, linalg.IndexOp(d).result, index(bound - box.low[d]))
+                inside = test if inside is None else arith.andi(inside, test)
+        return arith.select(inside, constant(value.type, 0.0), value)
 
 
 class _Moves:
