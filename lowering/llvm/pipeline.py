@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
+from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.tapes import LowerTapes
@@ -50,12 +51,14 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
             Upstream("convert-math-to-funcs"),  # integer powers become a loop, in a function of their own
+            KeepOuterLoops(),  # last look at loops
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),
             Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),
             Upstream("finalize-memref-to-llvm,convert-func-to-llvm,convert-index-to-llvm"),
             Upstream("convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
             Upstream("reconcile-unrealized-casts,canonicalize,cse"),
+            AnnotateBranches(),  # after upstream has made the branches
             AllowNegativeStrides(),  # last: the lowering of memref is what promises too much
         )
     )

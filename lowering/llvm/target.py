@@ -18,6 +18,7 @@ from pykern.lowering.llvm.codegen import generate, translate
 from pykern.lowering.llvm.entry import entry_text
 from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
@@ -27,7 +28,15 @@ from pykern.passes import kernels
 from pykern.passes.registry import register
 from pykern.source import KernelSource
 
-register(AllowNegativeStrides, FlattenArguments, LowerAtomics, LowerReports, LowerTapes)
+register(
+    AllowNegativeStrides,
+    AnnotateBranches,
+    FlattenArguments,
+    KeepOuterLoops,
+    LowerAtomics,
+    LowerReports,
+    LowerTapes,
+)
 
 
 class Record(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pykern.lowering.llvm.atomics import LowerAtomics
+from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.tapes import LowerTapes
@@ -21,6 +22,7 @@ from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
 from pykern.passes.array_programs.separate_yields import SeparateYields
 from pykern.passes.array_programs.signature import PrepareSignature
+from pykern.passes.array_programs.size_nests import SizeNests
 from pykern.passes.array_programs.states_in_place import StatesInPlace
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
 from pykern.passes.expand_fp8 import ExpandFp8
@@ -104,6 +106,7 @@ def llvm_pipeline() -> Pipeline:
             ExpandFp8(),
             LowerLaunches(),  # kernels become loops too
             MakeNests(),
+            SizeNests(),
             UseArena(),  # after the last buffer was made
             LowerReports(),
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
@@ -125,6 +128,7 @@ def llvm_pipeline() -> Pipeline:
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
             Upstream("convert-math-to-funcs"),
+            KeepOuterLoops(),
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),
             Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),
@@ -132,5 +136,6 @@ def llvm_pipeline() -> Pipeline:
             Upstream("finalize-memref-to-llvm,convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
             Upstream("convert-index-to-llvm,convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
             Upstream("reconcile-unrealized-casts,canonicalize,cse"),
+            AnnotateBranches(),
         )
     )

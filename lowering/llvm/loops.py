@@ -1,0 +1,56 @@
+"""What LLVM is told about loops: which not to unroll.
+
+LLVM unrolls a loop of constant length around an inner loop as well. Where the inner loop is long that gains
+nothing, and each copy is vectorised, unrolled and given its scalar ends anew: half the code of a program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, is_constant
+
+ON_LOOPS, ON_BRANCHES = "llvm.loop_annotation", "loop_annotation"
+
+
+@dataclass(frozen=True)
+class KeepOuterLoops(Pass):
+    """Tell LLVM not to unroll loops around long loops.
+
+    In:  scf.for. Out: those around another of more than `short` iterations, or of unknown length, carry an
+         `llvm.loop_annotation`, unless they have one.
+    """
+
+    name: ClassVar[str] = "kern-keep-outer-loops"
+    short: int = 16
+
+    def run(self, module: ir.Module) -> None:
+        kept = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>", module.context)
+        for loop in find(module.operation, lambda op: op.name == "scf.for" and ON_LOOPS not in op.attributes):
+            if any(self._is_long(inner) for inner in find(loop, lambda op: op.name == "scf.for")):
+                loop.attributes[ON_LOOPS] = kept
+
+    def _is_long(self, loop: ir.Operation) -> bool:
+        bounds = [is_constant(v) for v in list(loop.operands)[:3]]
+        return any(b is None for b in bounds) or len(range(*bounds)) > self.short
+
+
+@dataclass(frozen=True)
+class AnnotateBranches(Pass):
+    """Put loop annotations where the translation to LLVM IR looks for them.
+
+    In:  llvm.br and llvm.cond_br that come from annotated loops, with a discardable attribute.
+    Out: the same with `loop_annotation`, which the translation knows.
+    """
+
+    name: ClassVar[str] = "kern-annotate-branches"
+
+    def run(self, module: ir.Module) -> None:
+        for op in find(module.operation, lambda op: op.name in ("llvm.br", "llvm.cond_br")):
+            if ON_LOOPS in op.attributes:
+                op.attributes[ON_BRANCHES] = op.attributes[ON_LOOPS]
+                del op.attributes[ON_LOOPS]
