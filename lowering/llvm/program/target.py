@@ -32,6 +32,7 @@ from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
 from pykern.passes.array_programs.separate_yields import SeparateYields
 from pykern.passes.array_programs.signature import PrepareSignature
+from pykern.passes.array_programs.size_nests import SizeNests
 from pykern.passes.array_programs.states_in_place import StatesInPlace
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
 from pykern.passes.kernels import body
@@ -40,7 +41,7 @@ from pykern.source import KernelOptions
 
 register(
     ForwardCopies, FreshInserts, FuseSiblings, HoldFusion, LowerLaunches, MakeNests, PrepareSignature, ReleaseFusion,
-    ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, StatesInPlace, SwapBuffers, UseArena,
+    ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers, UseArena,
 )  # fmt: skip
 
 EXPORTS = ("pk_init", "pk_run")

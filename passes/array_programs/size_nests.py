@@ -1,0 +1,85 @@
+"""Small loops beside large ones are compiled quickly rather than well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.array_programs.aliases import programs
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import body, find, identity, is_constant
+
+FACTOR = 64
+"""Without vectors a loop takes up to 8 times as long: an eighth of the large one's time at most."""
+SMALL = ("minsize", "optsize")
+
+
+@dataclass(frozen=True)
+class SizeNests(Pass):
+    """Mark the nests that take no time beside others, such as those for the rim of a stencil.
+
+    In:  programs that call nests.
+    Out: a nest of which every call stands in one block with a nest of 64 times its iterations is `minsize`:
+         LLVM neither unrolls nor vectorises it.
+    """
+
+    name: ClassVar[str] = "kern-size-nests"
+
+    def run(self, module: ir.Module) -> None:
+        nests = {
+            _symbol(o.operation): o.operation for o in module.body.operations if "kern.nest" in o.attributes
+        }
+        sizes = {symbol: _iterations(body(nest)) for symbol, nest in nests.items()}
+        for program in programs(module):
+            calls = [op for op in find(program, lambda op: op.name == "func.call") if sizes.get(_callee(op))]
+            largest: dict[int, int] = {}
+            for call in calls:
+                largest[_block(call)] = max(largest.get(_block(call), 0), sizes[_callee(call)] or 0)
+            called = {_callee(call) for call in calls}
+            for call in calls:
+                if (sizes[_callee(call)] or 0) * FACTOR > largest[_block(call)]:
+                    called.discard(_callee(call))
+            for symbol in called:
+                words = [
+                    *ir.ArrayAttr(nests[symbol].attributes["passthrough"]),
+                    *map(ir.StringAttr.get, SMALL),
+                ]
+                nests[symbol].attributes["passthrough"] = ir.ArrayAttr.get(words)
+
+
+def _symbol(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else ""
+
+
+def _callee(call: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(call.attributes["callee"]).value.removesuffix(".team")
+
+
+def _block(call: ir.Operation) -> int:
+    parent = call.parent
+    assert parent is not None
+    return identity(parent.operation)
+
+
+def _iterations(block: ir.Block) -> int | None:
+    """How often the loops' bodies run at most; None where that is not known."""
+    total = 1
+    for op in block.operations:
+        if op.operation.name == "scf.for":
+            length, inner = _length(op.operation), _iterations(body(op.operation))
+            if length is None or inner is None:
+                return None
+            total += length * inner
+    return total
+
+
+def _length(loop: ir.Operation) -> int | None:
+    lower, upper, step = list(loop.operands)[:3]
+    bounds = [upper]
+    if not isinstance(upper.owner, ir.Block) and upper.owner.operation.name == "arith.minsi":
+        bounds = list(upper.owner.operation.operands)
+    known = [number for bound in bounds if (number := is_constant(bound)) is not None]
+    by = is_constant(step)
+    return None if not known or not by else max(-(-(min(known) - (is_constant(lower) or 0)) // by), 0)
