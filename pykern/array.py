@@ -295,7 +295,7 @@ class _Interface:
         self.__array_interface__ = {
             "shape": array.shape,
             "strides": array.strides,
-            "typestr": f"<V{array.itemsize}" if array.dtype.kind == "V" else array.dtype.str,
+            "typestr": f"|V{array.itemsize}",  # NumPy has no names for bf16 and fp8
             "data": (address + array.offset, array.readonly),
             "version": 3,
         }
