@@ -82,7 +82,7 @@ class Places:
                 hint=f"move it: pk.asarray({name}, device={self.device!r}); or say device={self.device!r} "
                 "in the launch: then it is copied there and back",
             )
-        key = (host.ctypes.data, host.shape, host.strides, host.dtype.str)
+        key = (host.ctypes.data, host.shape, host.strides, host.dtype)
         if key not in self._copies:
             self._copies[key] = copied(host, device=self.device)
         return self._copies[key]
@@ -262,10 +262,16 @@ def _leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
             yield from _leaves(inner)
 
 
+EMULATED = ("bf16", "f8e4m3", "f8e5m2")
+"""Kept as integers and computed in f32 where a device has no such type."""
+
+
 def _check_dtypes(name: str, spec: ArgSpec, opened: Opened) -> None:
     known = opened.info.dtypes
     for leaf in _leaves(spec):
-        if known and isinstance(leaf, ArraySpec) and leaf.dtype not in known:
+        if not known or not isinstance(leaf, ArraySpec) or leaf.dtype in EMULATED:
+            continue
+        if leaf.dtype not in known:
             float_ = "f32" if BY_NAME[leaf.dtype].is_float else "i32"
             raise DeviceError(
                 f"`{name}` holds {leaf.dtype}, which {opened.name} ({opened.info.name}) does not compute with",
