@@ -1,23 +1,23 @@
 // RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-vectorize-items,canonicalize,cse)" | FileCheck %s
 
-// Eight work-items at a time: what they share stays scalar, the rows of x are copied into lane order, and
+// Sixteen work-items at a time: what they share stays scalar, the rows of x are copied into lane order, and
 // the rest of the work-items run as before.
 
 // CHECK-LABEL: func.func @distances
-// CHECK: %[[ROWS:.*]] = memref.alloc(%{{.*}}) {alignment = 64 : i64} : memref<?x8xf64>
-// CHECK: scf.for %[[I:[a-z0-9]+]] = %{{.*}} step %c8
+// CHECK: %[[ROWS:.*]] = memref.alloc(%{{.*}}) {alignment = 64 : i64} : memref<?x16xf64>
+// CHECK: scf.for %[[I:[a-z0-9]+]] = %{{.*}} step %c16
 // CHECK: scf.for
 // CHECK: vector.from_elements
 // CHECK: vector.store %{{.*}}, %[[ROWS]]
-// CHECK: %[[SUM:[a-z0-9]+]] = scf.for {{.*}} -> (vector<8xf64>)
-// CHECK: scf.for %[[J:[a-z0-9]+]] = {{.*}} -> (vector<8xf64>)
+// CHECK: %[[SUM:[a-z0-9]+]] = scf.for {{.*}} -> (vector<16xf64>)
+// CHECK: scf.for %[[J:[a-z0-9]+]] = {{.*}} -> (vector<16xf64>)
 // CHECK: memref.load %{{.*}} : memref<?x?xf64>
 // CHECK: vector.load %[[ROWS]][%[[J]], %c0]
-// CHECK: "kern.push"(%{{.*}}) {kern.site = 0 : i64} : (vector<8xf64>) -> ()
+// CHECK: "kern.push"(%{{.*}}) {kern.site = 0 : i64} : (vector<16xf64>) -> ()
 // CHECK: "kern.push"(%{{.*}}) {kern.site = 1 : i64} : (index) -> ()
 // CHECK: "kern.pop"() {kern.site = 1 : i64} : () -> index
-// CHECK: "kern.pop"() {kern.site = 0 : i64} : () -> vector<8xf64>
-// CHECK: %[[ONE:.*]] = vector.reduction <add>, %{{.*}} fastmath<reassoc,contract> : vector<8xf64> into f64
+// CHECK: "kern.pop"() {kern.site = 0 : i64} : () -> vector<16xf64>
+// CHECK: %[[ONE:.*]] = vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc,contract> : vector<16xf64> into f64
 // CHECK: "kern.atomic_rmw"(%[[ONE]], %{{.*}}) {kern.launch, kind = "add"} : (f64,
 // CHECK: vector.store %[[SUM]], %{{.*}}[%[[I]]]
 // CHECK: scf.for {{.*}} step %c1
@@ -107,9 +107,9 @@ func.func @row_sums(%out: memref<?xf64>, %x: memref<?x?xf64>, %lo: index, %hi: i
 // Lanes of private memory lie side by side; a branch without effects becomes a choice.
 
 // CHECK-LABEL: func.func @stack
-// CHECK: memref.alloca() {alignment = 64 : i64} : memref<4x16xf32>
-// CHECK: vector.store %{{.*}} : memref<4x16xf32>, vector<16xf32>
-// CHECK: arith.select %{{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<4x32xf32>
+// CHECK: vector.store %{{.*}} : memref<4x32xf32>, vector<32xf32>
+// CHECK: arith.select %{{.*}} : vector<32xi1>, vector<32xf32>
 func.func @stack(%out: memref<?xf32>, %x: memref<?xf32>, %lo: index, %hi: index)
     attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   %c0 = arith.constant 0 : index
@@ -134,6 +134,36 @@ func.func @stack(%out: memref<?xf32>, %x: memref<?xf32>, %lo: index, %hi: index)
       scf.yield %e : f32
     }
     memref.store %sum, %out[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
+// -----
+
+// A factor that lanes share stands before the sum over lanes, which then does not depend on the loop.
+
+// CHECK-LABEL: func.func @factors
+// CHECK: scf.for {{.*}} step %c16
+// CHECK: %[[V:.*]] = vector.load
+// CHECK: scf.for
+// CHECK: %[[F:.*]] = memref.load
+// CHECK: %[[S:.*]] = vector.reduction <add>, %[[V]]
+// CHECK: %[[P:.*]] = arith.mulf %[[F]], %[[S]] : f64
+// CHECK: %[[N:.*]] = arith.negf %[[P]] : f64
+// CHECK: "kern.atomic_rmw"(%[[N]],
+func.func @factors(%x: memref<?xf64>, %w: memref<?xf64>, %t: memref<?xf64>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %w, %c0 : memref<?xf64>
+  scf.for %i = %lo to %hi step %c1 {
+    %v = memref.load %x[%i] : memref<?xf64>
+    scf.for %k = %c0 to %n step %c1 {
+      %a = memref.load %w[%k] : memref<?xf64>
+      %m = arith.mulf %v, %a : f64
+      %g = arith.negf %m : f64
+      %old = "kern.atomic_rmw"(%g, %t, %k) {kind = "add", kern.launch} : (f64, memref<?xf64>, index) -> f64
+    }
   } {kern.items}
   return
 }

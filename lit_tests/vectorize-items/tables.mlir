@@ -9,7 +9,7 @@
 // CHECK: scf.for %[[K:[a-z0-9]+]] =
 // CHECK: %[[E:.*]] = math.exp
 // CHECK: memref.store %[[E]], %[[TABLE]][%[[K]]]
-// CHECK: scf.for {{.*}} step %c8
+// CHECK: scf.for {{.*}} step %c16
 // CHECK: scf.for %[[J:[a-z0-9]+]] =
 // CHECK: memref.load %[[TABLE]][%[[J]]]
 // CHECK: vector.broadcast
@@ -42,7 +42,7 @@ func.func @weighted(%out: memref<?xf64>, %x: memref<?xf64>, %w: memref<?xf64>, %
 
 // CHECK-LABEL: func.func @guarded
 // CHECK-NOT: memref.alloc
-// CHECK: scf.for {{.*}} step %c8
+// CHECK: scf.for {{.*}} step %c16
 // CHECK: math.exp
 // CHECK: return
 func.func @guarded(%out: memref<?xf64>, %x: memref<?xf64>, %w: memref<?xf64>, %lo: index, %hi: index, %yes: i1)

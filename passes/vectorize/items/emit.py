@@ -148,17 +148,29 @@ class Emitter:
     def _atomic(self, op: ir.Operation) -> None:
         """Lanes that meet in one cell are summed first; atomics promise no order."""
         memory, indices = op.operands[MEMORY_AT[op.name]], self.lanes.indices(op)
-        given = self.vector(op.operands[0])
-        one_cell = not any(self.lanes.form(i) != 0 for i in indices)
+        one_cell = all(self.lanes.form(i) == 0 for i in indices)
         if one_cell and AtomicRmwOp.kind.fget(op.opview) == "add" and memory not in self.private:
-            element = op.operands[0].type
-            total = _sum(element, given)
-            self._made(op, [total, memory, *(self.scalar(i) for i in indices)], [element])
+            total = self._total(op.operands[0])
+            self._made(op, [total, memory, *(self.scalar(i) for i in indices)], [total.type])
             return
+        given = self.vector(op.operands[0])
         for n in range(self.width):
             where, own = self._cell(memory, indices, n)
             value = vector.ExtractOp(given, [], [n]).result
             self._made(op, [value, where, *own], [value.type])
+
+    def _total(self, value: ir.Value) -> ir.Value:
+        """The sum of a value over the lanes; factors that lanes share stand before the sum."""
+        element, op = value.type, _owner(value)
+        if isinstance(element, ir.FloatType) and op is not None and self.lanes.form(value) is VARIES:
+            if op.name == "arith.negf":
+                return arith.NegFOp(self._total(op.operands[0])).result
+            if op.name == "arith.mulf":
+                shared = [v for v in op.operands if self.lanes.form(v) == 0]
+                if shared:
+                    other = next(v for v in op.operands if self.lanes.form(v) != 0)
+                    return arith.MulFOp(self.scalar(shared[0]), self._total(other)).result
+        return _sum(element, self.vector(value))
 
     # -- branches and loops --------------------------------------------------------------------
 
@@ -217,6 +229,10 @@ class Emitter:
     def _result(self, old: ir.Value, like: ir.Value, new: ir.Value) -> None:
         """A loop's result has the form of what the loop carries, but may be asked for as a vector."""
         (self.vectors if self.lanes.form(like) is VARIES else self.scalars)[old] = new
+
+
+def _owner(value: ir.Value) -> ir.Operation | None:
+    return None if isinstance(value.owner, ir.Block) else value.owner.operation
 
 
 def _sum(element: ir.Type, lanes: ir.Value) -> ir.Value:

@@ -30,8 +30,9 @@ class VectorizeItems(Pass):
     """
 
     name: ClassVar[str] = "kern-vectorize-items"
-    bytes: int = 64
-    """Width of a vector; W is that many bytes of the widest floats."""
+    bytes: int = 128
+    """Width of a vector; W is that many bytes of the widest floats. Four registers of AVX2 a value: measured, half
+    of it took 1.2 times as long for the gradient of a Gaussian mixture and the same for an LSTM."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
