@@ -11,11 +11,6 @@ RTOL32 = np.sqrt(np.finfo(np.float32).eps)
 RTOL64 = np.sqrt(np.finfo(np.float64).eps)
 
 
-@pytest.fixture(params=["cpu", "python"])
-def device(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
 # -- triad over inner and boundary ranges -------------------------------------------------------
 
 

@@ -42,7 +42,6 @@ def arithmetic(out, x, y):
     out[6, i] = pk.sqrt(abs(x[i]))
 
 
-@pytest.mark.parametrize("device", ["cpu", "python"])
 @pytest.mark.parametrize("small", SMALL)
 @pytest.mark.parametrize("other", [*SOURCES, ml_dtypes.bfloat16])
 def test_conversions_both_ways(small: type, other: type, device: str) -> None:
