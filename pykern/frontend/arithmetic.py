@@ -176,7 +176,10 @@ def _float_binary(op: str, a: Scalar, b: Scalar, fastmath: bool) -> Scalar:
     wrong_sign = arith.AndIOp(differs, arith.XOrIOp(negative, below).result).result
     if op == "%":
         moved = arith.SelectOp(wrong_sign, arith.AddFOp(remainder, right).result, remainder).result
-        signed_zero = math.CopySignOp(nil, right).result
+        # zero with the divisor's sign, by arithmetic on the remainder: its derivative is that of the remainder
+        sign = math.CopySignOp(constant(1.0, dtype), right).result
+        positive = arith.AddFOp(arith.MulFOp(sign, remainder).result, nil).result
+        signed_zero = arith.MulFOp(sign, positive).result
         return Scalar(dtype, arith.SelectOp(differs, moved, signed_zero).result)
     quotient = arith.DivFOp(arith.SubFOp(left, remainder).result, right).result
     moved = arith.SelectOp(wrong_sign, arith.SubFOp(quotient, constant(1.0, dtype)).result, quotient).result

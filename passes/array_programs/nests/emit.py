@@ -43,7 +43,9 @@ class Loops:
     def emit(self) -> None:
         order = self.space.order
         inner = len(order)
-        while inner and self.space.reduction[order[inner - 1]]:
+        while (
+            inner and self.space.reduction[order[inner - 1]] and not self.space.moves_output(order[inner - 1])
+        ):
             inner -= 1
         outer, reduced = order[:inner], order[inner:]
         self.collapsed = [self._collapse(n) for n in range(len(self.operands))]

@@ -175,7 +175,8 @@ def _split(space: Space) -> Split:
     parallel = space.parallel
     widest = max((space.lengths[g] for g in parallel), default=0)
     length = space.lengths[space.reduced[0]] if space.reduced else 0
-    if widest < FEWEST and length >= PARTS and space.work > PARALLEL_WORK and combines(space.op) is not None:
+    large = widest < FEWEST and length >= PARTS and space.work > PARALLEL_WORK
+    if large and not any(map(space.moves_output, space.reduced)) and combines(space.op) is not None:
         grain = -(-length // PARTS)
         return Split(space.reduced[0], grain, -(-length // grain), parts=True)
     if not parallel:
@@ -206,12 +207,18 @@ def _starts(operations: list[ir.Operation]) -> tuple[dict[int, list[ir.Value | N
         if identity(op) in fills or "reduction" not in str(op.attributes["iterator_types"]):
             continue
         for n, out in enumerate(list(op.operands)[-outputs_of(op) :]):
-            fill = _fill_before(op, out)
+            fill = _fill_before(op, out) if _reaches_all(op, n) else None
             if fill is not None:
                 starts[identity(op)][n] = _filled_with(fill, out)
                 fills.add(identity(fill))
                 fill.erase()
     return starts, fills
+
+
+def _reaches_all(op: ir.Operation, output: int) -> bool:
+    """Whether the op writes every cell of the output: not where an index comes twice, as on a diagonal."""
+    maps = list(ir.ArrayAttr(op.attributes["indexing_maps"]))[-outputs_of(op) :]
+    return ir.AffineMapAttr(maps[output]).value.is_projected_permutation
 
 
 def _fill_before(op: ir.Operation, out: ir.Value) -> ir.Operation | None:

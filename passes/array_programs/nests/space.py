@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from dataclasses import dataclass, field
 
 from mlir import ir
@@ -53,6 +54,11 @@ class Space:
     @property
     def parallel(self) -> list[int]:
         return [d for d in self.order if not self.reduction[d]]
+
+    def moves_output(self, group: int) -> bool:
+        """Whether another iteration of a loop writes another cell: no register holds a sum over it."""
+        named = re.compile(rf"\bd{self.groups[group][0]}\b")
+        return any(named.search(str(e)) for m in self.maps[self.inputs :] for e in m.results)
 
     @property
     def reduced(self) -> list[int]:

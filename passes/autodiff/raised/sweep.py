@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from mlir import ir
-from mlir.dialects import arith
 
 from pykern.passes.autodiff.raised.clone import clone, defining, free_values
+from pykern.passes.autodiff.raised.flows import Flow
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.structured import Structured
 from pykern.passes.autodiff.raised.values import is_float
@@ -56,15 +56,15 @@ def backward(
 ) -> Elements:
     """The cotangents of `targets` (values of the body, or captured), from those in `seeds`."""
     leading = _depending(op, targets)
-    cotangents: Elements = {}
+    cotangents: dict[ir.Value, Flow] = {}
 
-    def flow(value: ir.Value, cotangent: ir.Value) -> None:
+    def flow(value: ir.Value, cotangent: Flow) -> None:
         if value in leading:
             held = cotangents.get(value)
-            cotangents[value] = cotangent if held is None else arith.addf(held, cotangent)
+            cotangents[value] = cotangent if held is None else held.joined(cotangent)
 
     for value, seed in seeds:
-        flow(value, seed)
+        flow(value, Flow(seed))
     targets = set(targets)
     for inner in reversed(op.ops):
         result = inner.results[0] if len(inner.results) else None
@@ -75,10 +75,12 @@ def backward(
         for place, operand in enumerate(inner.operands):
             if operand in leading and not table.is_cut(inner):
                 values = {name: primal.value(v) for name, v in table.reads(inner, place).items()}
-                part = table.vjp(inner, place, values, cotangent)
-                if part is not None:
-                    flow(operand, part)
-    return cotangents
+                part = table.vjp(inner, place, values, cotangent.value)
+                if part is not None and inner.name == "arith.select":
+                    flow(operand, cotangent.chosen(part, values["x"], place == 1))
+                elif part is not None:
+                    flow(operand, cotangent.times(part, bool(values)))
+    return {value: found.settled() for value, found in cotangents.items()}
 
 
 def forward(op: Structured, primal: Recomputed, tangents: Elements) -> Elements:

@@ -8,7 +8,7 @@ from __future__ import annotations
 RULES: dict[str, tuple[str | None, ...]] = {
     "math.sqrt": ("0.5 / r",),
     "math.rsqrt": ("-0.5 * (r / x)",),
-    "math.cbrt": ("r / (3 * x)",),
+    "math.cbrt": ("1 / (3 * (r * r))",),
     "math.exp": ("r",),
     "math.exp2": ("LN2 * r",),
     "math.expm1": ("r + 1",),

@@ -1,0 +1,116 @@
+"""Where derivatives easily go wrong: kinks, zeros, infinities, what a branch did not compute; against JAX or by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+
+LEVELS = ("direct", "raised")
+
+
+def gradients(kernel, *arrays, level, seed=None):
+    """The gradients by all arrays of a kernel ``(y, *arrays)`` on elements, at a cotangent of one."""
+    n = len(arrays[0])
+    found = [np.zeros(n) for _ in arrays]
+    dy = np.ones(n) if seed is None else seed.copy()
+    dups = [pk.Dup(a.copy(), d) for a, d in zip(arrays, found, strict=True)]
+    pk.autodiff(kernel, level=level)(pk.Dup(np.zeros(n), dy), *dups, ndrange=n)
+    return found
+
+
+@pk.kernel
+def guarded_root(y, x):
+    i = pk.index()
+    y[i] = pk.sqrt(x[i]) if x[i] > 0 else 0.0 * x[i]
+
+
+@pk.kernel
+def guarded_logarithms(y, x):
+    i = pk.index()
+    s = 0.0
+    if x[i] > 0:
+        for j in range(3):
+            s += pk.log(x[i] * (j + 1)) * x[i]
+    elif x[i] < -0.5:
+        s = pk.sqrt(-x[i] - 0.5) + 1.0 / (x[i] + 0.5)
+    y[i] = s * x[i]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_a_branch_did_not_compute_has_no_say(level):
+    x = np.array([0.0, -0.0, 1.0, 2.5, -0.5, -1.5, np.inf])
+    (root,) = gradients(guarded_root, x, level=level)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(root, np.where(x > 0, 0.5 / np.sqrt(x), 0.0))
+    (found,) = gradients(guarded_logarithms, x[:-1], level=level)
+    x = x[:-1]
+    with np.errstate(all="ignore"):
+        logs = 2 * x * np.log(6 * x**3) + 3 * x
+        r = np.sqrt(-x - 0.5)
+        rest = r - 0.5 * x / r + 1 / (x + 0.5) - x / (x + 0.5) ** 2
+    np.testing.assert_allclose(found, np.where(x > 0, logs, np.where(x < -0.5, rest, 0.0)), rtol=1e-12)
+
+
+@pk.kernel
+def remainder(y, x, z):
+    i = pk.index()
+    y[i] = x[i] % z[i]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_remainder(level):
+    """Also at multiples, where the result is a zero with the sign of the divisor."""
+    x = np.array([5.5, -5.5, 5.5, -5.5, 4.0, -4.0, 4.0, -4.0, 0.0])
+    z = np.array([2.0, 2.0, -2.0, -2.0, 2.0, 2.0, -2.0, -2.0, 3.0])
+    dx, dz = gradients(remainder, x, z, level=level)
+    np.testing.assert_array_equal(dx, 1)
+    np.testing.assert_array_equal(dz, -np.floor(x / z))
+    y = np.zeros(9)
+    remainder(y, x, z, ndrange=9)
+    np.testing.assert_array_equal(y, np.mod(x, z))
+    np.testing.assert_array_equal(np.signbit(y), np.signbit(np.mod(x, z)))
+
+
+@pk.kernel
+def cube_root(y, x):
+    i = pk.index()
+    y[i] = pk.cbrt(x[i])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_cube_root(level):
+    (dx,) = gradients(cube_root, np.array([0.0, -0.0, 8.0, -8.0, np.inf]), level=level)
+    np.testing.assert_allclose(dx, [np.inf, np.inf, 1 / 12, 1 / 12, 0])
+
+
+@pk.kernel
+def diagonals(y, x, z):
+    """Indices that come twice."""
+    i = pk.index()
+    s = 0.0
+    for j in range(x.shape[0]):
+        s += x[j, j] * z[i]
+    y[i] = pk.sin(x[i, i]) * s
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_diagonals(level):
+    random = np.random.default_rng(3)
+    pk.check_grads(diagonals, (np.zeros(6), random.random((6, 6)), random.random(6)), ndrange=6, level=level)
+
+
+@pk.kernel
+def kinks(y, x, z):
+    i = pk.index()
+    y[i] = abs(x[i]) + max(x[i], z[i]) + pk.minimum(x[i], 2.0 * z[i]) + x[i] ** z[i]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_kinks_and_zeros(level):
+    """Ties are halves, ``abs`` is flat at zero, and ``0 ** 0`` is a constant, as everywhere in the project."""
+    x, z = np.array([0.0, 1.0, 2.0, 0.0]), np.array([0.0, 1.0, 1.0, 2.0])
+    dx, dz = gradients(kinks, x, z, level=level)
+    np.testing.assert_allclose(dx, [0 + 0.5 + 0.5 + 0, 1 + 0.5 + 1 + 1, 1 + 1 + 0.5 + 1, 0 + 0 + 1 + 0])
+    np.testing.assert_allclose(dz, [0.5 + 1, 0.5 + 0, 0 + 1 + 2 * np.log(2), 1 + 0 + 0])
