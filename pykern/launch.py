@@ -55,7 +55,8 @@ class Launcher:
         for space in self._spaces(options):
             workgroup = self._workgroup(options.get("workgroup"), len(space))
             if device not in ("cpu", "python"):
-                event = self._run_on(device, stream, values, space, workgroup, shared)
+                may_copy = given is not None or chosen_device() == device or not homes(values)
+                event = self._run_on(device, stream, may_copy, values, space, workgroup, shared)
             elif (captured := current_graph()) is None:
                 self._run_here(device, values, space, workgroup, shared)
             else:
@@ -99,6 +100,7 @@ class Launcher:
         self,
         device: str,
         stream: Any,
+        may_copy: bool,
         values: list[tuple[str, Any]],
         space: tuple[Extent, ...],
         workgroup: tuple[int, ...],
@@ -107,7 +109,6 @@ class Launcher:
         from pykern.device_launch import launch
         from pykern.runtime.registry import opened
 
-        may_copy = chosen_device() == device or not homes(values)
         return launch(self, opened(device), stream, may_copy, values, space, workgroup, shared)
 
     def device_artifact(

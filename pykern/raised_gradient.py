@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from pykern.arguments import homes
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.devices import current_device
 from pykern.errors import NotDifferentiable, NotRaisable
 from pykern.index_space import Extent, launches
+from pykern.launch_graph import current_graph
 from pykern.lowered import Lowered
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
 from pykern.program_plan import Plan
@@ -94,9 +96,9 @@ class RaisedGradients:
             and not self.kernel.options.debug
             and current_device(launch.get("device")) == "cpu"
         )
-        if not usual:
-            return None
         names = list(self.kernel.signature.parameters)
+        if not usual or homes(list(zip(names, values, strict=True))) or current_graph() is not None:
+            return None
         arguments = describe(list(zip(names, values, strict=True)), self.kernel.annotations)
         if _overlapping(arguments.values):
             return None
