@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.errors import DeviceError
+from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.drivers.vulkan.api import VulkanError, vk
 from pykern.runtime.drivers.vulkan.device import Device
 from pykern.runtime.drivers.vulkan.memory import Part, Pool
@@ -49,7 +49,7 @@ class Store:
         self._dead: deque[Callable[[], object]] = deque()
 
     def take(self, pool: Pool, nbytes: int) -> Part:
-        """Memory. Raises `DeviceError` where there is none left, also after all work is done."""
+        """Memory. Raises `OutOfMemory` where there is none left, also after all work is done."""
         self.collect()
         part = pool.take(nbytes)
         if part is None and self._waiting:
@@ -62,7 +62,7 @@ class Store:
             part = pool.take(nbytes)
         if part is None:
             there = pool.statistics()
-            raise DeviceError(
+            raise OutOfMemory(
                 f"out of memory on {self._name}: {nbytes} bytes are asked for, "
                 f"{there['used_bytes']} are in use, one piece holds at most {pool.largest} bytes",
                 hint="free arrays that are not needed, or work on smaller pieces",
