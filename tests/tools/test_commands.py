@@ -81,7 +81,15 @@ def test_devices_says_what_is_there_and_what_is_not() -> None:
     listed = {row["name"]: row for row in json.loads(run("cli", "devices", "--json").stdout)}
     assert listed["cpu"]["found"]
     assert listed["python"]["found"]
-    assert not listed["cuda"]["found"]
+    for kind in ("cuda", "rocm", "vulkan", "opencl"):
+        there = [
+            row for name, row in listed.items() if name.startswith(f"{kind}:") and row["kind"] == "device"
+        ]
+        missing = listed.get(kind)
+        assert there or (not missing["found"] and missing["state"])
+        assert all(row["found"] and "compiles for" in row["state"] for row in there)
+    assert not listed["metal"]["found"]
+    assert listed["MLIR"]["found"]
     assert "cpu" in run("cli", "devices").stdout
 
 
