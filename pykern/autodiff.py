@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from pykern.errors import KernelError, KernelTypeError, LaunchError
+from pykern.errors import KernelError, KernelTypeError, LaunchError, NotDifferentiable
 from pykern.event import COMPLETED, Event
 from pykern.kernel import Kernel, KernelBase
 from pykern.launch import LAUNCH_KEYWORDS
 from pykern.lowered import Spec
 from pykern.placing import place
 from pykern.raised_gradient import RaisedGradients
-from pykern.source import Derivative
+from pykern.source import ArraySpec, Derivative, StructSpec
 from pykern.synthetic_frame import at_kernel_line
 
 MODES = ("reverse", "forward")
@@ -49,10 +49,14 @@ class Autodiff:
         self.__wrapped__ = kernel
         self._flat: dict[tuple[int, ...], Any] = {}
         self._raised: dict[Any, RaisedGradients] = {}
+        self._dependent: dict[Any, bool] = {}
 
     def __call__(self, *args: Any, **keywords: Any) -> Event:
         """Launch over ``ndrange``. Raises `NotDifferentiable` at the kernel's line, or `LaunchError`."""
         flat, values, launch = self._flattened(args, keywords)
+        spaces = launch.get("ndrange")
+        if self.mode == "reverse" and isinstance(spaces, list) and len(spaces) > 1:
+            return self._last_to_first(flat, values, launch)
         if self.mode == "reverse" and self.level != "direct" and self._run_raised(flat, values, launch):
             return COMPLETED
         return flat(*values, **launch)
@@ -73,6 +77,36 @@ class Autodiff:
                 return lowered or flat.lower(*values, **launch)
             raise raised.with_traceback(at_kernel_line(raised)) from None
         return flat.lower(*values, **launch)
+
+    def _last_to_first(self, flat: Any, values: list[Any], launch: dict[str, Any]) -> Event:
+        """Launches in turn are reversed in turn, which takes arrays that none of them changes for another."""
+        spaces = launch["ndrange"]
+        try:
+            if self._puts_back(flat, values, {**launch, "ndrange": spaces[0]}):
+                raise NotDifferentiable(
+                    f"`{self.kernel.__name__}` reads what it writes, so its launches in turn depend on each other",
+                    hint="differentiate them one by one, each with its arrays as they were before it",
+                )
+        except KernelError as error:
+            place(error, flat.text)
+            raised = error
+        else:
+            for space in reversed(spaces):
+                flat(*values, **{**launch, "ndrange": space})
+            return COMPLETED
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def _puts_back(self, flat: Any, values: list[Any], launch: dict[str, Any]) -> bool:
+        """Whether the reverse writes an array of the kernel: then cells that were read are put back."""
+        key = (flat, *(_dtype(v) for v in values))
+        if key not in self._dependent:
+            asked = {k: v for k, v in launch.items() if k in ("ndrange", "workgroup", "shared_bytes")}
+            lowered = flat.lower(*values, **asked)
+            own = set(self._primal().signature.parameters)
+            names = [p.name for p in lowered.source.parameters for _ in array_specs(p.spec)]
+            uses = zip(names, lowered.artifact.uses, strict=True)
+            self._dependent[key] = any(use.reads and use.writes for name, use in uses if name in own)
+        return self._dependent[key]
 
     def _run_raised(self, flat: Any, values: list[Any], launch: dict[str, Any]) -> bool:
         try:
@@ -195,6 +229,13 @@ def _checked(name: str, dup: Dup) -> list[Any]:
             hint="make it with np.zeros_like(x)",
         )
     return [value, shadow]
+
+
+def array_specs(spec: Any) -> list[ArraySpec]:
+    """The arrays of a parameter, flattened."""
+    if isinstance(spec, StructSpec):
+        return [found for _, inner in spec.fields for found in array_specs(inner)]
+    return [spec] if isinstance(spec, ArraySpec) else []
 
 
 def _dtype(value: Any) -> str:

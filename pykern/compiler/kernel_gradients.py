@@ -6,6 +6,8 @@ that takes what the kernel's derivative takes, and updates the shadows in place.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mlir import ir
 from mlir.dialects import arith, bufferization, func, tensor
 
@@ -32,7 +34,13 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
     """The module of the gradient. Raises `NotRaisable` with its reason, `NotDifferentiable`."""
     derivative = launch.source.derivatives[-1]
     primal = launch.source.primal()
-    module = build_module(primal)
+    module = build_module(replace(primal, derivatives=()))
+    if primal.derivatives:
+        raise NotRaisable(
+            "derivatives of derivatives are taken work-item by work-item",
+            span_of(next(kernels(module)).location),
+            'differentiate it with level="direct"',
+        )
     for step in (SimplifyKern(), Upstream("canonicalize,cse")):
         run_pass(step, module)
     active = _active(primal.parameters, derivative.active)

@@ -1,4 +1,4 @@
-"""Where derivatives easily go wrong: kinks, zeros, infinities, what a branch did not compute; against JAX or by hand."""
+"""Where derivatives easily go wrong: kinks, zeros, what a branch did not compute; against JAX or by hand."""
 
 from __future__ import annotations
 
@@ -114,3 +114,45 @@ def test_kinks_and_zeros(level):
     dx, dz = gradients(kinks, x, z, level=level)
     np.testing.assert_allclose(dx, [0 + 0.5 + 0.5 + 0, 1 + 0.5 + 1 + 1, 1 + 1 + 0.5 + 1, 0 + 0 + 1 + 0])
     np.testing.assert_allclose(dz, [0.5 + 1, 0.5 + 0, 0 + 1 + 2 * np.log(2), 1 + 0 + 0])
+
+
+@pk.kernel
+def placed(y, x):
+    i = pk.index()
+    y[i] = x[i] * x[i] * (1.0 + i)
+
+
+@pk.kernel
+def squared_again(y):
+    i = pk.index()
+    y[i] = y[i] * y[i]
+
+
+@pytest.mark.parametrize("level", ["auto", "direct"])
+def test_launches_in_turn_are_reversed_in_turn(level):
+    """The second launch writes over what the first wrote, in part: that gets nothing twice."""
+    x, dx, dy = np.arange(1.0, 7.0), np.zeros(6), np.ones(6)
+    twice = [range(4), range(2, 6)]
+    pk.autodiff(placed, level=level)(pk.Dup(np.zeros(6), dy), pk.Dup(x, dx), ndrange=twice)
+    np.testing.assert_array_equal(dx, 2 * x * np.arange(1.0, 7.0))
+    assert not dy.any()
+
+
+@pytest.mark.parametrize("level", ["auto", "direct"])
+def test_launches_in_turn_that_depend_on_each_other_are_refused(level):
+    y, dy = np.array([3.0]), np.ones(1)
+    with pytest.raises(pk.NotDifferentiable, match="reads what it writes") as error:
+        pk.autodiff(squared_again, level=level)(pk.Dup(y, dy), ndrange=[1, 1])
+    assert error.value.span is not None
+    assert dy[0] == 1
+    assert y[0] == 3
+
+
+def test_what_lies_beside_the_index_space_is_left_alone():
+    for level in ("auto", "direct", "raised"):
+        x, dx, dy = np.ones(9), np.zeros(9), np.ones(9)
+        pk.autodiff(placed, level=level)(pk.Dup(np.zeros(9), dy), pk.Dup(x, dx), ndrange=(range(7, 0, -3),))
+        np.testing.assert_array_equal(dy, [1, 0, 1, 1, 0, 1, 1, 0, 1])
+        np.testing.assert_array_equal(np.flatnonzero(dx), [1, 4, 7])
+        pk.autodiff(placed, level=level)(pk.Dup(np.zeros(9), dy), pk.Dup(x, dx), ndrange=0)
+        assert dy.sum() == 6

@@ -118,7 +118,13 @@ class RandomArrays:
     def condition(self) -> str:
         v, number = self.random.choice(self.indices), self.random.uniform(-0.9, 0.9)
         return self.random.choice(
-            (f"{self.leaf()} > {number:.3f}", f"{v} < 3", f"{v} % 2 == 0", f"k[{v}] > 2", f"{self.leaf()} < s")
+            (
+                f"{self.leaf()} > {number:.3f}",
+                f"{v} < 3",
+                f"{v} % 2 == 0",
+                f"k[{v}] > 2",
+                f"{self.leaf()} < s",
+            )
         )
 
 
