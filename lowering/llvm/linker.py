@@ -19,11 +19,23 @@ from pykern.errors import TargetError
 
 def link_shared(object_file: bytes) -> bytes:
     """Link one object. Raises `TargetError` where there is no linker, or it fails."""
+    return _link(object_file, _linker())
+
+
+def link_device(object_file: bytes) -> bytes:
+    """Link the object of a device, complete in itself; only lld does that."""
+    zig = _zig()
+    if zig is None:
+        raise TargetError("no lld was found", hint="pip install ziglang")
+    return _link(object_file, (zig, "ld.lld", "-shared", "--no-undefined"))
+
+
+def _link(object_file: bytes, linker: tuple[str, ...]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="pykern-link-") as folder:
         source, result = os.path.join(folder, "kernel.o"), os.path.join(folder, "kernel.so")
         with open(source, "wb") as file:
             file.write(object_file)
-        done = subprocess.run([*_linker(), "-o", result, source], capture_output=True, text=True, check=False)
+        done = subprocess.run([*linker, "-o", result, source], capture_output=True, text=True, check=False)
         if done.returncode:
             raise TargetError(f"linking failed: {done.stderr.strip() or done.returncode}")
         with open(result, "rb") as file:

@@ -35,6 +35,7 @@ LINALG = "linalg"
 DEVICE_TARGETS = {
     "spirv": "pykern.lowering.spirv.target",
     "nvvm": "pykern.lowering.nvvm.target",
+    "rocdl": "pykern.lowering.rocdl.target",
 }
 """Families of GPU-like targets and the modules that lower to them, imported when first asked for."""
 

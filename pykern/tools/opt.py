@@ -21,6 +21,7 @@ from pykern.lowering.llvm import target as _cpu  # noqa: F401  registers the CPU
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.program import target as _programs  # noqa: F401  and those of array programs
 from pykern.lowering.nvvm import target as _nvidia  # noqa: F401  and those all GPUs share, and NVIDIA's
+from pykern.lowering.rocdl import target as _amd  # noqa: F401
 from pykern.lowering.spirv import target as _spirv  # noqa: F401
 from pykern.passes.framework import Pipeline, Upstream, run_pass, verify
 from pykern.passes.pipelines import kern_pipeline

@@ -1,0 +1,85 @@
+# RUN: %python %s | FileCheck %s
+"""The instructions that matter, in AMD's assembly."""
+
+import pykern as pk
+
+
+def show(kernel, *args, ndrange="n", target="rocdl:gfx942"):
+    print(kernel.lower(*args, ndrange=ndrange, target=target).compile().asm())
+
+
+f32 = pk.spec(None, pk.f32)
+
+
+@pk.kernel
+def streams(out, x):
+    i = pk.index()
+    out[i] = x[i] + 1
+
+
+# No argument is passed that nobody asked for: 2 arrays of memory and length, the count, the first group.
+# CHECK-LABEL: kern_streams:
+# CHECK: global_load_dword
+# CHECK: global_store_dword
+# CHECK: .amdhsa_kernarg_size 48
+# CHECK: .max_flat_workgroup_size: 256
+# CHECK: .wavefront_size: 64
+show(streams, f32, f32)
+
+
+@pk.kernel(workgroup=(16, 32))
+def turned(out, x):
+    i, j = pk.index()
+    li, lj = pk.local_index()
+    s = pk.shared((16, 32), pk.f32)
+    s[li, lj] = x[i, j]
+    pk.barrier()
+    out[i, j] = s[15 - li, 31 - lj]
+
+
+# CHECK-LABEL: kern_turned:
+# CHECK: ds_write_b32
+# CHECK: s_barrier
+# CHECK: ds_read_b32
+# CHECK: .amdhsa_group_segment_fixed_size 2048
+show(turned, pk.spec((None, None), pk.f32), pk.spec((None, None), pk.f32), ndrange=("n", "m"))
+
+
+@pk.kernel(workgroup=256)
+def sums(of_group, x):
+    i = pk.index()
+    of_group[i] = pk.group_reduce(x[i])
+
+
+# CHECK-LABEL: kern_sums:
+# CHECK: ds_bpermute_b32
+# CHECK: s_barrier
+show(sums, f32, f32)
+
+
+@pk.kernel
+def adds(x, n):
+    i = pk.index()
+    pk.atomic_add(x, i // 2, 1)
+    pk.atomic_add(n, i // 2, 5)
+
+
+# CHECK-LABEL: kern_adds:
+# CHECK-DAG: global_atomic_add_f32
+# CHECK-DAG: global_atomic_add v
+show(adds, f32, pk.spec(None, pk.i32))
+
+
+@pk.kernel
+def fours(out, x):
+    i = pk.index()
+    for k in pk.unroll(range(4)):
+        out[4 * i + k] = x[4 * i + k] + 1
+
+
+# CHECK-LABEL: kern_fours:
+# CHECK: global_load_b128
+# CHECK: global_store_b128
+# CHECK: .amdhsa_workgroup_processor_mode 0
+# CHECK: .wavefront_size: 32
+show(fours, f32, f32, target="rocdl:gfx1100+cumode+aligned")

@@ -1,0 +1,76 @@
+"""From LLVM IR to a code object: llvmlite's AMDGPU backend, then lld.
+
+MLIR's own build has no AMDGPU backend. That backend may emit a module once only (the second time aborts), so
+the assembly text is made of a copy.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import llvmlite.binding as llvm
+
+from pykern.lowering.llvm.codegen import Host, target_machine
+from pykern.lowering.llvm.linker import link_device
+from pykern.lowering.rocdl.chips import Chip
+from pykern.lowering.rocdl.options import RocdlOptions
+
+TRIPLE = "amdgcn-amd-amdhsa"
+CODE_OBJECT = 500
+"""Version of the code object: what ROCm takes from 5.0 on."""
+
+
+@dataclass
+class DeviceObject:
+    """A code object, and on demand the texts on the way to it."""
+
+    binary: bytes
+    llvm_ir: str = ""
+    optimised_ir: str = ""
+    assembly: str = ""
+    times: dict[str, float] = field(default_factory=dict)
+
+
+def generate(text: str, chip: Chip, options: RocdlOptions, texts: bool) -> DeviceObject:
+    """Optimise at O3, emit, link."""
+    machine = target_machine(Host(TRIPLE, chip.name, _features(chip, options)))
+    times: dict[str, float] = {}
+    started = time.perf_counter()
+    module = llvm.parse_assembly(text + _flags(text))
+    module.triple = TRIPLE
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    times["llvm-parse"] = _since(started)
+    started = time.perf_counter()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    builder.getModulePassManager().run(module, builder)
+    times["llvm-optimise"] = _since(started)
+    code = DeviceObject(b"", times=times)
+    if texts:
+        copy = llvm.parse_bitcode(module.as_bitcode())
+        code.llvm_ir, code.optimised_ir, code.assembly = text, str(module), machine.emit_assembly(copy)
+    started = time.perf_counter()
+    emitted = machine.emit_object(module)
+    times["llvm-emit"] = _since(started)
+    started = time.perf_counter()
+    code.binary = link_device(emitted)
+    times["link"] = _since(started)
+    return code
+
+
+def _features(chip: Chip, options: RocdlOptions) -> str:
+    size = f"+wavefrontsize{chip.subgroup_size}"
+    return size + (",+cumode" if options.cumode else "")
+
+
+def _flags(text: str) -> str:
+    """The version of the code object, as a flag of the module."""
+    flag = f'!{{i32 1, !"amdhsa_code_object_version", i32 {CODE_OBJECT}}}'
+    listed = [line for line in text.splitlines() if line.startswith("!llvm.module.flags")]
+    assert not listed or CODE_OBJECT, "named metadata adds up"
+    return f"\n!llvm.module.flags = !{{!9000}}\n!9000 = {flag}\n"
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1e3

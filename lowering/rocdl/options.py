@@ -1,0 +1,29 @@
+"""Names of AMD targets: ``rocdl:gfx942``, ``rocdl:gfx1100+cumode``, ``rocdl:gfx90a+aligned``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pykern.errors import TargetError
+from pykern.lowering.gpu.options import parse_target
+from pykern.lowering.rocdl.chips import CHIPS, Chip
+
+
+@dataclass(frozen=True)
+class RocdlOptions:
+    """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one.
+    `cumode`: a group runs on one compute unit instead of a pair that works together (RDNA only)."""
+
+    aligned: bool = False
+    cumode: bool = False
+
+
+def parse(target: str) -> tuple[Chip, RocdlOptions]:
+    """Raises `TargetError` for a chip or an option that there is not."""
+    chip, options = parse_target(target, CHIPS, RocdlOptions)
+    if options.cumode:
+        if chip.is_cdna:
+            raise TargetError(f"{chip.name} has compute units of one kind", hint=f"write rocdl:{chip.name}")
+        half = chip.shared_total // 2
+        chip = replace(chip, simds=chip.simds // 2, groups=chip.groups // 2, shared_total=half)
+    return chip, options

@@ -1,0 +1,160 @@
+"""The whole language on AMD's chips: linked by lld, the metadata of the code object and its instructions looked at."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import pykern as pk
+from pykern.errors import TargetError
+from pykern.lowering.rocdl.chips import CHIPS
+from pykern.lowering.rocdl.metadata import kernel_metadata
+from pykern.lowering.rocdl.occupancy import occupancy, resident_groups
+from pykern.lowering.rocdl.options import parse
+from tests.lowering.kernels import BINARY, CASES, UNARY, Case, function, vector
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("name", CASES)
+def test_the_language(name, chip):
+    compiled = CASES[name].compile(f"rocdl:{chip}")
+    resources, device = compiled.resources, compiled.artifact.device
+    assert device.format == "hsaco" and compiled.binary[:5] == b"\x7fELF\x02" and not device.offsets
+    assert resources["vgpr_spills"] == resources["sgpr_spills"] == resources["stack_bytes"] == 0
+    assert resources["subgroup_size"] == CHIPS[chip].subgroup_size
+    assert resources["shared_bytes"] == device.shared_bytes
+    # one cell of 8 bytes an argument, and none that was not asked for
+    assert resources["argument_bytes"] == 8 * len(device.arguments)
+    said = kernel_metadata(compiled.binary, compiled.artifact.entry)
+    kinds = {"global_buffer": "memory", "by_value": "word"}
+    assert [kinds[a[".value_kind"]] for a in said["args"]] == list(device.arguments)
+    assert f'amdgcn-amd-amdhsa--{chip}"' in compiled.asm()
+
+
+@pytest.mark.parametrize("kind", ["f16", "f32", "f64"])
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_functions(name, kind):
+    case = Case(function(name), (vector(kind),) * (3 if name in BINARY else 2), "n")
+    resources = case.compile("rocdl:gfx942").resources
+    assert resources["vgpr_spills"] == resources["stack_bytes"] == 0
+
+
+def test_launch_facts():
+    compiled = CASES["histogram"].compile("rocdl:gfx90a")
+    device = compiled.artifact.device
+    assert device.arguments == ("memory", "word", "memory", "word", "word", "word")
+    assert device.shared_bytes == 256 and compiled.artifact.workgroup == (128,)
+    said = kernel_metadata(compiled.binary, "kern_histogram")
+    assert said["max_flat_workgroup_size"] == 128 and said["reqd_workgroup_size"] == [128, 1, 1]
+    assert CASES["sized_at_launch"].compile("rocdl:gfx90a").artifact.device.dynamic_shared
+    with pytest.raises(ValueError, match="no kernel other"):
+        kernel_metadata(compiled.binary, "other")
+    with pytest.raises(ValueError, match="not an ELF file"):
+        kernel_metadata(b"something else", "kern_histogram")
+
+
+def test_compute_units_alone_or_in_pairs():
+    pairs, alone = (CASES["matmul"].compile(f"rocdl:gfx1100{option}") for option in ("", "+cumode"))
+    assert ".amdhsa_workgroup_processor_mode 1" in pairs.asm()
+    assert ".amdhsa_workgroup_processor_mode 0" in alone.asm()
+    assert pairs.resources["occupancy"] == alone.resources["occupancy"]
+    assert pairs.resources["resident_groups"] == 2 * alone.resources["resident_groups"]
+
+
+# Waves a SIMD as LLVM's GCNSubtarget gives them: (target, group, registers, shared) -> groups.
+@pytest.mark.parametrize(
+    ("target", "group", "registers", "shared", "groups"),
+    [
+        ("gfx90a", 256, 64, 0, 8),  # 8 waves on each of 4 SIMDs, 4 a group
+        ("gfx90a", 256, 65, 0, 7),  # 512 / 72
+        ("gfx90a", 256, 512, 0, 1),
+        ("gfx942", 64, 32, 0, 32),  # one wave: no barrier, no limit of groups
+        ("gfx942", 128, 32, 0, 16),
+        ("gfx942", 64, 32, 16 * 1024, 4),
+        ("gfx950", 64, 32, 16 * 1024, 10),
+        ("gfx1100", 256, 96, 0, 8),  # 1536 / 96 = 16 waves on each of 4 SIMDs, 8 a group
+        ("gfx1100", 256, 97, 0, 6),  # 97 are given as 120: 12 waves
+        ("gfx1100+cumode", 256, 96, 0, 4),
+    ],
+)
+def test_resident_groups(target, group, registers, shared, groups):
+    chip, _ = parse(f"rocdl:{target}")
+    assert resident_groups(chip, group, registers, shared) == groups
+    waves = groups * (group // chip.subgroup_size)
+    assert occupancy(chip, group, registers, shared) == waves / (chip.waves * chip.simds)
+
+
+# -- refusals -----------------------------------------------------------------------------------
+
+
+def refused(case: Case, target: str, **keywords) -> TargetError:
+    with pytest.raises(TargetError) as caught:
+        case.kernel.lower(*case.args, ndrange=case.ndrange, target=target, **keywords)
+    return caught.value
+
+
+def test_unknown_chips_and_options():
+    case = CASES["elementwise_f32"]
+    assert "rocdl:gfx1100" in refused(case, "rocdl:gfx9").hint
+    assert "no option `fast`" in refused(case, "rocdl:gfx942+fast").reason
+    assert "compute units of one kind" in refused(case, "rocdl:gfx942+cumode").reason
+
+
+def test_limits_of_a_group():
+    error = refused(CASES["elementwise_f32"], "rocdl:gfx942", workgroup=2048)
+    assert "2048 work-items, and gfx942 has 1024" in error.reason and error.span.line > 0
+
+    @pk.kernel(workgroup=64)
+    def greedy(x):
+        i = pk.index()
+        s = pk.shared(20 * 1024, pk.f32)
+        s[pk.local_index()] = x[i]
+        pk.barrier()
+        x[i] = s[63 - pk.local_index()]
+
+    case = Case(greedy, (vector("f32"),), "n")
+    assert "81920 bytes of shared memory" in refused(case, "rocdl:gfx942").reason
+    assert case.compile("rocdl:gfx950").resources["shared_bytes"] == 81920
+
+
+# -- instructions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "chip", "wanted"),
+    [
+        ("atomics_f32", "gfx90a", "global_atomic_add_f32"),
+        ("atomics_f64", "gfx942", "global_atomic_add_f64"),
+        ("atomics_f64", "gfx1100", "global_atomic_cmpswap_b64"),
+        ("atomics_i64", "gfx942", "global_atomic_smin_x2"),
+        ("atomics_u32", "gfx1201", "global_atomic_max_u32"),
+        ("atomics_u8", "gfx942", "global_atomic_cmpswap"),
+        ("histogram", "gfx942", "ds_add_u32"),
+        ("collectives_i32", "gfx942", "ds_bpermute_b32"),
+        ("reduction", "gfx1100", "s_barrier"),
+    ],
+)
+def test_native_instructions(name, chip, wanted):
+    assert re.search(rf"^\s+{wanted}", CASES[name].compile(f"rocdl:{chip}").asm(), re.MULTILINE)
+
+
+def test_neighbouring_accesses_become_one():
+    @pk.kernel
+    def four(out, x):
+        i = pk.index()
+        for k in pk.unroll(range(4)):
+            out[4 * i + k] = x[4 * i + k] * 2
+
+    asm = Case(four, (vector("f32"),) * 2, "n").compile("rocdl:gfx942+aligned").asm()
+    assert "global_load_dwordx4" in asm and "global_store_dwordx4" in asm
+
+
+def test_one_process_emits_again_and_again():
+    for _ in range(3):
+
+        @pk.kernel
+        def doubled(x):
+            x[pk.index()] *= 2
+
+        assert "global_store" in Case(doubled, (vector("f32"),), "n").compile("rocdl:gfx942").asm()
