@@ -113,7 +113,7 @@ class Tiles:
     def emit(self, lo: ir.Value, hi: ir.Value) -> None:
         c = self.contraction
         self.vector = ir.VectorType.get([c.lanes], c.element)
-        first, last = _times(lo, ROWS), _least(_times(hi, ROWS), c.length(c.m))
+        first, last = times(lo, ROWS), least(times(hi, ROWS), c.length(c.m))
         kind = ir.MemRefType.get([DEPTH, c.lanes], c.element)
         alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), VECTOR_BYTES)
         self.panel = memref.AllocaOp(kind, [], [], alignment=alignment).result
@@ -123,29 +123,32 @@ class Tiles:
 
     def _batches(self, left: list[int], at: dict[int, ir.Value], first: ir.Value, last: ir.Value) -> None:
         if left:
-            with _Loop(index_constant(0), index_constant(self.contraction.length(left[0])), 1) as i:
+            with Counted(index_constant(0), index_constant(self.contraction.length(left[0])), 1) as i:
                 self._batches(left[1:], {**at, left[0]: i}, first, last)
             return
         self.at = at
         c = self.contraction
         if self.initial is not None:
-            with _Loop(first, last, 1) as i, _Loop(index_constant(0), index_constant(c.length(c.n)), 1) as j:
+            with (
+                Counted(first, last, 1) as i,
+                Counted(index_constant(0), index_constant(c.length(c.n)), 1) as j,
+            ):
                 memref.StoreOp(self.initial, self.operands[2], self._place(2, {c.m: i, c.n: j}))
         zero, depth, width = index_constant(0), index_constant(c.length(c.k)), index_constant(c.length(c.n))
         with (
-            _Loop(zero, depth, DEPTH) as k,
-            _Loop(first, last, BLOCK_ROWS) as i,
-            _Loop(zero, width, c.lanes) as j,
+            Counted(zero, depth, DEPTH) as k,
+            Counted(first, last, BLOCK_ROWS) as i,
+            Counted(zero, width, c.lanes) as j,
         ):
-            terms = _least(_plus(k, DEPTH), c.length(c.k))
-            columns = _least(_plus(j, c.lanes), c.length(c.n))
+            terms = least(plus(k, DEPTH), c.length(c.k))
+            columns = least(plus(j, c.lanes), c.length(c.n))
             self._pack(k, terms, j, columns)
-            until = arith.MinSIOp(_plus(i, BLOCK_ROWS), last).result
+            until = arith.MinSIOp(plus(i, BLOCK_ROWS), last).result
             count = arith.SubIOp(until, i).result
             whole = arith.SubIOp(until, arith.RemUIOp(count, index_constant(ROWS)).result).result
-            with _Loop(i, whole, ROWS) as row:
+            with Counted(i, whole, ROWS) as row:
                 self._tile(row, ROWS, k, terms, j, columns)
-            with _Loop(whole, until, 1) as row:
+            with Counted(whole, until, 1) as row:
                 self._tile(row, 1, k, terms, j, columns)
 
     def _place(self, operand: int, at: dict[int, ir.Value]) -> list[ir.Value]:
@@ -156,16 +159,16 @@ class Tiles:
         """Columns j.. of `b`, depth k.., side by side; columns beyond the last are zeros."""
         c = self.contraction
         zero, count = index_constant(0), arith.SubIOp(columns, j).result
-        with _Loop(k, terms, 1) as row:
+        with Counted(k, terms, 1) as row:
             depth = arith.SubIOp(row, k).result
-            with _Loop(zero, count, 1) as column:
+            with Counted(zero, count, 1) as column:
                 at = self._place(1 - c.left, {c.k: row, c.n: arith.AddIOp(j, column).result})
                 memref.StoreOp(
                     memref.LoadOp(self.operands[1 - c.left], at).result,
                     self.panel,
                     [depth, column],
                 )
-            with _Loop(count, index_constant(c.lanes), 1) as column:
+            with Counted(count, index_constant(c.lanes), 1) as column:
                 nothing = arith.ConstantOp(c.element, ir.FloatAttr.get(c.element, 0.0)).result
                 memref.StoreOp(nothing, self.panel, [depth, column])
 
@@ -173,7 +176,7 @@ class Tiles:
         self, row: ir.Value, rows: int, k: ir.Value, terms: ir.Value, j: ir.Value, columns: ir.Value
     ) -> None:
         c = self.contraction
-        numbers = [_plus(row, r) for r in range(rows)]
+        numbers = [plus(row, r) for r in range(rows)]
         nothing = arith.ConstantOp(self.vector, ir.DenseElementsAttr.get_splat(
             self.vector, ir.FloatAttr.get(c.element, 0.0))).result  # fmt: skip
         loop = scf.ForOp(k, terms, index_constant(1), [nothing] * rows)
@@ -207,15 +210,15 @@ class Tiles:
         """The last columns, one by one."""
         c = self.contraction
         vector.StoreOp(value, self.edge, [index_constant(0)])
-        with _Loop(j, columns, 1) as column:
+        with Counted(j, columns, 1) as column:
             at = self._place(2, {c.m: number, c.n: column})
             part = memref.LoadOp(self.edge, [arith.SubIOp(column, j).result]).result
             held = memref.LoadOp(self.operands[2], at).result
             memref.StoreOp(arith.AddFOp(held, part).result, self.operands[2], at)
 
 
-class _Loop:
-    """`with _Loop(lower, upper, step) as i`: an scf.for whose body is what is emitted inside."""
+class Counted:
+    """`with Counted(lower, upper, step) as i`: an scf.for whose body is what is emitted inside."""
 
     def __init__(self, lower: ir.Value, upper: ir.Value, step: int) -> None:
         self.loop = scf.ForOp(lower, upper, index_constant(step))
@@ -231,13 +234,13 @@ class _Loop:
         self.point.__exit__(*error)
 
 
-def _times(value: ir.Value, factor: int) -> ir.Value:
+def times(value: ir.Value, factor: int) -> ir.Value:
     return arith.MulIOp(value, index_constant(factor)).result
 
 
-def _plus(value: ir.Value, offset: int) -> ir.Value:
+def plus(value: ir.Value, offset: int) -> ir.Value:
     return arith.AddIOp(value, index_constant(offset)).result if offset else value
 
 
-def _least(value: ir.Value, limit: int) -> ir.Value:
+def least(value: ir.Value, limit: int) -> ir.Value:
     return arith.MinSIOp(value, index_constant(limit)).result

@@ -13,6 +13,7 @@ from pykern.passes.array_programs.nests.combine import allow_reordering, combine
 from pykern.passes.array_programs.nests.contraction import Contraction, Tiles, contraction_of
 from pykern.passes.array_programs.nests.emit import Loops
 from pykern.passes.array_programs.nests.function import Nest, Place
+from pykern.passes.array_programs.nests.packed import PackedProduct, is_large
 from pykern.passes.array_programs.nests.parts import join_parts, over
 from pykern.passes.array_programs.nests.rows.emit import make_rows
 from pykern.passes.array_programs.nests.rows.find import groups
@@ -111,12 +112,16 @@ class Maker:
 
     def _tiles(self, contraction: Contraction, start: ir.Value | None) -> None:
         space = contraction.space
+        team = self.threads and contraction.row_tiles > 1 and space.work > PARALLEL_WORK
+        if is_large(contraction):
+            PackedProduct(contraction, self.place, start, team).emit()
+            return
         outside = [*space.op.operands, *([] if start is None else [start])]
         nest = Nest(self.place, space.op, outside, contraction.row_tiles, has_body=False)
         with nest.inside() as (lo, hi):
             operands = [nest.value(v) for v in space.op.operands]
             Tiles(contraction, operands, None if start is None else nest.value(start)).emit(lo, hi)
-        nest.call(self.threads and contraction.row_tiles > 1 and space.work > PARALLEL_WORK)
+        nest.call(team)
 
     def _whole(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
         outside = [*space.op.operands, *(v for v in start if v is not None)]

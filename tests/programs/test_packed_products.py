@@ -1,0 +1,97 @@
+"""Large products of matrices, whose factors are copied into tiles and panels first: against NumPy in f64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.runtime.cpu_table import get_num_threads, set_num_threads
+
+SIZES = [(64, 64, 64), (65, 300, 77), (130, 513, 66), (67, 256, 64), (96, 257, 128)]
+
+
+@pk.jit
+def product(a, b):
+    return a @ b
+
+
+@pk.jit
+def transposed(a, b):
+    return (a @ b).T
+
+
+def functions_in(program, *arguments) -> int:
+    text = next(s.text for s in program.lower(*arguments).stages if s.name == "kern-make-nests")
+    return text.count("kern.nest,")
+
+
+def close(found, expected, k):
+    assert found.shape == expected.shape
+    limit = 40 * np.finfo(found.dtype).eps * np.sqrt(k)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=limit)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("m", "k", "n"), SIZES)
+def test_products_and_what_flows_back(rng, m, k, n, dtype):
+    """The gradients are `c @ b.T` and `a.T @ c`, read where they lie."""
+    a, b, c = (rng.standard_normal(s).astype(dtype) for s in ((m, k), (k, n), (m, n)))
+    a64, b64, c64 = (x.astype(np.float64) for x in (a, b, c))
+    close(product(a, b), a64 @ b64, k)
+    assert functions_in(product, a, b) == 3  # two that pack and one that multiplies
+    _, pull = pk.vjp(product, a, b)
+    for found, expected, terms in zip(pull(c), (c64 @ b64.T, a64.T @ c64), (n, m), strict=True):
+        close(found, expected, terms)
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "strided"])
+def test_layouts(rng, layout):
+    a, b = rng.standard_normal((70, 300)), rng.standard_normal((300, 90))
+    if layout == "F":
+        a, b = np.asfortranarray(a), np.asfortranarray(b)
+    if layout == "strided":
+        a, b = np.repeat(a, 2, axis=1)[:, ::2], np.repeat(b, 2, axis=0)[::2]
+    close(product(a, b), a @ b, 300)
+    close(transposed(a, b), (a @ b).T, 300)
+
+
+def test_a_slice_of_a_larger_array(rng):
+    @pk.jit
+    def inner(a, b):
+        return a[1:, 2:-1] @ b[:, 3:]
+
+    a, b = rng.standard_normal((81, 103)), rng.standard_normal((100, 78))
+    close(inner(a, b), a[1:, 2:-1] @ b[:, 3:], 100)
+
+
+def test_products_in_a_loop_over_time(rng):
+    @pk.jit
+    def power(a, x):
+        for _ in pk.range(4):
+            x = a @ x
+        return x
+
+    a, x = rng.standard_normal((80, 80)) / 9, rng.standard_normal((80, 70))
+    close(power(a, x), a @ (a @ (a @ (a @ x))), 400)
+
+
+def test_not_a_number_stays_in_its_row_and_column(rng):
+    a, b = rng.random((67, 300)), rng.random((300, 67))
+    a[66, 299], b[5, 66] = np.nan, np.inf
+    found, expected = product(a, b), a @ b
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+def test_the_number_of_threads_changes_no_bit(rng):
+    a, b = (rng.standard_normal((203, 203)).astype(np.float32) for _ in range(2))
+    before = get_num_threads()
+    try:
+        results = []
+        for threads in (1, 2, 3, 5):
+            set_num_threads(threads)
+            results.append(product(a, b).tobytes())
+    finally:
+        set_num_threads(before)
+    assert len(set(results)) == 1
