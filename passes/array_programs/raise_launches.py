@@ -27,7 +27,8 @@ class RaiseLaunches(Pass):
 
     name: ClassVar[str] = "kern-raise-launches"
     only_parallel: bool = False
-    """Leave kernels whose raised form has reductions or loops to run work-item by work-item."""
+    """Leave kernels whose raised form has reductions or loops to run work-item by work-item; products of matrices,
+    which are tiled, are no such reductions."""
 
     def run(self, module: ir.Module) -> None:
         raised: dict[str, ir.Module | None] = {}
@@ -81,16 +82,38 @@ def is_of_run_time_length(op: ir.Operation) -> bool:
 
 
 def _is_parallel(module: ir.Module) -> bool:
-    """Whether every operation runs over independent elements."""
+    """Whether every operation runs over independent elements, or is a product of matrices."""
     loops = find(module.operation, lambda op: op.name.startswith(("linalg.", "scf.")) and bool(op.regions))
     for op in loops:
-        if op.name == "linalg.fill":
+        if op.name == "linalg.fill" or _is_product(op):
             continue
         if op.name != "linalg.generic":
             return False
         if any("parallel" not in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])):
             return False
     return True
+
+
+def _is_product(op: ir.Operation) -> bool:
+    """Whether two factors are multiplied as matrices are: each is read again for a dimension of the result."""
+    if op.name in ("linalg.matmul", "linalg.batch_matmul"):
+        return True
+    if op.name != "linalg.generic" or len(op.operands) != 3:
+        return False
+    if [o.operation.name for o in op.regions[0].blocks[0].operations] != [
+        "arith.mulf",
+        "arith.addf",
+        "linalg.yield",
+    ]:
+        return False
+    kinds = ["parallel" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    if kinds.count(False) != 1 or not all(m.is_projected_permutation for m in maps):
+        return False
+    left, right, result = ({ir.AffineDimExpr(e).position for e in m.results} for m in maps)
+    return (
+        bool(result - left) and bool(result - right) and len(left & right) == 1 + len(left & right & result)
+    )
 
 
 def _put(launch: ir.Operation, form: ir.Module) -> None:

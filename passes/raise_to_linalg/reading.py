@@ -247,7 +247,7 @@ class Reader:
         self.values.update(zip(list(block.arguments)[1:], carried, strict=True))
         inner = Context((*context.dims, dim), mask)
         self._forget(self._written(op))
-        before = self.loaded
+        before, self.loaded = self.loaded, dict(self.loaded)
         found = self.block(block, inner)
         self.loaded = before  # those within may not have run
         end = block.operations[len(block.operations) - 1].operation

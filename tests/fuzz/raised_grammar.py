@@ -36,7 +36,7 @@ class RaisedProgram:
         if self.random.random() < 0.3:
             self.lines.append(f"    if {self.condition(1)}:\n        return")
         self.block("    ", self.random.randint(2, 4))
-        self.lines += [f"    {places[0]} = t0 + 2.0 * t1 + q + (0.5 if f else 0.0)"]
+        self.lines += [f"    {places[0]} = t0 + 2.0 * t1 + q + (0.5 if f else 0.0) + {self.own()}"]
         return "\n".join(self.lines)
 
     def places(self) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ class RaisedProgram:
         outer = self.counters[-1] if self.counters else "1"
         span = self.random.choice(
             (
-                "3", "m", "m", "m", "m, 0, -1", "1, m", "1, m, 2", "min(i + 1, m)", "i % 3, m", f"{outer}, m",
+                "3", "2", "1", "m", "m", "m", "m, 0, -1", "1, m", "1, m, 2", "min(i + 1, m)", "i % 3, m", f"{outer}, m",
                 "index[i]", f"min({outer} + 1, m)", "m - 1, -1, -1", "0",
             )
         )  # fmt: skip

@@ -413,6 +413,38 @@ def test_unsigned_numbers():
     assert has_no_loop(check(unsigned, given, n, expected))
 
 
+# -- loops of constant length -----------------------------------------------------------------------------
+
+
+@pk.kernel
+def read_after(y, x, z):
+    i = pk.index()
+    for k in range(3):
+        x[i] = x[i] * 0.5 + y[i, k]
+    y[i, 0] = x[i] + 1.0
+    for k in range(2):
+        z[i] += y[i, k]
+    z[i] -= x[i]
+    for _ in range(2):
+        if x[i] > 0.5:
+            x[i] = x[i] - z[i]
+    y[i, 1] = x[i]
+
+
+def test_what_a_loop_leaves_is_read_again():
+    """No condition tells the loop's loads from those behind it: they are other loads all the same."""
+    y, x, z = real(9, 4), real(9), real(9)
+    a, b, c = y.copy(), x.copy(), z.copy()
+    for k in range(3):
+        b = b * 0.5 + a[:, k]
+    a[:, 0] = b + 1.0
+    c += a[:, 0] + a[:, 1] - b
+    for _ in range(2):
+        b = np.where(b > 0.5, b - c, b)
+    a[:, 1] = b
+    check(read_after, (y, x, z), 9, (a, b, c))
+
+
 # -- shapes ---------------------------------------------------------------------------------------------
 
 

@@ -27,6 +27,7 @@ from pykern.passes.array_programs.fresh_inserts import FreshInserts
 from pykern.passes.array_programs.fuse_siblings import FuseSiblings
 from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
 from pykern.passes.array_programs.nests.make import MakeNests
+from pykern.passes.array_programs.raise_launches import RaiseLaunches
 from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, ReturnInto, integers
 from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
@@ -40,8 +41,9 @@ from pykern.passes.registry import register
 from pykern.source import KernelOptions
 
 register(
-    ForwardCopies, FreshInserts, FuseSiblings, HoldFusion, LowerLaunches, MakeNests, PrepareSignature, ReleaseFusion,
-    ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers, UseArena,
+    ForwardCopies, FreshInserts, FuseSiblings, HoldFusion, LowerLaunches, MakeNests, PrepareSignature, RaiseLaunches,
+    ReleaseFusion, ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers,
+    UseArena,
 )  # fmt: skip
 
 EXPORTS = ("pk_init", "pk_run")
