@@ -86,7 +86,7 @@ def is_array(name: str, value: Any) -> Any | None:
     if isinstance(value, np.generic):
         return None
     if getattr(value, "__pykern_array__", False):
-        return value.numpy() if value.device.name == "cpu" else value
+        return value.numpy() if value.device_name == "cpu" else value
     if hasattr(value, "__dlpack__"):
         return _from_dlpack(name, value) if value.__dlpack_device__()[0] == _DLPACK_CPU else value
     return value if hasattr(value, "__cuda_array_interface__") else None
@@ -116,8 +116,8 @@ def homes(values: list[tuple[str, Any]]) -> dict[str, str]:
         if kind is np.ndarray or kind is float or kind is int:
             continue
         if getattr(value, "__pykern_array__", False):
-            if value.device.name != "cpu":
-                found[name] = value.device.name
+            if value.device_name != "cpu":
+                found[name] = value.device_name
         elif hasattr(value, "__dlpack_device__"):
             where, number = value.__dlpack_device__()
             if where in _DLPACK_DEVICES:

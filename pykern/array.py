@@ -54,6 +54,11 @@ class Array:
         return device(self._allocation.pool.device)
 
     @property
+    def device_name(self) -> str:
+        """The name of its device."""
+        return self._allocation.pool.device
+
+    @property
     def memory(self) -> Memory:
         """The driver's memory; the first element lies `offset` bytes into it. Raises `UsedAfterFree`."""
         return self._allocation.memory
@@ -95,7 +100,7 @@ class Array:
 
     def __repr__(self) -> str:
         shape = ", ".join(map(str, self.shape)) + ("," if self.ndim == 1 else "")
-        return f"<pykern.Array ({shape}) {self.dtype} on {self._allocation.pool.device}>"
+        return f"<pykern.Array ({shape}) {self.dtype} on {self.device_name}>"
 
     def geometry(self) -> np.ndarray:
         """A NumPy array of this shape at this place, whose elements may be out of the host's reach.
@@ -219,7 +224,7 @@ class Array:
         return elements.copy() if copy and elements is self._stand_in else elements
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        kind, ordinal = registry.split(self._allocation.pool.device)
+        kind, ordinal = registry.split(self.device_name)
         if self.host is not None:
             return 1, 0  # kDLCPU
         if kind in _DLPACK_KINDS:
@@ -238,7 +243,7 @@ class Array:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        if registry.split(self._allocation.pool.device)[0] != "cuda":
+        if registry.split(self.device_name)[0] != "cuda":
             raise AttributeError(f"{self!r} is not on a CUDA device")
         return {
             "shape": self.shape,

@@ -49,7 +49,7 @@ def full(shape: Any, value: Any, dtype: Any = None, device: Any = None) -> Array
 def array(data: Any, dtype: Any = None, device: Any = None) -> Array:
     """A copy of numbers or of an array, on a device (the current one where None)."""
     same = isinstance(data, Array) and (dtype is None or _dtype(dtype) == data.dtype)
-    if same and data.device.name == current_device(device):
+    if same and data.device_name == current_device(device):
         return data.copy()
     value = _values(data, dtype)
     made = empty(value.shape, value.dtype, device)
@@ -60,7 +60,7 @@ def array(data: Any, dtype: Any = None, device: Any = None) -> Array:
 def asarray(data: Any, dtype: Any = None, device: Any = None) -> Array:
     """`data` on a device: itself, or NumPy's memory on ``cpu``, where nothing has to be copied."""
     if isinstance(data, Array):
-        name = data.device.name if device is None else checked(device)
+        name = data.device_name if device is None else checked(device)
         if dtype is None or _dtype(dtype) == data.dtype:
             return data.to(name)
         return array(data, dtype, name)

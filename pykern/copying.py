@@ -59,7 +59,7 @@ def to_host(array: Array) -> np.ndarray:
     if host is not None:
         stream.synchronize()
         _settle(array)
-        return host if array.device.name == "cpu" else host.copy()
+        return host if array.device_name == "cpu" else host.copy()
     low, high = covered(array)
     whole = np.empty(high - low, np.uint8)
     stream._opened.driver.copy_out(stream.native, whole, memory, low)
@@ -93,8 +93,8 @@ def _settle(array: Array) -> None:
 
 def _stream(to: Array, source: Any, stream: Any) -> Stream:
     if isinstance(stream, Stream) and isinstance(source, Array) and stream.device == source.device:
-        return checked_stream(stream if stream.device == to.device else None, to.device.name)
-    return checked_stream(stream, to.device.name)
+        return checked_stream(stream if stream.device == to.device else None, to.device_name)
+    return checked_stream(stream, to.device_name)
 
 
 def _same_place(to: Array, source: Array) -> bool:

@@ -67,9 +67,9 @@ class Places:
             self.arrays.append(from_dlpack(value))
             self.hosts.append(None)
         array = self.arrays[-1]
-        if array.device.name != self.device:
+        if array.device_name != self.device:
             raise DeviceError(
-                f"`{name}` lives on {array.device.name}, and this launch runs on {self.device}",
+                f"`{name}` lives on {array.device_name}, and this launch runs on {self.device}",
                 hint=f"move it: {name.partition('.')[0]}.to({self.device!r})",
             )
         array.memory  # noqa: B018 - a freed array is refused here

@@ -21,6 +21,8 @@ NAMES = ("cpu", "python")
 OVERRIDE: dict[str, object] = {"device": None}
 """Compiled entries look here: not None while some block has chosen a device other than the CPU."""
 
+_known: dict[str, str] = {}
+"""Names that were checked, with the full ones."""
 _blocks = 0
 _lock = threading.Lock()
 _chosen: contextvars.ContextVar[str | None] = contextvars.ContextVar("pykern_device", default=None)
@@ -91,11 +93,14 @@ def checked(name: object) -> str:
     text = name.name if isinstance(name, device) else str(name)
     if text in NAMES:
         return text
-    from pykern.runtime import registry
+    full = _known.get(text)
+    if full is None:
+        from pykern.runtime import registry
 
-    kind, ordinal = registry.split(text)
-    registry.info(text)
-    return kind if kind in NAMES else f"{kind}:{ordinal}"
+        kind, ordinal = registry.split(text)
+        registry.info(text)
+        full = _known[text] = kind if kind in NAMES else f"{kind}:{ordinal}"
+    return full
 
 
 def current_device(given: object = None) -> str:

@@ -101,6 +101,9 @@ class Finisher:
 def default_stream(on: Any = None) -> Stream:
     """The stream of launches and copies that name none."""
     opened = registry.opened(_name(on))
+    known = _defaults.get(opened.name)
+    if known is not None:
+        return known
     with _lock:
         stream = _defaults.get(opened.name)
         if stream is None:

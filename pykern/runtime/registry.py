@@ -95,17 +95,19 @@ class Opened:
 
 
 _opened: dict[tuple[str, int], Opened] = {}
+_by_name: dict[str, Opened] = {}
 
 
 def opened(name: str) -> Opened:
     """The device, opened at the first call. Raises `DeviceError`."""
-    place = split(name)
-    device = _opened.get(place)
+    device = _by_name.get(name)
     if device is None:
+        place = split(name)
         with _lock:
             device = _opened.get(place)
             if device is None:
                 device = _opened[place] = _open(name)
+            _by_name[name] = device
     return device
 
 

@@ -53,10 +53,25 @@ def test_the_derivatives_are_right(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(program)], check=True, timeout=200)
 
 
+CHECK_DEVICES = """
+there = v.numpy()
+inner = T[2:, 1:-1] + T[:-2, 1:-1] + T[1:-1, 2:] + T[1:-1, :-2] - 4 * T[1:-1, 1:-1]
+np.testing.assert_allclose(there[1:-1, 1:-1], T[1:-1, 1:-1] + np.float32(0.1) * inner, atol=1e-6)
+assert (there[0] == 0).all()
+"""
+
+
+@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
+def test_the_same_kernel_runs_on_other_devices(device: str, tmp_path: Path) -> None:
+    program = tmp_path / "devices.py"
+    program.write_text(PYTHON[0] + PYTHON[2].replace("opencl:0", device) + CHECK_DEVICES)
+    subprocess.run([sys.executable, str(program)], check=True, timeout=120)
+
+
 def test_the_mistake_says_what_is_printed(tmp_path: Path) -> None:
     program = tmp_path / "wrong.py"
     header = "import numpy as np\nimport pykern as pk\n"
-    program.write_text(f"{header}{PYTHON[2]}\nwrong(np.zeros(3), ndrange=3)\n")
+    program.write_text(f"{header}{PYTHON[3]}\nwrong(np.zeros(3), ndrange=3)\n")
     done = subprocess.run(
         [sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False
     )
@@ -86,7 +101,7 @@ def test_the_lit_suite(tmp_path: Path) -> None:
     lit = Path(sys.executable).with_name("lit")
     if not lit.exists():
         pytest.fail("lit is part of the dev extra")
-    (tmp_path / "lit.cfg.py").write_text(PYTHON[3])
+    (tmp_path / "lit.cfg.py").write_text(PYTHON[4])
     test = re.search(r"```mlir\n(.*?)```", README, re.DOTALL)
     assert test is not None
     (tmp_path / "ids.mlir").write_text(test[1])
