@@ -43,6 +43,18 @@ def greatest(out, x):
 
 
 @pk.kernel
+def least(out, x):
+    i = pk.index()
+    pk.atomic_min(out, i // 2, x[i])  # here
+
+
+@pk.kernel
+def last_one(out, x):
+    i = pk.index()
+    pk.atomic_exchange(out, i // 2, x[i])  # here
+
+
+@pk.kernel
 def gamma_of(out, x):
     i = pk.index()
     out[i] = pk.gamma(x[i])  # here
@@ -65,6 +77,8 @@ REFUSED = {
     "one cell for all": (one_cell, lambda: (dup(), dup()), "two work-items may store"),
     "slots by atomics": (slots, lambda: (dup(), dup(), np.zeros(1, np.int64)), "order of the work-items"),
     "an atomic maximum": (greatest, lambda: (dup(), dup()), "atomic max"),
+    "an atomic minimum": (least, lambda: (dup(), dup()), "atomic min"),
+    "an atomic exchange": (last_one, lambda: (dup(), dup()), "atomic exchange"),
     "a function without a rule": (gamma_of, lambda: (dup(), dup()), "tgamma"),
     "a plain array in between": (through_memory, lambda: (dup(), dup(), np.zeros(8)), "carries a derivative"),
 }
@@ -80,6 +94,16 @@ def test_refused_at_its_line(name):
     assert caught.value.span is not None
     assert caught.value.span.line == expected
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["an atomic maximum", "an atomic minimum", "an atomic exchange"])
+def test_atomics_are_refused_in_forward_mode(name):
+    """Who wins is known when the launch is over; tangents are carried while it runs."""
+    kernel, args, reason = REFUSED[name]
+    with pytest.raises(pk.NotDifferentiable, match=reason) as caught:
+        pk.autodiff(kernel, mode="forward")(*args(), ndrange=8)
+    assert caught.value.span is not None
+    assert "# here" in str(caught.value)
 
 
 def test_whole_arrays_see_more():
