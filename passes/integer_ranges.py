@@ -1,8 +1,8 @@
 """Intervals that integer values are proved to lie in, from static facts alone.
 
 Comes in: a value of type index (64 bits) or iN. Goes out: an `Interval` in its signed reading.
-Facts are constants, constant bounds of loops, static lengths, the widths of types, and what the ops
-of arith make of them. What may wrap around has the whole interval of its type. Guards are not
+Facts are constants, constant bounds of loops, static lengths, the widths of types, what ops say of
+themselves (`RANGE`), and what the ops of arith make of them. What may wrap around has the whole interval of its type. Guards are not
 looked at, so that an interval holds wherever its value is defined.
 Read next: `narrow_indices`.
 """
@@ -16,6 +16,10 @@ from itertools import product
 from mlir import ir
 
 from pykern.passes.kernels import is_constant
+
+
+RANGE = "kern.range"
+"""Attribute of an op of one result: the least and the greatest value, known by who made it."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,8 @@ class Ranges:
         if number is not None:
             return Interval(number, number)
         op = value.owner.operation
+        if RANGE in op.attributes:
+            return Interval(*ir.DenseI64ArrayAttr(op.attributes[RANGE]))
         if op.name == "scf.if":
             return self._of_branches(op, value)
         if op.name == "memref.dim":

@@ -5,7 +5,7 @@
 // CHECK-LABEL: func.func @open
 // CHECK-SAME: (%[[X:.*]]: memref<?x?xf32>, %[[N:.*]]: index, %[[M:.*]]: index, %[[FX:.*]]: index, %[[FY:.*]]: index)
 // CHECK-SAME: kern.workgroup = array<i64: 4, 64>
-// CHECK: %[[TX:.*]] = gpu.thread_id x
+// CHECK: %[[TX:.*]] = gpu.thread_id x {kern.range = array<i64: 0, 63>}
 // CHECK: %[[BX:.*]] = gpu.block_id x
 // CHECK: %[[GX:.*]] = arith.addi %[[BX]], %[[FX]]
 // CHECK: %[[TY:.*]] = gpu.thread_id y
@@ -33,6 +33,7 @@ func.func @open(%x: memref<?x?xf32>) attributes {kern.kernel, kern.plain, kern.r
 
 // CHECK-LABEL: func.func @known
 // CHECK-SAME: (%{{.*}}: memref<?xf32>, %{{.*}}: index, %[[START:.*]]: index, %[[STEP:.*]]: index, %{{.*}}: index)
+// CHECK: arith.addi %{{.*}}, %{{.*}} {kern.range = array<i64: 0, 1>}
 // CHECK-NOT: scf.if
 // CHECK: %[[SCALED:.*]] = arith.muli %{{.*}}, %[[STEP]]
 // CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[SCALED]]

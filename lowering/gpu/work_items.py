@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from pykern.dialect.memory import GuardOp
 from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.integer_ranges import RANGE
 from pykern.passes.kernels import index_constant, named, replace
 from pykern.passes.launch_arguments import update_type
 
@@ -65,7 +67,7 @@ def _place(kernel: ir.Operation, subgroup_size: int) -> None:
             words.counts = [index_constant(n) for n in known]
         sizes = [index_constant(n) for n in grid.size]
         groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(words.counts, sizes, strict=True)]
-        local, group = _positions(grid, sizes, groups, words)
+        local, group = _positions(grid, sizes, groups, words, known)
         items = [
             arith.AddIOp(arith.MulIOp(at, width).result, inner).result
             for at, width, inner in zip(group, sizes, local, strict=True)
@@ -109,15 +111,29 @@ def _add_words(kernel: ir.Operation, rank: int) -> _Words:
     return words
 
 
+def _within(value: ir.Value, count: int) -> ir.Value:
+    """Say of a value that it is one of ``0 … count - 1``."""
+    value.owner.operation.attributes[RANGE] = ir.DenseI64ArrayAttr.get([0, max(0, count - 1)])
+    return value
+
+
 def _positions(
-    grid: Grid, sizes: list[ir.Value], groups: list[ir.Value], words: _Words
+    grid: Grid,
+    sizes: list[ir.Value],
+    groups: list[ir.Value],
+    words: _Words,
+    known: tuple[int, ...] | None,
 ) -> tuple[list[ir.Value], list[ir.Value]]:
     """The place in the group and the group's, one value a dimension."""
     local: dict[int, ir.Value] = {}
     group: dict[int, ir.Value] = {}
     for axis, first in enumerate(words.first):
-        local |= grid.spread(axis, built_in("thread_id", axis), sizes)
-        group |= grid.spread(axis, arith.AddIOp(built_in("block_id", axis), first).result, groups)
+        local |= grid.spread(axis, _within(built_in("thread_id", axis), grid.block[axis]), sizes)
+        number = arith.AddIOp(built_in("block_id", axis), first).result
+        if known is not None:
+            count = math.prod(-(-known[d] // grid.size[d]) for d in grid.dimensions(axis))
+            _within(number, count)
+        group |= grid.spread(axis, number, groups)
     return [local[d] for d in range(grid.rank)], [group[d] for d in range(grid.rank)]
 
 

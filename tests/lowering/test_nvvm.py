@@ -23,7 +23,11 @@ from tests.lowering.kernels import (
     vector,
 )
 
-TESTED = ("sm_75", "sm_80", "sm_86", "sm_90a", "sm_120a")
+TESTED = (
+    "sm_80",
+    "sm_90a",
+    *(pytest.param(c, marks=pytest.mark.slow) for c in ("sm_75", "sm_86", "sm_120a")),
+)
 STACKS = {"sin_f64", "cos_f64", "tan_f64"}
 """Functions of libdevice that reduce huge angles in memory of the work-item."""
 

@@ -15,7 +15,14 @@ from pykern.lowering.rocdl.options import parse
 from tests.lowering.kernels import BINARY, CASES, UNARY, Case, function, vector
 
 
-@pytest.mark.parametrize("chip", CHIPS)
+TESTED = (
+    "gfx942",
+    "gfx1100",
+    *(pytest.param(c, marks=pytest.mark.slow) for c in ("gfx90a", "gfx950", "gfx1201")),
+)
+
+
+@pytest.mark.parametrize("chip", TESTED)
 @pytest.mark.parametrize("name", CASES)
 def test_the_language(name, chip):
     compiled = CASES[name].compile(f"rocdl:{chip}")
