@@ -19,6 +19,7 @@ from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.devices import OVERRIDE, current_device
 from pykern.errors import KernelError, KernelTypeError, LaunchError
 from pykern.kernel import _annotations, _holds
+from pykern.launch_graph import refuse_in_graph
 from pykern.placing import place
 from pykern.prewarm import before_first_call, remember
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
@@ -66,6 +67,7 @@ class Program:
     def __call__(self, *args: Any, out: Any = None, donate: Any = None, **keywords: Any) -> Any:
         """Run. Raises a `KernelError` at the program's line, or `LaunchError`."""
         try:
+            refuse_in_graph("an array program")
             return self._run(args, out, donate, keywords)
         except KernelError as error:
             place(error, self.text)

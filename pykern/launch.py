@@ -132,6 +132,7 @@ class Launcher:
             return self.variants[source].artifact
         if source not in self.artifacts:
             self.artifacts[source] = compiled(source)
+            self._remember()
         return self.artifacts[source]
 
     # -- on the CPU ----------------------------------------------------------------------------

@@ -10,6 +10,8 @@ import html
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pykern.artifact import Artifact, Stage
 from pykern.compiler.service import service
 from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
@@ -177,7 +179,7 @@ def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
         parameters,
         _launch_spec(kernel, options, any(isinstance(v, Spec) for _, v in values)),
         replace(kernel.options, debug=options.get("debug", kernel.options.debug)),
-        target=options.get("target", "llvm"),
+        target=options.get("target") or _target_of(values),
         derivatives=kernel.derivatives,
     )
     passes = tuple(options.get("passes", ()))
@@ -200,7 +202,7 @@ def parameter(name: str, value: Any, annotation: Any) -> Parameter:
 
         return Parameter(name, ScalarSpec(value.name))
     if not isinstance(value, Spec):
-        return pass_value(name, value, annotation).parameter
+        return pass_value(name, value, annotation, _only_described).parameter
     inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
     if isinstance(inner, ArrayAnnotation) and (
         inner.dtype != value.dtype or len(inner.shape) != len(value.shape)
@@ -210,6 +212,27 @@ def parameter(name: str, value: Any, annotation: Any) -> Parameter:
     reads = annotation.reads if isinstance(annotation, IntentAnnotation) else True
     writes = annotation.writes if isinstance(annotation, IntentAnnotation) else True
     return Parameter(name, ArraySpec(value.dtype.name, shape, value.layout), reads, writes)
+
+
+def _only_described(name: str, value: Any) -> Any:
+    """An array of any device as NumPy describes it: nothing is read."""
+    from pykern.arguments import is_array
+    from pykern.array_making import from_dlpack
+
+    array = is_array(name, value)
+    if array is None or isinstance(array, np.ndarray):
+        return array
+    return from_dlpack(array).geometry()
+
+
+def _target_of(values: list[tuple[str, Any]]) -> str:
+    """What kernels are compiled for where the arrays live."""
+    from pykern.arguments import homes
+    from pykern.runtime import registry
+
+    for name in homes(values).values():
+        return registry.info(name).target
+    return "llvm"
 
 
 def _launch_spec(kernel: KernelBase, options: dict[str, Any], has_specs: bool) -> LaunchSpec:

@@ -18,6 +18,8 @@ from pykern.event import Event
 from pykern.runtime import registry
 
 PRIORITIES = ("high", "normal", "low")
+UNFINISHED = 64
+"""Reports and host copies under way in one stream, beyond which the host waits for them."""
 
 _lock = threading.Lock()
 _defaults: dict[str, Stream] = {}
@@ -73,6 +75,8 @@ class Stream:
         return driver, driver.record(self.native), tuple(self._unfinished)
 
     def _add_finisher(self, what: Callable[[], None]) -> None:
+        if len(self._unfinished) >= UNFINISHED:
+            self.synchronize()
         self._unfinished.append(Finisher(self, what))
 
     def _finish(self) -> None:

@@ -446,3 +446,44 @@ def test_gradients_run_where_the_arrays_live(device, level, rng):
     pk.autodiff(saxpy, level=level)(pk.Dup(z, dz), pk.Dup(a, da), pk.Dup(b, db), np.float32(3), ndrange=50)
     np.testing.assert_allclose(da.numpy(), 3 * seed, rtol=1e-6)
     np.testing.assert_allclose(db.numpy(), seed, rtol=1e-6)
+
+
+def test_lower_goes_where_the_arrays_live(null):
+    z = pk.zeros(8, pk.f32, device="null:0")
+    lowered = saxpy.lower(z, z[::2], z, 1.0, ndrange=8)
+    assert lowered.artifact.target == "spirv:opencl3.0"
+    assert "spirv.module" in lowered.as_text("spirv-assemble") or lowered.artifact.binary[:4] == b"\3\2\43\7"
+    assert saxpy.lower(z, z, z, 1.0, ndrange=8, target="llvm").artifact.target == "llvm"
+
+
+def test_code_for_devices_is_kept_on_disk(null, monkeypatch):
+    """Another kernel object of the same function, as in another process, needs no compiler."""
+    z = pk.zeros((3, 3), pk.f32, device="null:0")
+    mark(z, ndrange=(3, 3))
+    import pykern.variants as module
+
+    monkeypatch.setattr(module, "service", None)
+    pk.kernel(mark.__wrapped__)(z, ndrange=(3, 3))
+    first, second = null.launches
+    assert first.artifact.key and first.artifact.key == second.artifact.key
+    assert first.artifact.device == second.artifact.device and first.artifact.binary == second.artifact.binary
+
+
+def test_many_launches_that_report_do_not_pile_up(null):
+    z = pk.zeros(8, pk.f64, device="null:0")
+    stream = pk.Stream("null:0")
+    live = pk.memory_stats("null:0").live
+    for _ in range(500):
+        check(z, ndrange=8, stream=stream)
+    assert pk.memory_stats("null:0").live - live <= 65
+    stream.synchronize()
+    assert pk.memory_stats("null:0").live == live
+
+
+def test_array_programs_are_not_captured():
+    @pk.jit
+    def double(x):
+        return x * 2
+
+    with pk.graph(), pytest.raises(pk.LaunchError, match="an array program cannot be captured"):
+        double(np.ones(3))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+import weakref
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,7 +68,7 @@ class OpenClDriver:
         self._device = device
         with trying(f"open {info.name}"):
             self._context = cl.Context([device])
-        self._queues: list[Queue] = []
+        self._queues: weakref.WeakSet[Queue] = weakref.WeakSet()
 
     def allocate(self, nbytes: int) -> Memory:
         with trying(f"a buffer of {nbytes} bytes"):
@@ -92,7 +93,7 @@ class OpenClDriver:
             properties = [cl.queue_properties.PROPERTIES, properties, _QUEUE_PRIORITY, _PRIORITIES[priority]]
         with trying("a queue"):
             queue = Queue(cl.CommandQueue(self._context, self._device, properties))
-        self._queues.append(queue)
+        self._queues.add(queue)
         return queue
 
     def copy_in(self, stream: Queue, memory: Memory, offset: int, host: np.ndarray) -> None:
