@@ -2,8 +2,8 @@
 
 Comes in: a value of type index (64 bits) or iN. Goes out: an `Interval` in its signed reading.
 Facts are constants, constant bounds of loops, static lengths, the widths of types, what ops say of
-themselves (`RANGE`), and what the ops of arith make of them. What may wrap around has the whole interval of its type. Guards are not
-looked at, so that an interval holds wherever its value is defined.
+themselves (`RANGE`), and what the ops of arith make of them. What may wrap around has the whole
+interval of its type. Guards are not looked at, so that an interval holds wherever its value is defined.
 Read next: `narrow_indices`.
 """
 
@@ -16,7 +16,6 @@ from itertools import product
 from mlir import ir
 
 from pykern.passes.kernels import is_constant
-
 
 RANGE = "kern.range"
 """Attribute of an op of one result: the least and the greatest value, known by who made it."""
