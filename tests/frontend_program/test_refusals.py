@@ -338,3 +338,16 @@ def test_statements(statement, match, tmp_path):
     scope: dict = {}
     exec(compile(file.read_text(), str(file), "exec"), scope)
     refused(scope["program"], X, match=match, at=statement)
+
+
+def test_prints_and_asserts_point_to_the_reference_device():
+    def printing(x):
+        print(x)
+
+    def asserting(x):
+        assert pk.sum(x) > 0.0
+        return x
+
+    for program, at in ((printing, "print(x)"), (asserting, "assert pk.sum(x)")):
+        error = refused(program, X, match="not available in array programs", at=at)
+        assert 'pk.device("python")' in str(error.hint)

@@ -205,7 +205,17 @@ def jacobi_2d(B, A):
 def test_stencils(kernel, rank):
     shape = (7, 8, 9)[:rank]
     inner = tuple(range(1, n - 1) for n in shape)
-    assert has_no_loop(check(kernel, (real(*shape), real(*shape)), inner))
+    B, A = real(*shape), real(*shape)
+    middle = (slice(1, -1),) * rank
+    sums = [np.roll(A, step, axis)[middle] for axis in range(rank) for step in (1, -1)]
+    new = {
+        1: lambda: 0.33333 * (A[middle] + sum(sums)),
+        2: lambda: 0.2 * (A[middle] + sum(sums)),
+        3: lambda: 0.125 * (sum(sums) - 6.0 * A[middle]) + A[middle],
+    }[rank]()
+    expected = B.copy()
+    expected[middle] = new
+    assert has_no_loop(check(kernel, (B, A), inner, (expected, None)))
 
 
 @pk.kernel

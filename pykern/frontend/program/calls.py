@@ -49,8 +49,10 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return _mathematics(t, node, name, args, keywords)
     if name in language_ops.CASTS:
         return _python_cast(t, node, name, args)
-    raise t.syntax_error(node, f"`{name}` is not available in array programs",
-                         "write a kernel for what one work-item does, and call it with an ndrange")  # fmt: skip
+    hint = "write a kernel for what one work-item does, and call it with an ndrange"
+    if name == "print":
+        hint = 'return the value; or run the program as Python, where it prints: with pk.device("python")'
+    raise t.syntax_error(node, f"`{name}` is not available in array programs", hint)
 
 
 def method(t: ProgramTranslator, node: ast.Call, bound: BoundMethod) -> Value:

@@ -206,7 +206,8 @@ class ProgramTranslator(Translator):
         condition = arithmetic.truth(self.condition(node.test))
         if not condition.is_const:
             raise self.syntax_error(node, "an assert over values of run time is not available in array programs",
-                                    "assert shapes and pk.static values; check numbers after the call")  # fmt: skip
+                                    "assert shapes and pk.static values; or run it as Python: with "
+                                    'pk.device("python")')  # fmt: skip
         if not condition.const:
             message = node.msg.value if isinstance(node.msg, ast.Constant) else "the assertion does not hold"
             raise self.type_error(node, str(message))
