@@ -189,6 +189,13 @@ def _array_cells(array: np.ndarray, spec: ArraySpec) -> list[int]:
 # -- scalars ----------------------------------------------------------------------------------
 
 
+def scalar_bits(name: str, value: Any, annotation: Any) -> int:
+    """The cell of a number."""
+    described = _scalar(name, value, annotation)
+    assert described is not None, f"`{name}` is no number"
+    return described[1]
+
+
 def _scalar(name: str, value: Any, annotation: Any) -> tuple[DType, int] | None:
     dtype = _scalar_type(value)
     if dtype is None:

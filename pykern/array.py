@@ -26,7 +26,16 @@ class Array:
     NumPy sees it without a copy.
     """
 
-    __slots__ = ("__weakref__", "_allocation", "_stand_in", "dtype", "offset", "shape", "strides")
+    __slots__ = (
+        "__weakref__",
+        "_allocation",
+        "_described",
+        "_stand_in",
+        "dtype",
+        "offset",
+        "shape",
+        "strides",
+    )
 
     __pykern_array__ = True
     """What launches look for."""
@@ -45,6 +54,8 @@ class Array:
         self.strides = dense_strides(shape, dtype.itemsize) if strides is None else strides
         self.offset = offset
         self._stand_in: np.ndarray | None = None
+        self._described: Any = None
+        """Kept by `pykern.device_launch`."""
 
     # -- what it is --------------------------------------------------------------------------------
 

@@ -9,38 +9,36 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.abi import GRID_AXES, PRINT_WORDS, REPORT_CELLS, REPORT_PRINTED, REPORT_WORDS, grid_axes
+from pykern.abi import GRID_AXES, array_slots, grid_axes
 from pykern.arguments import Passed, is_array, pass_value
 from pykern.array import Array
 from pykern.array_making import array as copied
 from pykern.array_making import from_dlpack
 from pykern.artifact import Artifact
-from pykern.capture import FunctionText
+from pykern.device_kinds import array_words, known_kind, known_words
+from pykern.device_report import Report
 from pykern.errors import DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
 from pykern.index_space import Extent
 from pykern.launch_graph import current_graph, refuse_in_graph
-from pykern.placing import place
 from pykern.runtime.driver import Memory
 from pykern.runtime.registry import Opened
-from pykern.runtime.text import printed
 from pykern.source import ArgSpec, ArraySpec, ScalarSpec, StructSpec
 from pykern.stream import Stream, checked_stream
-from pykern.synthetic_frame import at_kernel_line
 from pykern.types import BY_NAME
-from pykern.variants import failure
 
 if TYPE_CHECKING:
+    from pykern.kernel import KernelBase
     from pykern.launch import Launcher
 
 Triple = tuple[int, int, int]
+Words = Callable[[Stream], "list[Memory | int]"]
 
 
 @dataclass
@@ -101,42 +99,59 @@ def launch(
     """Launch one index space. Raises what the arguments, the compiler or the driver raise."""
     kernel = launcher.kernel
     stream = checked_stream(given_stream, opened.name)
+    plain = all(e.start == 0 and e.step == 1 for e in space)
+    key = known_kind(launcher, opened, values, space, plain, workgroup, shared)
+    found = launcher.known.get(key) if key is not None else None
+    if found is not None:
+        artifact = found[0]
+        work = _work(opened, artifact, kernel, known_words(kernel, values, artifact), space, plain, shared)
+        return _start(work, stream, kernel.options.debug)
     places = Places(opened.name, may_copy)
     passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
     for item in passed:
         _check_dtypes(item.parameter.name, item.parameter.spec, opened)
-    plain = all(e.start == 0 and e.step == 1 for e in space)
     artifact = launcher.device_artifact(
         passed, space, plain, workgroup, shared is not None, opened.info.target
     )
-    copies = [(h, a) for h, a in zip(places.hosts, places.arrays, strict=True) if h is not None]
     _check_writes(launcher, artifact, passed, places)
-    work = _work(opened, artifact, kernel.text, passed, places.arrays, space, plain, shared)
+    if key is not None:
+        launcher.known[key] = artifact, kernel.captured()[0]  # kept: the key holds its address
+    words = _flattened(passed, places.arrays, artifact)
+    work = _work(opened, artifact, kernel, words, space, plain, shared)
+    copied_back = [
+        (host, array)
+        for host, array, use in zip(places.hosts, places.arrays, artifact.uses, strict=True)
+        if host is not None and use.writes
+    ]
+    copies = any(host is not None for host in places.hosts)
+    if copies and work is not None:
+        refuse_in_graph("a launch with NumPy arguments")
+    event = _start(work, stream, copies or kernel.options.debug)
+    for host, array in copied_back:
+        np.copyto(host, array.numpy())
+    return event
+
+
+def _start(work: Callable[[Stream], None] | None, stream: Stream, waits: bool) -> Event:
+    """Put the launch into the stream, or into the graph that is captured."""
     if work is None:
         return COMPLETED
-    if copies:
-        refuse_in_graph("a launch with NumPy arguments")
     captured = current_graph()
     if captured is not None:
         captured.add(stream, work)
         return COMPLETED
     work(stream)
     event = stream.record()
-    if copies or kernel.options.debug:
+    if waits:
         event.wait()
-    uses = artifact.uses
-    for number, host in enumerate(places.hosts):
-        if host is not None and uses[number].writes:
-            np.copyto(host, places.arrays[number].numpy())
     return event
 
 
 def _work(
     opened: Opened,
     artifact: Artifact,
-    text: FunctionText,
-    passed: list[Passed],
-    arrays: list[Array],
+    kernel: KernelBase,
+    flattened: Words,
     space: tuple[Extent, ...],
     plain: bool,
     shared: int | None,
@@ -162,10 +177,8 @@ def _work(
     axes = grid_axes(len(space))
 
     def run(stream: Stream) -> None:
-        arguments = _flattened(passed, arrays, stream, device.offsets)
-        report = None
-        if artifact.sites:
-            report = Report(opened, artifact, stream, text)
+        arguments = flattened(stream)
+        report = Report(opened, artifact, stream, kernel.text) if artifact.sites else None
         behind = report.arguments(device.offsets) if report is not None else []
         for first, part in parts(grid, opened.info.max_grid):
             opened.driver.launch(
@@ -182,76 +195,29 @@ def _work(
     return run
 
 
-class Report:
-    """What asserts, bounds checks and prints of one launch leave, read once the launch has run."""
-
-    def __init__(self, opened: Opened, artifact: Artifact, stream: Stream, text: FunctionText) -> None:
-        prints = any(site.kind == "print" for site in artifact.sites)
-        self.opened, self.artifact, self.stream, self.text = opened, artifact, stream, text
-        self.allocation = opened.pool.allocate(4 * (REPORT_WORDS + (PRINT_WORDS if prints else 0)))
-        self.memory = self.allocation.used_on(stream.native)
-        self.cells = np.zeros(REPORT_CELLS, np.int64)
-        opened.driver.fill(stream.native, self.memory, 0, bytes(8), self.cells.nbytes)
-
-    def arguments(self, offsets: bool) -> list[Memory | int]:
-        return [self.memory, 0] if offsets else [self.memory.address]
-
-    def ask(self) -> None:
-        """Read the cells behind the launch; whoever waits next looks at them."""
-        self.opened.driver.copy_out(self.stream.native, self.cells, self.memory, 0)
-        self.stream._add_finisher(self.look)
-
-    def look(self) -> None:
-        """Write what was printed, raise what failed."""
-        words = int(self.cells.view(np.uint32)[REPORT_PRINTED])
-        if words:
-            self._print(words)
-        if self.cells[0]:
-            error = failure(self.artifact.sites[int(self.cells[0]) - 1], self.cells)
-            place(error, self.text)
-            raise error.with_traceback(at_kernel_line(error))
-
-    def _print(self, asked: int) -> None:
-        kept = np.zeros(min(asked, PRINT_WORDS), np.uint32)
-        driver = self.opened.driver
-        driver.copy_out(self.stream.native, kept, self.memory, 4 * REPORT_WORDS)
-        driver.wait(driver.record(self.stream.native))
-        at = 0
-        while at < asked:
-            site = self.artifact.sites[int(kept[at])] if at < kept.size else None
-            size = 1 + 2 * len(site.dtypes) if site is not None else 0
-            if site is None or at + size > kept.size:
-                sys.stderr.write(
-                    f"pykern: `{self.artifact.kernel}` printed more than is kept; the rest is lost\n"
-                )
-                return
-            pairs = kept[at + 1 : at + size].astype(np.int64)
-            values = [int(low | high << 32) for low, high in zip(pairs[::2], pairs[1::2], strict=True)]
-            sys.stdout.write(printed(site, values))
-            at += size
-
-
 # -- arguments -------------------------------------------------------------------------------------
 
 
-def _flattened(
-    passed: list[Passed], arrays: list[Array], stream: Stream, offsets: bool
-) -> list[Memory | int]:
-    found: list[Memory | int] = []
-    there = iter(arrays)
-    for item in passed:
-        cells = iter(item.cells)
-        for spec in _leaves(item.parameter.spec):
-            if isinstance(spec, ScalarSpec):
-                found.append(next(cells))
-                continue
-            array = next(there)
-            memory = array._allocation.used_on(stream.native)
-            next(cells)  # the address
-            found += [memory, array.offset // array.itemsize] if offsets else [memory.address + array.offset]
-            rest = spec.rank * (1 if spec.layout == "C" else 2)
-            found += itertools.islice(cells, rest)
-    return found
+def _flattened(passed: list[Passed], arrays: list[Array], artifact: Artifact) -> Words:
+    """The arguments in the order of `pykern.abi`, once the stream is known."""
+    assert artifact.device is not None
+    offsets = artifact.device.offsets
+
+    def flattened(stream: Stream) -> list[Memory | int]:
+        found: list[Memory | int] = []
+        there = iter(arrays)
+        for item in passed:
+            cells = iter(item.cells)
+            for spec in _leaves(item.parameter.spec):
+                if isinstance(spec, ScalarSpec):
+                    found.append(next(cells))
+                    continue
+                found += array_words(next(there), stream, offsets)
+                for _ in range(array_slots(spec.rank, spec.layout)):
+                    next(cells)
+        return found
+
+    return flattened
 
 
 def _leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:

@@ -43,6 +43,7 @@ class Launcher:
         self.kernel = kernel
         self.variants: dict[KernelSource, Variant] = {}
         self.artifacts: dict[KernelSource, Artifact] = {}
+        self.known: dict[Any, tuple[Artifact, Any]] = {}
         self.installed: list[Variant] = []
 
     def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:

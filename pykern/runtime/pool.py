@@ -61,6 +61,11 @@ class Allocation:
         return self._block.memory
 
     @property
+    def borrowed(self) -> bool:
+        """Whether the memory is somebody else's, who may hand it out again."""
+        return self._block.foreign is not None
+
+    @property
     def place(self) -> int:
         """Where it begins: an address, or, where the device has none, a number far from all others."""
         return self.memory.address or self._block.place

@@ -487,3 +487,57 @@ def test_array_programs_are_not_captured():
 
     with pk.graph(), pytest.raises(pk.LaunchError, match="an array program cannot be captured"):
         double(np.ones(3))
+
+
+# -- the short way ---------------------------------------------------------------------------------
+
+SCALE = 2.0
+
+
+@pk.kernel
+def scaled(z, x, a):
+    i = pk.index()
+    z[i] = x[i] * SCALE + a
+
+
+@over_gpus
+def test_repeated_launches_look_at_each_call(device, rng, monkeypatch):
+    """Lengths, strides, offsets, dtypes, scalars and captured values are those of the call, not of the first."""
+    x = rng.random(400)
+    a, z = pk.array(x, device=device), pk.zeros(400, pk.f64, device=device)
+    b, w = pk.array(x.astype(np.float32), device=device), pk.zeros(400, pk.f32, device=device)
+    for number in range(6):
+        part = [np.s_[:100], np.s_[7:399], np.s_[::3], np.s_[::-2], np.s_[::3], np.s_[300:]][number]
+        n = x[part].size
+        scaled(z[part], a[part], number * 1.5, ndrange=n)
+        np.testing.assert_allclose(z.numpy()[part], x[part] * SCALE + number * 1.5)
+        scaled(w[part], b[part], np.float32(number), ndrange=n)
+        np.testing.assert_allclose(w.numpy()[part], x[part] * SCALE + number, rtol=1e-6)
+        scaled(z[part], a[part], number, ndrange=range(0, n, 2))
+        np.testing.assert_allclose(z.numpy()[part][::2], (x[part] * SCALE + number)[::2])
+    monkeypatch.setitem(globals(), "SCALE", -3.0)
+    scaled(z, a, 1.0, ndrange=400)
+    np.testing.assert_allclose(z.numpy(), x * -3 + 1)
+    z.free()
+    with pytest.raises(pk.UsedAfterFree):
+        scaled(z, a, 1.0, ndrange=400)
+
+
+def test_repeated_launches_still_refuse(null):
+    z, x = pk.zeros(100, pk.f32, device="null:0"), pk.zeros(100, pk.f32, device="null:0")
+    for _ in range(3):
+        scaled(z, x, 1.0, ndrange=100)
+    with pytest.raises(pk.LaunchError, match="overlap in part"):
+        scaled(z[1:], z[:-1], 1.0, ndrange=99)
+    saxpy(z, x, pk.zeros_like(x), 1, ndrange=100)
+    with pytest.raises(pk.LaunchError, match="more than 64 bits"):
+        saxpy(z, x, pk.zeros_like(x), 1 << 70, ndrange=100)
+    with pytest.raises(pk.DeviceError, match="null:1"):
+        scaled(z, pk.zeros(100, pk.f32, device="null:1"), 1.0, ndrange=100)
+    host = np.zeros(100, np.float32)
+    host.flags.writeable = False
+    borrowed = pk.from_pointer(host.ctypes.data, 100, pk.f32, "null:0", host)
+    borrowed._allocation.readonly = True
+    with pytest.raises(pk.LaunchError, match="read-only"):
+        scaled(borrowed, x, 1.0, ndrange=100)
+    assert len(null.launches) == 4
