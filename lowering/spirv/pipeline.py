@@ -45,7 +45,7 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
             ExpandMath(
                 library=False, fused=not flavour.vulkan
             ),  # accurate to 2 ulp everywhere; drivers' own functions are not
-            ExpandArithmetic(remainder=flavour.vulkan),  # what the functions were made of
+            ExpandArithmetic(vulkan=flavour.vulkan),  # what the functions were made of
             KeepBf16AsBits(),  # what is left of bf16 only travels
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             Upstream("expand-strided-metadata,lower-affine"),
