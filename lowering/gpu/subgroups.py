@@ -177,11 +177,12 @@ def _reduce_group(lanes: _Lanes, op: ir.Operation) -> ir.Value:
         for other in found[1:]:
             value = combine(kind, value, other)
         return value
-    there = _below(lanes.lane, index_constant(count))
-    place = arith.SelectOp(there, lanes.lane, index_constant(0)).result
-    found = memref.LoadOp(cells, [place]).result
+    stretch = 1 << (count - 1).bit_length()  # every stretch of lanes reads all cells: all get the result
+    cell = arith.RemUIOp(lanes.lane, index_constant(stretch)).result
+    there = _below(cell, index_constant(count))
+    found = memref.LoadOp(cells, [arith.SelectOp(there, cell, index_constant(0)).result]).result
     value = arith.SelectOp(there, found, neutral(kind, value.type)).result
-    return lanes.butterfly(kind, value, 1 << (count - 1).bit_length())
+    return lanes.butterfly(kind, value, stretch)
 
 
 def _scan(lanes: _Lanes, op: ir.Operation) -> ir.Value:

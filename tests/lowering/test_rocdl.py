@@ -14,7 +14,6 @@ from pykern.lowering.rocdl.occupancy import occupancy, resident_groups
 from pykern.lowering.rocdl.options import parse
 from tests.lowering.kernels import BINARY, CASES, UNARY, Case, function, vector
 
-
 TESTED = (
     "gfx942",
     "gfx1100",
