@@ -187,6 +187,25 @@ def test_gradient_of_layernorm(rng, shape, dtype):
         close(a, b, dtype, 32)
 
 
+def test_a_comparison_needed_in_two_passes(rng):
+    """The gradient of a maximum of what took work to compute: which element it was is asked twice."""
+
+    @pk.jit
+    def steep(x, y):
+        z = pk.tanh(x) * y + x
+        return z - z.max(axis=1)[:, None] * x
+
+    x, y, ct = (rng.standard_normal((20, 100)) for _ in range(3))
+    t = np.tanh(x)
+    z = t * y + x
+    flowing = ct.copy()
+    flowing[np.arange(20), z.argmax(axis=1)] -= (ct * x).sum(axis=1)
+    expected = flowing * ((1 - t * t) * y + 1) - ct * z.max(axis=1, keepdims=True), flowing * t
+    _, pull = pk.vjp(steep, x, y)
+    for found, wanted in zip(pull(ct), expected, strict=True):
+        close(found, wanted, "float64", 32)
+
+
 def test_sums_of_columns_add_to_what_is_there(rng):
     @pk.jit
     def counted(x):

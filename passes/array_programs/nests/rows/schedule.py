@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mlir import ir
+
 from pykern.passes.array_programs.nests.rows.ops import Kind
 from pykern.passes.array_programs.nests.rows.values import Computed, Given, Graph, Reduced, Value, Write
 
@@ -87,7 +89,7 @@ class Scheduler:
         return own + sum(self.costs[v] for v in value.operands)
 
     def _is_cheap(self, value: Value) -> bool:
-        return self.costs[value] <= CHEAP
+        return self.costs[value] <= CHEAP or not _has_bytes(value)
 
     def _fill(self, passes: list[Pass]) -> dict[Value, int]:
         """Lists what each pass needs. What an earlier one had to compute is loaded, unless it is cheap."""
@@ -119,3 +121,11 @@ class Scheduler:
                 if id(write) in places and places[id(write)] < number and write.access.root in roots:
                     late[id(write)] = number
         return late
+
+
+def _has_bytes(value: Value) -> bool:
+    """Whether memory can hold it: truth values are computed again from what they compare."""
+    if not isinstance(value, Computed):
+        return True
+    kind = value.op.results[0].type
+    return isinstance(kind, ir.FloatType) or (isinstance(kind, ir.IntegerType) and kind.width >= 8)
