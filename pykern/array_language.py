@@ -32,26 +32,25 @@ def _dtype(dtype: Any) -> Any:
     return dtype.numpy if isinstance(dtype, DType) else dtype
 
 
-def _filled(shape: Any, value: Any, dtype: Any, device: Any) -> Any:
-    """A new array: NumPy's, or a `pk.Array` where a device is asked for. None leaves elements unset."""
+def _made(name: str, device: Any, *args: Any) -> Any:
+    """A new array: NumPy's, or a `pk.Array` where a device is asked for."""
     from pykern import array_making
 
     place = array_making.elsewhere(device)
-    if place is not None:
-        if value is None:
-            return array_making.empty(shape, dtype, device=place)
-        return array_making.full(shape, value, dtype, device=place)
-    return (
-        _numpy().empty(shape, _dtype(dtype)) if value is None else _numpy().full(shape, value, _dtype(dtype))
-    )
+    maker = _numpy() if place is None else array_making
+    *given, dtype = args
+    keywords = {} if place is None else {"device": place}
+    return getattr(maker, name)(*given, dtype=_dtype(dtype), **keywords)
 
 
-def _like(x: Any, value: Any, dtype: Any, device: Any) -> Any:
-    home = x.device if device is None and getattr(x, "__pykern_array__", False) else device
-    numpy = _numpy()
-    if home is None and not isinstance(x, numpy.ndarray):
-        x = numpy.asarray(x)
-    return _filled(x.shape, value, x.dtype if dtype is None else dtype, home)
+def _like(name: str, x: Any, device: Any, *args: Any) -> Any:
+    """A new array like `x`, and on the device of `x` where none is asked for."""
+    *given, dtype = args
+    if device is None and getattr(x, "__pykern_array__", False):
+        device = x.device
+    if device is None:
+        return getattr(_numpy(), f"{name}_like")(x, *given, dtype=_dtype(dtype))
+    return _made(name, device, x.shape, *given, x.dtype if dtype is None else dtype)
 
 
 # -- reductions -----------------------------------------------------------------------------------
@@ -211,49 +210,49 @@ def pad(x: Any, pad_width: Any) -> Any:
 @_builtin
 def zeros(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
     """An array of zeros: NumPy's, or a `pk.Array` where a device is asked for."""
-    return _filled(shape, 0, dtype, device)
+    return _made("zeros", device, shape, dtype)
 
 
 @_builtin
 def ones(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
     """An array of ones: NumPy's, or a `pk.Array` where a device is asked for."""
-    return _filled(shape, 1, dtype, device)
+    return _made("ones", device, shape, dtype)
 
 
 @_builtin
 def empty(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
     """An array whose elements are not set: NumPy's, or a `pk.Array` where a device is asked for."""
-    return _filled(shape, None, dtype, device)
+    return _made("empty", device, shape, dtype)
 
 
 @_builtin
 def full(shape: Any, value: Any, dtype: Any = None, device: Any = None) -> Any:
     """An array that holds `value` everywhere: NumPy's, or a `pk.Array` where a device is asked for."""
-    return _filled(shape, value, dtype, device)
+    return _made("full", device, shape, value, dtype)
 
 
 @_builtin
 def zeros_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
     """Zeros in the shape and dtype of `x`, and where it lives."""
-    return _like(x, 0, dtype, device)
+    return _like("zeros", x, device, dtype)
 
 
 @_builtin
 def ones_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
     """Ones in the shape and dtype of `x`, and where it lives."""
-    return _like(x, 1, dtype, device)
+    return _like("ones", x, device, dtype)
 
 
 @_builtin
 def empty_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
     """An array in the shape and dtype of `x`, where it lives, whose elements are not set."""
-    return _like(x, None, dtype, device)
+    return _like("empty", x, device, dtype)
 
 
 @_builtin
 def full_like(x: Any, value: Any, dtype: Any = None, device: Any = None) -> Any:
     """`value` everywhere, in the shape and dtype of `x`, and where it lives."""
-    return _like(x, value, dtype, device)
+    return _like("full", x, device, value, dtype)
 
 
 @_builtin

@@ -39,6 +39,16 @@ def empty(shape: Any, dtype: Any = np.float64, device: Any = None) -> Array:
     return Array(opened.pool.allocate(nbytes), lengths, kind)
 
 
+def zeros(shape: Any, dtype: Any = np.float64, device: Any = None) -> Array:
+    """An array of zeros."""
+    return full(shape, 0, np.float64 if dtype is None else dtype, device)
+
+
+def ones(shape: Any, dtype: Any = np.float64, device: Any = None) -> Array:
+    """An array of ones."""
+    return full(shape, 1, np.float64 if dtype is None else dtype, device)
+
+
 def full(shape: Any, value: Any, dtype: Any = None, device: Any = None) -> Array:
     """An array that holds `value` everywhere; its dtype is the value's where none is given."""
     made = empty(shape, np.asarray(value).dtype if dtype is None else dtype, device)

@@ -142,6 +142,10 @@ def test_new_arrays(device):
         assert pk.array([1.0]).device.name == device
         assert isinstance(pk.zeros(3), np.ndarray) == (device == "cpu")
     assert isinstance(pk.zeros(3), np.ndarray)
+    assert pk.zeros(3, None).dtype == pk.zeros(3, None, device=device).dtype == np.float64
+    assert pk.zeros_like(np.asfortranarray(np.ones((3, 4)))).flags.f_contiguous
+    assert pk.ones_like(np.zeros(3, np.int8), device=device).dtype == np.int8
+    assert pk.copy(pk.ones(3, device=device)).tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("wrong", [np.complex64, "U5", object, np.longdouble])

@@ -221,6 +221,31 @@ def test_arrays_choose_before_a_block_does(null):
     assert len(null.launches) == 1
 
 
+def test_a_block_is_seen_by_calls_that_are_compiled(null):
+    """The compiled CPython entry of the CPU is in place, and steps aside inside of the block only."""
+    z = np.zeros((3, 3), np.float32)
+    for _ in range(3):
+        mark(z, ndrange=(3, 3))
+    before = z.copy()
+    with pk.device("null:0"):
+        mark(z, ndrange=(3, 3))
+    assert len(null.launches) == 1
+    np.testing.assert_array_equal(z, before)  # the null device runs nothing
+    mark(z, ndrange=(3, 3))
+    assert (z != before).any() and len(null.launches) == 1
+
+
+def test_arrays_on_the_cpu_are_programs_arguments(rng):
+    @pk.jit
+    def double(x):
+        return x * 2
+
+    x = rng.random(5)
+    np.testing.assert_array_equal(double(pk.asarray(x, device="cpu")), x * 2)
+    with pytest.raises(pk.DeviceError, match="`x` lies on null:0"):
+        double(pk.array(x, device="null:0"))
+
+
 def test_arrays_on_the_cpu_launch_like_numpys(rng):
     x, y = rng.random((2, 9)).astype(np.float32)
     z = pk.zeros(9, pk.f32, device="cpu")

@@ -57,6 +57,16 @@ def test_every_kind_is_there_or_says_why_not():
             assert f"{kind}:0" in [d.name for d in pk.devices()]
 
 
+def test_required_devices_fail_instead_of_being_skipped(need_device, monkeypatch):
+    monkeypatch.setattr(registry, "found", lambda kind: Missing(kind, "nobody built it", ""))
+    monkeypatch.delenv("PYKERN_TEST_REQUIRE", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="no rocm device: nobody built it"):
+        need_device("rocm:0")
+    monkeypatch.setenv("PYKERN_TEST_REQUIRE", "vulkan,rocm")
+    with pytest.raises(pytest.fail.Exception, match="asks for it: no rocm device: nobody built it"):
+        need_device("rocm:0")
+
+
 def in_new_process(program: str, **environment: str) -> str:
     return run(sys.executable, "-c", program, cwd=ROOT, environment={**os.environ, **environment}).strip()
 
