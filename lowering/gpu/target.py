@@ -10,9 +10,7 @@ from mlir import ir
 from pykern.artifact import DeviceCode, Stage
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import ARGUMENTS, FlattenMemory
-from pykern.lowering.gpu.huge_angles import ReduceHugeAngles
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
-from pykern.lowering.gpu.library import ExpandLibrary
 from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.outline import OutlineKernels
 from pykern.lowering.gpu.pointers import SHARED_BYTES, LowerToPointers
@@ -27,7 +25,6 @@ from pykern.passes.registry import register
 register(
     CallIntrinsics,
     CheckLimits,
-    ExpandLibrary,
     FlattenMemory,
     LowerCollectives,
     LowerDeviceReports,
@@ -35,7 +32,6 @@ register(
     LowerToPointers,
     OutlineKernels,
     PlaceWorkItems,
-    ReduceHugeAngles,
     SplitGuards,
 )
 

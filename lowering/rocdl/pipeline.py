@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import FlattenMemory
-from pykern.lowering.gpu.huge_angles import ReduceHugeAngles
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
-from pykern.lowering.gpu.library import ExpandLibrary
 from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.outline import OutlineKernels
 from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, LowerToPointers
@@ -17,11 +15,13 @@ from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import MAX_GROUP, Chip
 from pykern.lowering.rocdl.options import RocdlOptions
+from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vector_math.expand_library import ExpandLibrary
 
 PRIVATE = 5
 """Address space of the memory of a work-item."""
@@ -44,9 +44,9 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
             Upstream("int-range-optimizations,canonicalize,cse"),
             NarrowIndices(versions=False, everywhere=True),  # while indices are arith
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
-            ExpandLibrary(),  # in terms of math ops
-            ExpandMath(),  # after f16 and bf16 have become f32; no device library is needed
-            ReduceHugeAngles(),  # which it leaves to the C library
+            ExpandLibrary(),  # in terms of math ops: no device library is needed
+            ExpandMath(library=False),  # after f16 and bf16 have become f32
+            ExpandRemainder(),  # which the functions are made of too
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             ExpandIntegerPower(),
             Upstream("arith-expand"),  # divisions that round up or down

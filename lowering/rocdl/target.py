@@ -21,11 +21,12 @@ from pykern.lowering.rocdl.metadata import kernel_metadata
 from pykern.lowering.rocdl.occupancy import occupancy, resident_groups
 from pykern.lowering.rocdl.options import parse
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
+from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
 from pykern.source import KernelSource
 
-register(DescribeKernels)
+register(DescribeKernels, ExpandRemainder)
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:

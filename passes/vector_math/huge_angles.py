@@ -24,8 +24,7 @@ from pykern.passes.vector_math.pi_reduction import MODERATE
 FUNCTION = "kern.huge_angle"
 LANES = (2, 4, 8, 16)
 """Lengths of vectors that LLVM may ask for."""
-WHICH = {"sin": 0, "cos": 1, "tan": 2}
-"""The second argument of `FUNCTION`."""
+_WHICH = {"sin": 0, "cos": 1, "tan": 2}
 _MEMORY = ("other", "argMem", "inaccessibleMem", "errnoMem", "targetMem0", "targetMem1")
 
 
@@ -78,7 +77,7 @@ def _call(name: str, argument: ir.Value) -> ir.Value:
     if given != wide:
         argument = arith.ExtFOp(wide, argument).result
     kind = ir.IntegerType.get_signless(32)
-    which = arith.ConstantOp(kind, ir.IntegerAttr.get(kind, WHICH[name])).result
+    which = arith.ConstantOp(kind, ir.IntegerAttr.get(kind, _WHICH[name])).result
     callee = ir.FlatSymbolRefAttr.get(FUNCTION)
     result = llvm.CallOp(wide, [argument, which], [], [], callee=callee).results[0]
     return result if given == wide else arith.TruncFOp(given, result).result
@@ -118,7 +117,7 @@ def _scalar_form() -> str:
     variants = f'["vector-function-abi-variant", "{variants}"]'
     return f"""
     llvm.func internal @{FUNCTION}(%x: f64, %which: i32) -> f64 {_attributes(variants)} {{
-      llvm.switch %which : i32, ^tan [{WHICH["sin"]}: ^sin, {WHICH["cos"]}: ^cos]
+      llvm.switch %which : i32, ^tan [{_WHICH["sin"]}: ^sin, {_WHICH["cos"]}: ^cos]
     ^sin:
       %s = llvm.intr.sin(%x) : (f64) -> f64
       llvm.return %s : f64

@@ -35,7 +35,7 @@ def remainder(x: Real, y: Real) -> Real:
     small = b < 2.0 * x.format.least_normal  # there half of b may be rounded
     over = select(small, (rest + rest) - b, rest - half) > 0.0
     rest = select(over, rest - b, rest)
-    again = select(small, (rest + rest) - b, rest - half) >= 0.0
+    again = over & (select(small, (rest + rest) - b, rest - half) >= 0.0)  # one half stays: 0 is even
     rest = select(again, rest - b, rest)
     rest = select(rest.equals(0.0), 0.0, rest).with_sign(x.sign())
     return select(x.is_nan() | y.is_nan() | b.equals(0.0) | a.equals(math.inf), math.nan, rest)

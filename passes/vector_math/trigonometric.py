@@ -66,17 +66,6 @@ def _cos(x: Real) -> Real:
     return _by_quadrant(sine, cosine, quadrant + 1)
 
 
-def of_quadrant(name: str, x: Real, r: Real, tail: Real, quadrant: Whole) -> Real:
-    """The function `name` of x, an f64 whose absolute value is ``r + tail + quadrant pi/2``."""
-    sine, cosine = _sine(r, _SIN[F64], tail), _cosine(r, _COS[F64], tail)
-    if name == "cos":
-        return _by_quadrant(sine, cosine, quadrant + 1)
-    result = _by_quadrant(sine, cosine, quadrant)
-    if name == "tan":
-        result = result / _by_quadrant(sine, cosine, quadrant + 1)
-    return result.with_sign(x.sign())
-
-
 def _by_quadrant(sine: Real, cosine: Real, quadrant: Whole) -> Real:
     """sin of ``r + quadrant pi/2``."""
     chosen = select((quadrant & 1).compare("==", 0), sine, cosine)

@@ -6,9 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from pykern.lowering.gpu.huge_angles import ReduceHugeAngles
-from pykern.lowering.gpu.library import ExpandLibrary
+from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vector_math.expand_library import ExpandLibrary
 from tests.passes.jit import Compiled
 
 mpmath.mp.prec = 1300
@@ -33,7 +33,7 @@ def compiled(call: str, kind: str, arity: int) -> Compiled:
       }}
       return
     }}"""
-    return Compiled(text, (ExpandLibrary(), ExpandMath(), ReduceHugeAngles()))
+    return Compiled(text, (ExpandLibrary(), ExpandMath(library=False), ExpandRemainder()))
 
 
 def run(call: str, dtype: type, *inputs: np.ndarray) -> np.ndarray:
