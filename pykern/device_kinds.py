@@ -14,13 +14,13 @@ import numpy as np
 from pykern.arguments import scalar_bits
 from pykern.array import Array
 from pykern.index_space import Extent
+from pykern.runtime.driver import Memory
 from pykern.types import ArrayAnnotation, IntentAnnotation, static
 
 if TYPE_CHECKING:
     from pykern.artifact import Artifact
     from pykern.kernel import KernelBase
     from pykern.launch import Launcher
-    from pykern.runtime.driver import Memory
     from pykern.runtime.registry import Opened
     from pykern.stream import Stream
 
@@ -80,12 +80,17 @@ def known_words(kernel: KernelBase, values: list[tuple[str, Any]], artifact: Art
 
 
 def array_words(array: Array, stream: Stream, offsets: bool) -> list[Memory | int]:
-    """An array as arguments: its memory or address, lengths and, where it is not dense, strides."""
+    """An array as arguments: its memory, lengths and, where it is not dense, strides.
+
+    Where there are no offsets the memory begins at the array.
+    """
     memory = array._allocation.used_on(stream.native)
     _, first, lengths = _described(array)
     if offsets:
         return [memory, first, *lengths]
-    return [memory.address + array.offset, *lengths]
+    if array.offset:
+        memory = Memory(memory.handle, memory.nbytes - array.offset, memory.address + array.offset)
+    return [memory, *lengths]
 
 
 def _described(array: Array) -> tuple[Any, int, tuple[int, ...]]:

@@ -187,7 +187,7 @@ def _work(
                 [*arguments, *words, *first[:axes], *behind],
                 part,
                 group,
-                (shared or 0) + device.shared_bytes,
+                shared or 0,
             )
         if report is not None:
             report.ask()

@@ -34,7 +34,7 @@ class Report:
         opened.driver.fill(stream.native, self.memory, 0, bytes(8), self.cells.nbytes)
 
     def arguments(self, offsets: bool) -> list[Memory | int]:
-        return [self.memory, 0] if offsets else [self.memory.address]
+        return [self.memory, 0] if offsets else [self.memory]
 
     def ask(self) -> None:
         """Read the cells behind the launch; whoever waits next looks at them."""

@@ -112,7 +112,11 @@ class Driver(Protocol):
         group: tuple[int, int, int],
         shared_bytes: int,
     ) -> None:
-        """`arguments` in the order of `DeviceCode.arguments`; grid and group count along x, y, z."""
+        """`arguments` in the order of `DeviceCode.arguments`; grid and group count along x, y, z.
+
+        `shared_bytes` is what the launch adds to the code's own. Where the code knows no offsets, a memory
+        may begin inside of an allocated one: then only its `address` and `handle` tell.
+        """
         ...
 
     def record(self, stream: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +60,15 @@ def add_to(x: pk.In[pk.f32[:]], z: pk.InOut[pk.f32[:]]):
     z[i] += x[i]
 
 
+SCALE = 2.0
+
+
+@pk.kernel
+def scaled(z, x, a):
+    i = pk.index()
+    z[i] = x[i] * SCALE + a
+
+
 class Weights(NamedTuple):
     left: object
     factor: float
@@ -100,6 +110,30 @@ def test_arguments_are_memory_and_words(null):
     assert launch.group == (group, 1, 1) and launch.grid == (-(-900 // group), 1, 1)
     kinds = tuple("memory" if isinstance(a, Memory) else "word" for a in launch.arguments)
     assert launch.artifact.device is not None and launch.artifact.device.arguments == kinds
+
+
+def test_code_that_knows_no_offsets_gets_addresses(monkeypatch):
+    """What CUDA's and HIP's drivers are told; nothing runs."""
+    opened = registry.opened("null:1")
+    monkeypatch.setattr(opened, "info", replace(opened.info, target="nvvm:sm_80"))
+    opened.driver.launches.clear()
+    z, x, y = (pk.zeros((1000, 2), pk.f64, device="null:1") for _ in range(3))
+    for _ in range(2):  # the long way, and the short one
+        scaled(z[10:, 1], x[::-1, 0], 2.0, ndrange=900)
+    check(y[5:, 0], ndrange=900)
+    pk.synchronize("null:1")
+    *pair, last = opened.driver.launches
+    for launch in pair:
+        kinds = tuple("memory" if isinstance(a, Memory) else "word" for a in launch.arguments)
+        assert launch.artifact.device.arguments == kinds and not launch.artifact.device.offsets
+        told = [a.address if isinstance(a, Memory) else a for a in launch.arguments]
+        assert told == [
+            z.memory.address + 10 * 16 + 8, 990, 2,
+            x.memory.address + 999 * 16, 1000, -2,
+            int(np.float64(2).view(np.int64)), 900, 0,
+        ]  # fmt: skip
+    kinds = tuple("memory" if isinstance(a, Memory) else "word" for a in last.arguments)
+    assert last.artifact.device.arguments == kinds and isinstance(last.arguments[-1], Memory)
 
 
 def test_groups_and_axes(null):
@@ -281,8 +315,6 @@ def test_arguments_that_overlap():
 
 def test_a_dtype_that_a_device_has_not(monkeypatch):
     opened = registry.opened("null:1")
-    from dataclasses import replace
-
     monkeypatch.setattr(opened, "info", replace(opened.info, dtypes=frozenset({"f32", "i32"})))
     z = pk.zeros(8, pk.f64, device="null:1")
     with pytest.raises(
@@ -334,8 +366,6 @@ def test_four_dimensions(device):
 @over_gpus
 def test_cut_launches_are_one(device, monkeypatch):
     opened = registry.opened(device)
-    from dataclasses import replace
-
     monkeypatch.setattr(opened, "info", replace(opened.info, max_grid=(2, 3, 2)))
     shape = (3, 4, 50, 60)
     z = pk.zeros(shape, pk.f32, device=device)
@@ -515,14 +545,6 @@ def test_array_programs_are_not_captured():
 
 
 # -- the short way ---------------------------------------------------------------------------------
-
-SCALE = 2.0
-
-
-@pk.kernel
-def scaled(z, x, a):
-    i = pk.index()
-    z[i] = x[i] * SCALE + a
 
 
 @over_gpus
