@@ -20,6 +20,7 @@ from pykern.passes.autodiff.raised.reverse import Reverse
 from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.drop_stop_gradient import DropStopGradient
 from pykern.passes.expand_fp8 import ExpandFp8
+from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
@@ -28,6 +29,7 @@ from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vector_math.expand_library import ExpandLibrary
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.streams import VectorizeStreams
 
@@ -36,6 +38,8 @@ OWN: tuple[type[Pass], ...] = (
     CheckBounds,
     DropStopGradient,
     ExpandFp8,
+    ExpandIntegerPower,
+    ExpandLibrary,
     ExpandMath,
     ExpandNdrange,
     Forward,
