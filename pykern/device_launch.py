@@ -53,7 +53,7 @@ class Places:
 
     def __call__(self, name: str, value: Any) -> np.ndarray | None:
         """The geometry of an array on the device; None for what is no array."""
-        if isinstance(value, Array):
+        if isinstance(value, Array) and value.device_name != "cpu":
             self.arrays.append(value)
             self.hosts.append(None)
         elif (host := is_array(name, value)) is None:
@@ -76,7 +76,7 @@ class Places:
     def _copy(self, name: str, host: np.ndarray) -> Array:
         if not self.may_copy:
             raise DeviceError(
-                f"`{name}` is a NumPy array, which lives on cpu, and other arguments live on {self.device}",
+                f"`{name}` lives on cpu, and other arguments live on {self.device}",
                 hint=f"move it: pk.asarray({name}, device={self.device!r}); or say device={self.device!r} "
                 "in the launch: then it is copied there and back",
             )

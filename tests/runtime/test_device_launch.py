@@ -239,7 +239,7 @@ def test_devices_do_not_mix():
         (lambda: saxpy(on_0, on_1, on_0, 1.0, ndrange=8), "`z` lives on null:0, and `x` on null:1"),
         (lambda: saxpy(on_0, on_0, on_0, 1.0, ndrange=8, device="null:1"), "null:0, .* asked for on null:1"),
         (lambda: saxpy(on_0, on_0, on_0, 1.0, ndrange=8, device="cpu"), "null:0, and the launch is asked for on cpu"),
-        (lambda: saxpy(on_0, host, on_0, 1.0, ndrange=8), "`x` is a NumPy array, which lives on cpu, .* null:0"),
+        (lambda: saxpy(on_0, host, on_0, 1.0, ndrange=8), "`x` lives on cpu, and other arguments live on null:0"),
         (lambda: saxpy(on_0, on_0, on_0, 1.0, ndrange=8, stream=pk.Stream("null:1")), "null:0, .* null:1"),
         (lambda: weighted(on_0, Weights(on_0, 1.0, on_1), ndrange=8), r"`z` lives on null:0, and `w\.right` on null:1"),
     ]  # fmt: skip
@@ -396,6 +396,9 @@ def test_numpys_arrays_are_copied_there_and_back(device, rng):
     with pk.device(device):
         saxpy(x, x, y, np.float32(2), ndrange=501)  # one and the same view stays one
     np.testing.assert_allclose(x, z[::-1, 1], rtol=1e-6)
+    here = pk.zeros(501, pk.f32, device="cpu")
+    saxpy(here, pk.asarray(x, device="cpu"), y, np.float32(2), ndrange=501, device=device)
+    np.testing.assert_allclose(here.numpy(), 2 * x + y, rtol=1e-6)
     on_device = pk.array(y, device=device)
     saxpy(z[:, 0], on_device, y, np.float32(1), ndrange=501, device=device)
     np.testing.assert_allclose(z[:, 0], 2 * y, rtol=1e-6)

@@ -21,6 +21,12 @@ def test_cpu_and_python_are_always_there():
     assert pk.device("cpu").info.target == "llvm"
 
 
+def test_the_reference_works_on_the_cpus_arrays():
+    assert registry.opened("python") is registry.opened("cpu")
+    assert pk.zeros(3, device="python").device.name == "cpu"
+    assert pk.memory_stats("python") == pk.memory_stats("cpu")
+
+
 def test_null_is_for_tests_and_not_listed():
     assert "null:0" not in [d.name for d in pk.devices()]
     assert pk.device("null:1").name == "null:1"
