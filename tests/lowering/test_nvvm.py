@@ -162,6 +162,17 @@ def test_a_barrier_that_some_miss():
     assert "a barrier inside a branch" in error.reason and "pk.barrier()" in line_of(error)
 
 
+def test_a_derivative():
+    @pk.kernel
+    def cube(out, x):
+        i = pk.index()
+        out[i] = pk.exp(x[i]) ** 3
+
+    both = pk.Dup(vector("f32"), vector("f32"))
+    gradient = pk.autodiff(cube, level="direct").lower(both, both, ndrange="n", target="nvvm:sm_80")
+    assert gradient.compile().resources["spill_bytes"] == 0
+
+
 # -- instructions ---------------------------------------------------------------------------------
 
 
