@@ -89,7 +89,7 @@ def is_array(name: str, value: Any) -> Any | None:
         return value.numpy() if value.device_name == "cpu" else value
     if hasattr(value, "__dlpack__"):
         return _from_dlpack(name, value) if value.__dlpack_device__()[0] == _DLPACK_CPU else value
-    return value if hasattr(value, "__cuda_array_interface__") else None
+    return value if hasattr(type(value), "__cuda_array_interface__") else None
 
 
 def is_on_cpu(name: str, value: Any) -> np.ndarray | None:
@@ -122,6 +122,8 @@ def homes(values: list[tuple[str, Any]]) -> dict[str, str]:
             where, number = value.__dlpack_device__()
             if where in _DLPACK_DEVICES:
                 found[name] = f"{_DLPACK_DEVICES[where]}:{number}"
+        elif hasattr(kind, "__cuda_array_interface__"):  # of the type: asking the value may raise
+            found[name] = "cuda:0"
         elif (fields := _fields(value)) is not None:
             found |= homes([(f"{name}.{inner}", item) for inner, item in fields])
     return found

@@ -8,6 +8,7 @@ device give NumPy arrays, which are the CPU's own (`pykern.array_language`); wit
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,10 +89,10 @@ def from_dlpack(x: Any, device: Any = None) -> Array:
     """
     if isinstance(x, Array):
         found = x
-    elif hasattr(x, "__cuda_array_interface__"):
-        found = _of_cuda(x)
-    elif hasattr(x, "__dlpack__") and x.__dlpack_device__()[0] == 1:
-        found = _of_numpy(np.from_dlpack(x))
+    elif hasattr(x, "__dlpack__") and x.__dlpack_device__()[0] == 1:  # kDLCPU
+        found = _of_numpy(_told(x, lambda: np.from_dlpack(x)))
+    elif hasattr(type(x), "__cuda_array_interface__"):
+        found = _of_cuda(x, _told(x, lambda: x.__cuda_array_interface__))
     else:
         raise KernelTypeError(f"a {type(x).__name__} gives no view of its memory through DLPack")
     return found if device is None else found.to(device)
@@ -145,15 +146,22 @@ def _of_numpy(x: np.ndarray) -> Array:
     return made
 
 
-def _of_cuda(x: Any) -> Array:
-    """torch tells the ordinal, as CuPy and numba do; `device` of others is taken for the first."""
-    told = x.__cuda_array_interface__
-    number = getattr(getattr(x, "device", None), "index", None) or getattr(
-        getattr(x, "device", None), "id", 0
-    )
+def _told(x: Any, ask: Callable[[], Any]) -> Any:
+    """What a library tells of its array. Raises `KernelTypeError` with its reason where it does not."""
+    try:
+        return ask()
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise KernelTypeError(
+            f"a {type(x).__name__} gives no view of its memory: {error}",
+            hint="detach it from a gradient graph, or convert it",
+        ) from None
+
+
+def _of_cuda(x: Any, told: dict[str, Any]) -> Array:
     address, readonly = told["data"]
-    name = f"cuda:{number or 0}"
-    made = from_pointer(address, told["shape"], np.dtype(told["typestr"]), name, x, told.get("strides"))
+    number = x.__dlpack_device__()[1] if hasattr(x, "__dlpack_device__") else 0
+    name, kind = f"cuda:{number}", np.dtype(told["typestr"])
+    made = from_pointer(address, told["shape"], kind, name, x, told.get("strides"))
     made._allocation.readonly = readonly
     return made
 

@@ -285,6 +285,29 @@ def test_from_dlpack_takes_torch_and_refuses_lists():
         pk.from_dlpack([1])
 
 
+class OnGpu:
+    """What a library's array on an NVIDIA GPU looks like from outside."""
+
+    def __init__(self, number=None):
+        if number is not None:
+            self.__dlpack__ = self.__dlpack_device__ = lambda: (2, number)
+
+    @property
+    def __cuda_array_interface__(self):
+        raise RuntimeError("it requires a gradient")
+
+
+def test_arrays_on_gpus_are_recognised():
+    from pykern.arguments import homes
+
+    assert homes([("x", OnGpu(3)), ("y", (OnGpu(), 1.0)), ("z", np.ones(3))]) == {
+        "x": "cuda:3",
+        "y.0": "cuda:0",
+    }
+    with pytest.raises(pk.KernelTypeError, match="gives no view of its memory: it requires a gradient"):
+        pk.from_dlpack(OnGpu(0))
+
+
 def test_from_pointer_keeps_its_owner(rng):
     x = rng.random((3, 4))
     owner = type("Owner", (), {})()
