@@ -152,11 +152,11 @@ class _Splitter:
     def _for_all(self, op: ir.Operation, mask: _Mask, segment: list[ir.Operation]) -> bool:
         """Whether everybody may run `op`: it is the same for the whole group and nothing guards it.
 
-        Loads and divisions only below the launch's own guard: there the group has somebody who runs them.
+        Loads, and divisions by what is not known, only below the launch's own guard: there the group has somebody who runs them.
         """
         if op.regions or not self.uniform.all_uniform(op.results):
             return False
-        risky = op.name == "memref.load" or op.name.startswith(DIVISIONS)
+        risky = op.name == "memref.load" or (op.name.startswith(DIVISIONS) and not _divides_safely(op))
         if not op.name.startswith(("arith.", "math.")) and op.name not in ("memref.load", "memref.dim"):
             return False
         if risky and mask.depth > 1:
@@ -273,6 +273,11 @@ def _carried(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
 def _condition_of(loop: ir.Operation) -> ir.Value:
     test = loop.regions[0].blocks[0]
     return test.operations[len(test.operations) - 1].operands[0]
+
+
+def _divides_safely(op: ir.Operation) -> bool:
+    """By a constant that no number cannot be divided by."""
+    return kernels.is_constant(op.operands[1]) not in (None, 0, -1)
 
 
 def _is_guard(op: ir.Operation) -> bool:

@@ -9,14 +9,15 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, math
 
+from pykern.lowering.spirv.bit_counts import leading_zeros, ones
 from pykern.passes.expand_remainder import real_remainder
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import is_constant, named, replace
+from pykern.passes.kernels import index_constant, is_constant, named, replace
 
 
 @dataclass(frozen=True)
 class ExpandArithmetic(Pass):
-    """Write out math.trunc, remainders, conversions between bf16 and f64, and compares of widened integers.
+    """Write out math.trunc, counts of bits, remainders, conversions between bf16 and f64, and compares of widened integers.
 
     In:  scalars. Out: trunc as the floor of the size with the sign put back; the remainder of integers
          through the quotient (upstream's is wrong where the divisor is the smallest integer); bf16 by way of
@@ -84,6 +85,13 @@ def _to_odd(x: ir.Value) -> ir.Value:
     return arith.BitcastOp(f32, changed).result
 
 
+def _truth_as_index(op: ir.Operation) -> ir.Value | None:
+    truth = op.operands[0]
+    if truth.type != ir.IntegerType.get_signless(1):
+        return None
+    return arith.SelectOp(truth, index_constant(1), index_constant(0)).result
+
+
 _SIGNED = ("eq", "ne", "slt", "sle", "sgt", "sge")
 
 
@@ -111,10 +119,13 @@ def _before_sign_extension(value: ir.Value) -> ir.Value | None:
 
 _RULES: dict[str, Callable[[ir.Operation], ir.Value | None]] = {
     "math.trunc": _trunc,
+    "math.ctpop": ones,
+    "math.ctlz": leading_zeros,
     "arith.remsi": _remainder,
     "arith.extf": _widen,
     "arith.truncf": _narrow,
     "arith.cmpi": _compare,
+    "arith.index_castui": _truth_as_index,
 }
 
 
