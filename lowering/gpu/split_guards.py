@@ -152,7 +152,8 @@ class _Splitter:
     def _for_all(self, op: ir.Operation, mask: _Mask, segment: list[ir.Operation]) -> bool:
         """Whether everybody may run `op`: it is the same for the whole group and nothing guards it.
 
-        Loads, and divisions by what is not known, only below the launch's own guard: there the group has somebody who runs them.
+        Loads, and divisions by what is not known, only below the launch's own guard: there the group has
+        somebody who runs them.
         """
         if op.regions or not self.uniform.all_uniform(op.results):
             return False

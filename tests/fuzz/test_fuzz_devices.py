@@ -1,0 +1,48 @@
+"""Random programs on every GPU-like device found, against the reference device.
+
+``PYKERN_FUZZ=N`` runs N / 100 modules of three programs and as many kernels with groups and barriers, on each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests.fuzz.groups import GroupKernel
+from tests.fuzz.modules import module
+from tests.fuzz.test_fuzz import load
+
+SEEDS = range(max(4, int(os.environ.get("PYKERN_FUZZ", "2000")) // 100))
+
+
+@pytest.mark.parametrize("kind", ["opencl", "vulkan", "cuda", "rocm"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_programs(kind: str, seed: int, tmp_path: Path, need_device: Callable[[str], str]) -> None:
+    device = need_device(kind)
+    fuzzed = module(Random(seed), 3)
+    run = load(fuzzed.text, tmp_path).run
+    there, python = (fuzzed.launch(run, where) for where in (device, "python"))
+    for got, wanted in zip(there, python, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("kind", ["opencl", "vulkan", "cuda", "rocm"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_groups_with_barriers(
+    kind: str, seed: int, tmp_path: Path, need_device: Callable[[str], str]
+) -> None:
+    device = need_device(kind)
+    kernel = GroupKernel(Random(seed))
+    run = load(kernel.text(), tmp_path).run
+    n = int(np.prod(kernel.ndrange))
+    outs = []
+    for where in (device, "python"):
+        out = np.zeros(n, np.int64)
+        run(out, np.arange(n) * 5 % 31, 5, 37, ndrange=kernel.ndrange, device=where)
+        outs.append(out)
+    np.testing.assert_array_equal(*outs)
