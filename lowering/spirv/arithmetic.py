@@ -17,7 +17,7 @@ from pykern.passes.kernels import index_constant, is_constant, named, replace
 
 @dataclass(frozen=True)
 class ExpandArithmetic(Pass):
-    """Write out math.trunc, counts of bits, remainders, conversions between bf16 and f64, and compares of widened integers.
+    """Write out math.trunc, counts of bits, remainders, bf16 to and from f64, and compares of widened integers.
 
     In:  scalars. Out: trunc as the floor of the size with the sign put back; the remainder of integers
          through the quotient (upstream's is wrong where the divisor is the smallest integer); bf16 by way of
