@@ -20,8 +20,12 @@ from pykern.errors import KernelError, PassError
 from pykern.lowering.llvm import target as _cpu  # noqa: F401  registers the CPU's passes
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.program import target as _programs  # noqa: F401  and those of array programs
+from pykern.lowering.nvvm import options as nvvm_options
 from pykern.lowering.nvvm import target as _nvidia  # noqa: F401  and those all GPUs share, and NVIDIA's
+from pykern.lowering.nvvm.pipeline import nvvm_pipeline
+from pykern.lowering.rocdl import options as rocdl_options
 from pykern.lowering.rocdl import target as _amd  # noqa: F401
+from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.lowering.spirv import target as _spirv  # noqa: F401
 from pykern.passes.framework import Pipeline, Upstream, run_pass, verify
 from pykern.passes.pipelines import kern_pipeline
@@ -60,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", nargs="?", default="-", help="MLIR text; - reads standard input")
     parser.add_argument("--pass-pipeline", help="passes as builtin.module(...)")
-    parser.add_argument("--target", help="run the whole pipeline of a target: llvm")
+    parser.add_argument("--target", help="run the whole pipeline of a target: llvm, nvvm:sm_90a, …")
     parser.add_argument("--split-input-file", action="store_true", help="cut the input at // -----")
     parser.add_argument(
         "--verify-diagnostics", action="store_true", help="check // expected-error {{...}} comments"
@@ -93,11 +97,21 @@ def _pipeline(chosen: argparse.Namespace, rest: list[str]) -> Pipeline:
         else:
             steps.append(_upstream(name, options))
     if chosen.target:
-        if chosen.target != "llvm":
-            raise PassError(f"no target `{chosen.target}`", hint="there is `llvm`, the CPU")
-        options_ = KernelOptions()
-        steps += [*kern_pipeline(options_), *cpu_pipeline(options_)]
+        steps += [*kern_pipeline(KernelOptions()), *_target_pipeline(chosen.target)]
     return Pipeline(tuple(steps))
+
+
+def _target_pipeline(target: str) -> Pipeline:
+    family = target.split(":")[0]
+    if family == "llvm":
+        return cpu_pipeline(KernelOptions())
+    if family == "nvvm":
+        return nvvm_pipeline(*nvvm_options.parse(target))
+    if family == "rocdl":
+        return rocdl_pipeline(*rocdl_options.parse(target))
+    raise PassError(
+        f"no target `{target}`", hint="there are `llvm`, the CPU, `nvvm:…` and `rocdl:…`, e.g. nvvm:sm_90a"
+    )
 
 
 def _upstream(name: str, options: str) -> Upstream:

@@ -10,7 +10,10 @@ import pykern as pk
 from pykern.errors import TargetError
 from pykern.lowering.nvvm.chips import CHIPS
 from pykern.lowering.nvvm.occupancy import occupancy, resident_groups
+from pykern.lowering.nvvm.options import parse
+from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import ptxas
+from pykern.passes.registry import parse_pipeline
 from tests.lowering.kernels import (
     BINARY,
     CASES,
@@ -81,6 +84,12 @@ def test_ptx_is_given_where_there_is_no_assembler(monkeypatch):
     assert compiled.artifact.device.format == "ptx"
     assert compiled.binary.decode() == compiled.asm() and ".visible .entry kern_doubled" in compiled.asm()
     assert "registers" not in compiled.resources
+
+
+def test_the_pipeline_is_its_text():
+    for target in ("nvvm:sm_75", "nvvm:sm_90a+aligned"):
+        text = str(nvvm_pipeline(*parse(target)))
+        assert str(parse_pipeline(text)) == text
 
 
 def test_launch_facts():

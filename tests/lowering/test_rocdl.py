@@ -12,6 +12,8 @@ from pykern.lowering.rocdl.chips import CHIPS
 from pykern.lowering.rocdl.metadata import kernel_metadata
 from pykern.lowering.rocdl.occupancy import occupancy, resident_groups
 from pykern.lowering.rocdl.options import parse
+from pykern.lowering.rocdl.pipeline import rocdl_pipeline
+from pykern.passes.registry import parse_pipeline
 from tests.lowering.kernels import BINARY, CASES, UNARY, Case, function, vector
 
 TESTED = (
@@ -44,6 +46,12 @@ def test_functions(name, kind):
     case = Case(function(name), (vector(kind),) * (3 if name in BINARY else 2), "n")
     resources = case.compile("rocdl:gfx942").resources
     assert resources["vgpr_spills"] == resources["stack_bytes"] == 0
+
+
+def test_the_pipeline_is_its_text():
+    for target in ("rocdl:gfx90a", "rocdl:gfx1100+cumode+aligned"):
+        text = str(rocdl_pipeline(*parse(target)))
+        assert str(parse_pipeline(text)) == text
 
 
 def test_launch_facts():
