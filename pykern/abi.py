@@ -74,6 +74,9 @@ def array_slots(rank: int, layout: str) -> int:
 #   lengths, and, where the layout is "strided", its strides in elements; a scalar its bits, as in a
 #   slot; a static nothing;
 #   where the launch sizes shared memory, its bytes;
+#   where the launch brings a tape (`DeviceCode.tape`): its memory as an array of i64 with two lengths, words a
+#   work-item and work-items; the number of the work-item that is the first in it; and, where words are
+#   counted, an array of one i32, which begins as 0 and is the most words needed where they do not fit;
 #   per ndrange dimension the count and, unless the range is plain, start and step;
 #   per grid axis (x, y, z as far as used) the number of the first group;
 #   where the kernel has sites, the memory of the report (and its offset, 0).

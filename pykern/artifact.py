@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pykern.lineage import Lineage
 from pykern.locations import SourceSpan
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The IR after one pass: `ms` is the time the pass took, `kind` is "mlir", "llvm" or "asm"."""
+    """The IR after one pass: `ms` is the time the pass took, `kind` is "mlir", "llvm" or "asm".
+
+    `lineage` tells where each line comes from, where that was asked for.
+    """
 
     name: str
     text: str
     ms: float
     kind: str = "mlir"
+    lineage: Lineage | None = None
 
 
 @dataclass(frozen=True)
@@ -65,13 +70,25 @@ class ProgramLayout:
 
 
 @dataclass(frozen=True)
+class TapeUse:
+    """The tape that a launch brings for a derivative.
+
+    `words` is what each work-item needs, 0 where launches have to count it; `told` tells whether the
+    lengths and scalars of a launch decide it, so that what one launch counted holds for the next.
+    """
+
+    words: int
+    told: bool
+
+
+@dataclass(frozen=True)
 class DeviceCode:
     """What launching code on a GPU-like device takes beside its binary.
 
     `format` is "spirv", "ptx", "cubin" or "hsaco". `arguments` holds "memory" or "word" for each argument
     of the kernel, in the order of `pykern.abi`; `offsets` tells whether every memory is followed by
     the word that holds its offset. `shared_bytes` is the static shared memory of a group;
-    `dynamic_shared` tells whether the launch adds to it.
+    `dynamic_shared` tells whether the launch adds to it; `tape` is there where it brings one.
     """
 
     format: str
@@ -79,6 +96,7 @@ class DeviceCode:
     offsets: bool = False
     shared_bytes: int = 0
     dynamic_shared: bool = False
+    tape: TapeUse | None = None
 
 
 @dataclass(frozen=True)

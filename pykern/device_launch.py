@@ -23,6 +23,7 @@ from pykern.array_making import from_dlpack
 from pykern.artifact import Artifact
 from pykern.device_kinds import array_words, known_kind, known_words
 from pykern.device_report import Report
+from pykern.device_tape import TapeArguments, TapedLaunch, words_told
 from pykern.errors import DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
 from pykern.index_space import Extent
@@ -34,7 +35,6 @@ from pykern.stream import Stream, checked_stream
 from pykern.types import BY_NAME
 
 if TYPE_CHECKING:
-    from pykern.kernel import KernelBase
     from pykern.launch import Launcher
 
 Triple = tuple[int, int, int]
@@ -104,7 +104,9 @@ def launch(
     found = launcher.known.get(key) if key is not None else None
     if found is not None:
         artifact = found[0]
-        work = _work(opened, artifact, kernel, known_words(kernel, values, artifact), space, plain, shared)
+        words = known_words(kernel, values, artifact)
+        arrays = [value for _, value in values if type(value) is Array]
+        work = _work(launcher, opened, artifact, arrays, words, space, plain, shared)
         return _start(work, stream, kernel.options.debug)
     places = Places(opened.name, may_copy)
     passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
@@ -117,7 +119,7 @@ def launch(
     if key is not None:
         launcher.known[key] = artifact, kernel.captured()[0]  # kept: the key holds its address
     words = _flattened(passed, places.arrays, artifact)
-    work = _work(opened, artifact, kernel, words, space, plain, shared)
+    work = _work(launcher, opened, artifact, places.arrays, words, space, plain, shared)
     copied_back = [
         (host, array)
         for host, array, use in zip(places.hosts, places.arrays, artifact.uses, strict=True)
@@ -148,9 +150,10 @@ def _start(work: Callable[[Stream], None] | None, stream: Stream, waits: bool) -
 
 
 def _work(
+    launcher: Launcher,
     opened: Opened,
     artifact: Artifact,
-    kernel: KernelBase,
+    arrays: list[Array],
     flattened: Words,
     space: tuple[Extent, ...],
     plain: bool,
@@ -171,26 +174,35 @@ def _work(
             f"that {opened.name} has in one",
             hint="give a smaller workgroup=",
         )
-    words = [] if shared is None else [shared]
+    sizes = [] if shared is None else [shared]
+    words: list[int] = []
     for extent in space:
         words += [extent.count] if plain else [extent.count, extent.start, extent.step]
     axes = grid_axes(len(space))
 
     def run(stream: Stream) -> None:
         arguments = flattened(stream)
-        report = Report(opened, artifact, stream, kernel.text) if artifact.sites else None
-        behind = report.arguments(device.offsets) if report is not None else []
-        for first, part in parts(grid, opened.info.max_grid):
-            opened.driver.launch(
-                stream.native,
-                code,
-                [*arguments, *words, *first[:axes], *behind],
-                part,
-                group,
-                shared or 0,
-            )
-        if report is not None:
-            report.ask()
+
+        def attempt(tape: TapeArguments, most: Triple) -> Callable[[], None]:
+            report = Report(opened, artifact, stream, launcher.kernel.text) if artifact.sites else None
+            behind = report.arguments(device.offsets) if report is not None else []
+            for first, part in parts(grid, most):
+                opened.driver.launch(
+                    stream.native,
+                    code,
+                    [*arguments, *sizes, *tape(first), *words, *first[:axes], *behind],
+                    part,
+                    group,
+                    shared or 0,
+                )
+            return report.ask if report is not None else lambda: None
+
+        if device.tape is None:
+            attempt(lambda first: [], opened.info.max_grid)()
+            return
+        written = [array for array, use in zip(arrays, artifact.uses, strict=True) if use.writes]
+        key = artifact.key, opened.name, words_told(device.tape, device, arguments, words)
+        TapedLaunch(opened, stream, device, grid, group, written, launcher.tapes, key).run(attempt)
 
     return run
 

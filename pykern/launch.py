@@ -44,6 +44,7 @@ class Launcher:
         self.variants: dict[KernelSource, Variant] = {}
         self.artifacts: dict[KernelSource, Artifact] = {}
         self.known: dict[Any, tuple[Artifact, Any]] = {}
+        self.tapes: dict[Any, int] = {}
         self.installed: list[Variant] = []
 
     def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:

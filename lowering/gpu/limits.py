@@ -15,12 +15,11 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
 
 DIFFERENT_GROUPS_HINT = "choose a smaller `workgroup=`"
-TAPES = ("kern.push", "kern.pop")
 
 
 @dataclass(frozen=True)
 class CheckLimits(Pass):
-    """Refuse groups and shared memory that the chip does not have, and ops that need a heap.
+    """Refuse groups and shared memory that the chip does not have.
 
     In:  flat kernels with buffers of kern. Out: the same.
     """
@@ -36,12 +35,6 @@ class CheckLimits(Pass):
         for kernel in kernels.kernels(module):
             self._check_group(kernel)
             self._check_shared(kernel)
-            for op in named(kernel, *TAPES):
-                raise TargetError(
-                    f"{self.chip} has no memory that grows, which this derivative keeps values in",
-                    span_of(op.location),
-                    "loops whose length is known, or `level='raised'`, need none",
-                )
 
     def _check_group(self, kernel: ir.Operation) -> None:
         size = kernels.integers(kernel, "kern.workgroup")

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from mlir import ir
 
-from pykern.artifact import DeviceCode, Stage
+from pykern.artifact import DeviceCode, Stage, TapeUse
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import ARGUMENTS, FlattenMemory
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
@@ -17,6 +17,7 @@ from pykern.lowering.gpu.pointers import SHARED_BYTES, LowerToPointers
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
+from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes, tape_use
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.passes import kernels
 from pykern.passes.kernels import find
@@ -28,9 +29,11 @@ register(
     FlattenMemory,
     LowerCollectives,
     LowerDeviceReports,
+    LowerDeviceTapes,
     LowerSubgroups,
     LowerToPointers,
     OutlineKernels,
+    PlaceTapes,
     PlaceWorkItems,
     SplitGuards,
 )
@@ -44,6 +47,10 @@ class Record(Protocol):
     def __call__(self, stage: Stage) -> None: ...
 
     def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None: ...
+
+    def watch(self, module: ir.Module) -> None: ...
+
+    def before_code(self, op: ir.Operation) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,7 @@ class CodeFacts:
     arguments: tuple[str, ...]
     workgroup: tuple[int, ...]
     shared_bytes: int
+    tape: TapeUse | None = None
 
 
 def code_facts(device: ir.Operation) -> CodeFacts:
@@ -76,4 +84,5 @@ def code_facts(device: ir.Operation) -> CodeFacts:
         arguments,
         kernels.integers(entry, "kern.workgroup") or (),
         ir.IntegerAttr(entry.attributes[SHARED_BYTES]).value,
+        tape_use(entry),
     )

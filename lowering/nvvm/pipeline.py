@@ -11,6 +11,7 @@ from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, LowerToPointers
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
+from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.nvvm.chips import MAX_DEPTH, MAX_GROUP, STATIC_SHARED, SUBGROUP, Chip
 from pykern.lowering.nvvm.library import CallLibdevice
@@ -26,8 +27,10 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
     return Pipeline(
         (
             ExpandFp8(),  # everything below sees bytes
+            PlaceTapes(),  # its ids are work-items' places
             PlaceWorkItems(subgroup_size=SUBGROUP),
             SplitGuards(),  # while guards are still marked
+            LowerDeviceTapes(),  # a push is one op until here
             LowerSubgroups(subgroup_size=SUBGROUP, redux=chip.redux),  # after everybody reaches them
             LowerCollectives(),  # barriers
             Upstream("canonicalize,cse,loop-invariant-code-motion"),

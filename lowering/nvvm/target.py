@@ -35,6 +35,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     device = find(module.operation, lambda op: op.name == "gpu.module")[0]
     check_lowered(device, ("llvm.", "nvvm."), chip.name)
     facts = code_facts(device)
+    record.before_code(module.operation)
     started = time.perf_counter()
     ptx = to_ptx(module)
     record.add("ptx", ptx, started, "asm")
@@ -50,7 +51,11 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         binary, form = code.binary, "cubin"
         resources |= _measured(chip, code, math.prod(facts.workgroup), facts.shared_bytes)
     described = DeviceCode(
-        form, facts.arguments, shared_bytes=facts.shared_bytes, dynamic_shared=source.launch.shared
+        form,
+        facts.arguments,
+        shared_bytes=facts.shared_bytes,
+        dynamic_shared=source.launch.shared,
+        tape=facts.tape,
     )
     return KernelBinary(
         binary, facts.symbol, facts.workgroup, described, resources | {"binary_bytes": len(binary)}

@@ -11,6 +11,7 @@ from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, LowerToPointers
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
+from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import MAX_GROUP, Chip
@@ -32,8 +33,10 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
     return Pipeline(
         (
             ExpandFp8(),  # everything below sees bytes
+            PlaceTapes(),  # its ids are work-items' places
             PlaceWorkItems(subgroup_size=chip.subgroup_size),
             SplitGuards(),  # while guards are still marked
+            LowerDeviceTapes(),  # a push is one op until here
             LowerSubgroups(subgroup_size=chip.subgroup_size),  # after everybody reaches them
             LowerCollectives(),  # barriers
             Upstream("canonicalize,cse,loop-invariant-code-motion"),

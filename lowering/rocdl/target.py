@@ -36,6 +36,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     device = find(module.operation, lambda op: op.name == "gpu.module")[0]
     check_lowered(device, ("llvm.", "rocdl."), chip.name)
     facts = code_facts(device)
+    record.before_code(module.operation)
     started = time.perf_counter()
     text = llvm_dialect.translate_module_to_llvmir(device)
     record.add("llvm-translate", text, started, "llvm")
@@ -46,7 +47,11 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         record(Stage(name, body, elapsed, kind))
     resources = _resources(chip, code.binary, facts.symbol, math.prod(facts.workgroup))
     described = DeviceCode(
-        "hsaco", facts.arguments, shared_bytes=facts.shared_bytes, dynamic_shared=source.launch.shared
+        "hsaco",
+        facts.arguments,
+        shared_bytes=facts.shared_bytes,
+        dynamic_shared=source.launch.shared,
+        tape=facts.tape,
     )
     return KernelBinary(code.binary, facts.symbol, facts.workgroup, described, resources)
 

@@ -7,6 +7,7 @@ from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.outline import OutlineKernels
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
+from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.entry_points import MarkEntryPoints
@@ -26,8 +27,10 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
     return Pipeline(
         (
             ExpandFp8(),  # everything below sees bytes
+            PlaceTapes(),  # its ids are work-items' places
             PlaceWorkItems(),
             SplitGuards(),  # while guards are still marked
+            LowerDeviceTapes(),  # a push is one op until here
             LowerCollectives(),  # after everybody reaches them
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             LowerDeviceReports(),  # it adds the last argument

@@ -11,6 +11,7 @@ from mlir import ir
 
 from pykern.artifact import DeviceCode
 from pykern.lowering.gpu.flat_memory import ARGUMENTS
+from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, Record
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.binary import assemble, prepare
@@ -38,8 +39,8 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     workgroup = kernels.integers(entry, "kern.workgroup") or ()
     dynamic = source.launch.shared
     started = time.perf_counter()
-    binary, text = assemble(module, flavour)
+    binary, text = assemble(module, flavour, record.before_code)
     record.add("spirv-assemble", text if record.texts else "", started)
     symbol = ir.StringAttr(entry.attributes["sym_name"]).value
-    code = DeviceCode("spirv", arguments, offsets=True, dynamic_shared=dynamic)
+    code = DeviceCode("spirv", arguments, offsets=True, dynamic_shared=dynamic, tape=tape_use(entry))
     return KernelBinary(binary, symbol, workgroup, code, {"binary_bytes": len(binary)})

@@ -12,12 +12,22 @@ from base64 import b64decode, b64encode
 from dataclasses import fields
 from typing import Any
 
-from pykern.artifact import ArgumentUse, Artifact, DeviceCode, ProgramLayout, ResultSpec, Site, Stage
+from pykern.artifact import ArgumentUse, Artifact, DeviceCode, ProgramLayout, ResultSpec, Site, Stage, TapeUse
 from pykern.locations import SourceSpan
 
 _CLASSES: dict[str, Any] = {
     cls.__name__: cls
-    for cls in (Artifact, ArgumentUse, DeviceCode, ProgramLayout, ResultSpec, Site, Stage, SourceSpan)
+    for cls in (
+        Artifact,
+        ArgumentUse,
+        DeviceCode,
+        ProgramLayout,
+        ResultSpec,
+        Site,
+        SourceSpan,
+        Stage,
+        TapeUse,
+    )
 }
 
 

@@ -1,0 +1,79 @@
+"""How many words a work-item pushes: as a number, or what decides it.
+
+Comes in: a kernel with `kern.push`. Goes out: an upper bound where all loops around pushes have constant
+lengths; and whether loops and branches around pushes follow from the launch's words alone.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from pykern.passes import kernels
+from pykern.passes.kernels import is_constant, named
+
+PUSH = "kern.push"
+_IDS = ("kern.global_id", "kern.local_id", "kern.group_id", "kern.group_size", "kern.num_groups", "kern.ndrange",
+        "kern.local_linear_id", "kern.subgroup_size", "kern.subgroup_id", "kern.lane_id")  # fmt: skip
+
+
+def known_words(kernel: ir.Operation) -> int | None:
+    """The most words that a work-item has on its tape; None where that depends on values."""
+    return _in_block(kernels.body(kernel))
+
+
+def _in_block(block: ir.Block) -> int | None:
+    total = 0
+    for op in (o.operation for o in block.operations):
+        words = _in_op(op)
+        if words is None:
+            return None
+        total += words
+    return total
+
+
+def _in_op(op: ir.Operation) -> int | None:
+    if op.name == PUSH:
+        return 1
+    if not op.regions or not named(op, PUSH):
+        return 0
+    inner = [_in_block(block) for region in op.regions for block in region.blocks]
+    sizes = [words for words in inner if words is not None]
+    if len(sizes) < len(inner):
+        return None
+    if op.name == "scf.if":
+        return max(sizes)
+    bounds = [is_constant(v) for v in list(op.operands)[:3]] if op.name == "scf.for" else [None]
+    numbers = [n for n in bounds if n is not None]
+    if len(numbers) < len(bounds):
+        return None
+    lower, upper, step = numbers
+    return max(0, -(-(upper - lower) // step)) * sizes[0]
+
+
+def told_by_words(kernel: ir.Operation) -> bool:
+    """Whether launches with the same lengths and scalars push the same, whatever is in the arrays."""
+    for push in named(kernel, PUSH):
+        parent = push.parent
+        while parent is not None and parent.operation != kernel:
+            op = parent.operation
+            deciding = {"scf.for": 3, "scf.if": 1}.get(op.name)
+            if deciding is None or not all(_follows(v, kernel) for v in list(op.operands)[:deciding]):
+                return False
+            parent = op.parent
+    return True
+
+
+def _follows(value: ir.Value, kernel: ir.Operation) -> bool:
+    """Whether a value is made of scalars, lengths, ids and counters of such loops alone."""
+    if isinstance(value.owner, ir.Block):
+        holder = value.owner.owner.operation
+        if holder == kernel:
+            return not isinstance(value.type, ir.MemRefType)
+        counter = holder.name == "scf.for" and ir.BlockArgument(value).arg_number == 0
+        return counter and all(_follows(v, kernel) for v in list(holder.operands)[:3])
+    op = value.owner.operation
+    if op.name in _IDS:
+        return True
+    if op.name == "memref.dim":
+        return isinstance(op.operands[0].owner, ir.Block) and _follows(op.operands[1], kernel)
+    return op.name.startswith("arith.") and not op.regions and all(_follows(v, kernel) for v in op.operands)
