@@ -48,6 +48,10 @@ class Record(Protocol):
 
     def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None: ...
 
+    def watch(self, module: ir.Module) -> None: ...
+
+    def before_code(self, op: ir.Operation) -> None: ...
+
 
 EXPORTS = ("pk_init", "pk_run", "pk_entry")
 
@@ -71,6 +75,7 @@ def lower(
     symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
     workgroup = kernels.integers(kernel, "kern.workgroup") or ()
     started = time.perf_counter()
+    record.before_code(module.operation)
     text = translate(module)
     record.add("llvm-translate", text, started, "llvm")
     launcher = launcher_text(source, symbol)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mlir import ir
 from mlir.dialects import gpu
 
@@ -15,8 +17,10 @@ def prepare(module: ir.Module, flavour: Flavour) -> None:
     module.operation.attributes["spirv.target_env"] = ir.Attribute.parse(flavour.environment)
 
 
-def assemble(module: ir.Module, flavour: Flavour) -> tuple[bytes, str]:
-    """The binary, and the text of the module that it was made from."""
+def assemble(
+    module: ir.Module, flavour: Flavour, look: Callable[[ir.Operation], None] = lambda op: None
+) -> tuple[bytes, str]:
+    """The binary, and the text of the module that it was made from, which `look` gets."""
     context = module.context
     converted = find(module.operation, lambda op: op.name == "spirv.module")[0]
     environment = flavour.environment
@@ -29,7 +33,9 @@ def assemble(module: ir.Module, flavour: Flavour) -> tuple[bytes, str]:
     passes = "gpu.module(spirv.module(spirv-lower-abi-attrs,spirv-update-vce))"
     run_pass(Upstream(passes), whole)
     _add_wide_atomics(find(whole.operation, lambda op: op.name == "spirv.module")[0])
-    text = str(find(whole.operation, lambda op: op.name == "spirv.module")[0])
+    last = find(whole.operation, lambda op: op.name == "spirv.module")[0]
+    look(last)
+    text = str(last)
     run_pass(Upstream("gpu-module-to-binary"), whole)
     binary = find(whole.operation, lambda op: op.name == "gpu.binary")[0]
     return gpu.ObjectAttr(ir.ArrayAttr(binary.attributes["objects"])[0]).object, text

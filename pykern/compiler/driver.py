@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 import importlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
 from mlir import ir
 
@@ -56,16 +58,25 @@ class Recorder:
         elapsed = (time.perf_counter() - started) * 1e3
         self.stages.append(Stage(name, text if self.texts else "", elapsed, kind))
 
+    def watch(self, module: ir.Module) -> None:
+        """The module whose stages are going to be recorded."""
+
+    def before_code(self, op: ir.Operation) -> None:
+        """`op` is the last MLIR; its code is made next."""
+
 
 def compile_source(
-    source: KernelSource | ProgramSource, *, keep_stages: bool = False, passes: Passes = ()
+    source: KernelSource | ProgramSource,
+    *,
+    keep_stages: bool | Literal["lineage"] = False,
+    passes: Passes = (),
 ) -> Artifact:
     """Compile for `source.target`. `passes` run on the kern stage.
 
+    The stages are kept where that is asked for, and with ``"lineage"`` where each of their lines comes from.
     Raises the errors of `pykern.errors`, located in the user's source.
     """
-    with _context(), ir.Location.unknown():
-        record = Recorder(keep_stages)
+    with _recorder(keep_stages) as record, _context(), ir.Location.unknown():
         if isinstance(source, ProgramSource):
             from pykern.compiler.programs import compile_program  # here: most processes compile kernels
 
@@ -144,12 +155,24 @@ def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> 
     """The kernel on the kern stage, simplified, and after the user's own passes."""
     started = time.perf_counter()
     module = build_module(undifferentiated(source))
+    record.watch(module)
     record.add("kern", str(module) if record.texts else "", started)
     verify(module, "the frontend made invalid IR")
     named = tuple(pass_by_name(name) for name in source.passes)
     users = Pipeline((*named, *(Callback(function=p) for p in passes)))
     (kern_pipeline(source.options, derivative_passes(source)) + users).run(module, record, texts=record.texts)
     return module
+
+
+@contextmanager
+def _recorder(keep_stages: bool | Literal["lineage"]) -> Iterator[Recorder]:
+    if keep_stages == "lineage":
+        from pykern.compiler.lineage import Tracer  # here: it is for those who look
+
+        with Tracer() as tracer:
+            yield tracer
+    else:
+        yield Recorder(keep_stages)
 
 
 @functools.cache

@@ -42,6 +42,10 @@ class Record(Protocol):
 
     def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None: ...
 
+    def watch(self, module: ir.Module) -> None: ...
+
+    def before_code(self, op: ir.Operation) -> None: ...
+
 
 def compile_program(source: ProgramSource, record: Record, passes: Passes = ()) -> Artifact:
     """Compile a program inside the current context. Raises the errors of `pykern.errors`, located."""
@@ -88,6 +92,7 @@ def compile_module(
     """
     started = time.perf_counter()
     module = build()
+    record.watch(module)
     record.add("program", str(module) if record.texts else "", started)
     verify(module, "the frontend made invalid IR")
     transform(module)

@@ -18,7 +18,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pykern.artifact import Artifact
 from pykern.compiler import frames
@@ -90,7 +90,7 @@ class Service:
     def compile(
         self,
         source: KernelSource | ProgramSource,
-        keep_stages: bool = False,
+        keep_stages: bool | Literal["lineage"] = False,
         passes: tuple[Callable[..., object], ...] = (),
     ) -> Artifact:
         """Compile a kernel. Threads that ask for the same one share the work.
@@ -230,7 +230,7 @@ class Service:
     def _compile_in_place(
         self,
         source: KernelSource | ProgramSource,
-        keep_stages: bool,
+        keep_stages: bool | Literal["lineage"],
         passes: tuple[Callable[..., object], ...],
     ) -> Artifact:
         with self._turn:
@@ -271,7 +271,7 @@ class Service:
 class _Request:
     """A kernel to compile. `identity` is by its text: as values, 1, 1.0 and True are equal."""
 
-    def __init__(self, source: KernelSource | ProgramSource, keep_stages: bool) -> None:
+    def __init__(self, source: KernelSource | ProgramSource, keep_stages: bool | Literal["lineage"]) -> None:
         self.source = source
         self.keep_stages = keep_stages
         self.identity = (source.key(""), keep_stages)

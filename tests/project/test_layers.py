@@ -17,6 +17,7 @@ PLAIN_DATA = tuple(
     f"pykern.{name}"
     for name in (
         "errors",
+        "lineage",
         "locations",
         "types",
         "promotion",

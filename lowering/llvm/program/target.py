@@ -88,6 +88,7 @@ def _generate(
     module: ir.Module, launcher: str, result_arguments: tuple[int, ...], scratch: int, record: Record
 ) -> ProgramCode:
     started = time.perf_counter()
+    record.before_code(module.operation)
     text = translate(module)
     record.add("llvm-translate", text, started, "llvm")
     code = generate(text, (launcher,), EXPORTS, texts=record.texts)

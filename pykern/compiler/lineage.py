@@ -1,0 +1,222 @@
+"""Following every op through the passes, back to the line of Python it was written as.
+
+Comes in: the stages of a compilation, one by one, as a `Recorder` gets them. Goes out: the same stages
+with `Stage.lineage`. MLIR's own `snapshot-op-locations` prints the stage and writes the line of each op
+into its location; rewrites hand locations on, so the next snapshot finds the line of the parent there.
+From the last MLIR on, the line table of the debug information takes that part. Read next: `code_lines`.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from pykern.artifact import Stage
+from pykern.compiler.code_lines import CodeLine, read_asm, read_llvm
+from pykern.compiler.driver import Recorder
+from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, Place
+
+TAG = "pykern.stage"
+LAST = "last.mlir"
+
+CARRIERS = frozenset(
+    {
+        "arith.constant", "builtin.module", "builtin.unrealized_conversion_cast", "arith.index_cast",
+        "arith.index_castui", "cf.br", "func.return", "gpu.module", "gpu.module_end", "gpu.return", "index.casts",
+        "index.castu", "llvm.br", "llvm.extractvalue", "llvm.insertvalue", "llvm.mlir.addressof",
+        "llvm.mlir.constant", "llvm.mlir.poison", "llvm.mlir.undef", "llvm.mlir.zero", "llvm.return",
+        "memref.cast", "memref.extract_strided_metadata", "memref.reinterpret_cast", "scf.forall.in_parallel",
+        "scf.reduce", "scf.yield", "spirv.Branch", "spirv.Constant", "spirv.Return", "spirv.Undef",
+        "spirv.mlir.addressof", "spirv.mlir.merge", "spirv.module", "ub.poison", "vector.yield",
+    }
+)  # fmt: skip
+"""Ops that compute nothing: constants, casts that change no bits, descriptors, ends of blocks.
+
+A conversion often gives them the location of whichever op wanted them first: to light them up with
+its line would tell nothing."""
+
+
+@dataclass
+class Origin:
+    """What the location of an op tells: lines in the last stage, and the place in Python."""
+
+    parents: list[int] = field(default_factory=list)
+    own: int = 0
+    python: ir.Location | None = None
+    kept: list[ir.Location] = field(default_factory=list)
+
+
+@dataclass
+class Look:
+    """A stage as a snapshot left it."""
+
+    text: str
+    lineage: Lineage
+
+
+class Tracer(Recorder):
+    """Keeps what each stage left, with its lineage. Close it when the compilation is over."""
+
+    def __init__(self) -> None:
+        super().__init__(texts=True)
+        self._module: ir.Module | None = None
+        self._folder = tempfile.mkdtemp(prefix="pykern-lineage-")
+        self._path = ""
+        self._last: Look | None = None
+        self._code: list[CodeLine] = []
+
+    def close(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Tracer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def watch(self, module: ir.Module) -> None:
+        """The module whose stages are going to be recorded."""
+        self._module = module
+
+    def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None:
+        self(Stage(name, text, (time.perf_counter() - started) * 1e3, kind))
+
+    def __call__(self, stage: Stage) -> None:
+        """Keep a stage; what it leaves is looked at now, before the next pass changes it."""
+        if stage.kind == "mlir" and self._module is not None:
+            look = self._look(self._module.operation) if self._last is None else self._last
+            self._last = None
+            stage = replace(stage, text=look.text, lineage=look.lineage)
+        elif stage.kind in ("llvm", "asm") and stage.text and self._last is not None:
+            stage = self._code_stage(stage)
+        self.stages.append(stage)
+
+    def before_code(self, op: ir.Operation) -> None:
+        """The last look at `op`, whose code is made next: from here on debug information tells the lines."""
+        self._last = self._look(op)
+        self._code = []
+        if not _has_functions_of_llvm(op):
+            return
+        path = os.path.join(self._folder, LAST)
+        _run(op, f"snapshot-op-locations{{filename={path}}}")
+        _run(op, "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}")
+
+    def _look(self, op: ir.Operation) -> Look:
+        # a file of its own: equal locations would be joined, and the parent of an unmoved line lost
+        before, self._path = self._path, os.path.join(self._folder, f"stage{len(self.stages)}.mlir")
+        _run(op, f"snapshot-op-locations{{filename={self._path} tag={TAG}}}")
+        with open(self._path, encoding="utf-8") as file:
+            text = file.read().rstrip("\n")
+        return Look(text, self._read(op, before, len(text.splitlines())))
+
+    def _read(self, root: ir.Operation, before: str, count: int) -> Lineage:
+        files: dict[str, int] = {}
+        kinds = [OTHER] * count
+        parents: list[tuple[int, ...]] = [()] * count
+        places: list[Place | None] = [None] * count
+        ops: collections.Counter[str] = collections.Counter()
+
+        def visit(op: ir.Operation) -> ir.WalkResult:
+            operation = op.operation
+            origin = _origin(operation.location, self._path, before)
+            ops[operation.name] += 1
+            if origin.own:  # ends of blocks that are not printed have no line
+                row = origin.own - 1
+                kinds[row] = PLUMBING if operation.name in CARRIERS else OPERATION
+                parents[row] = tuple(sorted(set(origin.parents)))
+                places[row] = _place(origin.python, files)
+            # what older stages said has served: locations stay short
+            operation.location = ir.Location.fused(origin.kept, context=operation.context)
+            return ir.WalkResult.ADVANCE
+
+        root.walk(visit, ir.WalkOrder.PRE_ORDER)
+        return Lineage(tuple(files), "".join(kinds), tuple(parents), tuple(places), dict(ops))
+
+    def _code_stage(self, stage: Stage) -> Stage:
+        """A stage below MLIR: its lines name lines of the last MLIR."""
+        assert self._last is not None
+        last = self._last.lineage
+        lines = read_llvm(stage.text) if stage.kind == "llvm" else read_asm(stage.text, LAST)
+        before: dict[int, list[int]] = collections.defaultdict(list)
+        for number, line in enumerate(self._code, 1):
+            before[line.origin].append(number)
+        kinds, parents, places = [], [], []
+        for line in lines:
+            row = line.origin - 1
+            known = 0 <= row < len(last.kinds)
+            carrier = line.calling or (known and last.kinds[row] != OPERATION)
+            kinds.append(OTHER if not line.instruction else PLUMBING if carrier else OPERATION)
+            places.append(last.places[row] if known else None)
+            if not known:
+                parents.append(())
+            else:
+                parents.append(tuple(before[line.origin]) if self._code else last.parents[row])
+        ops = collections.Counter(line.instruction for line in lines if line.instruction)
+        self._code = lines
+        lineage = Lineage(last.files, "".join(kinds), tuple(parents), tuple(places), dict(ops))
+        return replace(stage, text="\n".join(line.text for line in lines), lineage=lineage)
+
+
+def _run(op: ir.Operation, pipeline: str) -> None:
+    with op.context:
+        PassManager.parse(f"{op.name}({pipeline})").run(op)
+
+
+def _has_functions_of_llvm(op: ir.Operation) -> bool:
+    found = False
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        found = found or inner.operation.name == "llvm.func"
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _origin(location: ir.Location, stage: str, before: str) -> Origin:
+    """Sort the parts of a location: of this stage's snapshot, of the one before, Python, what else is to be kept."""
+    origin = Origin()
+    for part in location.locations if location.is_a_fused() else [location]:
+        if not _is_snapshot(part):
+            origin.kept.append(part)
+            origin.python = origin.python or _file_location(part)
+            if part.is_a_name():  # a pass marks an op with a name around the location it had
+                origin.parents.extend(_origin(part.child_loc, stage, before).parents)
+        elif part.child_loc.filename == stage:
+            origin.own = part.child_loc.start_line
+            origin.kept.append(part)
+        elif part.child_loc.filename == before:
+            origin.parents.append(part.child_loc.start_line)
+    return origin
+
+
+def _is_snapshot(location: ir.Location) -> bool:
+    return location.is_a_name() and location.name_str == TAG
+
+
+def _file_location(location: ir.Location) -> ir.Location | None:
+    """The innermost place of Python: where a function was inlined, the line inside of it."""
+    if location.is_a_file():
+        return location if location.start_line > 0 else None
+    if location.is_a_name():
+        return None if _is_snapshot(location) else _file_location(location.child_loc)
+    if location.is_a_callsite():
+        return _file_location(location.callee)
+    if location.is_a_fused():
+        return next((f for part in location.locations if (f := _file_location(part)) is not None), None)
+    return None
+
+
+def _place(location: ir.Location | None, files: dict[str, int]) -> Place | None:
+    if location is None:
+        return None
+    file = files.setdefault(location.filename, len(files))
+    return Place(file, location.start_line, location.start_col - 1)
