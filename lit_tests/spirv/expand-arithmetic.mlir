@@ -59,3 +59,25 @@ func.func @left(%x: f32, %y: f32) -> f32 {
   %0 = arith.remf %x, %y : f32
   return %0 : f32
 }
+
+// Counts of bits in pairs, in fours, in bytes, which a product sums.
+
+// CHECK-LABEL: func.func @popcount
+// CHECK: arith.andi %{{.*}}, %{{.*}} : i16
+// CHECK: arith.constant 257 : i16
+// CHECK: arith.muli
+// CHECK: arith.shrui
+// CHECK-NOT: math.ctpop
+func.func @popcount(%x: i16) -> i16 {
+  %0 = math.ctpop %x : i16
+  return %0 : i16
+}
+
+// CHECK-LABEL: func.func @clz
+// CHECK-COUNT-6: arith.ori
+// CHECK-NOT: arith.ori
+// CHECK-NOT: math.ctlz
+func.func @clz(%x: i64) -> i64 {
+  %0 = math.ctlz %x : i64
+  return %0 : i64
+}

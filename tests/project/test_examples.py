@@ -11,12 +11,17 @@ from tests.project.programs import run
 from tests.project.tree import ROOT
 
 SMALL = ["--coarser", "8", "--steps", "60", "--iterations", "40"]
-ARGUMENTS = {"landscape": ["--steps", "40"], "inverse_landscape": SMALL}
+ARGUMENTS = {
+    "landscape": ["--steps", "40"],
+    "inverse_landscape": SMALL,
+    "multi_device": ["--steps", "5", "--enlarge", "1"],
+}
 SAYS = {
     "landscape": "volume conserved to",
     "inverse_landscape": "finite differences agree",
     "histogram": "same as numpy.bincount",
     "tiled_matmul": "same as NumPy",
+    "multi_device": "every device agrees with NumPy",
 }
 
 
