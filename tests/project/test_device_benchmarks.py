@@ -1,0 +1,48 @@
+"""The benchmarks of devices run, on small arrays: what they time is checked against NumPy by themselves."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from tests.project.programs import attempt, run
+from tests.project.tree import ROOT
+
+GPU = ROOT / "benchmarks" / "gpu.py"
+
+
+@pytest.mark.slow
+def test_every_device(tmp_path):
+    program, file = ROOT / "benchmarks" / "devices.py", tmp_path / "out.json"
+    run(sys.executable, program, "--small", "--only", "copy", "--json", file, cwd=tmp_path)
+    found = json.loads(file.read_text())
+    assert [row["name"] for row in found["rows"]] == ["copy, the driver's", "copy"]
+    assert all(set(row["times"]) == set(found["devices"]) for row in found["rows"])
+    assert all(seconds > 0 for row in found["rows"] for seconds in row["times"].values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["opencl:0"], indirect=True)
+def test_a_gpu_by_its_own_clock(device, tmp_path):
+    """The whole way on a device that is here: its tests, times by events, rates."""
+    test, file = "tests/parity/test_kernels.py::test_early_return", tmp_path / "out.json"
+    options = ("--device", device, "--small", "--only", "matmul", "--json", file, "--tests", test)
+    output = run(sys.executable, GPU, *options, cwd=tmp_path)
+    assert "1 passed" in output
+    assert "GFLOP/s" in output
+    rows = json.loads(file.read_text())["rows"]
+    assert [row["name"] for row in rows] == ["matmul, naive", "matmul, shared"]
+    assert all(row["times"]["pykern"] > 0 and row["compile_ms"] > 0 for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["opencl:0"], indirect=True)
+def test_nothing_is_timed_where_no_test_passes(device, tmp_path):
+    status, output, errors = attempt(
+        sys.executable, GPU, "--device", device, "--small", "--tests", "tests/project/tree.py", cwd=tmp_path
+    )
+    assert status == 1
+    assert "nothing is timed" in errors
+    assert "GB/s" not in output
