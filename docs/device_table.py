@@ -1,0 +1,184 @@
+"""Write `devices.md`: what runs on which device, from a run of the suites that are tested on every device.
+
+    python docs/device_table.py [opencl ...]
+
+Comes in: the tests of `device_features.SUITES`, run once a device in a process of its own (a driver that dies takes
+its column with it, not the table). Goes out: `devices.md` beside this file. A device that is not named keeps no
+column of an earlier run: it is "not run".
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from device_features import FEATURES, SUITES, features_of
+
+ROOT = Path(__file__).resolve().parents[1]
+DEVICES = ("cpu", "python", "opencl", "vulkan", "cuda", "rocm")
+Case = dict[str, Any]
+
+
+def main(arguments: list[str]) -> None:
+    if arguments[:1] == ["--record"]:
+        sys.exit(record(arguments[1], Path(arguments[2])))
+    chosen = arguments or DEVICES
+    columns = {device: run(device) if device in chosen else [] for device in DEVICES}
+    (ROOT / "docs" / "devices.md").write_text(page(columns))
+    failed = [case for cases in columns.values() for case in cases if case["outcome"] == "failed"]
+    sys.exit("\n".join(f"failed: {case['id']}" for case in failed))
+
+
+# -- running ---------------------------------------------------------------------------------------
+
+
+def run(device: str) -> list[Case]:
+    """What became of every case of a device; none where there is no such device."""
+    from pykern.runtime import registry
+
+    if not isinstance(registry.found(device), tuple):
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "cases"
+        subprocess.run([sys.executable, __file__, "--record", device, str(file)], cwd=ROOT, check=False)
+        return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def record(device: str, file: Path) -> int:
+    """Run the suites on one device. Each case is a line of `file`, written as it ends."""
+    import pytest
+
+    suites = [str(ROOT / suite) for suite in SUITES]
+    with file.open("w") as lines:
+        return pytest.main(
+            ["-q", "-p", "no:cacheprovider", "--tb=short", *suites], plugins=[Recorder(device, lines)]
+        )
+
+
+class Recorder:
+    """A plugin of pytest that keeps the cases of one device and writes down what becomes of them."""
+
+    def __init__(self, device: str, lines: Any) -> None:
+        self.device, self.lines = device, lines
+        self.cases: dict[str, Case] = {}
+
+    def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
+        mine = [item for item in items if _device_of(item) == self.device]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(mine)])
+        items[:] = mine
+        for item in mine:
+            test = f"{item.path.stem}::{item.originalname}"
+            self.cases[item.nodeid] = {"id": item.nodeid, "test": test, "dtypes": sorted(dtypes_of(item))}
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when != "call" and report.outcome == "passed":
+            return
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+        case = self.cases[report.nodeid] | {"outcome": report.outcome, "reason": reason}
+        self.lines.write(json.dumps(case) + "\n")
+        self.lines.flush()
+
+
+def _device_of(item: Any) -> str | None:
+    parameters = getattr(item, "callspec", None)
+    return parameters.params.get("device") if parameters else None
+
+
+def dtypes_of(item: Any) -> set[str]:
+    """The dtypes among a case's parameters, by pykern's names."""
+    import numpy as np
+
+    from pykern.types import DType, from_numpy
+
+    found = set()
+    for value in item.callspec.params.values():
+        if isinstance(value, DType):
+            found.add(value.name)
+        elif isinstance(value, type) and issubclass(value, np.generic):
+            kind = from_numpy(np.dtype(value))
+            found |= {kind.name} if kind else set()
+    return found
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+
+def page(columns: dict[str, list[Case]]) -> str:
+    """The table, what ran it, and the reasons its cells point to."""
+    reasons: list[str] = []
+    rows = [[name, *(cell(name, cases, reasons) for cases in columns.values())] for name in FEATURES]
+    total = ["**all cases**", *(_count(cases) for cases in columns.values())]
+    lines = [
+        "# What runs on which device",
+        "",
+        "Cases of the suites that run on every device (`tests/kernels`, `tests/parity`): passed / all, and in brackets",
+        f"why some were skipped. Written by `python docs/device_table.py` on {datetime.date.today().isoformat()};",
+        "a case counts in each row it belongs to.",
+        "",
+        *(f"- `{device}`: {driver(device, cases)}" for device, cases in columns.items()),
+        "",
+        "| | " + " | ".join(columns) + " |",
+        "|---" * (len(columns) + 1) + "|",
+        *("| " + " | ".join(row) + " |" for row in (*rows, total)),
+    ]
+    if reasons:
+        lines += ["", *(f"{n}. {reason}" for n, reason in enumerate(reasons, 1))]
+    return "\n".join(lines) + "\n"
+
+
+def cell(feature: str, cases: list[Case], reasons: list[str]) -> str:
+    """``12/12``, ``unsupported (1)`` with the number of the reason, or ``not run`` where the device was not."""
+    if not cases:
+        return "not run"
+    mine = [case for case in cases if feature in features_of(case["test"], set(case["dtypes"]))]
+    numbers = set()
+    for case in mine:
+        if case["outcome"] == "skipped":
+            reason = case["reason"].removeprefix("Skipped: ").removeprefix("unsupported: ")
+            if reason not in reasons:
+                reasons.append(reason)
+            numbers.add(reasons.index(reason) + 1)
+    behind = f" ({', '.join(map(str, sorted(numbers)))})" if numbers else ""
+    if mine and all(case["outcome"] == "skipped" for case in mine):
+        return f"unsupported{behind}"
+    return _count(mine) + behind
+
+
+def _count(cases: list[Case]) -> str:
+    if not cases:
+        return "not run"
+    outcomes = Counter(case["outcome"] for case in cases)
+    counted = f"{outcomes['passed']}/{len(cases)}"
+    return f"**{counted}**" if outcomes["failed"] else counted
+
+
+def driver(device: str, cases: list[Case]) -> str:
+    """What runs a column's cases."""
+    import pykern as pk
+    from pykern.runtime import registry
+
+    there = registry.found(device)
+    if not isinstance(there, tuple) or not cases:
+        hardware = "no GPU of its kind here; code for it is compiled and assembled in `tests/lowering`"
+        return f"not run on hardware ({hardware})" if device in ("cuda", "rocm") else "not run here"
+    if device in ("cpu", "python"):
+        what = "compiled by LLVM" if device == "cpu" else "the reference, plain Python"
+        return f"pykern {pk.__version__}, {what}, {_processor()}"
+    return f"{there[0].name}; {there[0].driver}; compiled for {there[0].target}"
+
+
+def _processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    return next(
+        (line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown CPU"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,60 @@
+"""The table of devices leaves nothing out: each test that runs on devices has a row, each row is in the file."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+
+from tests.project.tree import ROOT
+
+_spec = importlib.util.spec_from_file_location("device_features", ROOT / "docs" / "device_features.py")
+assert _spec is not None and _spec.loader is not None
+features = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(features)
+
+TABLE = (ROOT / "docs" / "devices.md").read_text()
+EVERY = {"bool", *(f"{kind}{size}" for kind in "iu" for size in (8, 16, 32, 64)), "f16", "bf16", "f32", "f64"}
+
+
+def on_devices() -> set[str]:
+    """``file::function`` of the tests that take `device`."""
+    found = set()
+    for suite in features.SUITES:
+        for path in (ROOT / suite).glob("test_*.py"):
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.FunctionDef) and any(a.arg == "device" for a in node.args.args):
+                    found.add(f"{path.stem}::{node.name}")
+    return {name for name in found if "::test_" in name}
+
+
+def test_every_test_has_a_row():
+    lost = {test for test in on_devices() if not features.features_of(test, EVERY)}
+    assert not lost, f"name them in docs/device_features.py: {sorted(lost)}"
+
+
+def test_every_dtype_of_the_suites_has_a_row():
+    for dtype in EVERY:
+        assert features.features_of("test_casts::test_every_pair", {dtype}), dtype
+
+
+def test_every_pattern_means_a_test():
+    tests = on_devices()
+    for row, patterns in features.FEATURES.items():
+        for pattern in patterns:
+            assert any(features._meant(pattern, test, EVERY) for test in tests), f"{row}: {pattern}"
+
+
+def test_the_file_has_the_rows_of_the_suites():
+    """Run `python docs/device_table.py` where this fails."""
+    rows = re.findall(r"^\| ([^|]+) \|", TABLE, re.MULTILINE)
+    assert [row for row in rows if row.strip()] == [*features.FEATURES, "**all cases**"]
+    columns = re.search(r"^\| +\| (.*) \|$", TABLE, re.MULTILINE)
+    assert columns is not None
+    assert columns[1].split(" | ") == ["cpu", "python", "opencl", "vulkan", "cuda", "rocm"]
+
+
+def test_nothing_in_the_file_failed():
+    cells = re.findall(r"(\d+)/(\d+)", TABLE)
+    assert len(cells) > 2 * len(features.FEATURES)
+    assert "**" not in TABLE.replace("**all cases**", "")  # failed cases are bold
