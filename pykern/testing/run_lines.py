@@ -30,8 +30,8 @@ def filecheck_runs(lines: list[str]) -> list[FileCheckRun]:
         for call in _BETWEEN_CALLS.split(command):
             words = _words(call)
             if "%s" in words and any(word.endswith("FileCheck") for word in words):
-                prefixes = _option(words, "check-prefix", "check-prefixes") or ("CHECK",)
-                runs.append(FileCheckRun(number, prefixes, _option(words, "comment-prefixes")))
+                prefixes = option_values(words, "check-prefix", "check-prefixes") or ("CHECK",)
+                runs.append(FileCheckRun(number, prefixes, option_values(words, "comment-prefixes")))
     return runs
 
 
@@ -55,7 +55,7 @@ def _words(call: str) -> list[str]:
         return call.split()
 
 
-def _option(words: list[str], *names: str) -> tuple[str, ...]:
+def option_values(words: list[str], *names: str) -> tuple[str, ...]:
     """Values of ``--name=a,b`` and ``--name a,b``, in order."""
     values: list[str] = []
     for word, following in zip(words, [*words[1:], ""], strict=True):

@@ -1,4 +1,4 @@
-"""The ``pykern`` command: compile, devices, cache. Each has ``--json`` for machines.
+"""The ``pykern`` command: compile, explore, devices, cache, test. Each has ``--json`` for machines.
 
 Exit codes: 0 ok, 1 the kernel is wrong, 2 usage, 3 no such device or tool, 4 the compiler crashed.
 """
@@ -21,8 +21,10 @@ def main(arguments: list[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _compile_arguments(commands)
+    _explore_arguments(commands)
     _devices_arguments(commands)
     _cache_arguments(commands)
+    _test_arguments(commands)
     chosen = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = chosen.run
     try:
@@ -41,6 +43,30 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _compile_arguments(commands) -> None:
     parser = commands.add_parser("compile", help="compile a kernel without running it, show its stages")
+    _call_arguments(parser)
+    parser.add_argument("--stage", help="print the IR of this stage (a name, a part of it, or a number)")
+    parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="print what changed between two stages")
+    parser.add_argument("--asm", action="store_true", help="print the assembly")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the binary")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=lambda chosen: _late("compile_command").run(chosen))
+
+
+def _explore_arguments(commands) -> None:
+    parser = commands.add_parser(
+        "explore", help="every stage of a kernel beside its Python, line by line: a page, or text"
+    )
+    _call_arguments(parser)
+    parser.add_argument("--text", action="store_true", help="in the terminal, no page")
+    parser.add_argument("--stage", help="show this stage (a name, a part of it, or a number)")
+    parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="show what changed between two stages")
+    parser.add_argument("--line", type=int, metavar="N", help="show what line N of the file became")
+    parser.add_argument("--json", action="store_true", help="the data of the page")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the page here")
+    parser.set_defaults(run=lambda chosen: _late("explore_command").run(chosen))
+
+
+def _call_arguments(parser) -> None:
     parser.add_argument("kernel", metavar="FILE.py::KERNEL")
     parser.add_argument(
         "--args", default="", metavar="TYPES",
@@ -50,12 +76,6 @@ def _compile_arguments(commands) -> None:
     parser.add_argument("--workgroup", default="", help="e.g. 16,16")
     parser.add_argument("--target", default="llvm")
     parser.add_argument("--debug", action="store_true", help="with bounds checks")
-    parser.add_argument("--stage", help="print the IR of this stage (a name, a part of it, or a number)")
-    parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="print what changed between two stages")
-    parser.add_argument("--asm", action="store_true", help="print the assembly")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the binary")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=lambda chosen: _late("compile_command").run(chosen))
 
 
 def _devices_arguments(commands) -> None:
@@ -71,6 +91,21 @@ def _cache_arguments(commands) -> None:
     parser.add_argument("action", nargs="?", choices=("list", "clear", "path"), default="list")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=lambda chosen: _late("cache_command").run(chosen))
+
+
+def _test_arguments(commands) -> None:
+    parser = commands.add_parser("test", help="run lit tests (*.mlir, *.py with RUN lines) with FileCheck")
+    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="files, folders; default: .")
+    parser.add_argument("--update", action="store_true", help="write CHECK lines from what is printed now")
+    parser.add_argument("--filter", default="", metavar="REGEX", help="only tests whose name matches")
+    parser.add_argument(
+        "-D", "--param", action="append", default=[], metavar="NAME=VALUE",
+        help="a parameter of the suite: slow=1, target=nvvm:sm_90a",
+    )  # fmt: skip
+    parser.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="tests at a time")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name the tests that pass, too")
+    parser.add_argument("--json", action="store_true")
+    parser.set_defaults(run=lambda chosen: _late("test_command").run(chosen))
 
 
 def _late(name: str):

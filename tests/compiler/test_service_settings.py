@@ -37,6 +37,7 @@ def test_nothing_set():
         ("DUMP", "~", "dump", os.path.expanduser("~")),
         ("LOG", "cache, remarks", "log", frozenset({"cache", "remarks"})),
         ("QUIET", "yes", "quiet", True),
+        ("TEST_REQUIRE", "opencl, vulkan", "test_require", frozenset({"opencl", "vulkan"})),
     ],
 )
 def test_each_variable(name: str, text: str, field: str, value: object):

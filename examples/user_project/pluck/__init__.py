@@ -1,0 +1,1 @@
+"""Waves on a string."""

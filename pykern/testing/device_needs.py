@@ -1,0 +1,47 @@
+"""Why a device that a test asks for is not there.
+
+Comes in: names such as ``opencl`` or ``vulkan:1``. Goes out: None where it is there, else the reason in words.
+Read next: `pykern.runtime.registry`.
+"""
+
+from __future__ import annotations
+
+HERE = ("cpu", "python")
+LATER = ("webgpu", "metal")
+"""Kinds that are named in marks and have no driver in this version: their tests are skipped."""
+
+
+def kinds() -> tuple[str, ...]:
+    """Every kind of device that a mark may name."""
+    from pykern.runtime.registry import KINDS
+
+    return (*HERE, *KINDS, *LATER)
+
+
+def missing_device(name: str) -> str | None:
+    """Why there is no device `name` (``cuda``, ``opencl:0``) on this machine; None where there is one.
+
+    Raises `DeviceError` for a name that no device can have.
+    """
+    from pykern.errors import DeviceError
+    from pykern.runtime import registry
+    from pykern.runtime.driver import Missing
+
+    kind, _, number = name.partition(":")
+    if kind not in kinds() or (number and not number.isdecimal()):
+        raise DeviceError(f"no device {name!r}", hint=f"write one of {', '.join(kinds())}, or opencl:1")
+    if kind in HERE:
+        return None
+    there = registry.found(kind)
+    if isinstance(there, Missing):
+        return f"no {kind} device: {there.reason}" + (f" ({there.install})" if there.install else "")
+    if int(number or 0) not in [device.ordinal for device in there]:
+        return f"no {name} device: this machine has {len(there)} of this kind"
+    return None
+
+
+def present() -> list[str]:
+    """Every device of this machine that kernels run on, but for the reference: ``cpu``, ``opencl:0``, ..."""
+    from pykern.devices import devices
+
+    return [device.name for device in devices() if device.name != "python"]
