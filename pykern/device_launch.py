@@ -201,7 +201,7 @@ def _work(
             attempt(lambda first: [], opened.info.max_grid)()
             return
         written = [array for array, use in zip(arrays, artifact.uses, strict=True) if use.writes]
-        key = artifact.key, opened.name, words_told(device.tape, device, arguments, words)
+        key = artifact.key, opened.name, words_told(device.tape, device, arguments, [*sizes, *words])
         TapedLaunch(opened, stream, device, grid, group, written, launcher.tapes, key).run(attempt)
 
     return run

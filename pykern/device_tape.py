@@ -16,12 +16,15 @@ import numpy as np
 
 from pykern.array import Array, covered
 from pykern.artifact import DeviceCode, TapeUse
+from pykern.errors import OutOfMemory
 from pykern.runtime.driver import Memory
 from pykern.runtime.pool import Allocation
 from pykern.runtime.registry import Opened
 from pykern.stream import Stream
 
 WORD = 8
+SEEN = "max_storage_range"
+"""A device's fact: bytes of one piece of memory that a kernel sees."""
 MOST_KEPT = 256
 """Sizes of launches whose need is remembered, for each kernel; beyond that the oldest is forgotten."""
 Triple = tuple[int, int, int]
@@ -75,8 +78,15 @@ class TapedLaunch:
     def _attempt(self, attempt: Attempt, words: int, counter: Allocation | None) -> Callable[[], None]:
         most = self._part(words)
         per_group = math.prod(self.group)
-        items = math.prod(min(n, m) for n, m in zip(self.grid, most, strict=True)) * per_group
-        cut = items < math.prod(self.grid) * per_group
+        cut = most[self._slowest()] < self.grid[self._slowest()] and self._in_order(most)
+        groups = math.prod(map(min, self.grid, most) if cut else self.grid)
+        items = groups * per_group
+        most_seen = int(str(self.opened.info.facts.get(SEEN, 0)))
+        if most_seen and words * items * WORD > most_seen:
+            raise OutOfMemory(
+                f"a tape of {words * items * WORD} bytes, and kernels on {self.opened.name} see {most_seen} at once",
+                hint="launch over fewer work-items",
+            )
         tape = self.opened.pool.allocate(max(1, words * items) * WORD)
         native = self.stream.native
 
@@ -94,22 +104,20 @@ class TapedLaunch:
     def _groups_before(self, first: Triple) -> int:
         return (first[2] * self.grid[1] + first[1]) * self.grid[0] + first[0]
 
+    def _slowest(self) -> int:
+        return max((n for n in range(3) if self.grid[n] > 1), default=0)
+
+    def _in_order(self, most: Triple) -> bool:
+        """Whether parts of so many groups hold groups that follow each other: only the slowest axis is cut."""
+        return all(n <= m for n, m in zip(self.grid[: self._slowest()], most, strict=False))
+
     def _part(self, words: int) -> Triple:
-        """The most groups along each axis of one part: all, or, where the tape has no room, less along the
-        slowest axis."""
-        info = self.opened.info
-        limit = tape_room(self.opened)
-        longest = (
-            min(self.grid[0], info.max_grid[0]), min(self.grid[1], info.max_grid[1]),
-            min(self.grid[2], info.max_grid[2]),
-        )  # fmt: skip
-        axis = max((n for n in range(3) if self.grid[n] > 1), default=0)
-        slice_ = math.prod(longest[:axis]) * math.prod(self.group) * words * WORD
-        whole = math.prod(self.grid) * math.prod(self.group) * words * WORD
-        if whole <= limit or longest[:axis] != self.grid[:axis]:
-            return info.max_grid
-        most = list(info.max_grid)
-        most[axis] = max(1, min(longest[axis], limit // max(1, slice_)))
+        """The most groups along each axis of one part: where the tape has no room, less along the slowest."""
+        most = list(self.opened.info.max_grid)
+        axis = self._slowest()
+        if self._in_order(self.opened.info.max_grid):
+            row = math.prod(self.grid[:axis]) * math.prod(self.group) * words * WORD
+            most[axis] = max(1, min(most[axis], tape_room(self.opened) // max(1, row)))
         x, y, z = most
         return x, y, z
 
@@ -151,9 +159,9 @@ class _Saved:
 def tape_room(opened: Opened) -> int:
     """Bytes that a tape may take: a launch that needs more is cut into several, one after the other."""
     info = opened.info
-    seen = int(str(info.facts.get("max_storage_range", 0)))
+    seen = int(str(info.facts.get(SEEN, 0)))
     limits = [n for n in (info.max_allocation, info.memory_bytes // 4, seen) if n]
-    return min(limits, default=1 << 30)
+    return min(limits, default=1 << 30) // 8 * 7  # memory comes in sizes up to an eighth larger
 
 
 def words_told(tape: TapeUse, device: DeviceCode, arguments: Words, words: list[int]) -> Any:
