@@ -30,6 +30,7 @@ _HOME = {
     "spec": "pykern.lowered",
     "Lowered": "pykern.lowered",
     "Compiled": "pykern.lowered",
+    "explore": "pykern.explorer.explore",
     "device": "pykern.devices",
     "devices": "pykern.devices",
     "Event": "pykern.event",
@@ -121,6 +122,7 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.errors import *  # noqa: F403
     from pykern.event import Event as Event
     from pykern.event import wait as wait
+    from pykern.explorer.explore import explore as explore
     from pykern.function import func as func
     from pykern.gradients import grad as grad
     from pykern.gradients import hvp as hvp

@@ -143,6 +143,7 @@ class _Lowering:
         made = self._step(held).operation.clone().operation
         made.operands[0], made.operands[1] = held.pointer, arith.IndexCastOp(_i64(), index).result
         made.move_after(made.operands[1].owner.operation)
+        made.location = ir.Location.current
         return held, made.result
 
     def _step(self, held: _Memory) -> ir.Operation:

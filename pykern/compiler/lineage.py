@@ -25,6 +25,8 @@ from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, Place
 
 TAG = "pykern.stage"
 LAST = "last.mlir"
+PARSED = "-"
+"""The file of ops that a pass reads from text of its own: nobody's Python."""
 
 CARRIERS = frozenset(
     {
@@ -205,7 +207,7 @@ def _is_snapshot(location: ir.Location) -> bool:
 def _file_location(location: ir.Location) -> ir.Location | None:
     """The innermost place of Python: where a function was inlined, the line inside of it."""
     if location.is_a_file():
-        return location if location.start_line > 0 else None
+        return location if location.start_line > 0 and location.filename != PARSED else None
     if location.is_a_name():
         return None if _is_snapshot(location) else _file_location(location.child_loc)
     if location.is_a_callsite():

@@ -17,13 +17,8 @@ from pykern.types import BY_NAME, ArrayAnnotation, IntentAnnotation
 
 def run(chosen: argparse.Namespace) -> int:
     kernel = load_kernel(chosen.kernel)
-    lowered: Lowered = kernel.lower(
-        *_arguments(kernel, chosen.args),
-        ndrange=tuple(_length(n) for n in chosen.ndrange.split(",")),
-        target=chosen.target,
-        debug=chosen.debug,
-        **({"workgroup": tuple(int(n) for n in chosen.workgroup.split(","))} if chosen.workgroup else {}),
-    )
+    args, keywords = call_of(kernel, chosen)
+    lowered: Lowered = kernel.lower(*args, **keywords)
     if chosen.output:
         with open(chosen.output, "wb") as file:
             file.write(lowered.compile().binary)
@@ -39,6 +34,18 @@ def run(chosen: argparse.Namespace) -> int:
         print(lowered)
         print("  ".join(f"{name} {value}" for name, value in lowered.compile().resources.items()))
     return 0
+
+
+def call_of(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments and keywords of ``kernel.lower`` that were chosen."""
+    keywords: dict[str, Any] = {
+        "ndrange": tuple(_length(n) for n in chosen.ndrange.split(",")),
+        "target": chosen.target,
+        "debug": chosen.debug,
+    }
+    if chosen.workgroup:
+        keywords["workgroup"] = tuple(int(n) for n in chosen.workgroup.split(","))
+    return _arguments(kernel, chosen.args), keywords
 
 
 def load_kernel(path: str) -> Any:

@@ -1,0 +1,95 @@
+"""The page is one well-formed file that asks for nothing, and no text of a user gets out of its place."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import pykern as pk
+from pykern.explorer.page import page
+from tests.explorer.samples import HOSTILE, SAMPLES
+
+VOID = {"meta", "br", "img", "input", "link", "hr"}
+
+
+class Reader(HTMLParser):
+    """Elements of a document; fails where one is closed that is not open."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: dict[str, str] = {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        where = self.open[-1] if self.open else ""
+        self.inside[where] = self.inside.get(where, "") + data
+
+
+def unpacked(text: str) -> dict:
+    packed = re.search(r'<script type="application/octet-stream" id="data">([\w+/=]*)</script>', text)
+    assert packed is not None
+    return json.loads(zlib.decompress(base64.b64decode(packed[1]), -zlib.MAX_WBITS))
+
+
+@pytest.mark.parametrize("sample", [SAMPLES["saxpy"], HOSTILE], ids=["saxpy", "hostile"])
+def test_page_is_well_formed(sample):
+    read = Reader(page(sample.look("llvm")))
+    assert read.open == []
+    tags = [tag for tag, _ in read.elements]
+    assert tags.count("script") == 2
+    assert tags.count("html") == tags.count("body") == tags.count("title") == 1
+    assert not {"img", "link", "iframe", "object"} & set(tags)
+
+
+def test_page_asks_for_nothing():
+    read = Reader(page(SAMPLES["saxpy"].look("llvm")))
+    assert not [a for _, a in read.elements if {"src", "href", "action", "data"} & set(a)]
+    policy = [a["content"] for tag, a in read.elements if tag == "meta" and "content" in a]
+    assert any(p and p.startswith("default-src 'none'") for p in policy)
+
+
+def test_hostile_text_stays_text():
+    text = page(HOSTILE.look("llvm"))
+    assert "<img" not in text
+    assert text.count("<script") == 2
+    read = Reader(text)
+    assert "</script><script>window.hostile = 1</script>" in read.inside["pre"]
+    data = unpacked(text)
+    assert any("🙂" in line and "</script>" in line for line in data["source"][0]["lines"])
+
+
+def test_page_holds_the_data():
+    data = SAMPLES["heat"].look("nvvm:sm_80")
+    text = page(data)
+    assert unpacked(text) == json.loads(json.dumps(data.as_json()))
+    assert len(text) < 200_000
+
+
+def test_explore_writes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    sample = SAMPLES["saxpy"]
+    asked = pk.explore(sample.kernel, *sample.args, ndrange="n", to=tmp_path / "page.html")
+    assert asked.path.read_text(encoding="utf-8") == page(asked.data)
+    monkeypatch.chdir(tmp_path)
+    named = pk.explore(sample.kernel, *sample.args, ndrange="n", target="spirv:vulkan")
+    assert named.path == Path("saxpy-spirv-vulkan.html")
+    assert named.path.exists()
+    frame = Reader(named._repr_html_())
+    assert frame.elements[0][1]["sandbox"] == "allow-scripts"
