@@ -2,9 +2,9 @@
 
     python docs/device_table.py [opencl ...]
 
-Comes in: the tests of `device_features.SUITES`, run once a device in a process of its own (a driver that dies takes
-its column with it, not the table). Goes out: `devices.md` beside this file. A device that is not named keeps no
-column of an earlier run: it is "not run".
+Comes in: the tests of `device_features.SUITES`, run once a device in a process of its own. Where a driver dies, the rest
+of its column has failed. Goes out: `devices.md` beside this file. A device that is not named keeps no column of an
+earlier run: it is "not run".
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ def run(device: str) -> list[Case]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "cases"
         subprocess.run([sys.executable, __file__, "--record", device, str(file)], cwd=ROOT, check=False)
-        return [json.loads(line) for line in file.read_text().splitlines()]
+        cases = (json.loads(line) for line in file.read_text().splitlines())
+        return list({case["id"]: case for case in cases}.values())
 
 
 def record(device: str, file: Path) -> int:
-    """Run the suites on one device. Each case is a line of `file`, written as it ends."""
+    """Run the suites on one device. Each case is a line of `file`: failed, until it has ended otherwise."""
     import pytest
 
     suites = [str(ROOT / suite) for suite in SUITES]
@@ -75,19 +76,22 @@ class Recorder:
         for item in mine:
             test = f"{item.path.stem}::{item.originalname}"
             self.cases[item.nodeid] = {"id": item.nodeid, "test": test, "dtypes": sorted(dtypes_of(item))}
+            self.write(item.nodeid, "failed", "")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.when != "call" and report.outcome == "passed":
-            return
-        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
-        case = self.cases[report.nodeid] | {"outcome": report.outcome, "reason": reason}
-        self.lines.write(json.dumps(case) + "\n")
+        if report.when == "call" or report.outcome != "passed":
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+            self.write(report.nodeid, report.outcome, reason)
+
+    def write(self, name: str, outcome: str, reason: str) -> None:
+        self.lines.write(json.dumps(self.cases[name] | {"outcome": outcome, "reason": reason}) + "\n")
         self.lines.flush()
 
 
 def _device_of(item: Any) -> str | None:
     parameters = getattr(item, "callspec", None)
-    return parameters.params.get("device") if parameters else None
+    name = parameters.params.get("device") if parameters else None
+    return name.partition(":")[0] if isinstance(name, str) else None
 
 
 def dtypes_of(item: Any) -> set[str]:
