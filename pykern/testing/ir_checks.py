@@ -80,7 +80,7 @@ def _message(title: str, ir: str, directives: list[str], told: str) -> str:
                 parts += [f"    {directives[line - 1]}", f"    {' ' * (column - 1)}^"]
         else:
             parts.append(f"  line {line} of the IR: {found['text']}")
-            place = place or line
+            place = min(place or line, line)
     if len(parts) == 1:  # no diagnostic of the form above: a directive that is malformed
         return f"{title}: {told.strip()}"
     lines = ir.splitlines()

@@ -110,3 +110,16 @@ def test_the_lit_suite(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Passed: 1" in done.stdout
+
+
+def test_the_pytest_example(tmp_path: Path) -> None:
+    (tmp_path / "heat.py").write_text(PYTHON[0])
+    (tmp_path / "test_heat.py").write_text(PYTHON[5])
+    (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "pykern.pytest_plugin", "-p", "no:cacheprovider"]
+    for update in (["--pykern-update"], []):
+        done = subprocess.run(
+            [*command, *update], cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "kern.global_id" in (tmp_path / "golden" / "heat.mlir").read_text()
