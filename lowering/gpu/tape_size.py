@@ -52,28 +52,43 @@ def _in_op(op: ir.Operation) -> int | None:
 
 def told_by_words(kernel: ir.Operation) -> bool:
     """Whether launches with the same lengths and scalars push the same, whatever is in the arrays."""
+    origins = _Origins(kernel)
     for push in named(kernel, PUSH):
         parent = push.parent
         while parent is not None and parent.operation != kernel:
             op = parent.operation
             deciding = {"scf.for": 3, "scf.if": 1}.get(op.name)
-            if deciding is None or not all(_follows(v, kernel) for v in list(op.operands)[:deciding]):
+            if deciding is None or not all(map(origins.told, list(op.operands)[:deciding])):
                 return False
             parent = op.parent
     return True
 
 
-def _follows(value: ir.Value, kernel: ir.Operation) -> bool:
-    """Whether a value is made of scalars, lengths, ids and counters of such loops alone."""
-    if isinstance(value.owner, ir.Block):
+class _Origins:
+    """Which values are made of scalars, lengths, ids and counters of such loops alone."""
+
+    def __init__(self, kernel: ir.Operation) -> None:
+        self.kernel = kernel
+        self.found: dict[ir.Value, bool] = {}
+
+    def told(self, value: ir.Value) -> bool:
+        if value not in self.found:
+            self.found[value] = (
+                self._argument(value) if isinstance(value.owner, ir.Block) else self._result(value)
+            )
+        return self.found[value]
+
+    def _argument(self, value: ir.Value) -> bool:
         holder = value.owner.owner.operation
-        if holder == kernel:
+        if holder == self.kernel:
             return not isinstance(value.type, ir.MemRefType)
         counter = holder.name == "scf.for" and ir.BlockArgument(value).arg_number == 0
-        return counter and all(_follows(v, kernel) for v in list(holder.operands)[:3])
-    op = value.owner.operation
-    if op.name in _IDS:
-        return True
-    if op.name == "memref.dim":
-        return isinstance(op.operands[0].owner, ir.Block) and _follows(op.operands[1], kernel)
-    return op.name.startswith("arith.") and not op.regions and all(_follows(v, kernel) for v in op.operands)
+        return counter and all(map(self.told, list(holder.operands)[:3]))
+
+    def _result(self, value: ir.Value) -> bool:
+        op = value.owner.operation
+        if op.name in _IDS:
+            return True
+        if op.name == "memref.dim":
+            return isinstance(op.operands[0].owner, ir.Block) and self.told(op.operands[1])
+        return op.name.startswith("arith.") and not op.regions and all(map(self.told, op.operands))
