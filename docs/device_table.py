@@ -2,9 +2,9 @@
 
     python docs/device_table.py [opencl ...]
 
-Comes in: the tests of `device_features.SUITES`, run once a device in a process of its own. Where a driver dies, the rest
-of its column has failed. Goes out: `devices.md` beside this file. A device that is not named keeps no column of an
-earlier run: it is "not run".
+Comes in: the tests of `device_features.SUITES`, run once a device in a process of its own. Where a driver dies, what
+is left of its column has failed. Goes out: `devices.md` beside this file. A device that is not named keeps no column of
+an earlier run: it is "not run".
 """
 
 from __future__ import annotations
