@@ -59,3 +59,13 @@ func.func @four(%x: memref<?xindex>) attributes {kern.kernel, kern.plain, kern.r
   memref.store %s, %x[%c0] : memref<?xindex>
   return
 }
+
+// A group that is left open is long along the last dimension, whatever stands before.
+
+// CHECK-LABEL: func.func @three
+// CHECK-SAME: kern.workgroup = array<i64: 1, 4, 64>
+func.func @three(%x: memref<?xindex>) attributes {kern.kernel, kern.plain, kern.rank = 3 : i64} {
+  %i = "kern.global_id"() {dim = 2 : i64} : () -> index
+  memref.store %i, %x[%i] : memref<?xindex>
+  return
+}

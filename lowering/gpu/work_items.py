@@ -18,7 +18,8 @@ from pykern.passes.integer_ranges import RANGE
 from pykern.passes.kernels import index_constant, named, replace
 from pykern.passes.launch_arguments import update_type
 
-DEFAULT_GROUPS = {1: (256,), 2: (4, 64), 3: (2, 4, 32)}
+LINE, PLANE = (256,), (4, 64)
+"""Groups where the launch leaves them open: long along the last dimension, whose neighbours lie side by side."""
 BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
 
 
@@ -42,7 +43,7 @@ class PlaceWorkItems(Pass):
 
 def default_group(rank: int) -> tuple[int, ...]:
     """The group where the launch leaves it open."""
-    return DEFAULT_GROUPS.get(rank, (*(1,) * (rank - 2), 4, 64))
+    return LINE if rank == 1 else (*(1,) * (rank - 2), *PLANE)
 
 
 @dataclass
