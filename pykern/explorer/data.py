@@ -54,9 +54,11 @@ class Exploration:
 
     def number(self, name: str | int) -> int:
         """The number of a stage, by number, by name, or by a part of the name. Raises `KeyError`."""
-        if isinstance(name, int) or name.lstrip("-").isdigit():
-            return range(len(self.stages))[int(name)]
         names = [s.name for s in self.stages]
+        if isinstance(name, int) or name.lstrip("-").isdigit():
+            if not -len(names) <= int(name) < len(names):
+                raise KeyError(f"no stage {name}; there are {len(names)}")
+            return int(name) % len(names)
         exact = [n for n, given in enumerate(names) if given == name]
         found = exact[-1:] or [n for n, given in enumerate(names) if name in given]
         if not found:

@@ -467,14 +467,20 @@ function nextHit(step) {
   });
 }
 
+function showFirst(wanted) {
+  const n = paneB.rows.findIndex(wanted);
+  if (n >= 0) paneB.reveal(n);
+  paneB.draw();
+}
+
 function flip(flag) { S[flag] = !S[flag]; show(); }
 
 const KEYS = {
   j: ["next stage in B", () => move("b", 1)], k: ["stage before in B", () => move("b", -1)],
   "]": ["next stage in A", () => move("a", 1)], "[": ["stage before in A", () => move("a", -1)],
   n: ["next lit line", () => nextHit(1)], N: ["lit line before", () => nextHit(-1)],
-  d: ["difference of A and B", () => { S.follow = false; flip("diff"); }],
-  m: ["the picked line through all stages", () => { S.diff = false; flip("follow"); }],
+  d: ["difference of A and B", () => { S.follow = false; flip("diff"); showFirst(r => r.sign === "+" || r.sign === "-"); }],
+  m: ["the picked line through all stages", () => { S.diff = false; flip("follow"); showFirst(() => S.follow); }],
   p: ["with constants, casts and other plumbing", () => flip("plumbing")],
   u: ["stages that changed nothing, too", () => flip("all")],
   c: ["copy stage B", () => navigator.clipboard && navigator.clipboard.writeText(D.stages[S.b].lines.join("\n"))],

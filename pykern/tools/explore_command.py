@@ -25,7 +25,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.text or chosen.stage or chosen.diff or chosen.line is not None:
         try:
             lines = list(_lines(data, chosen))
-        except (KeyError, IndexError) as error:
+        except KeyError as error:
             raise LaunchError(str(error.args[0])) from None
         print("\n".join(lines))
         return 0
