@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pykern.testing import missing_device
 from tests.project.programs import attempt
 
 CONFIG = """\
@@ -42,6 +43,7 @@ def suite(tmp_path):
         status, output, errors = attempt(lit, "-v", *arguments, tmp_path, cwd=Path("/"))
         return status, output + errors
 
+    run.folder = tmp_path
     return run
 
 
@@ -83,6 +85,16 @@ def test_features(suite):
     output = suite(tests, "--param", "slow=1")[1]
     assert "Unsupported: 1" in output
     assert "Passed     : 1" in output
+
+
+def test_features_of_devices(suite):
+    """A device that some test requires is looked for; the test runs where `missing_device` finds it."""
+    kinds = ("cuda", "rocm", "vulkan", "opencl")
+    tests = {f"{kind}.mlir": f"// REQUIRES: {kind}\n// RUN: echo\n" for kind in kinds}
+    status, output = suite(tests)
+    assert status == 0, output
+    there = {kind for kind in kinds if missing_device(kind) is None}
+    assert {kind for kind in kinds if f"PASS: {Path(suite.folder).name} :: {kind}.mlir" in output} == there
 
 
 def test_output_stays_out_of_the_way(suite, tmp_path):
