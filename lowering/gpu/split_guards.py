@@ -221,10 +221,7 @@ class _Splitter:
         """What decides for the whole group must be right for those who left, too."""
         wrong = self._wrong_for_those_who_left()
         for op in find(self.kernel, lambda op: identity(op) in self.holding):
-            deciding = (
-                [_condition_of(op)] if op.name == "scf.while" else list(op.operands)[: _DECIDING[op.name]]
-            )
-            if any(v in wrong for v in deciding):
+            if any(v in wrong for v in _deciding(op)):
                 raise TargetError(
                     "this decides for the whole group, but some work-items have returned before it",
                     span_of(op.location),
@@ -239,7 +236,7 @@ class _Splitter:
         while before != len(wrong):
             before = len(wrong)
             for op in ops:
-                if any(v in wrong for v in op.operands):
+                if any(v in wrong for v in _deciding(op)):  # what a loop carries besides, each for itself
                     wrong.update(op.results)
                 for target, source in _carried(op):
                     if source in wrong:
@@ -248,6 +245,13 @@ class _Splitter:
 
 
 _DECIDING = {"scf.for": 3, "scf.if": 1}
+
+
+def _deciding(op: ir.Operation) -> list[ir.Value]:
+    """Operands that all results depend on."""
+    if op.name == "scf.while":
+        return [_condition_of(op)]
+    return list(op.operands)[: _DECIDING.get(op.name)]
 
 
 def _carried(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:

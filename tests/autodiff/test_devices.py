@@ -216,6 +216,18 @@ def test_barriers_in_a_loop(device: str) -> None:
     compare(groups.neighbours, make, device, 32, workgroup=16)
 
 
+@over_devices
+def test_collectives_in_a_loop(device: str) -> None:
+    """How often a loop with a meeting runs is known to those who left, too."""
+
+    def make() -> list[Any]:
+        random = np.random.default_rng(10)
+        values = np.zeros(64), random.random(64) + 0.4, random.random(64) + 0.4
+        return [pk.Dup(v, s) for v, s in zip(values, (np.ones(64), np.zeros(64), np.zeros(64)), strict=True)]
+
+    compare(groups.butterfly, make, device, 64, workgroup=32)
+
+
 @pk.kernel
 def met_again_and_again(out, x, k):
     """Barriers in a loop whose length is data, and lengths that differ between work-items beside them."""
@@ -247,6 +259,55 @@ def test_counted_tapes_of_groups(n: int, device: str) -> None:
         return [pk.Dup(np.zeros(n), np.ones(n)), pk.Dup(x.copy(), np.zeros(n)), k.copy()]
 
     compare(met_again_and_again, make, device, n, workgroup=16)
+
+
+# -- places -----------------------------------------------------------------------------------------
+
+
+@pk.kernel
+def in_four_dimensions(out, x, k):
+    a, b, c, d = pk.index()
+    v = x[a, b, c, d]
+    for j in range(k[a] + d):
+        v = pk.sin(v) * 1.1 if j % 2 == 0 else v * v
+    out[a, b, c, d] = v
+
+
+@over_devices
+@pytest.mark.parametrize("room", [None, 20_000])
+def test_four_dimensions(room: int | None, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if room is not None:
+        monkeypatch.setattr(device_tape, "tape_room", lambda opened: room)
+
+    def make() -> list[Any]:
+        x = np.random.default_rng(0).random((3, 4, 5, 6))
+        return [pk.Dup(np.zeros_like(x), np.ones_like(x)), pk.Dup(x, np.zeros_like(x)), np.array([3, 0, 5])]
+
+    compare(in_four_dimensions, make, device, (3, 4, 5, 6), workgroup=(1, 2, 2, 4))
+
+
+@over_devices
+def test_range_and_strides(device: str) -> None:
+    """Places on the tape are counted in work-items, whatever the indices are."""
+
+    def make() -> list[Any]:
+        random = np.random.default_rng(3)
+        x, dx = random.random(100)[::2], np.zeros(150)[::3]
+        return [pk.Dup(np.zeros(50), np.ones(50)), pk.Dup(x, dx), random.integers(0, 5, 50)]
+
+    compare(direct.repeated_product, make, device, range(3, 47, 5))
+
+
+@over_devices
+def test_forward_over_reverse(device: str) -> None:
+    """The tangents of what is taped are taped."""
+    random = np.random.default_rng(6)
+    x, v, n, found = random.random(20) + 0.5, random.random(20), random.integers(0, 6, 20), np.zeros(20)
+    flat = pk.autodiff(direct.repeated_product, level="direct")._kernel((0, 1))
+    pk.autodiff(flat, mode="forward")(
+        np.zeros(20), np.ones(20), pk.Dup(x, v), pk.Dup(np.zeros(20), found), n, ndrange=20, device=device
+    )
+    np.testing.assert_allclose(found, n * (n - 1) * x ** (n - 2.0) * v, rtol=1e-12)
 
 
 # -- what the tape needs ----------------------------------------------------------------------------
