@@ -149,8 +149,11 @@ class Exploration:
         }
 
 
-def exploration(lowered: Lowered, traced: Artifact) -> Exploration:
-    """What there is to see of a compilation. Times are those of `lowered`, which was not looked at."""
+def exploration(lowered: Lowered, traced: Artifact, said: tuple[Remark, ...] = ()) -> Exploration:
+    """What there is to see of a compilation; `said` are remarks from elsewhere.
+
+    Times are those of `lowered`, which was not followed.
+    """
     times = {n: s.ms for n, s in enumerate(lowered.stages)} if _same_stages(lowered, traced) else {}
     stages = tuple(
         Stage(s.name, s.text, times.get(n, s.ms), s.kind, s.lineage)
@@ -170,7 +173,7 @@ def exploration(lowered: Lowered, traced: Artifact) -> Exploration:
         shown,
         stages,
         {k: v for k, v in traced.resources.items() if isinstance(v, (int, float, str))},
-        remarks(stages),
+        said + remarks(stages),
     )
 
 

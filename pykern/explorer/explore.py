@@ -12,9 +12,12 @@ from typing import Any
 
 from pykern.artifact import Artifact
 from pykern.compiler.service import service
+from pykern.errors import KernelError
 from pykern.explorer.data import Exploration, exploration
 from pykern.explorer.page import page
+from pykern.explorer.remarks import Remark
 from pykern.lowered import Lowered
+from pykern.source import KernelSource
 
 
 @dataclass(frozen=True)
@@ -55,4 +58,20 @@ def look(kernel: Any, *args: Any, **keywords: Any) -> Exploration:
     lowered: Lowered = kernel.lower(*args, **keywords)
     live = tuple(p for p in keywords.get("passes", ()) if not isinstance(p, str))
     traced: Artifact = service().compile(lowered.source, keep_stages="lineage", passes=live)
-    return exploration(lowered, traced)
+    return exploration(lowered, traced, _raising(kernel, lowered, args, keywords))
+
+
+def _raising(kernel: Any, lowered: Lowered, args: tuple, keywords: dict[str, Any]) -> tuple[Remark, ...]:
+    """Whether the kernel is linalg on tensors as well, or the line that prevents it."""
+    source = lowered.source
+    if not isinstance(source, KernelSource) or source.derivatives or source.target == "linalg":
+        return ()
+    try:
+        reason = kernel.raised(*args, **{**keywords, "passes": ()}).reason
+    except KernelError as error:
+        reason = error
+    if reason is None:
+        return (Remark("", 0, "the kernel can be raised to linalg on tensors"),)
+    span = reason.span
+    place = ("", 0) if span is None else (span.file, span.line)
+    return (Remark(*place, f"not raised to linalg: {reason.reason}"),)

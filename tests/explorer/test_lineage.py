@@ -9,7 +9,7 @@ import pytest
 
 from pykern.explorer.data import Pin, lineage_of
 from pykern.lineage import OPERATION, PLUMBING, Lineage, Place, lines_of_place, relatives
-from tests.explorer.samples import SAMPLES
+from tests.explorer.samples import HOSTILE, SAMPLES
 
 TARGETS = ("llvm", "spirv:vulkan", "nvvm:sm_80")
 ASM_TARGETS = ("llvm", "nvvm:sm_80", "rocdl:gfx90a")
@@ -160,3 +160,10 @@ def test_remarks_tell_vectors_and_bounds_checks():
     assert {r.line for r in checked.remarks if r.text.startswith("bounds check")} == {
         SAMPLES["saxpy"].line("z[i] = a")
     }
+
+
+def test_remarks_tell_what_prevents_raising():
+    told = {r.text.partition(":")[0]: r.line for r in SAMPLES["saxpy"].look("llvm").remarks}
+    assert "the kernel can be raised to linalg on tensors" in told
+    told = {r.text.partition(":")[0]: r.line for r in HOSTILE.look("llvm").remarks}
+    assert told["not raised to linalg"] == HOSTILE.line("assert x[i]")
