@@ -22,7 +22,7 @@ from measure import alternating
 import pykern as pk
 
 Row = dict[str, Any]
-FULL = {"n": 1 << 24, "side": 4096, "cube": 256, "product": 512, "rows": 4096}
+FULL = {"n": 1 << 23, "side": 2048, "cube": 160, "product": 256, "rows": 2048}
 SMALL = {"n": 1 << 18, "side": 500, "cube": 50, "product": 128, "rows": 64}
 
 
@@ -43,7 +43,7 @@ def main() -> None:
     rows = []
     for workload in workloads(**(SMALL if options.small else FULL)):
         if options.only in workload.name:
-            rows.append(measured(workload, devices, 3 if options.small else 7))
+            rows.append(measured(workload, devices, 3 if options.small else 5))
             print(line(rows[-1], devices), flush=True)
     launches = overhead(devices)
     for what, times in launches.items():
