@@ -7,6 +7,8 @@ Comes in: a `Lowered` and the same compilation with lineage. Goes out: `Explorat
 from __future__ import annotations
 
 import difflib
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +21,7 @@ from pykern.lowered import Lowered
 from pykern.source import CapturedCustom, CapturedKernel, FunctionSource
 
 VERSION = 1
+_VALUE = re.compile(r"%[\w#]+")
 
 
 @dataclass(frozen=True)
@@ -137,8 +140,8 @@ class Exploration:
             "kind": stage.kind,
             "ms": round(stage.ms, 3),
             "changed": self.changed(number),
-            "added": len(lines) - _common(before, lines),
-            "removed": len(before) - _common(before, lines),
+            "added": _more(lines, before),
+            "removed": _more(before, lines),
             "ops": lineage.ops,
             "lines": lines if self.changed(number) else None,
             "kinds": lineage.kinds,
@@ -215,9 +218,7 @@ def _shown(kind: str, plumbing: bool) -> bool:
     return kind == OPERATION or (plumbing and kind == PLUMBING)
 
 
-def _common(before: list[str], after: list[str]) -> int:
-    """How many lines two texts share in order."""
-    if before == after:
-        return len(after)
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    return sum(block.size for block in matcher.get_matching_blocks())
+def _more(lines: list[str], others: list[str]) -> int:
+    """How many lines are not among `others`; a new number of a value is no change."""
+    counted, taken = (Counter(_VALUE.sub("%", line) for line in text) for text in (lines, others))
+    return sum((counted - taken).values())

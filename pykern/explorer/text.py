@@ -5,9 +5,10 @@ Comes in: an `Exploration` and what to show. Goes out: lines of text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pykern.explorer.data import Exploration, Pin, lineage_of
+from pykern.lineage import OPERATION
 
 
 def overview(data: Exploration) -> Iterator[str]:
@@ -31,8 +32,7 @@ def overview(data: Exploration) -> Iterator[str]:
 def stage_with_lines(data: Exploration, name: str | int) -> Iterator[str]:
     """A stage, with the line of Python beside each of its lines."""
     number = data.number(name)
-    for row in range(1, len(data.stages[number].text.splitlines()) + 1):
-        yield _row(data, number, row)
+    yield from _rows(data, number, range(1, len(data.stages[number].text.splitlines()) + 1))
 
 
 def lines_of(data: Exploration, line: int, stage: str | int | None = None) -> Iterator[str]:
@@ -48,12 +48,12 @@ def lines_of(data: Exploration, line: int, stage: str | int | None = None) -> It
     for number, rows in enumerate(lit):
         if number == wanted or (wanted is None and rows and data.changed(number)):
             yield f"{number} {data.stages[number].name}"
-            yield from (_row(data, number, row) for row in rows)
+            yield from _rows(data, number, rows)
 
 
-def _row(data: Exploration, number: int, row: int) -> str:
-    stage = data.stages[number]
-    place = lineage_of(stage).places[row - 1]
-    kind = lineage_of(stage).kinds[row - 1]
-    said = f"{place.line:>5}" if place is not None and kind == "o" else "     "
-    return f"{said} {row:5} | {stage.text.splitlines()[row - 1]}"
+def _rows(data: Exploration, number: int, rows: Iterable[int]) -> Iterator[str]:
+    lineage, lines = lineage_of(data.stages[number]), data.stages[number].text.splitlines()
+    for row in rows:
+        place = lineage.places[row - 1]
+        said = place.line if place is not None and lineage.kinds[row - 1] == OPERATION else ""
+        yield f"{said:>5} {row:5} | {lines[row - 1]}"

@@ -93,3 +93,12 @@ def test_explore_writes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     assert named.path.exists()
     frame = Reader(named._repr_html_())
     assert frame.elements[0][1]["sandbox"] == "allow-scripts"
+
+
+def test_a_new_number_of_a_value_is_no_change():
+    read = SAMPLES["saxpy"].look("llvm").as_json()["stages"]
+    assert all(s["added"] == s["removed"] == 0 for s in read[1:] if not s["changed"])
+    expanded = next(s for s in read if s["name"] == "kern-expand-ndrange")
+    assert expanded["added"] >= 2
+    assert expanded["removed"] >= 1
+    assert expanded["added"] < len(expanded["lines"])
