@@ -67,7 +67,7 @@ def _raising(kernel: Any, lowered: Lowered, args: tuple, keywords: dict[str, Any
     if not isinstance(source, KernelSource) or source.derivatives or source.target == "linalg":
         return ()
     try:
-        reason = kernel.raised(*args, **{**keywords, "passes": ()}).reason
+        reason = kernel.raised(*args, **{**keywords, "passes": (), "debug": False}).reason
     except KernelError as error:
         reason = error
     if reason is None:

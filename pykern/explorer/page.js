@@ -15,7 +15,10 @@ async function unpack() {
 const D = await unpack();
 D.stages.forEach((stage, n) => { stage.lines = stage.lines || D.stages[n - 1].lines; });
 const LAST = D.stages.length - 1;
-const PY = D.source.flatMap(s => s.lines.map((text, n) => ({text, file: s.file, line: s.first + n})));
+const PY = D.source.flatMap((s, k) => [
+  ...(k ? [{head: s.name}] : []),
+  ...s.lines.map((text, n) => ({text, stage: PYTHON, file: s.file, line: s.first + n})),
+]);
 const S = {a: 0, b: LAST, pin: null, diff: false, plumbing: false, follow: false, all: false, drawer: "summary"};
 
 // -- lineage: the same rules as Exploration.lit ------------------------------------------------
@@ -149,7 +152,6 @@ function diffRows() {
 // -- panes ------------------------------------------------------------------------------------
 
 const stageRows = n => D.stages[n].lines.map((text, row) => ({text, stage: n, line: row + 1}));
-const pythonRows = () => PY.map(p => ({text: p.text, stage: PYTHON, file: p.file, line: p.line}));
 
 function followRows() {  // the picked op through all stages, one under the other
   return D.stages.flatMap((stage, n) => {
@@ -230,7 +232,7 @@ class Pane {
     if (row.stage === PYTHON) {
       const key = `${row.file}:${row.line}`, said = remarkOf.get(key);
       body = pythonText(row.text);
-      if (said) after += `<i class="remark">${escape(said.join(", "))}</i>`;
+      if (said) after += `<i class="remark" title="${escape(said.join("\n"))}">${escape(said.join(", "))}</i>`;
       if (weight.has(key)) dot = `<b class="weight" title="instructions of the last stage">${weight.get(key)}</b>`;
       else classes.push("nothing");
     } else {
@@ -408,7 +410,7 @@ function search(text) {
 
 function show() {
   lit = litLines(S.pin);
-  python.set(pythonRows(), "Python");
+  python.set(PY, "Python");
   paneA.set(stageRows(S.a), title(paneA));
   paneB.set(S.follow ? followRows() : S.diff ? diffRows() : stageRows(S.b), title(paneB));
   drawStages();

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pykern.artifact import Stage
+from pykern.lineage import OPERATION, Lineage
 
 _VECTOR = re.compile(r"<(\d+) x (?:float|double|half|bfloat|i\d+)>")
+REPORT = '"kern.report_bounds"'
 
 
 @dataclass(frozen=True)
@@ -47,20 +49,26 @@ def _vector_widths(stages: Sequence[Stage]) -> list[Remark]:
 
 
 def _bounds_checks(stages: Sequence[Stage]) -> list[Remark]:
-    """Checks that `debug=True` wrote and that a later stage could prove away."""
-    wrote: dict[tuple[str, int], int] = {}
-    removed: dict[tuple[str, int], str] = {}
-    for stage in stages:
-        if stage.kind != "mlir" or stage.lineage is None:
-            continue
-        here: dict[tuple[str, int], int] = defaultdict(int)
-        for text, place in zip(stage.text.splitlines(), stage.lineage.places, strict=True):
-            if place is not None and '"kern.report_bounds"' in text:
-                here[(stage.lineage.files[place.file], place.line)] += 1
-        if stage.name.startswith("kern-lower-") and "reports" in stage.name:
-            break  # from here on they are calls
-        for key in wrote.keys() - here.keys() - removed.keys():
-            removed[key] = stage.name
-        wrote.update(here)
-    kept = [Remark(*key, "bounds check kept") for key in wrote.keys() - removed.keys()]
-    return kept + [Remark(*key, f"bounds check removed by {by}") for key, by in removed.items()]
+    """Checks that `debug=True` wrote: what became of their reports up to the last MLIR."""
+    followed = [(s, s.lineage) for s in stages if s.kind == "mlir" and s.lineage is not None]
+    first = next((n for n, (s, _) in enumerate(followed) if REPORT in s.text), None)
+    if first is None:
+        return []
+    stage, lineage = followed[first]
+    rows: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for number, (text, place) in enumerate(zip(stage.text.splitlines(), lineage.places, strict=True), 1):
+        if place is not None and REPORT in text:
+            rows[(lineage.files[place.file], place.line)].add(number)
+    return [Remark(*key, _fate(followed[first + 1 :], lines)) for key, lines in rows.items()]
+
+
+def _fate(followed: Sequence[tuple[Stage, Lineage]], lines: set[int]) -> str:
+    for stage, lineage in followed:
+        lines = {
+            number
+            for number, (kind, parents) in enumerate(zip(lineage.kinds, lineage.parents, strict=True), 1)
+            if kind == OPERATION and lines.intersection(parents)
+        }
+        if not lines:
+            return f"bounds check removed by {stage.name}"
+    return "bounds check kept"

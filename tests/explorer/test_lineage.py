@@ -7,9 +7,11 @@ import re
 
 import pytest
 
+import pykern as pk
 from pykern.explorer.data import Pin, lineage_of
+from pykern.explorer.explore import look
 from pykern.lineage import OPERATION, PLUMBING, Lineage, Place, lines_of_place, relatives
-from tests.explorer.samples import HOSTILE, SAMPLES
+from tests.explorer.samples import HOSTILE, SAMPLES, saxpy
 
 TARGETS = ("llvm", "spirv:vulkan", "nvvm:sm_80")
 ASM_TARGETS = ("llvm", "nvvm:sm_80", "rocdl:gfx90a")
@@ -153,13 +155,32 @@ def test_the_data_is_json_and_complete(target):
         assert given["ms"] >= 0
 
 
-def test_remarks_tell_vectors_and_bounds_checks():
+def test_remarks_tell_vectors():
     said = {r.text for r in SAMPLES["saxpy"].look("llvm").remarks}
     assert any(re.fullmatch(r"vectors of \d+", text) for text in said)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_remarks_tell_which_bounds_checks_stay(target):
+    line = SAMPLES["saxpy"].line("z[i] = a")
+    kept = SAMPLES["saxpy"].look(target, debug=True)
+    assert said_of_bounds(kept) == {(line, "bounds check kept")}
+
+
+def test_remarks_tell_which_bounds_checks_are_gone():
+    line = SAMPLES["saxpy"].line("z[i] = a")
+    vector = pk.spec((64,), pk.f32)
+    proved = look(saxpy, vector, vector, vector, pk.f32, ndrange=64, debug=True)
     checked = SAMPLES["saxpy"].look("llvm", debug=True)
-    assert {r.line for r in checked.remarks if r.text.startswith("bounds check")} == {
-        SAMPLES["saxpy"].line("z[i] = a")
-    }
+    ((place, text),) = said_of_bounds(proved)
+    assert place == line
+    assert text.startswith("bounds check removed by")
+    last = [[s for s in d.stages if s.kind == "mlir"][-1].text for d in (proved, checked)]
+    assert ["call @kern.fail" in text for text in last] == [False, True]
+
+
+def said_of_bounds(data):
+    return {(r.line, r.text) for r in data.remarks if r.text.startswith("bounds check")}
 
 
 def test_remarks_tell_what_prevents_raising():
