@@ -1,7 +1,7 @@
 // RUN: %pykern-opt %s --kern-reverse --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-forward --canonicalize --cse | FileCheck %s --check-prefix=JVP
 
-// `math.cbrt`: d/dx = 1 / (3 * r * r).
+// `math.cbrt`: d/dx = 1 / (3 * (r * r)).
 
 // CHECK-LABEL: func.func @f.vjp(
 // CHECK-SAME: %[[A0:[a-z0-9]+]]: f64{{.*}}, %[[A1:.*]]: f64{{.*}}
