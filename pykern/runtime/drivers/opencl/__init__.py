@@ -14,7 +14,7 @@ from pykern.runtime.driver import DeviceInfo, Driver, Missing
 from pykern.runtime.drivers.opencl.facts import describe, refusal
 from pykern.runtime.drivers.opencl.icd import vendors
 
-INSTALL = "pip install pykern[opencl]; for the CPU also: pip install intel-opencl-rt"
+INSTALL = "pip install pykern[opencl]; for the CPU also: pip install intel-opencl-rt intel-cmplr-lib-rt"
 
 
 class OpenClRuntime:
