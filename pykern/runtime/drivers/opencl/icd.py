@@ -1,6 +1,7 @@
 """Where OpenCL's loader looks for drivers, and the one of PyPI that it would not find.
 
-``pip install intel-opencl-rt intel-cmplr-lib-rt`` puts a driver beside Python, and an entry for the loader that names the folder
+``pip install intel-opencl-rt intel-cmplr-lib-rt`` puts a driver beside Python (the second package holds
+libraries that the first loads and does not declare), and an entry for the loader that names the folder
 it was built in. While the loader starts, it is shown a folder with the entries of the system and a right one.
 A user who has set ``OCL_ICD_VENDORS`` knows better: then nothing is done.
 """
