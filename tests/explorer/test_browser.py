@@ -58,6 +58,12 @@ class Tab:
             self.page.eval_on_selector_all(f"#{pane} .row .n", "rows => rows.map(r => +r.textContent)")
         )
 
+    def settle(self):
+        """Rows are drawn anew in a frame of their own: a press and a release must meet the same one."""
+        self.page.evaluate(
+            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+
     def state(self):
         return self.page.evaluate("({...explorer.state})")
 
@@ -87,7 +93,9 @@ def test_click_on_python_lights_what_the_data_says(tab, shown):
     source = data.sources[0]
     for row, text in enumerate(source.lines):
         line = source.first + row
+        tab.settle()
         tab.page.click(f'#python .row[data-n="{row}"]')
+        tab.page.wait_for_function("line => explorer.state.pin.line === line", arg=line)
         expected = data.lit(Pin(-1, line, source.file))
         assert tab.page.evaluate("explorer.lit(explorer.state.pin)") == [list(x) for x in expected], text
         for pane, stage in (("a", 0), ("b", len(data.stages) - 1)):
