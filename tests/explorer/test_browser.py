@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import random
 import re
 import shutil
@@ -27,6 +28,10 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 @pytest.fixture(scope="module")
 def browser():
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if not os.environ.get("PYKERN_TEST_BROWSER"):
+        pytest.skip(
+            "PYKERN_TEST_BROWSER=1 runs the tests in a browser: they want a machine that is not loaded"
+        )
     if path is None:
         pytest.skip(f"no browser: none of {', '.join(NAMES)} is on PATH")
     with sync_api.sync_playwright() as play:
@@ -48,6 +53,7 @@ class Tab:
         self.requests: list[str] = []
         self.page.goto(file.as_uri() + hash)
         self.page.wait_for_function("document.documentElement.dataset.ready === '1'")
+        self.settle()
 
     def lit(self, pane):
         """Numbers of the lit rows of a pane that are in the document."""
@@ -93,9 +99,11 @@ def test_click_on_python_lights_what_the_data_says(tab, shown):
     source = data.sources[0]
     for row, text in enumerate(source.lines):
         line = source.first + row
-        tab.settle()
-        tab.page.click(f'#python .row[data-n="{row}"]')
-        tab.page.wait_for_function("line => explorer.state.pin.line === line", arg=line)
+        for _ in range(5):  # on a loaded machine a press and its release may meet different rows
+            tab.settle()
+            tab.page.click(f'#python .row[data-n="{row}"]')
+            if tab.page.evaluate("explorer.state.pin && explorer.state.pin.line") == line:
+                break
         expected = data.lit(Pin(-1, line, source.file))
         assert tab.page.evaluate("explorer.lit(explorer.state.pin)") == [list(x) for x in expected], text
         for pane, stage in (("a", 0), ("b", len(data.stages) - 1)):
