@@ -8,14 +8,14 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, func, memref, scf
 
-from pykern.dialect.collectives import MEETINGS
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import GROUP_OPS, find, identity, index_constant, named, replace
+from pykern.passes.kernels import GROUP_OPS, MEMORY_OPERAND, find, identity, index_constant, named, replace
 from pykern.passes.launch_arguments import LaunchArguments, add_launch_arguments
 from pykern.passes.uniformity import Uniformity
 from pykern.passes.work_groups.demote import Demotion
 from pykern.passes.work_groups.emit import GroupShape, emit_meeting, emit_stretch
+from pykern.passes.work_groups.meetings import holding_meetings
 from pykern.passes.work_groups.segments import IDS, Segmenter
 from pykern.passes.work_groups.slots import Slots
 
@@ -119,7 +119,7 @@ def _expand_groups(kernel: ir.Operation, launch: LaunchArguments, shape: GroupSh
     _expand_private(kernel, slots)
     _expand_shared(kernel, slots)
     uniform = Uniformity(kernel)
-    demotion = Demotion(slots, uniform, _holding_meetings(kernel))
+    demotion = Demotion(slots, uniform, holding_meetings(kernel))
     demotion.block(block)
     segmenter = Segmenter(slots, uniform, demotion)
     segmenter.cut(block)
@@ -163,11 +163,8 @@ def _expand_private(kernel: ir.Operation, slots: Slots) -> None:
         op.erase()
 
 
-_MEMORY_OPERAND = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
-
-
 def _access_own_part(user: ir.Operation, old: ir.Value, buffer: ir.Value, linear: ir.Value) -> None:
-    at = _MEMORY_OPERAND[user.name]
+    at = MEMORY_OPERAND[user.name]
     operands = list(user.operands)
     operands[at : at + 1] = [buffer, linear]
     attributes = {name: user.attributes[name] for name in user.attributes.keys()}  # noqa: SIM118
@@ -191,17 +188,6 @@ def _expand_shared(kernel: ir.Operation, slots: Slots) -> None:
             if use.owner.operation.name == "memref.dim":
                 replace(use.owner.operation, [length.result])
         replace(op, [buffer])
-
-
-def _holding_meetings(kernel: ir.Operation) -> set[int]:
-    """Ops with a meeting somewhere inside, by `identity`."""
-    holding: set[int] = set()
-    for op in named(kernel, *MEETINGS):
-        parent = op.parent
-        while parent is not None and parent.operation != kernel:
-            holding.add(identity(parent.operation))
-            parent = parent.operation.parent
-    return holding
 
 
 def _group_loop(kernel: ir.Operation, launch: LaunchArguments, shape: GroupShape, slots: Slots) -> None:

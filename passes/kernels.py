@@ -25,6 +25,11 @@ GROUP_OPS = MEETINGS | {
 """Ops that only mean something in a workgroup."""
 
 
+BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
+"""Ops that make memory of a kernel's own."""
+MEMORY_OPERAND = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
+"""Which operand is the memory; the indices follow it."""
+
 SEQUENTIAL = "kern.sequential"
 """Mark of a kernel whose work-items run in order, in one thread."""
 
@@ -91,6 +96,16 @@ def replace(op: ir.Operation, values: list[ir.Value]) -> None:
 
 def index_constant(value: int) -> ir.Value:
     return arith.ConstantOp(ir.IndexType.get(), value).result
+
+
+def dense_strides(lengths: list[ir.Value]) -> list[ir.Value]:
+    """Strides in elements of a dense array, the last index fastest. Made where the builder stands."""
+    if not lengths:
+        return []
+    strides = [index_constant(1)]
+    for length in reversed(lengths[1:]):
+        strides.insert(0, arith.MulIOp(strides[0], length).result)
+    return strides
 
 
 def is_constant(value: ir.Value) -> int | None:

@@ -18,6 +18,15 @@ def combine(kind: str, a: ir.Value, b: ir.Value) -> ir.Value:
     return table[kind](a, b).result
 
 
+def atomic_result(kind: str, old: ir.Value, value: ir.Value) -> ir.Value:
+    """What an atomic of `kern.atomic_rmw` leaves in the cell."""
+    if kind == "exchange":
+        return value
+    if kind == "sub":
+        return (arith.SubFOp if isinstance(value.type, ir.FloatType) else arith.SubIOp)(old, value).result
+    return combine(kind, old, value)
+
+
 def neutral(kind: str, element: ir.Type) -> ir.Value:
     """The value that `kind` leaves everything else unchanged with."""
     if isinstance(element, ir.FloatType):

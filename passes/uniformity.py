@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.kernels import find
+from pykern.passes.kernels import BUFFERS, find
 
 SOURCES = frozenset(
     {
@@ -20,7 +20,7 @@ SOURCES = frozenset(
     }
 )  # fmt: skip
 ALWAYS = frozenset({"kern.group_reduce", "kern.shared", "kern.dynamic_shared", "kern.private"})
-_BUFFERS = ("kern.shared", "kern.dynamic_shared", "kern.private", "memref.alloca", "memref.alloc")
+_BUFFERS = (*BUFFERS, "memref.alloca", "memref.alloc")
 _WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 
 

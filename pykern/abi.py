@@ -68,7 +68,7 @@ def array_slots(rank: int, layout: str) -> int:
 
 # -- device code --------------------------------------------------------------------------------
 #
-# A kernel for a GPU-like device takes, in this order (`device_words` counts what follows the arguments):
+# A kernel for a GPU-like device takes, in this order:
 #   for each flattened argument: an array gives its memory, where the target addresses memory by handles
 #   (`DeviceCode.offsets`: OpenCL, Vulkan) the position of its first element in it, in elements, its
 #   lengths, and, where the layout is "strided", its strides in elements; a scalar its bits, as in a
@@ -89,11 +89,6 @@ GRID_AXES = 3
 def grid_axes(rank: int) -> int:
     """Axes of the grid that a launch of `rank` dimensions uses; the last dimension is axis 0 (x)."""
     return min(rank, GRID_AXES)
-
-
-def device_words(rank: int, plain: bool) -> int:
-    """Words behind the arguments of a device kernel, bytes of shared memory and report not counted."""
-    return rank * (1 if plain else 3) + grid_axes(rank)
 
 
 REPORT_WORDS = 2 * REPORT_CELLS

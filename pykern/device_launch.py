@@ -26,7 +26,7 @@ from pykern.device_report import Report
 from pykern.device_tape import TapeArguments, TapedLaunch, words_told
 from pykern.errors import DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
-from pykern.index_space import Extent
+from pykern.index_space import Extent, is_plain
 from pykern.launch_graph import current_graph, refuse_in_graph
 from pykern.runtime.driver import Memory
 from pykern.runtime.registry import Opened
@@ -99,7 +99,7 @@ def launch(
     """Launch one index space. Raises what the arguments, the compiler or the driver raise."""
     kernel = launcher.kernel
     stream = checked_stream(given_stream, opened.name)
-    plain = all(e.start == 0 and e.step == 1 for e in space)
+    plain = is_plain(space)
     key = known_kind(launcher, opened, values, space, plain, workgroup, shared)
     found = launcher.known.get(key) if key is not None else None
     if found is not None:

@@ -55,6 +55,11 @@ def _extent(dim: Any, ndrange: Any) -> Extent:
     return Extent(0, 1, count)
 
 
+def is_plain(space: tuple[Extent, ...]) -> bool:
+    """Whether every dimension counts 0, 1, 2, ..."""
+    return all(e.start == 0 and e.step == 1 for e in space)
+
+
 def group_size(workgroup: Any, rank: int) -> tuple[int, ...]:
     """``workgroup=`` as a tuple with one size a dimension."""
     sizes = workgroup if isinstance(workgroup, tuple) else (workgroup,)

@@ -19,7 +19,7 @@ from pykern.artifact import ArgumentUse, Artifact
 from pykern.devices import OVERRIDE, checked, chosen_device, current_device
 from pykern.errors import DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
-from pykern.index_space import Extent, group_size, index_space, launches
+from pykern.index_space import Extent, group_size, index_space, is_plain, launches
 from pykern.launch_graph import current_graph
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table, tell_dtype
@@ -129,9 +129,7 @@ class Launcher:
 
     def _artifact(self, source: KernelSource) -> Artifact:
         if source.target == "llvm":
-            if source not in self.variants:
-                self.variants[source] = obtain(source)
-            return self.variants[source].artifact
+            return self._obtained(source).artifact
         if source not in self.artifacts:
             self.artifacts[source] = compiled(source)
             self._remember()
@@ -153,7 +151,7 @@ class Launcher:
         shared: int | None,
     ) -> None:
         passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
-        plain = all(e.start == 0 and e.step == 1 for e in space)
+        plain = is_plain(space)
         variant = self._variant(passed, space, plain, workgroup, shared is not None)
         check_writable(variant, passed)
         cells = [cell for p in passed for cell in p.cells]
@@ -173,12 +171,15 @@ class Launcher:
     ) -> Variant:
         source = self._source(passed, space, plain, workgroup, shared, "llvm")
         with self.kernel._lock:
-            if source not in self.variants:
-                self.variants[source] = obtain(source)
-                self._remember()
-            variant = self.variants[source]
+            variant = self._obtained(source)
             self._install(variant)
         return variant
+
+    def _obtained(self, source: KernelSource) -> Variant:
+        if source not in self.variants:
+            self.variants[source] = obtain(source)
+            self._remember()
+        return self.variants[source]
 
     def _source(
         self,

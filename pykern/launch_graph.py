@@ -33,7 +33,6 @@ class graph:  # noqa: N801 - used as ``with pk.graph() as g:``
 
     def __init__(self) -> None:
         self._steps: list[Step] = []
-        self._outer: graph | None = None
 
     def __enter__(self) -> graph:
         if self._steps:

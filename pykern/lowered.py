@@ -15,7 +15,7 @@ import numpy as np
 from pykern.artifact import Artifact, Stage
 from pykern.compiler.service import service
 from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
-from pykern.index_space import group_size, index_space
+from pykern.index_space import group_size, index_space, is_plain
 from pykern.launch import is_alone
 from pykern.program_source import ProgramSource
 from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
@@ -242,7 +242,7 @@ def _launch_spec(kernel: KernelBase, options: dict[str, Any], has_specs: bool) -
     names = given if isinstance(given, tuple) else (given,)
     symbolic = any(n is None or isinstance(n, str) for n in names)
     space = index_space(tuple(1 if n is None or isinstance(n, str) else n for n in names))
-    plain = all(e.start == 0 and e.step == 1 for e in space)
+    plain = is_plain(space)
     known = has_specs or kernel.ndrange is not None or is_alone(kernel, space)
     static = plain and not symbolic and known
     workgroup = options.get("workgroup", kernel.workgroup)

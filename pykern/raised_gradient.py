@@ -19,7 +19,7 @@ from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.devices import current_device
 from pykern.errors import NotDifferentiable, NotRaisable
-from pykern.index_space import Extent, launches
+from pykern.index_space import Extent, is_plain, launches
 from pykern.launch_graph import current_graph
 from pykern.lowered import Lowered
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
@@ -106,7 +106,7 @@ class RaisedGradients:
 
     def source(self, parameters: tuple[Parameter, ...], space: tuple[Extent, ...]) -> ProgramSource:
         kernel = self.kernel
-        plain = all(e.start == 0 and e.step == 1 for e in space)
+        plain = is_plain(space)
         counts = tuple(e.count for e in space)
         function = kernel.captured()[0]
         *before, last = kernel.derivatives

@@ -57,16 +57,9 @@ def device(request: pytest.FixtureRequest) -> str:
 
 
 def _need_device(name: str) -> str:
-    from pykern.runtime import registry
-    from pykern.runtime.driver import Missing
+    from pykern.pytest_plugin import need_device as end_test_where_missing
 
-    kind = name.partition(":")[0]
-    there = registry.found(kind)
-    if isinstance(there, Missing):
-        reason = f"no {kind} device: {there.reason}"
-        if kind in os.environ.get("PYKERN_TEST_REQUIRE", "").split(","):
-            pytest.fail(f"PYKERN_TEST_REQUIRE asks for it: {reason}")
-        pytest.skip(reason)
+    end_test_where_missing(name)
     return name
 
 

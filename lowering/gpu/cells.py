@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.passes.kernels import index_constant
-from pykern.passes.reduction import combine
+from pykern.passes.reduction import atomic_result
 
 WORD = 32
 
@@ -62,7 +62,7 @@ class Cell:
                 "kern.atomic_rmw", results=[self.word], operands=operands, attributes=attributes
             )
             return self._read(made.result)
-        return self._change(lambda old: _combined(kind, old, value))
+        return self._change(lambda old: atomic_result(kind, old, value))
 
     def exchange_if(self, expected: ir.Value, desired: ir.Value) -> ir.Value:
         """`kern.atomic_cas`; gives the old value."""
@@ -121,12 +121,3 @@ class Cell:
 
     def _from_bits(self, bits: ir.Value) -> ir.Value:
         return arith.BitcastOp(self.element, bits).result if bits.type != self.element else bits
-
-
-def _combined(kind: str, old: ir.Value, value: ir.Value) -> ir.Value:
-    if kind == "exchange":
-        return value
-    if kind == "sub":
-        minus = arith.SubFOp if isinstance(old.type, ir.FloatType) else arith.SubIOp
-        return minus(old, value).result
-    return combine(kind, old, value)

@@ -20,13 +20,20 @@ from pykern.lowering.gpu.cells import Cell, word_of
 from pykern.lowering.gpu.reports import REPORT
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import identity, index_constant, named, replace
+from pykern.passes.kernels import (
+    BUFFERS,
+    MEMORY_OPERAND,
+    dense_strides,
+    identity,
+    index_constant,
+    named,
+    replace,
+)
 from pykern.passes.launch_arguments import update_type
+from pykern.passes.words import from_word
 
 ARGUMENTS = "kern.arguments"
 """Attribute of the flat kernel: "memory" or "word" for each argument."""
-MEMORY_OPERAND = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
-BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ class _Flattener:
                     flat = self._array(argument, argument in by_bits, with_lengths=not is_report)
                     self._rewrite(argument, flat)
                 else:
-                    argument.replace_all_uses_with(_from_word(self._word(), argument.type))
+                    argument.replace_all_uses_with(from_word(self._word(), argument.type))
         for op in named(self.kernel, "kern.dynamic_shared")[1:]:
             raise TargetError(
                 "a kernel on this device has one shared array that is sized at launch",
@@ -143,7 +150,7 @@ class _Flattener:
         offset = self._index() if self.options.offsets else None
         lengths = [self._length(n) for n in kind.shape] if with_lengths else []
         dense = kind.rank == 0 or isinstance(kind.layout, ir.AffineMapAttr)
-        strides = _dense_strides(lengths) if dense else [self._index() for _ in range(kind.rank)]
+        strides = dense_strides(lengths) if dense else [self._index() for _ in range(kind.rank)]
         if not with_lengths:
             strides = _static_strides(kind.shape)
         return _Flat(memory, offset, lengths, strides, kind.element_type, bits)
@@ -275,27 +282,6 @@ def _changed_by_atomics(kernel: ir.Operation, options: FlattenMemory) -> set[ir.
         if real or element.width < options.atomic_width:
             changed.add(op.operands[MEMORY_OPERAND[op.name]])
     return changed
-
-
-def _from_word(word: ir.Value, kind: ir.Type) -> ir.Value:
-    """A scalar from its word."""
-    if isinstance(kind, ir.IndexType):
-        return arith.IndexCastOp(kind, word).result
-    if isinstance(kind, ir.FloatType):
-        bits = word
-        if kind.width < 64:
-            bits = arith.TruncIOp(ir.IntegerType.get_signless(kind.width), word).result
-        return arith.BitcastOp(kind, bits).result
-    return word if kind.width == 64 else arith.TruncIOp(kind, word).result
-
-
-def _dense_strides(lengths: list[ir.Value]) -> list[ir.Value]:
-    if not lengths:
-        return []
-    strides = [index_constant(1)]
-    for length in reversed(lengths[1:]):
-        strides.insert(0, arith.MulIOp(strides[0], length).result)
-    return strides
 
 
 def _static_strides(shape: list[int]) -> list[ir.Value]:

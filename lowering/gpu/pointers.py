@@ -10,10 +10,12 @@ from mlir.dialects import arith, llvm
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
+from pykern.lowering.gpu.flat_memory import from_memory, to_memory
 from pykern.lowering.gpu.limits import shared_bytes
+from pykern.lowering.llvm.atomics import RMW_OF_FLOATS, RMW_OF_INTEGERS
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, named, replace
+from pykern.passes.kernels import BUFFERS, find, named, replace
 from pykern.passes.launch_arguments import update_type
 
 GLOBAL, SHARED = 1, 3
@@ -23,12 +25,6 @@ BUFFER_ALIGNMENT = 16
 DYNAMIC_SHARED = "kern_dynamic_shared"
 SHARED_BYTES = "kern.shared_bytes"
 """Attribute of a lowered kernel: its static shared memory."""
-BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
-_INTEGER = {
-    "add": "add", "sub": "sub", "min": "min", "max": "max", "umin": "umin", "umax": "umax",
-    "and": "_and", "or": "_or", "xor": "_xor", "exchange": "xchg",
-}  # fmt: skip
-_FLOAT = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "exchange": "xchg"}
 
 
 @dataclass(frozen=True)
@@ -174,12 +170,12 @@ class _Lowering:
     def _rmw(self, op: ir.Operation) -> list[ir.Value]:
         value, memory, index = op.operands
         held, pointer = self._address(memory, index)
-        stored = _as_stored(value, held.element)
+        stored = to_memory(value, held.element)
         kind = ir.StringAttr(op.attributes["kind"]).value
         if kind == "exchange" or value.type == stored.type:
-            table = _FLOAT if isinstance(stored.type, ir.FloatType) else _INTEGER
+            table = RMW_OF_FLOATS if isinstance(stored.type, ir.FloatType) else RMW_OF_INTEGERS
         else:
-            table, stored = _FLOAT, value  # LLVM adds floats whatever the memory calls its elements
+            table, stored = RMW_OF_FLOATS, value  # LLVM adds floats whatever the memory calls its elements
         made = llvm.AtomicRMWOp(
             llvm.AtomicBinOp[table[kind]],
             pointer,
@@ -187,7 +183,7 @@ class _Lowering:
             llvm.AtomicOrdering.monotonic,
             syncscope=self._scope(held),
         ).result
-        return [_as_value(made, value.type)]
+        return [from_memory(made, value.type)]
 
     def _cas(self, op: ir.Operation) -> list[ir.Value]:
         """Floats are compared by their bits, as the hardware does."""
@@ -197,8 +193,8 @@ class _Lowering:
         relaxed = llvm.AtomicOrdering.monotonic
         pair = llvm.AtomicCmpXchgOp(
             pointer,
-            _as_stored(expected, bits),
-            _as_stored(desired, bits),
+            to_memory(expected, bits),
+            to_memory(desired, bits),
             relaxed,
             relaxed,
             syncscope=self._scope(held),
@@ -207,7 +203,7 @@ class _Lowering:
             "llvm.extractvalue", results=[bits], operands=[pair],
             attributes={"position": ir.DenseI64ArrayAttr.get([0])},
         ).result  # fmt: skip
-        return [_as_value(first, expected.type)]
+        return [from_memory(first, expected.type)]
 
 
 _ACCESSES = {
@@ -238,25 +234,3 @@ def _integer(value: int) -> ir.IntegerAttr:
 
 def _bits(kind: ir.Type) -> ir.Type:
     return ir.IntegerType.get_signless(kind.width)
-
-
-def _as_stored(value: ir.Value, stored: ir.Type) -> ir.Value:
-    """A value as memory holds it: bool as i8, index as i64, floats by their bits where it holds integers."""
-    if value.type == stored:
-        return value
-    if isinstance(value.type, ir.IndexType):
-        return arith.IndexCastOp(stored, value).result
-    if isinstance(value.type, ir.FloatType):
-        return arith.BitcastOp(stored, value).result
-    return arith.ExtUIOp(stored, value).result
-
-
-def _as_value(stored: ir.Value, kind: ir.Type) -> ir.Value:
-    if stored.type == kind:
-        return stored
-    if isinstance(kind, ir.IndexType):
-        return arith.IndexCastOp(kind, stored).result
-    if isinstance(kind, ir.FloatType):
-        return arith.BitcastOp(kind, stored).result
-    zero = arith.ConstantOp(stored.type, 0).result
-    return arith.CmpIOp(arith.CmpIPredicate.ne, stored, zero).result

@@ -18,11 +18,11 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, identity, named
+from pykern.passes.kernels import BUFFERS, find, identity, named
 from pykern.passes.reduction import neutral
 from pykern.passes.uniformity import Uniformity
+from pykern.passes.work_groups.meetings import diverges, holding_meetings, is_guard
 
-BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
 DIVISIONS = ("arith.div", "arith.rem", "arith.ceildiv", "arith.floordiv")
 
 
@@ -63,19 +63,14 @@ class _Splitter:
 
     def __post_init__(self) -> None:
         self.uniform = Uniformity(self.kernel)
-        self.holding: set[int] = set()
-        for op in named(self.kernel, *MEETINGS):
-            parent = op.parent
-            while parent is not None and parent.operation != self.kernel:
-                self.holding.add(identity(parent.operation))
-                parent = parent.operation.parent
+        self.holding = holding_meetings(self.kernel)
 
     def block(self, block: ir.Block) -> None:
         """Split the guards in a block that everybody runs."""
         for op in [o.operation for o in block.operations]:
             if identity(op) not in self.holding:
                 continue
-            if op.name == "scf.if" and _is_guard(op):
+            if op.name == "scf.if" and is_guard(op):
                 self._guard(op, None)
                 continue
             self._require_uniform(op)
@@ -141,7 +136,7 @@ class _Splitter:
         """A meeting, or an op that holds one, which now stands where everybody comes by."""
         if op.name in COLLECTIVES:
             self._neutralise(op, mask)
-        elif op.name == "scf.if" and _is_guard(op):
+        elif op.name == "scf.if" and is_guard(op):
             self._guard(op, mask)
         elif op.name != "kern.barrier":
             self._require_uniform(op)
@@ -211,11 +206,11 @@ class _Splitter:
 
     def _require_uniform(self, op: ir.Operation) -> None:
         if op.name == "scf.for" and not self.uniform.all_uniform(list(op.operands)[:3]):
-            raise _diverges(op, "a loop whose bounds differ")
+            raise diverges(op, "a loop whose bounds differ")
         if op.name == "scf.if" and not self.uniform.is_uniform(op.operands[0]):
-            raise _diverges(op, "a branch whose condition differs")
+            raise diverges(op, "a branch whose condition differs")
         if op.name == "scf.while" and not self.uniform.is_uniform(_condition_of(op)):
-            raise _diverges(op, "a loop whose condition differs")
+            raise diverges(op, "a loop whose condition differs")
 
     def check(self) -> None:
         """What decides for the whole group must be right for those who left, too."""
@@ -285,12 +280,6 @@ def _divides_safely(op: ir.Operation) -> bool:
     return kernels.is_constant(op.operands[1]) not in (None, 0, -1)
 
 
-def _is_guard(op: ir.Operation) -> bool:
-    return any(
-        block.operations[0].operation.name == "kern.guard" for region in op.regions for block in region.blocks
-    )
-
-
 def _outside(use: ir.OpOperand, inside: set[int]) -> bool:
     """Whether a use stands in none of the ops."""
     op: ir.Operation | None = use.owner.operation
@@ -306,14 +295,3 @@ def _zero(kind: ir.Type, owner: ir.Operation) -> ir.Value:
     if isinstance(kind, ir.FloatType):
         return arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0)).result
     raise TargetError(f"a value of type {kind} lives across a barrier", span_of(owner.location))
-
-
-def _diverges(op: ir.Operation, what: str) -> TargetError:
-    meeting = find(op, lambda inner: inner.name in MEETINGS)[0]
-    name = "barrier" if meeting.name == "kern.barrier" else meeting.name.removeprefix("kern.")
-    return TargetError(
-        f"a {name} inside {what} between the work-items of a group",
-        span_of(meeting.location),
-        "every work-item of the group has to reach it: move it out of the branch or loop",
-        ((f"{what} here", span_of(op.location)),),
-    )

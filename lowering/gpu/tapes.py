@@ -28,6 +28,7 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import index_constant, named, replace
 from pykern.passes.launch_arguments import update_type
+from pykern.passes.words import from_word, to_word
 
 TAPE = "kern.tape"
 """Attribute of a kernel whose tape the launch brings: words a work-item (0: to be counted), told by words."""
@@ -207,17 +208,17 @@ class _Tape:
             capacity = memref.DimOp(self.memory, index_constant(0)).result
             branch = scf.IfOp(arith.CmpIOp(arith.CmpIPredicate.ult, used, capacity).result)
             with ir.InsertionPoint(branch.then_block):
-                memref.StoreOp(_bits(value), self.memory, self._place(used))
+                memref.StoreOp(to_word(value), self.memory, self._place(used))
                 scf.YieldOp([])
         else:
-            memref.StoreOp(_bits(value), self.memory, self._place(used))
+            memref.StoreOp(to_word(value), self.memory, self._place(used))
         after = arith.AddIOp(used, index_constant(1)).result
         memref.StoreOp(after, self.state, [index_constant(USED)])
 
     def pop(self, kind: ir.Type) -> ir.Value:
         used = arith.SubIOp(self._state(USED), index_constant(1)).result
         memref.StoreOp(used, self.state, [index_constant(USED)])
-        return _from_bits(memref.LoadOp(self.memory, self._place(used)).result, kind)
+        return from_word(memref.LoadOp(self.memory, self._place(used)).result, kind)
 
     def _place(self, slot: ir.Value) -> list[ir.Value]:
         return [slot, self._state(ITEM)] if self.brought else [slot]
@@ -230,23 +231,6 @@ def tape_use(entry: ir.Operation) -> TapeUse | None:
     """What a lowered kernel's launch has to bring."""
     told = kernels.integers(entry, TAPE)
     return None if told is None else TapeUse(told[0], bool(told[1]))
-
-
-def _bits(value: ir.Value) -> ir.Value:
-    kind = value.type
-    if isinstance(kind, ir.IndexType):
-        return arith.IndexCastOp(_i64(), value).result
-    if isinstance(kind, ir.FloatType):
-        value = arith.BitcastOp(ir.IntegerType.get_signless(kind.width), value).result
-    return value if value.type == _i64() else arith.ExtUIOp(_i64(), value).result
-
-
-def _from_bits(bits: ir.Value, kind: ir.Type) -> ir.Value:
-    if isinstance(kind, ir.IndexType):
-        return arith.IndexCastOp(kind, bits).result
-    narrow = ir.IntegerType.get_signless(kind.width)
-    value = bits if narrow == _i64() else arith.TruncIOp(narrow, bits).result
-    return arith.BitcastOp(kind, value).result if isinstance(kind, ir.FloatType) else value
 
 
 def _constant(kind: ir.Type, value: int) -> ir.Value:

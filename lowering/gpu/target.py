@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from mlir import ir
 
-from pykern.artifact import DeviceCode, Stage, TapeUse
+from pykern.artifact import DeviceCode, TapeUse
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import ARGUMENTS, FlattenMemory
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
@@ -37,20 +36,6 @@ register(
     PlaceWorkItems,
     SplitGuards,
 )
-
-
-class Record(Protocol):
-    """Takes what each stage left."""
-
-    texts: bool
-
-    def __call__(self, stage: Stage) -> None: ...
-
-    def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None: ...
-
-    def watch(self, module: ir.Module) -> None: ...
-
-    def before_code(self, op: ir.Operation) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,11 @@ from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.integer_ranges import RANGE
-from pykern.passes.kernels import index_constant, named, replace
+from pykern.passes.kernels import BUFFERS, index_constant, named, replace
 from pykern.passes.launch_arguments import update_type
 
 LINE, PLANE = (256,), (4, 64)
 """Groups where the launch leaves them open: long along the last dimension, whose neighbours lie side by side."""
-BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import index_constant
+from pykern.passes.kernels import dense_strides
 from pykern.passes.launch_arguments import update_type
 
 QUERIES = (".extent", ".work")
@@ -86,7 +86,7 @@ def _memref(kind: ir.MemRefType, pointer: ir.Value, cells: list[ir.Value]) -> ir
     descriptor = ir.Operation.create("llvm.mlir.poison", results=[struct]).result
     zero = arith.ConstantOp(i64, ir.IntegerAttr.get(i64, 0)).result
     lengths = cells[:rank]
-    strides = cells[rank:] if len(cells) > rank else _dense_strides(lengths)
+    strides = cells[rank:] if len(cells) > rank else dense_strides(lengths)
     parts = [((0,), pointer), ((1,), pointer), ((2,), zero)]
     parts += [((3, d), arith.IndexCastOp(i64, v).result) for d, v in enumerate(lengths)]
     parts += [((4, d), arith.IndexCastOp(i64, v).result) for d, v in enumerate(strides)]
@@ -98,12 +98,3 @@ def _memref(kind: ir.MemRefType, pointer: ir.Value, cells: list[ir.Value]) -> ir
     return ir.Operation.create(
         "builtin.unrealized_conversion_cast", results=[kind], operands=[descriptor]
     ).result
-
-
-def _dense_strides(lengths: list[ir.Value]) -> list[ir.Value]:
-    if not lengths:
-        return []
-    strides = [index_constant(1)]
-    for length in reversed(lengths[1:]):
-        strides.insert(0, arith.MulIOp(strides[0], length).result)
-    return strides

@@ -12,13 +12,14 @@ from pykern.dialect.atomics import LAUNCH
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import index_constant, named, replace
-from pykern.passes.reduction import combine
+from pykern.passes.reduction import atomic_result
 
-_INTEGER = {
+RMW_OF_INTEGERS = {
     "add": "add", "sub": "sub", "min": "min", "max": "max", "umin": "umin", "umax": "umax",
     "and": "_and", "or": "_or", "xor": "_xor", "exchange": "xchg",
 }  # fmt: skip
-_FLOAT = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "exchange": "xchg"}
+RMW_OF_FLOATS = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "exchange": "xchg"}
+"""LLVM's words for the kinds of `kern.atomic_rmw`."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _rmw(op: ir.Operation) -> ir.Value:
     value, memory, *indices = op.operands
     if _is_local(memory):
         return _plain(kind, value, memory, indices)
-    word = (_FLOAT if isinstance(value.type, ir.FloatType) else _INTEGER)[kind]
+    word = (RMW_OF_FLOATS if isinstance(value.type, ir.FloatType) else RMW_OF_INTEGERS)[kind]
     pointer = element_pointer(memory, indices)
     parsed = f"llvm.atomicrmw {word} %p, %v acq_rel : !llvm.ptr, {value.type}"
     return _from_text(parsed, value.type, p=pointer, v=value)
@@ -91,16 +92,8 @@ def _rmw(op: ir.Operation) -> ir.Value:
 
 def _plain(kind: str, value: ir.Value, memory: ir.Value, indices: list[ir.Value]) -> ir.Value:
     old = memref.LoadOp(memory, indices).result
-    memref.StoreOp(_combined(kind, old, value), memory, indices)
+    memref.StoreOp(atomic_result(kind, old, value), memory, indices)
     return old
-
-
-def _combined(kind: str, old: ir.Value, value: ir.Value) -> ir.Value:
-    if kind == "exchange":
-        return value
-    if kind == "sub":
-        return (arith.SubFOp if isinstance(value.type, ir.FloatType) else arith.SubIOp)(old, value).result
-    return combine(kind, old, value)
 
 
 def _cas(op: ir.Operation) -> ir.Value:

@@ -16,6 +16,7 @@ from pykern.dialect.memory import PrivateOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import GROUP_OPS, index_constant, named, replace
+from pykern.passes.words import from_word, to_word
 
 GROW = "kern.tape_grow"
 BASE, USED, CAPACITY = range(3)
@@ -154,11 +155,7 @@ def _bits(value: ir.Value) -> ir.Value:
         if isinstance(element, ir.IndexType):
             return arith.IndexCastOp(stored, value).result
         return value if kind == stored else arith.ExtUIOp(stored, value).result
-    if isinstance(kind, ir.IndexType):
-        return arith.IndexCastOp(_i64(), value).result
-    if isinstance(kind, ir.FloatType):
-        value = arith.BitcastOp(ir.IntegerType.get_signless(kind.width), value).result
-    return value if value.type == _i64() else arith.ExtUIOp(_i64(), value).result
+    return to_word(value)
 
 
 def _number(bits: ir.Value, kind: ir.Type) -> ir.Value:
@@ -167,11 +164,7 @@ def _number(bits: ir.Value, kind: ir.Type) -> ir.Value:
         if isinstance(kind.element_type, ir.IndexType):
             return arith.IndexCastOp(kind, bits).result
         return bits if bits.type == kind else arith.TruncIOp(kind, bits).result
-    if isinstance(kind, ir.IndexType):
-        return arith.IndexCastOp(kind, bits).result
-    narrow = ir.IntegerType.get_signless(kind.width)
-    value = bits if narrow == _i64() else arith.TruncIOp(narrow, bits).result
-    return arith.BitcastOp(kind, value).result if isinstance(kind, ir.FloatType) else value
+    return from_word(bits, kind)
 
 
 def _i64() -> ir.Type:

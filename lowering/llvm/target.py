@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Protocol
 
 from mlir import ir
 
@@ -24,6 +23,7 @@ from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.tapes import LowerTapes
+from pykern.lowering.record import Record
 from pykern.passes import kernels
 from pykern.passes.registry import register
 from pykern.source import KernelSource
@@ -37,20 +37,6 @@ register(
     LowerReports,
     LowerTapes,
 )
-
-
-class Record(Protocol):
-    """Takes what each stage left."""
-
-    texts: bool
-
-    def __call__(self, stage: Stage) -> None: ...
-
-    def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None: ...
-
-    def watch(self, module: ir.Module) -> None: ...
-
-    def before_code(self, op: ir.Operation) -> None: ...
 
 
 EXPORTS = ("pk_init", "pk_run", "pk_entry")

@@ -14,13 +14,14 @@ from mlir.passmanager import PassManager
 
 from pykern.artifact import DeviceCode
 from pykern.lowering.gpu.pointers import check_lowered
-from pykern.lowering.gpu.target import KernelBinary, Record, code_facts
+from pykern.lowering.gpu.target import KernelBinary, code_facts
 from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
 from pykern.lowering.nvvm.occupancy import occupancy, resident_groups
 from pykern.lowering.nvvm.options import parse
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import Cubin, assemble, ptxas
+from pykern.lowering.record import Record
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
 from pykern.source import KernelSource

@@ -13,7 +13,8 @@ from mlir.dialects import llvm as llvm_dialect
 
 from pykern.artifact import DeviceCode, Stage
 from pykern.lowering.gpu.pointers import check_lowered
-from pykern.lowering.gpu.target import KernelBinary, Record, code_facts
+from pykern.lowering.gpu.target import KernelBinary, code_facts
+from pykern.lowering.record import Record
 from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.codegen import generate

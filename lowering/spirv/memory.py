@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.lowering.gpu.limits import shared_bytes
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
@@ -32,9 +33,8 @@ class LowerSpirvMemory(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            used = 0
+            used = shared_bytes(kernel)
             for op in named(kernel, "kern.shared"):
-                used += _bytes(ir.MemRefType(op.result.type))
                 _buffer(op, "Workgroup", memref.AllocOp)
             for op in named(kernel, "kern.private"):
                 _buffer(op, "Function", memref.AllocaOp)
@@ -45,15 +45,6 @@ class LowerSpirvMemory(Pass):
             for number, op in enumerate(named(kernel, "kern.atomic_rmw", "kern.atomic_cas")):
                 with ir.InsertionPoint(op):
                     replace(op, [_stand_in(op, number)])
-
-
-def _bytes(kind: ir.MemRefType) -> int:
-    return kind.shape[0] * max(1, kind.element_type.width // 8)
-
-
-def shared_bytes(kernel: ir.Operation) -> int:
-    """Static shared memory of a group, in bytes."""
-    return sum(_bytes(ir.MemRefType(op.result.type)) for op in named(kernel, "kern.shared"))
 
 
 def _buffer(op: ir.Operation, space: str, made: type, length: int | None = None) -> None:

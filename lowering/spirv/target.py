@@ -12,7 +12,8 @@ from mlir import ir
 from pykern.artifact import DeviceCode
 from pykern.lowering.gpu.flat_memory import ARGUMENTS
 from pykern.lowering.gpu.tapes import tape_use
-from pykern.lowering.gpu.target import KernelBinary, Record
+from pykern.lowering.gpu.target import KernelBinary
+from pykern.lowering.record import Record
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.binary import assemble, prepare
 from pykern.lowering.spirv.entry_points import MarkEntryPoints

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.dialect.collectives import COLLECTIVES, MEETINGS
+from pykern.dialect.collectives import COLLECTIVES
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.passes.kernels import identity, named
+from pykern.passes.kernels import identity
 from pykern.passes.uniformity import Uniformity
 from pykern.passes.work_groups.demote import Demotion
+from pykern.passes.work_groups.meetings import diverges, is_guard
 from pykern.passes.work_groups.slots import Slots
 
 PURE = ("arith.", "math.")
@@ -100,11 +101,11 @@ class Segmenter:
             self._guarded(op, masks)
             return
         if op.name == "scf.for" and not self.uniform.all_uniform(list(op.operands)[:3]):
-            raise self._diverges(op, "a loop whose bounds differ")
+            raise diverges(op, "a loop whose bounds differ")
         if op.name == "scf.while":
             test = op.regions[0].blocks[0]
             if not self.uniform.is_uniform(test.operations[len(test.operations) - 1].operands[0]):
-                raise self._diverges(op, "a loop whose condition differs")
+                raise diverges(op, "a loop whose condition differs")
         self._to_group(op, masks)
         self.group_values.update(op.results)
         for region in op.regions:
@@ -113,8 +114,8 @@ class Segmenter:
 
     def _guarded(self, op: ir.Operation, masks: tuple) -> None:
         """A branch made by an early exit: work-items that left wait at every barrier as if they were there."""
-        if not _is_guard(op):
-            raise self._diverges(op, "a branch whose condition differs")
+        if not is_guard(op):
+            raise diverges(op, "a branch whose condition differs")
         slot = self.slots.slot(op.operands[0].type)  # first: it adds an op to the kernel's top
         count = len(op.block.operations)
         before = [o.operation for o in op.block.operations].index(op)
@@ -132,16 +133,6 @@ class Segmenter:
                 for moved in [o.operation for o in block.operations][:-1]:
                     moved.move_before(op)
         self.branches.append(op)
-
-    def _diverges(self, op: ir.Operation, what: str) -> TargetError:
-        meeting = named(op, *MEETINGS)[0]
-        name = "barrier" if meeting.name == "kern.barrier" else meeting.name.removeprefix("kern.")
-        return TargetError(
-            f"a {name} inside {what} between the work-items of a group",
-            span_of(meeting.location),
-            "every work-item of the group has to reach it: move it out of the branch or loop",
-            ((f"{what} here", span_of(op.location)),),
-        )
 
     def _to_group(self, op: ir.Operation, masks: tuple) -> None:
         """Operands of an op that runs once a group: what is not known there is read from cell 0."""
@@ -223,12 +214,6 @@ class Segmenter:
             return True
 
         return ordered if visit(value) and ordered else None
-
-
-def _is_guard(op: ir.Operation) -> bool:
-    """Whether a branch was made by an early exit."""
-    firsts = [block.operations[0].operation.name for region in op.regions for block in region.blocks]
-    return "kern.guard" in firsts
 
 
 def _repeat(chain: list[ir.Operation]) -> list[ir.Operation]:

@@ -18,6 +18,7 @@ from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
 from pykern.lowering.llvm.program import target as cpu
 from pykern.lowering.llvm.program.pipeline import launch_pipeline
+from pykern.lowering.record import Record
 from pykern.passes import kernels
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.inline_helpers import InlineHelpers
@@ -32,22 +33,13 @@ Passes = tuple[Callable[[ir.Module], None], ...]
 _DTYPES = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "bool", "index": "i64"}
 
 
-class Record(Protocol):
-    """Keeps what each stage left, with times; see `driver.Recorder`."""
+class KeptRecord(Record, Protocol):
+    """Keeps the stages too; see `driver.Recorder`."""
 
-    texts: bool
     stages: list[Stage]
 
-    def __call__(self, stage: Stage) -> None: ...
 
-    def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None: ...
-
-    def watch(self, module: ir.Module) -> None: ...
-
-    def before_code(self, op: ir.Operation) -> None: ...
-
-
-def compile_program(source: ProgramSource, record: Record, passes: Passes = ()) -> Artifact:
+def compile_program(source: ProgramSource, record: KeptRecord, passes: Passes = ()) -> Artifact:
     """Compile a program inside the current context. Raises the errors of `pykern.errors`, located."""
     from pykern.compiler.kernel_gradients import kernel_gradient
     from pykern.compiler.program_derivatives import differentiate, undifferentiated
@@ -82,7 +74,7 @@ class Request:
 def compile_module(
     build: Callable[[], ir.Module],
     asked: Request,
-    record: Record,
+    record: KeptRecord,
     passes: Passes = (),
     transform: Callable[[ir.Module], None] = lambda module: None,
 ) -> Artifact:

@@ -1,12 +1,7 @@
-"""Every case here that takes `device` runs on the compiled, on the reference and on every GPU-like device."""
+"""Every case here that takes `device` runs on the same devices as the tests of kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from tests.kernels.conftest import device
 
-import pytest
-
-
-@pytest.fixture(params=["cpu", "python", "opencl", "vulkan", "cuda", "rocm"])
-def device(request: pytest.FixtureRequest, need_device: Callable[[str], str]) -> str:
-    return need_device(request.param)
+__all__ = ["device"]

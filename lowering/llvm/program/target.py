@@ -19,7 +19,7 @@ from pykern.lowering.llvm.program.launcher import kinds_of, launcher_text, teams
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
 from pykern.lowering.llvm.resources import resources
-from pykern.lowering.llvm.target import Record
+from pykern.lowering.record import Record
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.arena import UseArena
 from pykern.passes.array_programs.forward_copies import ForwardCopies

@@ -20,6 +20,13 @@ from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Memory
 
+DTYPES = frozenset(
+    [
+        *("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"),
+        *("f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"),
+    ]
+)
+"""What compiled code computes with on every such device."""
 PLAIN_SHARED = 48 << 10
 """Bytes of shared memory that a launch may have without asking for more."""
 _MASK = (1 << 64) - 1

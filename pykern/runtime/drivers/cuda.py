@@ -11,17 +11,11 @@ from typing import Any
 
 from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
-from pykern.runtime.drivers.addresses import AddressDriver, Calls, check
+from pykern.runtime.drivers.addresses import DTYPES, AddressDriver, Calls, check
 
 DRIVER = "NVIDIA's driver for the GPU (it brings libcuda.so.1)"
 CHIPS = {75: "sm_75", 80: "sm_80", 86: "sm_86", 89: "sm_89", 90: "sm_90a", 100: "sm_100a", 120: "sm_120a"}
 """Compute capability -> what kernels are compiled for there. Others take the next older one, without its "a"."""
-DTYPES = frozenset(
-    [
-        *("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"),
-        *("f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"),
-    ]
-)
 ATOMICS = frozenset({"i32", "i64", "u32", "u64", "f16", "f32", "f64"})
 
 

@@ -10,15 +10,9 @@ from typing import Any
 
 from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
-from pykern.runtime.drivers.addresses import AddressDriver, Calls, check
+from pykern.runtime.drivers.addresses import DTYPES, AddressDriver, Calls, check
 
 DRIVER = "ROCm (it brings libamdhip64) and AMD's driver for the GPU"
-DTYPES = frozenset(
-    [
-        *("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"),
-        *("f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"),
-    ]
-)
 ATOMICS = frozenset({"i32", "i64", "u32", "u64", "f32", "f64"})
 
 
