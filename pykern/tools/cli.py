@@ -16,16 +16,7 @@ OK, WRONG_KERNEL, USAGE, NO_DEVICE, CRASH = range(5)
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; gives the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="pykern", description="Compile Python kernels with MLIR, and look inside."
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _compile_arguments(commands)
-    _explore_arguments(commands)
-    _devices_arguments(commands)
-    _cache_arguments(commands)
-    _test_arguments(commands)
-    chosen = parser.parse_args(arguments)
+    chosen = command_line().parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = chosen.run
     try:
         return run(chosen)
@@ -39,6 +30,20 @@ def main(arguments: list[str] | None = None) -> int:
     except KernelError as error:
         print(error, file=sys.stderr)
         return WRONG_KERNEL
+
+
+def command_line() -> argparse.ArgumentParser:
+    """Every command and its options; the reference in the documentation is made from it."""
+    parser = argparse.ArgumentParser(
+        prog="pykern", description="Compile Python kernels with MLIR, and look inside."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _compile_arguments(commands)
+    _explore_arguments(commands)
+    _devices_arguments(commands)
+    _cache_arguments(commands)
+    _test_arguments(commands)
+    return parser
 
 
 def _compile_arguments(commands) -> None:

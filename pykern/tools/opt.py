@@ -37,7 +37,7 @@ SPLIT = re.compile(r"^// -----\s*$", re.MULTILINE)
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the tool; gives the exit code."""
-    parser = _parser()
+    parser = command_line()
     chosen, rest = parser.parse_known_args(arguments)
     try:
         pipeline = _pipeline(chosen, rest)
@@ -55,7 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if all(o.good for o in outcomes) else 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """Every option; the reference in the documentation is made from it."""
     parser = argparse.ArgumentParser(
         prog="pykern-opt",
         description="Run pykern's and MLIR's passes over MLIR text that may hold the kern dialect.",
