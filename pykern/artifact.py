@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pykern.costs import Costs
 from pykern.lineage import Lineage
 from pykern.locations import SourceSpan
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The IR after one pass: `ms` is the time the pass took, `kind` is "mlir", "llvm" or "asm".
+    """The IR after one pass: `ms` is the time the pass took, `kind` is "mlir", "llvm", "asm" or "spirv".
 
     `lineage` tells where each line comes from, where that was asked for.
     """
@@ -23,6 +24,15 @@ class Stage:
     ms: float
     kind: str = "mlir"
     lineage: Lineage | None = None
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A sentence about a line of Python; `file` is "" and `line` 0 where it is about the kernel."""
+
+    text: str
+    file: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,3 +134,7 @@ class Artifact:
     """Milliseconds per stage, in order; there also where the texts are not."""
     program: ProgramLayout | None = None
     device: DeviceCode | None = None
+    remarks: tuple[Remark, ...] = ()
+    """What passes say of their work; see `pykern.passes.remarks`."""
+    costs: Costs | None = None
+    """What one work-item does; there where lines were followed."""

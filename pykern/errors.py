@@ -17,6 +17,9 @@ class KernelError(Exception):
     """
 
     code = "PK000"
+    source: object = None
+    """What was compiled when it failed, where that is known: `pk.explore(error)` shows how far it came."""
+    passes: tuple = ()
 
     def __init__(
         self,

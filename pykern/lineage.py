@@ -15,6 +15,14 @@ braces, labels, declarations and whatever else does nothing."""
 
 
 @dataclass(frozen=True)
+class Follow:
+    """Asks a compilation for its stages with lineage. `partial` is a file that gets each stage as soon as it is
+    there, so that a compilation that fails leaves what came before; "" writes none."""
+
+    partial: str = ""
+
+
+@dataclass(frozen=True)
 class Place:
     """A place in the user's Python; `file` counts in `Lineage.files`."""
 

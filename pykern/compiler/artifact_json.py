@@ -12,7 +12,17 @@ from base64 import b64decode, b64encode
 from dataclasses import fields
 from typing import Any
 
-from pykern.artifact import ArgumentUse, Artifact, DeviceCode, ProgramLayout, ResultSpec, Site, Stage, TapeUse
+from pykern.artifact import (
+    ArgumentUse,
+    Artifact,
+    DeviceCode,
+    ProgramLayout,
+    Remark,
+    ResultSpec,
+    Site,
+    Stage,
+    TapeUse,
+)
 from pykern.locations import SourceSpan
 
 _CLASSES: dict[str, Any] = {
@@ -22,6 +32,7 @@ _CLASSES: dict[str, Any] = {
         ArgumentUse,
         DeviceCode,
         ProgramLayout,
+        Remark,
         ResultSpec,
         Site,
         SourceSpan,

@@ -11,19 +11,20 @@ import importlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
 from pykern.artifact import ArgumentUse, Artifact, Site, Stage
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
+from pykern.costs import Costs
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
 from pykern.frontend.kernel import build_module
+from pykern.lineage import Follow
 from pykern.lowering.llvm import target as cpu
-from pykern.passes import kernels
+from pykern.passes import kernels, remarks
 from pykern.passes.argument_uses import argument_uses
 from pykern.passes.framework import Callback, Pipeline, Upstream, verify
 from pykern.passes.pipelines import kern_pipeline
@@ -50,6 +51,7 @@ class Recorder:
 
     texts: bool
     stages: list[Stage] = field(default_factory=list)
+    costs: Costs | None = None
 
     def __call__(self, stage: Stage) -> None:
         self.stages.append(stage)
@@ -68,34 +70,39 @@ class Recorder:
 def compile_source(
     source: KernelSource | ProgramSource,
     *,
-    keep_stages: bool | Literal["lineage"] = False,
+    keep_stages: bool | Follow = False,
     passes: Passes = (),
 ) -> Artifact:
     """Compile for `source.target`. `passes` run on the kern stage.
 
-    The stages are kept where that is asked for, and with ``"lineage"`` where each of their lines comes from.
+    The stages are kept where that is asked for, and with `Follow` where each of their lines comes from.
     Raises the errors of `pykern.errors`, located in the user's source.
     """
-    with _recorder(keep_stages) as record, _context(), ir.Location.unknown():
-        if isinstance(source, ProgramSource):
-            from pykern.compiler.programs import compile_program  # here: most processes compile kernels
+    with _recorder(keep_stages) as record, _context(), ir.Location.unknown(), remarks.collected() as said:
+        made = _compiled(source, record, passes)
+        return replace(made, remarks=tuple(said), costs=record.costs)
 
-            return compile_program(source, record, passes)
-        module = kern_module(source, record, passes)
-        uses = argument_uses(next(kernels.kernels(module)))
-        sites = number_sites(module)
-        if source.target == LINALG:
-            return _raised(source, module, uses, record)
-        family = source.target.split(":")[0]
-        if family in DEVICE_TARGETS:
-            return _device(source, module, uses, sites, record)
-        if family != "llvm":
-            known = ", ".join(f"`{name}:…`" for name in DEVICE_TARGETS)
-            raise TargetError(
-                f"no target `{source.target}`",
-                hint=f"there are `llvm`, the CPU, {known}, and `linalg`, to look at",
-            )
-        code = cpu.lower(module, source, uses, bool(sites), record)
+
+def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Passes) -> Artifact:
+    if isinstance(source, ProgramSource):
+        from pykern.compiler.programs import compile_program  # here: most processes compile kernels
+
+        return compile_program(source, record, passes)
+    module = kern_module(source, record, passes)
+    uses = argument_uses(next(kernels.kernels(module)))
+    sites = number_sites(module)
+    if source.target == LINALG:
+        return _raised(source, module, uses, record)
+    family = source.target.split(":")[0]
+    if family in DEVICE_TARGETS:
+        return _device(source, module, uses, sites, record)
+    if family != "llvm":
+        known = ", ".join(f"`{name}:…`" for name in DEVICE_TARGETS)
+        raise TargetError(
+            f"no target `{source.target}`",
+            hint=f"there are `llvm`, the CPU, {known}, and `linalg`, to look at",
+        )
+    code = cpu.lower(module, source, uses, bool(sites), record)
     return Artifact(
         key="",
         kernel=source.function.name,
@@ -106,7 +113,7 @@ def compile_source(
         workgroup=code.workgroup,
         sites=sites,
         resources=code.resources,
-        stages=tuple(record.stages) if keep_stages else (),
+        stages=tuple(record.stages) if record.texts else (),
         times=tuple((s.name, s.ms) for s in record.stages),
     )
 
@@ -165,11 +172,11 @@ def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> 
 
 
 @contextmanager
-def _recorder(keep_stages: bool | Literal["lineage"]) -> Iterator[Recorder]:
-    if keep_stages == "lineage":
+def _recorder(keep_stages: bool | Follow) -> Iterator[Recorder]:
+    if isinstance(keep_stages, Follow):
         from pykern.compiler.lineage import Tracer  # here: it is for those who look
 
-        with Tracer() as tracer:
+        with Tracer(keep_stages.partial) as tracer:
             yield tracer
     else:
         yield Recorder(keep_stages)

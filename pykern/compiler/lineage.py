@@ -1,15 +1,17 @@
 """Following every op through the passes, back to the line of Python it was written as.
 
 Comes in: the stages of a compilation, one by one, as a `Recorder` gets them. Goes out: the same stages
-with `Stage.lineage`. MLIR's own `snapshot-op-locations` prints the stage and writes the line of each op
-into its location; rewrites hand locations on, so the next snapshot finds the line of the parent there.
-From the last MLIR on, the line table of the debug information takes that part. Read next: `code_lines`.
+with `Stage.lineage`, and what a work-item costs. MLIR's own `snapshot-op-locations` prints the stage and
+writes the line of each op into its location; rewrites hand locations on, so the next snapshot finds the
+line of the parent there. From the last MLIR on, the line table of the debug information takes that part.
+Read next: `code_lines`, `costs`.
 """
 
 from __future__ import annotations
 
 import collections
 import os
+import pickle
 import shutil
 import tempfile
 import time
@@ -20,6 +22,7 @@ from mlir.passmanager import PassManager
 
 from pykern.artifact import Stage
 from pykern.compiler.code_lines import CodeLine, read_asm, read_llvm
+from pykern.compiler.costs import costs_of, has_ids
 from pykern.compiler.driver import Recorder
 from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, Place
 
@@ -32,7 +35,7 @@ CARRIERS = frozenset(
     {
         "arith.constant", "builtin.module", "builtin.unrealized_conversion_cast", "arith.index_cast",
         "arith.index_castui", "cf.br", "func.return", "gpu.module", "gpu.module_end", "gpu.return", "index.casts",
-        "index.castu", "llvm.br", "llvm.extractvalue", "llvm.insertvalue", "llvm.mlir.addressof",
+        "index.castu", "linalg.yield", "llvm.br", "llvm.extractvalue", "llvm.insertvalue", "llvm.mlir.addressof",
         "llvm.mlir.constant", "llvm.mlir.poison", "llvm.mlir.undef", "llvm.mlir.zero", "llvm.return",
         "memref.cast", "memref.extract_strided_metadata", "memref.reinterpret_cast", "scf.forall.in_parallel",
         "scf.reduce", "scf.yield", "spirv.Branch", "spirv.Constant", "spirv.Return", "spirv.Undef",
@@ -66,8 +69,9 @@ class Look:
 class Tracer(Recorder):
     """Keeps what each stage left, with its lineage. Close it when the compilation is over."""
 
-    def __init__(self) -> None:
+    def __init__(self, partial: str = "") -> None:
         super().__init__(texts=True)
+        self._partial = partial
         self._module: ir.Module | None = None
         self._folder = tempfile.mkdtemp(prefix="pykern-lineage-")
         self._path = ""
@@ -93,12 +97,21 @@ class Tracer(Recorder):
     def __call__(self, stage: Stage) -> None:
         """Keep a stage; what it leaves is looked at now, before the next pass changes it."""
         if stage.kind == "mlir" and self._module is not None:
+            self._count(self._module)
             look = self._look(self._module.operation) if self._last is None else self._last
             self._last = None
             stage = replace(stage, text=look.text, lineage=look.lineage)
         elif stage.kind in ("llvm", "asm") and stage.text and self._last is not None:
             stage = self._code_stage(stage)
         self.stages.append(stage)
+        if self._partial and stage.lineage is not None:
+            with open(self._partial, "ab") as file:
+                pickle.dump(stage, file, protocol=5)
+
+    def _count(self, module: ir.Module) -> None:
+        """Costs are those of the last stage where work-items ask who they are: the simplified kernel."""
+        if not self.stages or has_ids(module):
+            self.costs = costs_of(module)
 
     def before_code(self, op: ir.Operation) -> None:
         """The last look at `op`, whose code is made next: from here on debug information tells the lines."""

@@ -18,7 +18,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from pykern.artifact import Artifact
 from pykern.compiler import frames
@@ -27,6 +27,7 @@ from pykern.compiler.connection import WorkerProcess
 from pykern.compiler.crash import crash_error, describe_end, from_outside, kernel_span
 from pykern.compiler.progress import Progress, tell
 from pykern.errors import CompilerCrash, KernelError, KernelTypeError
+from pykern.lineage import Follow
 from pykern.program_source import ProgramSource
 from pykern.settings import Settings, settings
 from pykern.source import KernelSource
@@ -90,7 +91,7 @@ class Service:
     def compile(
         self,
         source: KernelSource | ProgramSource,
-        keep_stages: bool | Literal["lineage"] = False,
+        keep_stages: bool | Follow = False,
         passes: tuple[Callable[..., object], ...] = (),
     ) -> Artifact:
         """Compile a kernel. Threads that ask for the same one share the work.
@@ -99,6 +100,18 @@ class Service:
         Raises the errors of the compiler, and `CompilerCrash` where it died or took too long. A kernel
         that crashed it is not tried again by this process.
         """
+        try:
+            return self._compiled(source, keep_stages, passes)
+        except KernelError as error:
+            error.source, error.passes = source, passes  # `pk.explore(error)` shows how far it came
+            raise
+
+    def _compiled(
+        self,
+        source: KernelSource | ProgramSource,
+        keep_stages: bool | Follow,
+        passes: tuple[Callable[..., object], ...],
+    ) -> Artifact:
         if passes or self.in_place:
             return self._compile_in_place(source, keep_stages, passes)
         request = _Request(source, keep_stages)
@@ -230,7 +243,7 @@ class Service:
     def _compile_in_place(
         self,
         source: KernelSource | ProgramSource,
-        keep_stages: bool | Literal["lineage"],
+        keep_stages: bool | Follow,
         passes: tuple[Callable[..., object], ...],
     ) -> Artifact:
         with self._turn:
@@ -271,7 +284,7 @@ class Service:
 class _Request:
     """A kernel to compile. `identity` is by its text: as values, 1, 1.0 and True are equal."""
 
-    def __init__(self, source: KernelSource | ProgramSource, keep_stages: bool | Literal["lineage"]) -> None:
+    def __init__(self, source: KernelSource | ProgramSource, keep_stages: bool | Follow) -> None:
         self.source = source
         self.keep_stages = keep_stages
         self.identity = (source.key(""), keep_stages)

@@ -16,6 +16,7 @@ from pykern.errors import KernelError
 from pykern.explorer.data import Exploration, exploration
 from pykern.explorer.page import page
 from pykern.explorer.remarks import Remark
+from pykern.lineage import Follow
 from pykern.lowered import Lowered
 from pykern.source import KernelSource
 
@@ -57,7 +58,7 @@ def look(kernel: Any, *args: Any, **keywords: Any) -> Exploration:
     """
     lowered: Lowered = kernel.lower(*args, **keywords)
     live = tuple(p for p in keywords.get("passes", ()) if not isinstance(p, str))
-    traced: Artifact = service().compile(lowered.source, keep_stages="lineage", passes=live)
+    traced: Artifact = service().compile(lowered.source, keep_stages=Follow(), passes=live)
     return exploration(lowered, traced, _raising(kernel, lowered, args, keywords))
 
 

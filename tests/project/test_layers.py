@@ -17,6 +17,7 @@ PLAIN_DATA = tuple(
     f"pykern.{name}"
     for name in (
         "errors",
+        "costs",
         "lineage",
         "locations",
         "types",
