@@ -7,7 +7,7 @@ an open one with its queues. Real GPUs come first and devices made of software l
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pykern.errors import DeviceError
@@ -46,11 +46,17 @@ class Physical:
 
 @dataclass(frozen=True)
 class Device:
-    """An open device; `queues` belong to the priorities high, normal, low."""
+    """An open device; `queues` belong to the priorities high, normal, low.
+
+    `semaphores` are those of streams that are gone, for streams to come. They are never destroyed: Mesa's
+    thread that submits (22.3) still releases what a batch waited for after the host has seen the batch done,
+    and would lock a mutex that is no more.
+    """
 
     handle: Any
     physical: Physical
     queues: dict[str, Any]
+    semaphores: list[Any] = field(default_factory=list)
 
 
 def physical_devices() -> list[Physical]:

@@ -68,9 +68,6 @@ class Handles:
     """What a stream holds of the device; it outlives the stream until its memory can go."""
 
     def __init__(self, device: Device) -> None:
-        timeline = struct(
-            "VkSemaphoreTypeCreateInfo", semaphoreType=vk.VK_SEMAPHORE_TYPE_TIMELINE, initialValue=0
-        )
         pool = struct(
             "VkCommandPoolCreateInfo",
             flags=vk.VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT
@@ -82,27 +79,36 @@ class Handles:
         )
         what = "making a stream"
         self.device = device.handle
-        self.semaphore = created(
-            lib.vkCreateSemaphore,
-            what,
-            self.device,
-            struct("VkSemaphoreCreateInfo", pNext=timeline),
-            kind="VkSemaphore",
-        )
+        self._semaphores = device.semaphores
+        self.semaphore = self._semaphores.pop() if self._semaphores else _new_semaphore(self.device)
         self.pool = created(lib.vkCreateCommandPool, what, self.device, pool, kind="VkCommandPool")
         self.stamps = NULL
         if device.physical.stamps:
             self.stamps = created(lib.vkCreateQueryPool, what, self.device, stamps, kind="VkQueryPool")
 
+    def reached(self) -> int:
+        """The number that the semaphore stands at."""
+        count = ffi.new("uint64_t*")
+        check(lib.vkGetSemaphoreCounterValue(self.device, self.semaphore, count), "making a stream")
+        return int(count[0])
+
     def destroy(self) -> None:
-        lib.vkDestroySemaphore(self.device, self.semaphore, NULL)
+        self._semaphores.append(self.semaphore)
         lib.vkDestroyCommandPool(self.device, self.pool, NULL)
         if self.stamps != NULL:
             lib.vkDestroyQueryPool(self.device, self.stamps, NULL)
 
 
+def _new_semaphore(device: Any) -> Any:
+    timeline = struct(
+        "VkSemaphoreTypeCreateInfo", semaphoreType=vk.VK_SEMAPHORE_TYPE_TIMELINE, initialValue=0
+    )
+    info = struct("VkSemaphoreCreateInfo", pNext=timeline)
+    return created(lib.vkCreateSemaphore, "making a stream", device, info, kind="VkSemaphore")
+
+
 class Stream:
-    """Work in order."""
+    """Work in order. Its numbers go on from where the last stream with this semaphore stopped."""
 
     def __init__(
         self, device: Device, priority: str, words: Words, ticks: Part, active: dict[int, Stream]
@@ -113,8 +119,7 @@ class Stream:
         self.ticks = ticks
         self._ticks = ticks.seen(0, TICKS_BYTES).view(np.uint64)
         self._active = active  # keeps streams while work of theirs is under way
-        self.submitted = 0
-        self.completed = 0
+        self.submitted = self.completed = self.handles.reached()
         self._queue = device.queues[priority]
         self._pending: deque[Batch] = deque()
         self._last: Batch | None = None
