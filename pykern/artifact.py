@@ -66,20 +66,6 @@ class ResultSpec:
 
 
 @dataclass(frozen=True)
-class ProgramLayout:
-    """What calling an array program takes beside its arguments.
-
-    `results` are in order, the new values of `updated` arguments last; `tree` is JSON that tells how the
-    returned value is made of them. `scratch_bytes` of memory have to be brought along.
-    """
-
-    results: tuple[ResultSpec, ...]
-    tree: str
-    updated: tuple[int, ...] = ()
-    scratch_bytes: int = 0
-
-
-@dataclass(frozen=True)
 class TapeUse:
     """The tape that a launch brings for a derivative.
 
@@ -107,6 +93,51 @@ class DeviceCode:
     shared_bytes: int = 0
     dynamic_shared: bool = False
     tape: TapeUse | None = None
+
+
+@dataclass(frozen=True)
+class PlanKernel:
+    """A kernel of a program on a device: `begin` and `end` say where in the program's binary its own lies.
+
+    `writes` are numbers of the arguments it writes; `reports` tells whether it takes the program's report.
+    """
+
+    symbol: str
+    begin: int
+    end: int
+    workgroup: tuple[int, ...]
+    device: DeviceCode
+    writes: tuple[int, ...] = ()
+    reports: bool = False
+
+
+@dataclass(frozen=True)
+class ProgramPlan:
+    """What the host does for an array program on a device.
+
+    `steps` is JSON; `pykern.program_steps` tells its form. Values live in `registers` numbered places, those of
+    the program's arguments first.
+    """
+
+    kernels: tuple[PlanKernel, ...]
+    registers: int
+    steps: str
+
+
+@dataclass(frozen=True)
+class ProgramLayout:
+    """What calling an array program takes beside its arguments.
+
+    `results` are in order, the new values of `updated` arguments last; `tree` is JSON that tells how the
+    returned value is made of them. `scratch_bytes` of memory have to be brought along. `plan` is there
+    where the program runs on a device.
+    """
+
+    results: tuple[ResultSpec, ...]
+    tree: str
+    updated: tuple[int, ...] = ()
+    scratch_bytes: int = 0
+    plan: ProgramPlan | None = None
 
 
 @dataclass(frozen=True)
