@@ -31,6 +31,9 @@ _HOME = {
     "Lowered": "pykern.lowered",
     "Compiled": "pykern.lowered",
     "explore": "pykern.explorer.explore",
+    "benchmark": "pykern.benchmarking.benchmark",
+    "BenchmarkResult": "pykern.benchmarking.result",
+    "Disagreement": "pykern.benchmarking.agreement",
     "device": "pykern.devices",
     "devices": "pykern.devices",
     "Event": "pykern.event",
@@ -110,6 +113,9 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.array_making import pinned as pinned
     from pykern.autodiff import Dup as Dup
     from pykern.autodiff import autodiff as autodiff
+    from pykern.benchmarking.agreement import Disagreement as Disagreement
+    from pykern.benchmarking.benchmark import benchmark as benchmark
+    from pykern.benchmarking.result import BenchmarkResult as BenchmarkResult
     from pykern.check_grads import GradientCheck as GradientCheck
     from pykern.check_grads import check_grads as check_grads
     from pykern.checkpointing import binomial as binomial

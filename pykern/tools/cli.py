@@ -1,4 +1,4 @@
-"""The ``pykern`` command: compile, explore, devices, cache, test. Each has ``--json`` for machines.
+"""The ``pykern`` command: compile, explore, bench, devices, cache, test. Each has ``--json`` for machines.
 
 Exit codes: 0 ok, 1 the kernel is wrong, 2 usage, 3 no such device or tool, 4 the compiler crashed.
 """
@@ -40,6 +40,7 @@ def command_line() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _compile_arguments(commands)
     _explore_arguments(commands)
+    _bench_arguments(commands)
     _devices_arguments(commands)
     _cache_arguments(commands)
     _test_arguments(commands)
@@ -81,6 +82,33 @@ def _call_arguments(parser) -> None:
     parser.add_argument("--workgroup", default="", help="e.g. 16,16")
     parser.add_argument("--target", default="llvm")
     parser.add_argument("--debug", action="store_true", help="with bounds checks")
+
+
+def _bench_arguments(commands) -> None:
+    parser = commands.add_parser(
+        "bench", help="run the benchmarks that a file declares with @pk.benchmark, or a suite of pykern's"
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE.py[::NAME]")
+    parser.add_argument("--suite", choices=("cpu", "devices"), help="benchmarks that come with pykern")
+    parser.add_argument("--only", default="", metavar="WORD", help="those whose name holds this")
+    parser.add_argument(
+        "--threads", default="", metavar="N,M", help="run once for each number of threads, bound to as many "
+        "processors; `all`: 1, 2, 4, ... (default: as the process is)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--json", nargs="?", const="-", metavar="FILE", help="append JSON lines; without FILE print them"
+    )
+    parser.add_argument("--csv", metavar="FILE", help="write a table")
+    parser.add_argument("--html", metavar="FILE", help="write a page with plots")
+    parser.add_argument(
+        "--compare", metavar="OLD.json", help="compare with an older run (or pytest-benchmark's JSON)"
+    )
+    parser.add_argument(
+        "--fail-above", metavar="5%", help="exit with 1 where something is slower by more than this"
+    )
+    parser.add_argument("--no-limits", action="store_true", help="do not measure the machine's limits")
+    parser.add_argument("--no-compile", action="store_true", help="do not measure what compiling takes")
+    parser.set_defaults(run=lambda chosen: _late("bench_command").run(chosen))
 
 
 def _devices_arguments(commands) -> None:

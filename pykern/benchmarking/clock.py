@@ -1,0 +1,107 @@
+"""What time is taken with: the host's clock, or events of the device the arrays live on.
+
+Comes in: a function, how often to call it. Goes out: seconds a call. Work that a function has only begun
+(a launch, JAX's or torch's results) is waited for inside the time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class Clock(Protocol):
+    """One way to take time; `name` says which, in words."""
+
+    @property
+    def name(self) -> str: ...
+
+    def time(self, function: Callable[[], Any], calls: int) -> float:
+        """Seconds a call, of `calls` calls in a row."""
+        ...
+
+
+@dataclass(frozen=True)
+class HostClock:
+    """The host's monotonic clock around the calls and what they began."""
+
+    name: str = "host"
+
+    def time(self, function: Callable[[], Any], calls: int) -> float:
+        started = time.perf_counter()
+        for _ in range(calls):
+            result = function()
+            if result is not None:
+                finish(result)
+        return (time.perf_counter() - started) / calls
+
+
+@dataclass(frozen=True)
+class DeviceClock:
+    """Two events around the calls, on the default stream of a device of pykern's: the device's own time."""
+
+    device: str
+
+    @property
+    def name(self) -> str:
+        return f"events of {self.device}"
+
+    def time(self, function: Callable[[], Any], calls: int) -> float:
+        from pykern.event import Event
+        from pykern.stream import default_stream
+
+        stream = default_stream(self.device)
+        start = Event().record(stream)
+        for _ in range(calls):
+            function()
+        end = Event().record(stream)
+        return start.elapsed(end) / 1e3 / calls
+
+
+@dataclass(frozen=True)
+class TorchClock:
+    """The same with torch's events, where the inputs are tensors of a GPU."""
+
+    device: Any
+
+    @property
+    def name(self) -> str:
+        return f"torch's events of {self.device}"
+
+    def time(self, function: Callable[[], Any], calls: int) -> float:
+        torch = sys.modules["torch"]
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        for _ in range(calls):
+            function()
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end) / 1e3 / calls
+
+
+def clock_for(values: Iterable[Any]) -> Clock:
+    """The clock of the device the first array on a device lives on; the host's where there is none."""
+    for value in values:
+        if getattr(value, "__pykern_array__", False) and value.device_name not in ("cpu", "python"):
+            return DeviceClock(value.device_name)
+        if getattr(value, "is_cuda", False) and "torch" in sys.modules:
+            return TorchClock(value.device)
+    return HostClock()
+
+
+def finish(result: Any) -> None:
+    """Wait for what a call has begun: events, and arrays of libraries that run ahead of Python."""
+    if isinstance(result, tuple | list):
+        for one in result:
+            finish(one)
+    elif isinstance(result, Mapping):
+        finish(list(result.values()))
+    elif hasattr(result, "block_until_ready"):
+        result.block_until_ready()
+    elif getattr(result, "is_cuda", False):
+        sys.modules["torch"].cuda.synchronize(result.device)
+    elif hasattr(result, "wait") and hasattr(result, "elapsed"):
+        result.wait()

@@ -1,0 +1,85 @@
+"""Records for people: tables with bars, one a benchmark.
+
+Comes in: records, lines that could not be measured. Goes out: text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pykern.benchmarking.records import Record
+from pykern.benchmarking.samples import duration
+from pykern.benchmarking.terminal import Style, bar, table
+
+Missing = Sequence[tuple[str, str, str]]
+"""Benchmark, line, reason."""
+
+
+def text(found: Sequence[Record], missing: Missing, style: Style) -> str:
+    """A table for each benchmark, then what is missing and what was measured of the machine."""
+    parts = [_benchmark(name, rows, style) for name, rows in grouped(found)]
+    parts += (
+        ["\n".join(f"{line}: {reason} ({benchmark})" for benchmark, line, reason in missing)]
+        if missing
+        else []
+    )
+    return "\n\n".join([*parts, machine(found)]) if found else "nothing was measured"
+
+
+def grouped(found: Iterable[Record]) -> list[tuple[str, list[Record]]]:
+    """Records by benchmark, in order."""
+    groups: dict[str, list[Record]] = {}
+    for record in found:
+        groups.setdefault(record["benchmark"], []).append(record)
+    return list(groups.items())
+
+
+def machine(found: Sequence[Record]) -> str:
+    """The device, its limits for each number of threads, versions."""
+    lines, seen = [], set()
+    for record in found:
+        key = (record["device"], record.get("threads"), str(record.get("limits")))
+        if key in seen:
+            continue
+        seen.add(key)
+        limits, threads = record.get("limits"), record.get("threads")
+        told = f"{record['device']}: {record['device_name']}" + (f", {threads} threads" if threads else "")
+        if limits:
+            told += (
+                f"; copy {limits['gb_per_s']:.1f} GB/s, peak {limits['gflop_per_s']:.0f} GFLOP/s (measured)"
+            )
+        lines.append(told)
+    versions = found[0]["versions"] if found else {}
+    lines.append(", ".join(f"{name} {version}" for name, version in versions.items()))
+    return "\n".join(lines)
+
+
+def _benchmark(name: str, rows: Sequence[Record], style: Style) -> str:
+    rated = [("GB/s", "gb_per_s"), ("GFLOP/s", "gflop_per_s")]
+    rated = [(label, field) for label, field in rated if any(field in row for row in rows)]
+    varied = list(dict.fromkeys(key for row in rows for key in row["config"]))
+    threaded = any(row.get("threads") for row in rows)
+    header = [*varied, *(["threads"] if threaded else []), "line", "median", "p10", "p90"]
+    header += [label for label, _ in rated] + ["of limit", ""]
+    cells = []
+    for group in _points(rows):
+        quickest = min(row["median_ns"] for row in group)
+        longest = max(row["median_ns"] for row in group)
+        for row in group:
+            line = [str(row["config"].get(key, "")) for key in varied]
+            line += [str(row.get("threads") or "")] if threaded else []
+            line += [row["line"], *(duration(row[k] / 1e9) for k in ("median_ns", "p10_ns", "p90_ns"))]
+            line += [f"{row[field]:.3g}" if field in row else "" for _, field in rated]
+            line.append(f"{row['share_of_limit']:.0%}" if row.get("share_of_limit") else "")
+            drawn = bar(row["median_ns"] / longest, 20)
+            line.append(style.good(drawn) if row["median_ns"] == quickest else style.dim(drawn))
+            cells.append(line)
+    return f"{style.strong(name)}\n{table(header, cells)}"
+
+
+def _points(rows: Sequence[Record]) -> list[list[Record]]:
+    """Records of one value and number of threads together."""
+    groups: dict[str, list[Record]] = {}
+    for row in rows:
+        groups.setdefault(f"{row['config']} {row.get('threads')} {row['device']}", []).append(row)
+    return list(groups.values())

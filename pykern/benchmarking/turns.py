@@ -1,0 +1,98 @@
+"""Functions measured by turns, so that a slower moment of the machine hits all of them.
+
+Comes in: functions by name, a clock. Goes out: `Samples` by name. Read next: `clock`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pykern.benchmarking.clock import Clock, HostClock
+from pykern.benchmarking.samples import Samples
+
+Function = Callable[[], Any]
+
+
+def by_turns(
+    functions: Mapping[str, Function],
+    warmup: int,
+    repeat: int,
+    clock: Clock | None = None,
+    calls: int = 1,
+    before: Function | None = None,
+) -> dict[str, Samples]:
+    """`warmup` calls of each, then `repeat` turns in which each is called `calls` times in a row.
+
+    `before` runs before each turn of each function, outside of its time.
+    """
+    clock = clock or HostClock()
+    for _ in range(warmup):
+        for function in functions.values():
+            clock.time(function, 1)
+    taken: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(repeat):
+        for name, function in functions.items():
+            if before is not None:
+                before()
+            taken[name].append(clock.time(function, calls))
+    return {name: Samples(tuple(seconds)) for name, seconds in taken.items()}
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long the harness measures: at most `repeat` turns, and those of one function in `budget` seconds.
+
+    A turn is as many calls as `at_least` seconds take. Before it `pause` seconds pass: teams of threads stay
+    awake for a while after their work (20 ms in the harness's processes), on processors that the next function
+    needs. Then one call that does not count wakes its own.
+    """
+
+    repeat: int = 11
+    budget: float = 1.5
+    at_least: float = 0.01
+    pause: float = 0.0
+
+
+def within(
+    functions: Mapping[str, Function],
+    effort: Effort,
+    resets: Mapping[str, Function] | None = None,
+    first: Mapping[str, float] | None = None,
+) -> dict[str, Samples]:
+    """Functions of any length by turns, each within its budget; `resets` restore their arrays before each call.
+
+    `first` has the seconds of a first call that has been made. Where that alone is beyond the budget, one more
+    turn is taken, which is all that can be had.
+    """
+    resets, clock = resets or {}, HostClock()
+    spent = dict.fromkeys(functions, 0.0)
+    counts = {
+        name: _calls(name, function, resets, effort, first or {}) for name, function in functions.items()
+    }
+    taken: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(effort.repeat):
+        for name, function in functions.items():
+            if spent[name] > effort.budget and taken[name]:
+                continue
+            if effort.pause:
+                time.sleep(effort.pause)
+                if counts[name] > 1 or name not in resets:
+                    function()
+            if name in resets:
+                resets[name]()
+            seconds = clock.time(function, counts[name])
+            taken[name].append(seconds)
+            spent[name] += seconds * counts[name]
+    return {name: Samples(tuple(seconds)) for name, seconds in taken.items()}
+
+
+def _calls(
+    name: str, function: Function, resets: Mapping[str, Function], effort: Effort, first: Mapping[str, float]
+) -> int:
+    if name in resets or first.get(name, 0.0) > effort.at_least * 20:
+        return 1
+    function()
+    return max(1, int(effort.at_least / max(HostClock().time(function, 1), 1e-8)))

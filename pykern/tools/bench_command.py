@@ -1,0 +1,111 @@
+"""``pykern bench FILE.py``: the benchmarks a file declares, or ``--suite cpu``, those that come with pykern.
+
+Exit codes: 0 measured, 1 a benchmark failed or became slower than ``--fail-above`` allows, 2 usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from importlib import resources
+from typing import Any
+
+from pykern.benchmarking import records, regression, report
+from pykern.benchmarking.processes import ChildFailed, messages
+from pykern.benchmarking.progress import Progress
+from pykern.benchmarking.records import Record
+from pykern.benchmarking.terminal import style_of
+from pykern.benchmarking.threads import counts
+from pykern.errors import LaunchError
+
+SUITES = ("cpu", "devices")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run the command; gives the exit code."""
+    try:
+        threads = counts(chosen.threads) if chosen.threads else [None]
+        above = regression.share(chosen.fail_above) if chosen.fail_above else None
+        if above is not None and not chosen.compare:
+            raise LaunchError("--fail-above compares with an older run", hint="add --compare OLD.json")
+        old = records.read(chosen.compare) if chosen.compare else []
+        path = _file(chosen)
+    except ValueError as error:
+        print(f"pykern bench: {error}", file=sys.stderr)
+        return 2
+    found, missing, status = _measured(path, chosen, threads)
+    _show(found, missing, chosen)
+    if old:
+        changes = regression.compared(old, found)
+        style = style_of(sys.stdout)
+        print(regression.told(changes, above, style), file=sys.stderr if chosen.json == "-" else sys.stdout)
+        if above is not None and any(change.fails(above) for change in changes):
+            status = status or 1
+    return status
+
+
+def _file(chosen: argparse.Namespace) -> str:
+    """The file to measure. Raises `LaunchError` where none, or two, are named."""
+    if bool(chosen.file) == bool(chosen.suite):
+        raise LaunchError("name a file of benchmarks, or a suite", hint=f"--suite {' or '.join(SUITES)}")
+    if chosen.suite:
+        return str(resources.files("pykern.benchmarking.suites").joinpath(f"{chosen.suite}.py"))
+    if not os.path.isfile(chosen.file.partition("::")[0]):
+        raise LaunchError(f"there is no file `{chosen.file.partition('::')[0]}`")
+    return chosen.file
+
+
+def _measured(
+    path: str, chosen: argparse.Namespace, threads: list[Any]
+) -> tuple[list[Record], list[tuple[str, str, str]], int]:
+    """Records, lines that are missing with the reason, and an exit code. What was measured before a failure is kept."""
+    found: list[Record] = []
+    missing: dict[tuple[str, str, str], None] = {}
+    job = {"file": path, "only": chosen.only, "limits": not chosen.no_limits, "cold": {}, "first": False}
+    progress = Progress("measuring", 0)
+    with tempfile.TemporaryDirectory(prefix="pykern-bench-") as cache:
+        try:
+            if not chosen.no_compile:
+                progress.say("compiling")
+                for _, first in messages(job | {"first": True, "threads": threads[0]}, threads[0], cache):
+                    job["cold"] = first
+            for count in threads:
+                for kind, what in messages(job | {"threads": count}, count, cache):
+                    if kind == "record":
+                        found.append(what)
+                    elif kind == "missing":
+                        missing[tuple(what)] = None
+                    else:
+                        progress.total += 1
+                        progress.step(what if count is None else f"{what}  {count} threads")
+        except ChildFailed as error:
+            progress.end()
+            print(f"pykern bench: {path}: {error}; {len(found)} results are kept", file=sys.stderr)
+            return found, list(missing), 1
+        except KeyboardInterrupt:
+            progress.end()
+            print(f"pykern bench: stopped; {len(found)} results are kept", file=sys.stderr)
+            return found, list(missing), 130
+    progress.end()
+    return found, list(missing), 0
+
+
+def _show(found: list[Record], missing: list[tuple[str, str, str]], chosen: argparse.Namespace) -> None:
+    """Files first, then the table: ``-`` is standard output, and then there is no table."""
+    if chosen.json and chosen.json != "-":
+        with open(chosen.json, "a", encoding="utf-8") as file:  # runs append
+            file.write(records.as_lines(found))
+    if chosen.csv:
+        with open(chosen.csv, "w", encoding="utf-8") as file:
+            file.write(records.as_csv(found))
+    if chosen.html:
+        from pykern.benchmarking.page import page
+
+        with open(chosen.html, "w", encoding="utf-8") as file:
+            file.write(page(found, missing))
+    if chosen.json == "-":
+        print(records.as_lines(found), end="")
+        return
+    print(report.text(found, missing, style_of(sys.stdout)))
