@@ -18,6 +18,7 @@ _HOME = {
     "kernel": "pykern.kernel",
     "Kernel": "pykern.kernel",
     "func": "pykern.function",
+    "cuda_func": "pykern.cuda_function",
     "Dup": "pykern.autodiff",
     "autodiff": "pykern.autodiff",
     "custom_vjp": "pykern.custom_vjp",
@@ -122,6 +123,7 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.checkpointing import checkpoint as checkpoint
     from pykern.checkpointing import every as every
     from pykern.copying import copyto as copyto
+    from pykern.cuda_function import cuda_func as cuda_func
     from pykern.custom_vjp import custom_vjp as custom_vjp
     from pykern.devices import device as device
     from pykern.devices import devices as devices

@@ -199,6 +199,8 @@ def _classify(value: Any, scope: _Scope) -> Capture:
     inner = getattr(value, "__pykern_function__", None)
     if inner is not None:
         return _called(inner, value.text, scope)
+    if getattr(type(value), "__pykern_cuda__", False):
+        return value.captured
     if isinstance(value, type):
         return _classify_type(value)
     if scope.program and getattr(type(value), "__pykern_program__", False):

@@ -161,8 +161,40 @@ class CapturedCustom:
     backward: FunctionSource
 
 
+CUDA_ONLY = "CUDA C++ runs on NVIDIA GPUs alone"
+INSTEAD_OF_CUDA = "launch with device='cuda', or write the function in Python with @pk.func"
+
+
+@dataclass(frozen=True)
+class CapturedCuda:
+    """A function in CUDA C++: `source` defines `name`; `result` and `parameters` are as in a signature.
+
+    `file` and `line` are where `pk.cuda_func` was called, `text_line` where the text begins there (0: unknown);
+    `toolkit` are the versions of what compiles it.
+    """
+
+    name: str
+    source: str
+    result: str
+    parameters: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    file: str = ""
+    line: int = 0
+    text_line: int = 0
+    toolkit: str = ""
+
+    @property
+    def symbol(self) -> str:
+        """The name it is linked by."""
+        told = repr((self.name, self.source, self.result, self.parameters, self.options))
+        return f"pykern_cuda_{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
+    def __str__(self) -> str:
+        return f"{self.result} {self.name}({', '.join(self.parameters)})"
+
+
 Capture = Union[
-    Constant, Builtin, TypeName, StructType, Unsupported, FunctionSource, CapturedKernel, CapturedCustom
+    Constant, Builtin, TypeName, StructType, Unsupported, FunctionSource, CapturedKernel, CapturedCustom, CapturedCuda
 ]  # fmt: skip
 
 
@@ -236,3 +268,18 @@ class KernelSource:
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""
         return hashlib.sha256(f"{versions}\n{self!r}".encode()).hexdigest()[:40]
+
+
+def cuda_functions(of: object) -> dict[str, CapturedCuda]:
+    """The functions in CUDA C++ that a source reaches, by symbol."""
+    found: dict[str, CapturedCuda] = {}
+    if isinstance(of, CapturedCuda):
+        found[of.symbol] = of
+    elif isinstance(of, FunctionSource):
+        for _, capture in of.captures:
+            found |= cuda_functions(capture)
+    elif isinstance(of, CapturedCustom):
+        found = cuda_functions(of.function) | cuda_functions(of.forward) | cuda_functions(of.backward)
+    elif isinstance(of, CapturedKernel | KernelSource):
+        found = cuda_functions(of.function)
+    return found

@@ -32,6 +32,7 @@ from pykern.passes.kernels import (
 from pykern.passes.launch_arguments import update_type
 from pykern.passes.words import from_word
 
+ADDRESS = "memref.extract_aligned_pointer_as_index"
 ARGUMENTS = "kern.arguments"
 """Attribute of the flat kernel: "memory" or "word" for each argument."""
 
@@ -180,6 +181,9 @@ class _Flattener:
                 dim = kernels.is_constant(op.operands[1])
                 assert dim is not None, "lengths are asked for by number"
                 replace(op, [flat.lengths[dim]])
+                continue
+            if op.name == ADDRESS and flat.offset is None:
+                op.operands[0] = flat.memory
                 continue
             if op.name not in MEMORY_OPERAND:
                 raise TargetError(f"`{op.name}` has no form on this device", span_of(op.location))

@@ -10,7 +10,7 @@ from mlir.dialects import arith, llvm
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.lowering.gpu.flat_memory import from_memory, to_memory
+from pykern.lowering.gpu.flat_memory import ADDRESS, from_memory, to_memory
 from pykern.lowering.gpu.limits import shared_bytes
 from pykern.lowering.llvm.atomics import RMW_OF_FLOATS, RMW_OF_INTEGERS
 from pykern.passes import kernels
@@ -164,6 +164,17 @@ class _Lowering:
         llvm.StoreOp(op.operands[0], pointer)
         return []
 
+    def _taken(self, op: ir.Operation) -> list[ir.Value]:
+        """The address as a number: one of the space that all memory lies in."""
+        held = self.memory[op.operands[0]]
+        pointer = held.pointer
+        if held.shared:
+            pointer = ir.Operation.create(
+                "llvm.addrspacecast", results=[_pointer(0)], operands=[pointer]
+            ).result
+        number = ir.Operation.create("llvm.ptrtoint", results=[_i64()], operands=[pointer]).result
+        return [arith.IndexCastOp(ir.IndexType.get(), number).result]
+
     def _scope(self, held: _Memory) -> ir.Attribute:
         return ir.StringAttr.get(self.options.group_scope if held.shared else self.options.device_scope)
 
@@ -211,6 +222,7 @@ _ACCESSES = {
     "memref.store": _Lowering._store,
     "kern.atomic_rmw": _Lowering._rmw,
     "kern.atomic_cas": _Lowering._cas,
+    ADDRESS: _Lowering._taken,
 }
 
 

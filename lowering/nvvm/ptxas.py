@@ -60,6 +60,11 @@ def assemble(ptx: str, chip: str) -> Cubin:
             raise TargetError(f"ptxas failed: {(done.stderr + done.stdout).strip() or done.returncode}")
         with open(result, "rb") as file:
             binary = file.read()
-    used, frame = _USED.search(done.stderr), _FRAME.search(done.stderr)
+    return measured(binary, done.stderr)
+
+
+def measured(binary: bytes, said: str) -> Cubin:
+    """Machine code with what the assembler said of it."""
+    used, frame = _USED.search(said), _FRAME.search(said)
     stack, stores, loads = (int(n) for n in frame.groups()) if frame else (0, 0, 0)
     return Cubin(binary, int(used.group(1)) if used else 0, stack, stores, loads)

@@ -21,10 +21,11 @@ from pykern.lowering.nvvm.occupancy import occupancy, resident_groups
 from pykern.lowering.nvvm.options import parse
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import Cubin, assemble, ptxas
+from pykern.lowering.nvvm.user_code import calls, compiled, linked
 from pykern.lowering.record import Record
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
-from pykern.source import KernelSource
+from pykern.source import KernelSource, cuda_functions
 
 register(CallLibdevice)
 
@@ -32,6 +33,12 @@ register(CallLibdevice)
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
     """Lower, generate, assemble. Raises `TargetError` for a target or an op that there is not."""
     chip, options = parse(source.target)
+    functions = cuda_functions(source)
+    called = calls(module, functions)
+    started = time.perf_counter()
+    users = [compiled(functions[symbol], chip, place) for symbol, place in called.items()]
+    if users:
+        record.add("cuda c++", "\n".join(users), started, "asm")
     nvvm_pipeline(chip, options).run(module, record, texts=record.texts)
     device = find(module.operation, lambda op: op.name == "gpu.module")[0]
     check_lowered(device, ("llvm.", "nvvm."), chip.name)
@@ -45,10 +52,10 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         "max_dynamic_shared": chip.shared - facts.shared_bytes,
     }
     binary, form = ptx.encode(), "ptx"
-    if ptxas() is not None:
+    if users or ptxas() is not None:
         started = time.perf_counter()
-        code = assemble(ptx, chip.name)
-        record.add("ptxas", "", started, "none")
+        code = linked(ptx, users, chip, next(iter(called.values()))) if users else assemble(ptx, chip.name)
+        record.add("nvjitlink" if users else "ptxas", "", started, "none")
         binary, form = code.binary, "cubin"
         resources |= _measured(chip, code, math.prod(facts.workgroup), facts.shared_bytes)
     described = DeviceCode(

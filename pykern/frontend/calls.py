@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ast
 
-from pykern.frontend import captured, language_ops
+from pykern.frontend import captured, cuda_calls, language_ops
 from pykern.frontend.casts import convert
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.elements import Elements
 from pykern.frontend.parse import ParsedFunction, parse_function
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import (
+    CudaValue,
     Environment,
     FunctionValue,
     LanguageName,
@@ -51,6 +52,8 @@ class Calls(Elements):
             return self.construct(node, callee, arguments, keywords)
         if isinstance(callee, FunctionValue):
             return self.call_function(node, callee, arguments, keywords)
+        if isinstance(callee, CudaValue):
+            return cuda_calls.call(self, node, callee.function, arguments, keywords)
         raise self.type_error(node, f"{describe(callee)} cannot be called in {self.PLACE}",
                               "decorate a helper function with @pk.func")  # fmt: skip
 

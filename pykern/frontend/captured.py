@@ -7,6 +7,7 @@ import ast
 from pykern import source
 from pykern.frontend.arithmetic import python_constant
 from pykern.frontend.values import (
+    CudaValue,
     CustomValue,
     FunctionValue,
     KernelValue,
@@ -44,6 +45,8 @@ def value(capture: source.Capture) -> Value:
         return KernelValue(capture)
     if isinstance(capture, source.CapturedCustom):
         return CustomValue(capture)
+    if isinstance(capture, source.CapturedCuda):
+        return CudaValue(capture)
     return UnsupportedValue(capture.description)
 
 

@@ -12,7 +12,7 @@ from typing import Union
 from mlir import ir
 
 from pykern.locations import SourceSpan
-from pykern.source import CapturedCustom, CapturedKernel, FunctionSource
+from pykern.source import CapturedCuda, CapturedCustom, CapturedKernel, FunctionSource
 from pykern.types import DType
 
 
@@ -93,6 +93,13 @@ class FunctionValue:
 
 
 @dataclass(frozen=True)
+class CudaValue:
+    """A function in CUDA C++."""
+
+    function: CapturedCuda
+
+
+@dataclass(frozen=True)
 class KernelValue:
     """A kernel, which array programs launch."""
 
@@ -141,7 +148,7 @@ class Extension:
 
 Value = Union[
     Extension, Scalar, Array, TupleValue, Text, NoneValue, LanguageName, TypeValue, StructConstructor,
-    FunctionValue, KernelValue, CustomValue, RangeValue, Undefined, UnsupportedValue,
+    FunctionValue, CudaValue, KernelValue, CustomValue, RangeValue, Undefined, UnsupportedValue,
 ]  # fmt: skip
 
 
@@ -172,6 +179,8 @@ def describe(value: Value) -> str:
         return f"the type {value.dtype.name}"
     if isinstance(value, FunctionValue):
         return f"the function `{value.source.name}`"
+    if isinstance(value, CudaValue):
+        return f"the CUDA function `{value.function.name}`"
     if isinstance(value, KernelValue):
         return f"the kernel `{value.kernel.function.name}`"
     if isinstance(value, CustomValue):

@@ -181,7 +181,7 @@ HIP_NAMES = {
     "hipMalloc": "allocate", "hipFree": "free", "hipMallocAsync": "allocate", "hipFreeAsync": "free",
     "hipHostMalloc": "host_allocate", "hipHostFree": "host_free", "hipModuleLaunchKernel": "launch",
     "hipDeviceGetStreamPriorityRange": "priorities", "hipDeviceSynchronize": "synchronize",
-    "hipEventCreateWithFlags": "event",
+    "hipEventCreateWithFlags": "event", "hipMemset2DAsync": "set_2d_8",
 }  # fmt: skip
 
 

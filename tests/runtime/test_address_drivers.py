@@ -298,6 +298,8 @@ def test_the_real_bindings_take_these_arguments(kind):
         }  # fmt: skip
         if calls.allow_shared is not None:
             given["allow_shared"] = (function, 60_000)
+        if calls.set_2d_32 is None:
+            del given["set_2d_32"]
         for name, arguments in given.items():
             with pytest.raises(RuntimeError):
                 getattr(calls, name)(*arguments)

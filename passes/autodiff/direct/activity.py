@@ -15,12 +15,15 @@ from pykern.passes.autodiff.rules import table
 
 LOCAL = ("kern.shared", "kern.dynamic_shared", "kern.private")
 _TRANSPARENT = ("kern.stop_gradient",)
+FOREIGN = "kern.cuda"
+"""Attribute of a declared function that a user wrote in CUDA C++: its name there."""
 
 
 class Activity:
     """`values`: varied SSA values. `buffers`: memory whose cells carry a derivative."""
 
     def __init__(self, kernel: ir.Operation, active: tuple[int, ...]) -> None:
+        _refuse_foreign(kernel)
         arguments = kernels.body(kernel).arguments
         self.kernel = kernel
         self.arguments = {arguments[n] for n in active}
@@ -113,3 +116,23 @@ def _block(op: ir.Operation, region: int = 0) -> ir.Block:
 def _terminator(op: ir.Operation, region: int) -> list[ir.Value]:
     operations = _block(op, region).operations
     return list(operations[len(operations) - 1].operation.operands)
+
+
+def _refuse_foreign(kernel: ir.Operation) -> None:
+    """Nothing is known of other people's code: neither its derivative, nor what it does to memory."""
+    module = kernel.parent
+    foreign = {
+        ir.StringAttr(op.operation.attributes["sym_name"]).value: ir.StringAttr(
+            op.operation.attributes[FOREIGN]
+        )
+        for op in module.regions[0].blocks[0].operations
+        if FOREIGN in op.operation.attributes
+    }
+    for call in kernels.named(kernel, "func.call") if foreign else ():
+        name = foreign.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+        if name is not None:
+            raise NotDifferentiable(
+                f"`{name.value}` is CUDA C++, whose derivative is not known",
+                span_of(call.location),
+                "write it in Python with @pk.func, or keep it in a kernel that is not differentiated",
+            )

@@ -50,7 +50,8 @@ class Calls:
     set_16: Callable[..., Any]
     set_32: Callable[..., Any]
     set_2d_8: Callable[..., Any]
-    set_2d_32: Callable[..., Any]
+    set_2d_32: Callable[..., Any] | None
+    """None where the API has only that of bytes."""
     load: Callable[..., Any]
     unload: Callable[..., Any]
     function: Callable[..., Any]
@@ -220,7 +221,9 @@ class AddressDriver:
             self._do(what, plain, address, value, count, stream.handle)
             return
         # Rows of `width` bytes, of which each call writes one column.
-        step, set_column = (4, calls.set_2d_32) if width == 8 and address % 4 == 0 else (1, calls.set_2d_8)
+        step, set_column = 1, calls.set_2d_8
+        if calls.set_2d_32 is not None and width == 8 and address % 4 == 0:
+            step, set_column = 4, calls.set_2d_32
         for at in range(0, width, step):
             part = int.from_bytes(pattern[at : at + step], "little")
             self._do(what, set_column, address + at, width, part, 1, count, stream.handle)

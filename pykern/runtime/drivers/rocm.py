@@ -33,8 +33,8 @@ def calls_of(hip: Any, number: int, *, pools: bool) -> Calls:
         set_32=lambda address, value, count, stream: hip.hipMemsetD32Async(
             address, value - (1 << 32) if value >> 31 else value, count, stream
         ),  # an int, where CUDA has an unsigned one
-        set_2d_8=hip.hipMemsetD2D8Async,
-        set_2d_32=hip.hipMemsetD2D32Async,
+        set_2d_8=hip.hipMemset2DAsync,
+        set_2d_32=None,  # hipMemsetD2D32Async is newer than the oldest hip-python
         load=hip.hipModuleLoadData,
         unload=hip.hipModuleUnload,
         function=hip.hipModuleGetFunction,
