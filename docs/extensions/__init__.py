@@ -1,0 +1,1 @@
+"""What the documentation takes from the sources: one file a page."""

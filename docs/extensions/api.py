@@ -1,0 +1,113 @@
+"""Every public name of pykern, in groups; the text is that of its docstring.
+
+`GROUPS` says where a name stands; `tests/docs/test_reference.py` holds that each is there once, and has a docstring.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+from extensions.markdown import table
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Kernels": ("kernel", "Kernel", "func", "cuda_func", "static", "In", "Out", "InOut"),
+    "Array programs": ("jit", "Program", "range"),
+    "Derivatives": (
+        "grad", "value_and_grad", "vjp", "jvp", "hvp", "autodiff", "Dup", "custom_vjp", "stop_gradient",
+        "checkpoint", "every", "binomial", "check_grads", "GradientCheck",
+    ),
+    "Looking inside": ("explore", "spec", "Lowered", "Compiled"),
+    "Devices": ("devices", "device", "synchronize", "set_num_threads", "get_num_threads"),
+    "Streams, events, graphs": ("Stream", "Event", "wait", "graph"),
+    "Arrays on devices": (
+        "Array", "array", "asarray", "from_dlpack", "from_pointer", "copyto", "pinned", "memory_stats", "empty_cache",
+    ),
+    "In kernels: where a work-item stands": (
+        "index", "local_index", "group_index", "group_size", "num_groups", "ndrange", "subgroup_size",
+        "subgroup_index", "lane_index",
+    ),
+    "In kernels: memory and meetings": ("shared", "private", "barrier"),
+    "In kernels: collectives": (
+        "group_reduce", "subgroup_reduce", "subgroup_scan", "subgroup_shuffle", "subgroup_broadcast",
+    ),
+    "In kernels: atomics": (
+        "atomic_add", "atomic_sub", "atomic_min", "atomic_max", "atomic_and_", "atomic_or_", "atomic_xor",
+        "atomic_exchange", "atomic_compare_exchange",
+    ),
+    "In kernels: values": (
+        "cast", "where", "minimum", "maximum", "clamp", "cdiv", "popcount", "clz", "unroll", "print",
+    ),
+    "Whole arrays: reductions": ("sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin"),
+    "Whole arrays: products": ("dot", "matmul", "outer"),
+    "Whole arrays: shapes": (
+        "transpose", "swapaxes", "reshape", "ravel", "expand_dims", "squeeze", "broadcast_to", "flip",
+        "concatenate", "stack", "pad", "copy",
+    ),
+    "Whole arrays: new ones": (
+        "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "eye",
+    ),
+    "Errors": (
+        "KernelError", "KernelSyntaxError", "KernelTypeError", "VerifyError", "PassError", "NotRaisable",
+        "NotDifferentiable", "TargetError", "CompilerCrash", "LaunchError", "DeviceError", "OutOfBounds",
+        "AssertionFailed", "OutOfMemory", "UsedAfterFree",
+    ),
+}  # fmt: skip
+DTYPES = (
+    "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2",
+)  # fmt: skip
+CONSTANTS = ("e", "pi", "tau", "inf", "nan")
+MODULES = ("errors", "language", "testing", "types")
+TESTING = "pykern.testing"
+
+
+def public() -> set[str]:
+    """Names that `import pykern as pk` is meant to give."""
+    import pykern
+
+    homes = set(pykern._HOME)
+    return homes | {name for home in pykern._LANGUAGE for name in __import__(home, fromlist=["x"]).__all__}
+
+
+def mathematics() -> set[str]:
+    """Names that have a table of their own: functions of numbers."""
+    from pykern.runtime.reference import MATHEMATICS
+
+    return set(MATHEMATICS)
+
+
+def page() -> str:
+    import pykern
+
+    placed = {name for names in GROUPS.values() for name in names}
+    parts = []
+    for group, names in GROUPS.items():
+        parts += [f"## {group}", *(_entry("pykern", name, getattr(pykern, name)) for name in names)]
+    left = sorted(public() - placed - set(DTYPES) - set(CONSTANTS) - mathematics())
+    if left:
+        parts += ["## More", *(_entry("pykern", name, getattr(pykern, name)) for name in left)]
+    parts += ["## Types", _types(), "Constants: " + ", ".join(f"`pk.{name}`" for name in CONSTANTS) + "."]
+    testing = __import__(TESTING, fromlist=["x"])
+    parts += ["## Tests of your kernels: pykern.testing"]
+    parts += [_entry(TESTING, name, getattr(testing, name)) for name in testing._HOME]
+    return "\n\n".join(parts)
+
+
+def _entry(module: str, name: str, value: object) -> str:
+    """A directive of autodoc."""
+    if inspect.isclass(value):
+        options = ["   :members:"] if not issubclass(value, BaseException) else []
+        lines = [f".. autoclass:: {module}.{name}", *options]
+    else:
+        lines = [f".. autofunction:: {module}.{name}"]
+    return "```{eval-rst}\n" + "\n".join(lines) + "\n```"
+
+
+def _types() -> str:
+    import pykern
+
+    rows = []
+    for name in DTYPES:
+        dtype = getattr(pykern, name)
+        remark = "in memory only: kernels compute in f32" if dtype.is_storage else ""
+        rows.append((f"`pk.{name}`", f"`{dtype.numpy.name}`", str(dtype.bits), remark))
+    return table(("type", "of NumPy or ml_dtypes", "bits", ""), rows)

@@ -1,0 +1,47 @@
+"""A Sphinx extension that writes the parts of the reference that come from the sources.
+
+Comes in: the package, its tests, the command line. Goes out: files in `docs/_generated`, which the pages of
+`docs/reference` include. A file is written only where its text has changed, so that builds stay incremental.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from extensions import api, commands, dialect, environment, errors, language, passes, promotion, targets
+from extensions.mlir_lexer import Lexer
+
+FOLDER = Path(__file__).resolve().parents[1] / "_generated"
+PAGES: dict[str, Callable[[], str]] = {
+    "api.md": api.page,
+    "commands.md": commands.page,
+    "dialect.md": dialect.page,
+    "environment.md": environment.page,
+    "errors.md": errors.page,
+    "language.md": language.supported,
+    "not-in-kernels.md": language.refused,
+    "math.md": language.mathematics,
+    "passes.md": passes.page,
+    "promotion.md": promotion.page,
+    "targets.md": targets.page,
+}
+
+
+def write(_app: object = None) -> None:
+    """Write every page."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, page in PAGES.items():
+        started = time.perf_counter()
+        text = page().rstrip() + "\n"
+        file = FOLDER / name
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+        print(f"wrote {name} in {time.perf_counter() - started:.1f} s")
+
+
+def setup(app):
+    app.add_lexer("mlir", Lexer)
+    app.connect("config-inited", lambda app, _config: write(app))
+    return {"parallel_read_safe": True}
