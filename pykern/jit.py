@@ -10,15 +10,17 @@ import inspect
 import struct
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pykern import program_reference
+from pykern.arguments import homes
 from pykern.capture import FunctionText, Guard, function_source, function_text
-from pykern.devices import OVERRIDE, current_device
-from pykern.errors import KernelError, KernelTypeError, LaunchError
+from pykern.devices import OVERRIDE, chosen_device, current_device
+from pykern.errors import DeviceError, KernelError, KernelTypeError, LaunchError
 from pykern.kernel import _annotations, _holds
+from pykern.launch import device_of
 from pykern.launch_graph import refuse_in_graph
 from pykern.placing import place
 from pykern.prewarm import before_first_call, remember
@@ -27,17 +29,22 @@ from pykern.program_plan import Plan
 from pykern.program_results import out_arrays
 from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.source import KernelOptions
+from pykern.stream import checked_stream
 from pykern.synthetic_frame import at_kernel_line
 from pykern.types import ArrayAnnotation
-from pykern.variants import loaded
+from pykern.variants import compiled, loaded
+
+if TYPE_CHECKING:
+    from pykern.program_device import DevicePlan
 
 
 class Program:
     """A function over whole arrays, compiled for each kind of call.
 
-    Calling it runs it and returns fresh NumPy arrays. Keywords beside the parameters: ``out`` (an array, or
-    a tuple of arrays, one for each result, to write into) and ``donate`` (parameter numbers whose arrays
-    the program may use as memory, for a result above all). `lower` shows every stage without running.
+    Calling it runs it and returns fresh arrays where its own lie: NumPy's, or `pk.Array`s of a device. Keywords
+    beside the parameters: ``out`` (an array, or a tuple of arrays, one for each result, to write into), ``donate``
+    (parameter numbers whose arrays the program may use as memory, for a result above all), and, unless a parameter
+    has the name, ``device`` and ``stream`` as for kernels. `lower` shows every stage without running.
     On the device ``python`` (``PYKERN_DEVICE``, ``with pk.device("python")``) the function itself runs, over NumPy.
     """
 
@@ -58,9 +65,11 @@ class Program:
         self.checkpoint = "all"
         self._captured: tuple[Any, list[Guard]] | None = None
         self._lock = threading.RLock()
-        self._plans: tuple[Any, dict[Any, Plan]] = (None, {})
+        self._plans: tuple[Any, dict[Any, Plan | DevicePlan]] = (None, {})
         self._sources: dict[ProgramSource, Plan] = {}
+        self._device_plans: dict[tuple[str, ProgramSource], DevicePlan] = {}
         self._derived: dict[ProgramDerivative, Program] = {}
+        self._names = frozenset(self.signature.parameters)
         self._simple = self._is_simple()
         self._refuse_signature()
 
@@ -107,6 +116,8 @@ class Program:
         made.added = (*self.added, len(more))
         made._captured, made._lock = None, threading.RLock()
         made._plans, made._sources, made._derived = (None, {}), {}, {}
+        made._device_plans = {}
+        made._names = frozenset(made.signature.parameters)
         return made
 
     # -- a call ------------------------------------------------------------------------------
@@ -118,26 +129,110 @@ class Program:
             key = (out is None, *map(_kind, args))
             plan = plans.get(key)
             if plan is not None and OVERRIDE["device"] is None:
-                return self._with_plan(plan, list(map(_value, args)), out)
-        if current_device() == "python":
-            return self._run_in_python(args, out, donate, keywords)
-        arguments = describe(self._bind(args, keywords), self.annotations)
+                if isinstance(plan, Plan):
+                    return self._with_plan(plan, list(map(_value, args)), out)
+                return self._with_device_plan(plan, list(map(_value, args)), out)
+        if current_device() == "python" and program_reference.is_inside():
+            self._donated(donate)
+            return self.__wrapped__(
+                *args, **keywords
+            )  # a program that another one calls is the plain function
+        where = {n: keywords.pop(n) for n in ("device", "stream") if n in keywords and n not in self._names}
+        values = self._bind(args, keywords)
+        device = device_of(values, where.get("device"), where.get("stream"))
+        if device == "python":
+            return self._run_in_python(values, out, donate)
+        known = key is not None and len(args) == len(values) and None not in key
+        if device != "cpu":
+            return self._run_on(device, source, values, out, donate, where, key if known else None)
+        arguments = describe(values, self.annotations)
         donated = self._donated(donate) if out is None else ()
         plan = self._plan(source, arguments, donated)
-        if key is not None and len(args) == len(plan.names) and None not in key:
+        if known and len(args) == len(plan.names):
             plans[key] = plan
         return self._with_plan(plan, arguments.values, out)
 
-    def _run_in_python(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
-        """On the reference device; a program that another one calls there is the plain function."""
+    def _run_on(
+        self,
+        device: str,
+        source: Any,
+        values: list[tuple[str, Any]],
+        out: Any,
+        donate: Any,
+        where: dict[str, Any],
+        key: Any,
+    ) -> Any:
+        """On a device with a driver. NumPy arguments are copied there where the device was asked for."""
+        from pykern.device_launch import Places
+        from pykern.program_device import bring_back
+
+        there = bool(homes(values))
+        places = Places(device, where.get("device") is not None or not there or chosen_device() == device)
+        arguments = describe(values, self.annotations, places)
+        arrays = iter(places.arrays)
+        arguments.values = [next(arrays) if isinstance(v, np.ndarray) else v for v in arguments.values]
+        plan = self._device_plan(device, source, arguments, self._donated(donate) if out is None else ())
+        if (
+            key is not None
+            and there
+            and len(values) == len(plan.names)
+            and not any(host is not None for host in places.hosts)
+        ):
+            self._plans_of(source)[key] = plan
+        if there or not places.arrays:
+            return self._with_device_plan(plan, arguments.values, out, where.get("stream"))
+        given = None if out is None else self._out(plan, out, np.ndarray)
+        found = plan.run(arguments.values, given, checked_stream(where.get("stream"), device))
+        return plan.build(bring_back(found, places, plan))
+
+    def _run_in_python(self, values: list[tuple[str, Any]], out: Any, donate: Any) -> Any:
+        """On the reference device."""
         self._donated(donate)
-        if program_reference.is_inside():
-            return self.__wrapped__(*args, **keywords)
-        values = self._bind(args, keywords)
         parameters = describe(values, self.annotations).parameters
         return program_reference.run(self.__wrapped__, values, parameters, out, bool(self.derivatives))
 
-    def _plans_of(self, source: Any) -> dict[Any, Plan]:
+    def _with_device_plan(self, plan: DevicePlan, values: list[Any], out: Any, stream: Any = None) -> Any:
+        from pykern.array import Array
+
+        given = None if out is None else self._out(plan, out, Array)
+        return plan.build(plan.run(values, given, checked_stream(stream, plan.opened.name)))
+
+    def _out(self, plan: DevicePlan, out: Any, kind: type) -> list[Any]:
+        shapes = [r.shape for r in plan.layout.results]
+        given = out_arrays(out, plan.returned, shapes, plan.dtypes, kind)
+        for n, array in enumerate(given):
+            if kind is not np.ndarray and array.device_name != plan.opened.name:
+                raise DeviceError(
+                    f"`out` has an array on {array.device_name} for result {n}, and the program runs on "
+                    f"{plan.opened.name}"
+                )
+        return given
+
+    def _device_plan(
+        self, device: str, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]
+    ) -> DevicePlan:
+        """The plan for a kind of call on a device, made once."""
+        from pykern.program_device import DevicePlan
+        from pykern.runtime.registry import opened
+
+        there = opened(device)
+        source = ProgramSource(
+            function, tuple(arguments.parameters), self.options, there.info.target, donated, self.derivatives,
+            self.added,
+        )  # fmt: skip
+        with self._lock:
+            plan = self._device_plans.get((there.name, source))
+        if plan is None:
+            names = tuple(arguments.names)
+            made = DevicePlan(
+                there, compiled(source), source.parameters, names, self.text, self.options.debug
+            )
+            remember(self.text)
+            with self._lock:
+                plan = self._device_plans.setdefault((there.name, source), made)
+        return plan
+
+    def _plans_of(self, source: Any) -> dict[Any, Plan | DevicePlan]:
         """The plans found by kinds of arguments alone, for what captured names mean now."""
         known = self._plans
         if known[0] is not source:
@@ -231,13 +326,17 @@ def _kind(value: Any) -> Any:
     kind = type(value)
     if kind is np.ndarray:
         return (value.dtype, value.shape)
-    return kind if kind in (float, int, bool) else None
+    if kind in (float, int, bool):
+        return kind
+    if getattr(kind, "__pykern_array__", False) and value.device_name != "cpu":
+        return (value.dtype, value.shape, value.device_name)
+    return None
 
 
 def _value(value: Any) -> Any:
     """An array, or the bits of a Python scalar."""
     kind = type(value)
-    if kind is np.ndarray:
+    if kind is np.ndarray or getattr(kind, "__pykern_array__", False):
         return value
     if kind is float:
         return _AS_INTEGER(_AS_BYTES(value))[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.arguments import pass_value
+from pykern.arguments import Places, pass_value
 from pykern.lowered import Spec, parameter
 from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import DType, static
@@ -27,14 +27,19 @@ class ProgramArguments:
     names: list[str] = field(default_factory=list)
 
 
-def describe(values: list[tuple[str, Any]], annotations: dict[str, Any]) -> ProgramArguments:
-    """Describe the arguments of a call. Raises what `pykern.arguments.pass_value` raises."""
+def describe(
+    values: list[tuple[str, Any]], annotations: dict[str, Any], places: Places | None = None
+) -> ProgramArguments:
+    """Describe the arguments of a call; `places` finds arrays for another device than the CPU.
+
+    Raises what `pykern.arguments.pass_value` raises.
+    """
     arguments = ProgramArguments()
     for name, value in values:
         if value is None or isinstance(value, str) or annotations.get(name) is static:
             arguments.parameters.append(_static(name, value))
             continue
-        passed = pass_value(name, value, annotations.get(name))
+        passed = pass_value(name, value, annotations.get(name), places)
         cells, arrays = iter(passed.cells), iter(passed.arrays)
         spec = _known(passed.parameter.spec, cells, arrays, arguments, name)
         arguments.parameters.append(Parameter(name, spec, converts=passed.parameter.converts))

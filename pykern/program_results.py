@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -47,20 +47,34 @@ def _build(node: Any, arrays: list[Any]) -> Any:
     return tuple(items)
 
 
+def scalars_of(tree: str) -> frozenset[int]:
+    """The results that are numbers."""
+
+    def numbers(node: Any) -> Iterator[int]:
+        if isinstance(node, dict):
+            if "scalar" in node:
+                yield node["scalar"]
+            for item in (*node.get("tuple", ()), *node.get("dict", {}).values()):
+                yield from numbers(item)
+
+    return frozenset(numbers(json.loads(tree)))
+
+
 def out_arrays(
-    out: Any, count: int, shapes: list[tuple[int, ...]], dtypes: list[np.dtype]
-) -> list[np.ndarray]:
-    """The arrays given as ``out=``, checked. Raises `LaunchError`."""
+    out: Any, count: int, shapes: list[tuple[int, ...]], dtypes: list[np.dtype], kind: type = np.ndarray
+) -> list[Any]:
+    """The arrays given as ``out=``, checked; arrays of a device are of the `kind` `pk.Array`. Raises `LaunchError`."""
     given = list(out) if isinstance(out, tuple | list) else [out]
     if len(given) != count:
         raise LaunchError(f"`out` holds {len(given)} arrays, and there are {count} results")
     for n, (array, shape, dtype) in enumerate(zip(given, shapes, dtypes, strict=False)):
-        if not isinstance(array, np.ndarray):
-            raise LaunchError(f"`out` takes NumPy arrays, and result {n} is given {type(array).__name__}")
+        if not isinstance(array, kind):
+            wanted = "NumPy arrays" if kind is np.ndarray else "arrays of the device"
+            raise LaunchError(f"`out` takes {wanted}, and result {n} is given {type(array).__name__}")
         if array.shape != tuple(shape) or array.dtype != dtype:
             raise LaunchError(
                 f"result {n} is {dtype}{list(shape)}, and `out` has {array.dtype}{list(array.shape)} for it"
             )
-        if not array.flags.writeable:
+        if not (array.flags.writeable if isinstance(array, np.ndarray) else not array.readonly):
             raise LaunchError(f"`out` has a read-only array for result {n}")
     return given

@@ -90,7 +90,7 @@ def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel
     return artifact, load(artifact.binary, artifact.entry)
 
 
-def compiled(source: KernelSource) -> Artifact:
+def compiled(source: KernelSource | ProgramSource) -> Artifact:
     """What a source compiles to, for a device whose driver loads it. Raises what the compiler raises."""
     key = source.key(versions())
     entry = shared_cache().get(key)

@@ -80,7 +80,9 @@ class _Flattener:
         self.block = kernels.body(kernel)
         self.space = ir.Attribute.parse(options.space) if options.space else None
         self.i64 = ir.IntegerType.get_signless(64)
-        self.top = ir.InsertionPoint(self.block.operations[0])
+        with ir.InsertionPoint.at_block_begin(self.block), kernel.location:
+            self.anchor = index_constant(0).owner.operation  # what stands first now may be replaced
+        self.top = ir.InsertionPoint(self.anchor)
         self.kinds: list[str] = []
         self.words: ir.Value | None = None
         self.next_word = 0
@@ -117,6 +119,7 @@ class _Flattener:
         self.kernel.attributes[ARGUMENTS] = ir.ArrayAttr.get([ir.StringAttr.get(k) for k in self.kinds])
         if "arg_attrs" in self.kernel.attributes:
             del self.kernel.attributes["arg_attrs"]
+        self.anchor.erase()
         update_type(self.kernel)
 
     def _memref_type(self, element: ir.Type) -> ir.Type:
@@ -142,6 +145,10 @@ class _Flattener:
         given = self._index()
         return given if ir.ShapedType.is_dynamic_size(known) else index_constant(known)
 
+    def _stride(self, known: int) -> ir.Value:
+        given = self._index()
+        return given if known == ir.ShapedType.get_dynamic_stride_or_offset() else index_constant(known)
+
     def _array(self, argument: ir.Value, bits: bool, with_lengths: bool) -> _Flat:
         kind = ir.MemRefType(argument.type)
         self.kinds.append("memory")
@@ -151,7 +158,9 @@ class _Flattener:
         offset = self._index() if self.options.offsets else None
         lengths = [self._length(n) for n in kind.shape] if with_lengths else []
         dense = kind.rank == 0 or isinstance(kind.layout, ir.AffineMapAttr)
-        strides = dense_strides(lengths) if dense else [self._index() for _ in range(kind.rank)]
+        strides = (
+            dense_strides(lengths) if dense else list(map(self._stride, kind.get_strides_and_offset()[0]))
+        )
         if not with_lengths:
             strides = _static_strides(kind.shape)
         return _Flat(memory, offset, lengths, strides, kind.element_type, bits)

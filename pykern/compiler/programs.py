@@ -5,17 +5,21 @@ Runs where MLIR is; `driver` calls it. A module can be given in place of a sourc
 
 from __future__ import annotations
 
+import importlib
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from mlir import ir
 
 from pykern.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec, Stage
+from pykern.compiler.driver import DEVICE_TARGETS
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
+from pykern.lowering.gpu.program import target as device
+from pykern.lowering.gpu.program.target import DeviceProgram
 from pykern.lowering.llvm.program import target as cpu
 from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.record import Record
@@ -27,7 +31,7 @@ from pykern.passes.array_programs.signature import DONATED, UPDATED
 from pykern.passes.framework import Callback, Pipeline, run_pass, verify
 from pykern.passes.pipelines import kern_pipeline
 from pykern.program_source import ProgramSource
-from pykern.source import KernelOptions
+from pykern.source import FunctionSource, KernelOptions
 
 Passes = tuple[Callable[[ir.Module], None], ...]
 _DTYPES = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "bool", "index": "i64"}
@@ -45,9 +49,7 @@ def compile_program(source: ProgramSource, record: KeptRecord, passes: Passes = 
     from pykern.compiler.program_derivatives import differentiate, undifferentiated
     from pykern.frontend.program import build_program
 
-    if source.target.split(":")[0] != "llvm":
-        raise TargetError(f"no target `{source.target}` for array programs", hint="there is `llvm`, the CPU")
-    asked = Request(source.function.name, source.options, source.target, source.donated)
+    asked = Request(source.function.name, source.options, source.target, source.donated, source.function)
     if source.kernel is not None:
         launch = source.kernel
         return compile_module(lambda: kernel_gradient(launch), asked, record, passes)
@@ -69,6 +71,8 @@ class Request:
     options: KernelOptions = field(default_factory=KernelOptions)
     target: str = "llvm"
     donated: tuple[str, ...] = ()
+    function: FunctionSource | None = None
+    """What the kernels of a program on a device are named after."""
 
 
 def compile_module(
@@ -101,11 +105,16 @@ def compile_module(
     shapes = [
         tuple(ir.ShapedType(t).shape) if isinstance(t, ir.ShapedType) else () for t in _results(program)
     ]
-    code = cpu.lower(module, asked.options, record)
+    code = _lower(module, asked, record)
     results = tuple(
         ResultSpec(dtype, tuple(shape), argument)
         for dtype, shape, argument in zip(dtypes, shapes, code.result_arguments, strict=True)
     )
+    layout = ProgramLayout(results, tree, tuple(updated))
+    if isinstance(code, DeviceProgram):
+        layout = replace(layout, plan=code.plan)
+    else:
+        layout = replace(layout, scratch_bytes=code.scratch_bytes)
     return Artifact(
         key="",
         kernel=asked.name,
@@ -117,8 +126,22 @@ def compile_module(
         resources=code.resources,
         stages=tuple(record.stages) if record.texts else (),
         times=tuple((s.name, s.ms) for s in record.stages),
-        program=ProgramLayout(results, tree, tuple(updated), code.scratch_bytes),
+        program=layout,
     )
+
+
+def _lower(module: ir.Module, asked: Request, record: KeptRecord) -> cpu.ProgramCode | DeviceProgram:
+    family = asked.target.split(":")[0]
+    if family == "llvm":
+        return cpu.lower(module, asked.options, record)
+    if family not in DEVICE_TARGETS:
+        known = ", ".join(f"`{name}:…`" for name in DEVICE_TARGETS)
+        raise TargetError(
+            f"no target `{asked.target}` for array programs", hint=f"there are `llvm`, the CPU, and {known}"
+        )
+    kernel = importlib.import_module(DEVICE_TARGETS[family]).lower
+    function = asked.function or FunctionSource(asked.name, "", 1, "")
+    return device.lower(module, function, asked.options, asked.target, kernel, record)
 
 
 def _donate(program: ir.Operation, names: tuple[str, ...]) -> None:

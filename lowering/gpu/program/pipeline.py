@@ -1,0 +1,22 @@
+"""The passes of a program for a device, in order, each with the reason for its place."""
+
+from __future__ import annotations
+
+from pykern.lowering.llvm.program.pipeline import buffer_pipeline, tensor_pipeline
+from pykern.passes.array_programs.device.make_kernels import MakeKernels
+from pykern.passes.framework import Pipeline, Upstream
+
+
+def device_pipeline() -> Pipeline:
+    """From tensors to kernels and the host's program that launches them."""
+    return tensor_pipeline() + buffer_pipeline() + kernel_pipeline()
+
+
+def kernel_pipeline() -> Pipeline:
+    """From buffers to kernels."""
+    return Pipeline(
+        (
+            MakeKernels(),
+            Upstream("canonicalize,cse"),  # numbers that only kernels read are gone from the host's part
+        )
+    )
