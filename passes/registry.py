@@ -31,6 +31,7 @@ from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vector_math.expand_library import ExpandLibrary
 from pykern.passes.vectorize.items.items import VectorizeItems
+from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.streams import VectorizeStreams
 
 ENTRY_POINTS = "pykern.passes"
@@ -52,6 +53,7 @@ OWN: tuple[type[Pass], ...] = (
     SimplifyKern,
     TightenBounds,
     VectorizeItems,
+    VectorizeReductions,
     VectorizeStreams,
 )
 

@@ -30,3 +30,15 @@ func.func @exp_of_vectors(%x0: vector<8xf32>) -> vector<8xf32> {
   %r = math.exp %x0 : vector<8xf32>
   return %r : vector<8xf32>
 }
+
+// Where functions may be approximated one power of two does, and its exponent is not split.
+
+// CHECK-LABEL: func.func @exp_afn(
+// CHECK: arith.shli
+// CHECK-NOT: arith.shrui
+// CHECK-NOT: arith.shli
+// CHECK: return
+func.func @exp_afn(%x0: f32) -> f32 {
+  %r = math.exp %x0 fastmath<afn> : f32
+  return %r : f32
+}

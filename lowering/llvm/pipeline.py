@@ -17,6 +17,7 @@ from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.items.items import VectorizeItems
+from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.streams import VectorizeStreams
 from pykern.source import KernelOptions
 
@@ -42,6 +43,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             VectorizeStreams(
                 threshold_bytes=cache_bytes()
             ),  # wants clean loops, and memrefs that are still arguments
+            VectorizeReductions(),  # the same
             Upstream("canonicalize,cse"),
             FlattenArguments(),  # last look at memref arguments
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),

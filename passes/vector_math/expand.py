@@ -58,6 +58,8 @@ RULES: dict[str, Rule] = {
     "math.cbrt": cube_root.cbrt,
 }
 """What one op becomes: floats in, one float out, all of one format."""
+APPROXIMATE: dict[str, Rule] = {"math.exp": exponential.quick_exp}
+"""The same where an op may be approximated (`fastmath<afn>`)."""
 
 
 @dataclass(frozen=True)
@@ -91,5 +93,11 @@ def _expanded(op: ir.Operation, options: ExpandMath) -> ir.Value:
     format = F64 if isinstance(element, ir.F64Type) else F32
     narrow = not isinstance(element, (ir.F32Type, ir.F64Type))
     operands = [scope.op("arith.extf", F32.type(), v) if narrow else v for v in op.operands]
-    result = RULES[op.name](*(Real(scope, format, v) for v in operands)).value
+    rules = RULES | APPROXIMATE if _may_approximate(op) else RULES
+    result = rules[op.name](*(Real(scope, format, v) for v in operands)).value
     return scope.op("arith.truncf", element, result) if narrow else result
+
+
+def _may_approximate(op: ir.Operation) -> bool:
+    flags = str(op.attributes["fastmath"]) if "fastmath" in op.attributes else ""
+    return "afn" in flags or "fast>" in flags

@@ -16,6 +16,7 @@ LN2_HIGH = {F32: 0.693359375, F64: 6.93147180369123816490e-01}
 LN2_LOW = {F32: -2.12194440e-4, F64: 1.90821492927058770002e-10}
 OVERFLOW = {F32: 89.0, F64: 710.0}  # e^x and beyond are infinite
 UNDERFLOW = {F32: -104.5, F64: -746.0}  # e^x and below round to 0
+TOO_SMALL = {F32: -88.0, F64: -709.0}  # 2^n of the nearest n has no normal number any more
 
 # e^r = 1 + r + r^2 p(r)
 _EXP = {
@@ -40,6 +41,13 @@ _EXP2 = {
 def exp(x: Real) -> Real:
     f = x.format
     return exponential(x.at_most(OVERFLOW[f]).at_least(UNDERFLOW[f]))
+
+
+def quick_exp(x: Real) -> Real:
+    """For `afn`: a quarter of the instructions less; results below 2^-126.5 (f64: 2^-1022.5) are 0, and those
+    above 2^127.5 (2^1023.5) infinite."""
+    f = x.format
+    return exponential_near(x.at_most(OVERFLOW[f]).at_least(TOO_SMALL[f]))
 
 
 def exp2(x: Real) -> Real:

@@ -32,6 +32,7 @@ from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.items.items import VectorizeItems
+from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.streams import VectorizeStreams
 from pykern.source import KernelOptions
 
@@ -120,6 +121,7 @@ def llvm_pipeline() -> Pipeline:
             NarrowIndices(),
             Upstream("canonicalize,cse"),
             VectorizeStreams(threshold_bytes=cache_bytes()),
+            VectorizeReductions(),
             Upstream("canonicalize,cse"),
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),

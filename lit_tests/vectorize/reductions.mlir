@@ -1,0 +1,89 @@
+// RUN: %pykern-opt %s --kern-vectorize-reductions --canonicalize --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-vectorize-reductions=prefetch=false --canonicalize --cse | FileCheck %s --check-prefix=QUIET
+
+// The maximum keeps lanes, and which of them met a NaN; its last vector is made of the last elements. The sum of
+// exponentials is half as wide, and its loop, the last one that reads the row, fetches the next row.
+
+// CHECK-LABEL: func.func @softmax
+// CHECK: scf.for %[[I:.*]] = %arg2 to %arg3
+// CHECK: %[[END:.*]] = arith.select %{{.*}}, %arg4, %c0
+// CHECK: scf.for %[[J:.*]] = %c0 to %[[END]] step %c32 iter_args(%[[M:.*]] = %{{.*}}, %[[MET:.*]] = %{{.*}}) -> (vector<32xf32>, vector<32xi32>)
+// CHECK: %[[AT:.*]] = arith.minsi %[[J]], %{{.*}}
+// CHECK-NEXT: %[[V:.*]] = vector.load %arg1[%[[I]], %[[AT]]]
+// CHECK-NEXT: arith.cmpf ogt, %[[V]], %[[M]]
+// CHECK-NEXT: arith.cmpf uno, %[[V]], %[[V]]
+// CHECK: arith.ori %[[MET]],
+// CHECK: vector.reduction <maximumf>, %{{.*}} fastmath<nnan,nsz> : vector<32xf32> into f32
+// CHECK: vector.reduction <or>
+// CHECK: scf.for %{{.*}} = %[[END]] to %arg4 step %c1
+// CHECK: arith.maximumf
+// CHECK: scf.for %[[K:.*]] = %c0 to %{{.*}} step %c16 iter_args(%{{.*}} = %{{.*}}) -> (vector<16xf32>)
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %c1
+// CHECK-NEXT: memref.prefetch %arg1[%[[NEXT]], %[[K]]], read, locality<3>, data
+// CHECK: math.exp %{{.*}} : vector<16xf32>
+// CHECK: vector.store
+// CHECK: vector.reduction <add>, %{{.*}} fastmath<reassoc>
+
+// QUIET-LABEL: func.func @softmax
+// QUIET: vector<32xf32>
+// QUIET-NOT: memref.prefetch
+func.func @softmax(%y: memref<?x?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: index, %n: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %m = scf.for %j = %c0 to %n step %c1 iter_args(%held = %low) -> (f32) {
+      %u = memref.load %x[%i, %j] : memref<?x?xf32>
+      %t = arith.maximumf %held, %u : f32
+      scf.yield %t : f32
+    }
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %x[%i, %j] : memref<?x?xf32>
+      %d = arith.subf %u, %m : f32
+      %e = math.exp %d : f32
+      memref.store %e, %y[%i, %j] : memref<?x?xf32>
+      %t = arith.addf %held, %e fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    scf.for %j = %c0 to %n step %c1 {
+      %e = memref.load %y[%i, %j] : memref<?x?xf32>
+      %q = arith.divf %e, %s : f32
+      memref.store %q, %y[%i, %j] : memref<?x?xf32>
+    }
+  }
+  return
+}
+
+// A sum alone in its loop over rows is LLVM's; sums that keep their order stay.
+
+// CHECK-LABEL: func.func @sums
+// CHECK-NOT: vector<
+// CHECK: return
+func.func @sums(%y: memref<?xf32>, %x: memref<?x?xf32>, %n: index, %m: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    %s = scf.for %j = %c0 to %m step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %x[%i, %j] : memref<?x?xf32>
+      %t = arith.addf %held, %u fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    memref.store %s, %y[%i] : memref<?xf32>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    %s = scf.for %j = %c0 to %m step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %x[%i, %j] : memref<?x?xf32>
+      %t = arith.addf %held, %u : f32
+      scf.yield %t : f32
+    }
+    %r = scf.for %j = %c0 to %m step %c1 iter_args(%held = %s) -> (f32) {
+      %u = memref.load %x[%i, %j] : memref<?x?xf32>
+      %t = arith.mulf %held, %u : f32
+      scf.yield %t : f32
+    }
+    memref.store %r, %y[%i] : memref<?xf32>
+  }
+  return
+}
