@@ -14,6 +14,7 @@ from pykern.benchmarking.clock import Clock, HostClock
 from pykern.benchmarking.samples import Samples
 
 Function = Callable[[], Any]
+LONG = 5.0
 
 
 def by_turns(
@@ -64,8 +65,8 @@ def within(
 ) -> dict[str, Samples]:
     """Functions of any length by turns, each within its budget; `resets` restore their arrays before each call.
 
-    `first` has the seconds of a first call that has been made. Where that alone is beyond the budget, one more
-    turn is taken, which is all that can be had.
+    `first` has the seconds of a first call that has been made, compilation included. Where those are more than
+    `LONG`, one turn is all that is taken.
     """
     resets, clock = resets or {}, HostClock()
     spent = dict.fromkeys(functions, 0.0)
@@ -75,11 +76,12 @@ def within(
     taken: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(effort.repeat):
         for name, function in functions.items():
-            if spent[name] > effort.budget and taken[name]:
+            long = (first or {}).get(name, 0.0) > LONG
+            if taken[name] and (spent[name] > effort.budget or long):
                 continue
-            if effort.pause:
+            if effort.pause and not long:
                 time.sleep(effort.pause)
-                if counts[name] > 1 or name not in resets:
+                if name not in resets:
                     function()
             if name in resets:
                 resets[name]()
@@ -92,7 +94,12 @@ def within(
 def _calls(
     name: str, function: Function, resets: Mapping[str, Function], effort: Effort, first: Mapping[str, float]
 ) -> int:
-    if name in resets or first.get(name, 0.0) > effort.at_least * 20:
+    """How many calls make a turn. What was compiled by the first call is warm after the second."""
+    if first.get(name, 0.0) > LONG:
+        return 1
+    if name in resets:
+        resets[name]()
+        function()
         return 1
     function()
     return max(1, int(effort.at_least / max(HostClock().time(function, 1), 1e-8)))
