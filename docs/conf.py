@@ -40,7 +40,7 @@ suppress_warnings = ["config.cache"]
 
 html_theme = "furo"
 html_title = "pykern"
-html_static_path = ["_static"]
+html_static_path = ["_static", "_generated/static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 templates_path = []

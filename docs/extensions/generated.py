@@ -10,7 +10,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from extensions import api, commands, dialect, environment, errors, language, passes, promotion, targets
+from extensions import (
+    api,
+    commands,
+    dialect,
+    environment,
+    errors,
+    language,
+    passes,
+    promotion,
+    stages,
+    targets,
+)
 from extensions.mlir_lexer import Lexer
 
 FOLDER = Path(__file__).resolve().parents[1] / "_generated"
@@ -25,6 +36,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "math.md": language.mathematics,
     "passes.md": passes.page,
     "promotion.md": promotion.page,
+    "stages.md": stages.page,
     "targets.md": targets.page,
 }
 
