@@ -9,11 +9,11 @@ import numpy as np
 import warp as wp
 from workloads import EPS, A, C, Case, Contender
 
+wp.config.quiet = True
 F, G = wp.array(dtype=wp.float32), wp.array2d(dtype=wp.float32)
 
 
 def prepare(threads: int) -> None:
-    wp.config.quiet = True
     wp.init()
 
 
@@ -24,11 +24,11 @@ def _saxpy(z: F, x: F, y: F, a: wp.float32):
 
 
 @wp.kernel
-def _heat(new: G, old: G, c: wp.float32):
+def _heat(to: G, old: G, c: wp.float32):
     i, j = wp.tid()
     if i > 0 and i < old.shape[0] - 1 and j > 0 and j < old.shape[1] - 1:
         around = old[i + 1, j] + old[i - 1, j] + old[i, j + 1] + old[i, j - 1]
-        new[i, j] = old[i, j] + c * (around - 4.0 * old[i, j])
+        to[i, j] = old[i, j] + c * (around - 4.0 * old[i, j])
 
 
 @wp.kernel

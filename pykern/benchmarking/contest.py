@@ -19,7 +19,7 @@ from pykern.benchmarking.limits import Limits
 from pykern.benchmarking.records import SCHEMA, Record, rates, times
 from pykern.benchmarking.samples import Samples
 from pykern.benchmarking.turns import Effort, within
-from pykern.benchmarking.workload import Case, Contender, contenders_of
+from pykern.benchmarking.workload import Case, Contender, sources_of
 
 OURS = "pykern"
 PEERS_FAIL_WITH = (
@@ -41,36 +41,29 @@ def contest(
     effort: Effort,
     shared: Mapping[str, Any],
 ) -> Iterator[Message]:
-    """Messages of kind `record`, `missing` (benchmark, peer, why) and `wrong` (the same, for pykern)."""
+    """Messages of kind `record`, `trying`, `missing` (benchmark, peer, why) and `wrong` (the same, for pykern)."""
     workload = case.workload
     expected = [np.asarray(one) for one in values_of(workload.expected(case.arrays))]
     ready: dict[str, Contender] = {}
     first: dict[str, float] = {}
-    entries = contenders_of(case, peers)
-    while True:
-        name = OURS
+    for peer, make in sources_of(case, peers):
+        if isinstance(make, str):
+            yield "missing", [workload.title, peer, make]
+            continue
+        yield "trying", [workload.title, peer]
         try:
-            entry = next(entries, None)
-            if entry is None:
-                break
-            name, contender = entry
-            if isinstance(contender, str):
-                yield "missing", [workload.title, name, contender]
-                continue
-            name = contender.name
-            seconds, wrong = _first(contender, expected, workload.tolerance)
+            for contender in make(case):
+                seconds, wrong = _first(contender, expected, workload.tolerance)
+                if wrong:
+                    yield _failed(workload.title, contender.name, f"wrong result: {wrong}")
+                else:
+                    ready[_key(contender)], first[_key(contender)] = contender, seconds
         except PEERS_FAIL_WITH as error:
-            yield _failed(workload.title, name, _reason(error))
-            if name == OURS:
-                return
-            continue
-        if wrong:
-            yield _failed(workload.title, name, f"wrong result: {wrong}")
-            continue
-        ready[_key(contender)], first[_key(contender)] = contender, seconds
+            yield _failed(workload.title, peer, _reason(error))
     samples = within(
         {key: one.run for key, one in ready.items()}, effort,
-        {key: one.reset for key, one in ready.items() if one.reset is not None}, first,
+        {key: one.reset for key, one in ready.items() if one.reset is not None},
+        {key: first[key] for key, one in ready.items() if not one.compiles},
     )  # fmt: skip
     for key, one in ready.items():
         spread = Samples(tuple(seconds / workload.calls for seconds in samples[key].seconds))

@@ -93,22 +93,45 @@ class Suite:
         titles = [one.title for one in self.workloads if chosen.only in one.title]
         progress = Progress(self.name, len(titles) * len(chosen.threads))
         for count in chosen.threads:
-            job = {"threads": count, "only": chosen.only, "peers": chosen.peers, "quick": chosen.quick}
+            job = {
+                "threads": count, "only": chosen.only, "peers": chosen.peers, "quick": chosen.quick,
+                "without": [], "done": [],
+            }  # fmt: skip
             with tempfile.TemporaryDirectory(prefix="pykern-bench-") as cache:
-                try:
-                    for kind, what in messages(job, count, cache, (self.file, "--child")):
-                        if kind == "record":
-                            run.found.append(what)
-                        elif kind == "say":
-                            progress.step(f"{what}  {count} thread{'s' * (count > 1)}")
-                        else:
-                            kept = run.missing if kind == "missing" else run.wrong
-                            kept += [tuple(what)] if tuple(what) not in kept else []
-                except ChildFailed as error:
-                    print(f"\n{self.name}: the process with {count} threads failed: {error}", file=sys.stderr)
-                    status = 1
+                while (failed := self._child_failed(job, cache, run, progress)) is not None:
+                    title, name, error = failed
+                    if name in ("pykern", *job["without"]):
+                        print(f"\n{self.name}: {title}, {count} threads: {error}", file=sys.stderr)
+                        status = 1
+                        break
+                    run.missing.append((title, name, f"{error}; left out from here on, see above"))
+                    job["without"].append(name)
         progress.end()
         return run, status
+
+    def _child_failed(
+        self, job: dict[str, Any], cache: str, run: Run, progress: Progress
+    ) -> tuple[str, str, ChildFailed] | None:
+        """Measure what is not done. Where the process fails: the workload and whose turn it was.
+
+        Peers may end the process; the next one goes on without them.
+        """
+        trying = ("", "pykern")
+        try:
+            for kind, what in messages(job, job["threads"], cache, (self.file, "--child")):
+                if kind == "record":
+                    run.found.append(what)
+                elif kind == "trying":
+                    trying = tuple(what)
+                elif kind == "done":
+                    job["done"].append(what)
+                    progress.step(f"{what}  {job['threads']} thread{'s' * (job['threads'] > 1)}")
+                else:
+                    kept = run.missing if kind == "missing" else run.wrong
+                    kept += [tuple(what)] if tuple(what) not in kept else []
+        except ChildFailed as error:
+            return trying[0], trying[1], error
+        return None
 
     def _write(self, run: Run, chosen: argparse.Namespace) -> None:
         folder = os.path.join(os.path.dirname(os.path.abspath(self.file)), "results")
@@ -148,17 +171,22 @@ class Suite:
         from pykern.benchmarking.contest import contest
 
         wanted = set(filter(None, job["peers"].split(",")))
-        loaded = {p.name: p.load(job["threads"]) for p in self.peers if not wanted or p.name in wanted}
+        wanted = (wanted or {p.name for p in self.peers}) - set(job["without"])
+        loaded = {}
+        for peer in (p for p in self.peers if p.name in wanted):
+            send("trying", ["loading", peer.name])
+            loaded[peer.name] = peer.load(job["threads"])
+        send("trying", ["the limits", "pykern"])
         effort = self.effort_for(job["threads"], job["quick"])
         shared = facts.run(os.path.dirname(os.path.abspath(self.file)))
         for workload in self.workloads:
-            if job["only"] not in workload.title:
+            if job["only"] not in workload.title or workload.title in job["done"]:
                 continue
             case = Case(workload, workload.make(), job["threads"])
             roof = limits.measured("cpu", workload.dtype)
             for kind, what in contest(case, loaded, roof, effort, shared):
                 send(kind, what)
-            send("say", workload.title)
+            send("done", workload.title)
         return 0
 
     def effort_for(self, count: int, quick: bool) -> Effort:

@@ -65,8 +65,8 @@ def within(
 ) -> dict[str, Samples]:
     """Functions of any length by turns, each within its budget; `resets` restore their arrays before each call.
 
-    `first` has the seconds of a first call that has been made, compilation included. Where those are more than
-    `LONG`, one turn is all that is taken.
+    `first` has the seconds of first calls that have been made, of functions that compile nothing. Where those are more
+    than `LONG`, one turn is all that is taken.
     """
     resets, clock = resets or {}, HostClock()
     spent = dict.fromkeys(functions, 0.0)

@@ -25,6 +25,7 @@ class Contender:
     """One way to do a workload. `run` does it, and gives its results where there are no `outputs` it writes to.
 
     `reset` restores arrays that `run` updates, outside of the time. `allocates`: every call makes its results anew.
+    What is not compiled (`compiles`) takes as long in its first call as later: if that is seconds, few turns will do.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Contender:
     outputs: tuple[np.ndarray, ...] = ()
     reset: Callable[[], Any] | None = None
     allocates: bool = False
+    compiles: bool = True
 
 
 @dataclass(frozen=True)
@@ -100,16 +102,13 @@ class Peer:
         return module
 
 
-def contenders_of(case: Case, peers: Mapping[str, ModuleType | str]) -> Iterator[tuple[str, Contender | str]]:
-    """Pykern's contenders and each peer's, by the peer's name, or in words why it has none."""
-    for one in case.workload.ours(case):
-        yield "pykern", one
+def sources_of(
+    case: Case, peers: Mapping[str, ModuleType | str]
+) -> Iterator[tuple[str, Callable[[Case], Iterable[Contender]] | str]]:
+    """What makes pykern's contenders and each peer's, by name; or in words why a peer has none."""
+    yield "pykern", case.workload.ours
     for name, module in peers.items():
-        make = None if isinstance(module, str) else getattr(module, case.workload.name, None)
         if isinstance(module, str):
             yield name, module
-        elif make is None:
-            yield name, "has no form of this workload"
         else:
-            for one in make(case):
-                yield name, one
+            yield name, getattr(module, case.workload.name, "has no form of this workload")
