@@ -59,7 +59,8 @@ def device(request: pytest.FixtureRequest) -> str:
 def _need_device(name: str) -> str:
     from pykern.pytest_plugin import need_device as end_test_where_missing
 
-    end_test_where_missing(name)
+    if not name.startswith("null"):  # a device of tests alone, there on every machine
+        end_test_where_missing(name)
     return name
 
 
