@@ -2,6 +2,8 @@
 
 - `check_ir(lowered, stage, checks)`: FileCheck over a stage of a kernel.
 - `assert_matches_python(kernel, *args, ndrange=...)`: a device against plain Python, on copies of the arrays.
+- `bisect(kernel, *args, ndrange=...)`: the pass that makes a kernel's result wrong, with what it changed.
+- `repro(kernel, *args, ndrange=...)`: a script that makes a call again, standing alone.
 - `golden(text, name)`: a text against a file beside the test; ``pytest --pykern-update`` writes it.
 - `missing_device(name)`: why a device is not there, for a skip.
 - `lit` sets a lit suite up in three lines, ``pykern test`` runs lit tests; `filecheck` finds directives that
@@ -19,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 _HOME = {
     "check_ir": "pykern.testing.ir_checks",
     "assert_matches_python": "pykern.testing.reference",
+    "bisect": "pykern.testing.bisection",
+    "repro": "pykern.testing.call_script",
     "golden": "pykern.testing.goldens",
     "missing_device": "pykern.testing.device_needs",
 }
@@ -36,6 +40,8 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from pykern.testing.bisection import bisect as bisect
+    from pykern.testing.call_script import repro as repro
     from pykern.testing.device_needs import missing_device as missing_device
     from pykern.testing.goldens import golden as golden
     from pykern.testing.ir_checks import check_ir as check_ir

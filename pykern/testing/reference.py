@@ -46,26 +46,28 @@ def assert_matches_python(
     and what the kernel itself raises on either device.
     """
     __tracebackhide__ = True
-    device = device or _home(args) or "cpu"
-    names = _names(kernel, args, launch)
-    expected, expected_results = _run(kernel, args, launch, "python")
-    found, found_results = _run(kernel, args, launch, device)
+    device = device or home_of(args) or "cpu"
+    names = names_of(kernel, args, launch)
+    expected, expected_results = run_call(kernel, args, launch, "python")
+    found, found_results = run_call(kernel, args, launch, device)
     pairs = [*zip(names, expected, found, strict=True)]
     pairs += [
         (f"result {n}" if len(expected_results) > 1 else "the result", one, other)
         for n, (one, other) in enumerate(zip(expected_results, found_results, strict=True))
     ]
-    wrong = [text for pair in pairs if (text := _difference(*pair, device, rtol, atol))]
+    wrong = [text for pair in pairs if (text := difference(*pair, device, rtol, atol))]
     if wrong:
         name = getattr(kernel, "__name__", repr(kernel))
         raise AssertionError(f"`{name}` on {device} is not what plain Python gives\n" + "\n".join(wrong))
 
 
-def _run(kernel: Any, args: tuple, keywords: dict, device: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def run_call(
+    kernel: Any, args: tuple, keywords: dict, device: str
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The arrays of the call after it, and the results of a program; all as NumPy's."""
     from pykern.devices import device as on
 
-    copies = _Copies()
+    copies = Copies()
     twins = [copies.of(value) for value in args]
     named = {name: copies.of(value) for name, value in keywords.items()}
     if getattr(kernel, "__pykern_program__", False):
@@ -76,10 +78,10 @@ def _run(kernel: Any, args: tuple, keywords: dict, device: str) -> tuple[list[np
         if isinstance(returned, Event):
             returned.wait()
     results = [np.asarray(value) for value in _leaves(returned)]
-    return _arrays([*twins, *named.values()]), results
+    return arrays_in([*twins, *named.values()]), results
 
 
-class _Copies:
+class Copies:
     """Copies of arguments. Arrays that share memory have copies that share memory, with the same strides."""
 
     def __init__(self) -> None:
@@ -104,8 +106,8 @@ class _Copies:
         while isinstance(root.base, np.ndarray):
             root = root.base
         if id(root) not in self._memories:
-            low, high = _bounds(root)
-            self._memories[id(root)] = (_bytes(low, high - low).copy(), low)
+            low, high = extent(root)
+            self._memories[id(root)] = (bytes_at(low, high - low).copy(), low)
         memory, low = self._memories[id(root)]
         offset = array.__array_interface__["data"][0] - low if array.size else 0
         twin = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
@@ -113,7 +115,7 @@ class _Copies:
         return twin
 
 
-def _bounds(array: np.ndarray) -> tuple[int, int]:
+def extent(array: np.ndarray) -> tuple[int, int]:
     """The first address of an array's memory, and the one behind its last."""
     first = array.__array_interface__["data"][0]
     if array.size == 0:
@@ -123,13 +125,13 @@ def _bounds(array: np.ndarray) -> tuple[int, int]:
     return first + low, first + high + array.itemsize
 
 
-def _bytes(address: int, count: int) -> np.ndarray:
+def bytes_at(address: int, count: int) -> np.ndarray:
     if count == 0:
         return np.zeros(0, np.uint8)
     return np.frombuffer(memoryview((ctypes.c_uint8 * count).from_address(address)), np.uint8)
 
 
-def _home(args: tuple) -> str | None:
+def home_of(args: tuple) -> str | None:
     """The device of the first `pk.Array` that lies on one."""
     homes = [value.device_name for value in _leaves(args) if getattr(value, "__pykern_array__", False)]
     return next((name for name in homes if name != "cpu"), None)
@@ -148,12 +150,12 @@ def _leaves(value: Any) -> list[Any]:
     return [value]
 
 
-def _arrays(values: Any) -> list[np.ndarray]:
+def arrays_in(values: Any) -> list[np.ndarray]:
     return [leaf for leaf in _leaves(values) if isinstance(leaf, np.ndarray)]
 
 
-def _names(kernel: Any, args: tuple, keywords: dict) -> list[str]:
-    """What messages call the arrays of the call, in the order of `_run`."""
+def names_of(kernel: Any, args: tuple, keywords: dict) -> list[str]:
+    """What messages call the arrays of the call, in the order of `run_call`."""
     signature = getattr(kernel, "signature", None)
     known = [*signature.parameters] if signature is not None else []
     positional = [known[n] if n < len(known) else f"argument {n}" for n in range(len(args))]
@@ -165,7 +167,7 @@ def _names(kernel: Any, args: tuple, keywords: dict) -> list[str]:
     return named
 
 
-def _difference(
+def difference(
     name: str, expected: np.ndarray, found: np.ndarray, device: str, rtol: float | None, atol: float | None
 ) -> str | None:
     """In words, where two arrays differ by more than is allowed; None where they do not."""

@@ -1,4 +1,4 @@
-"""The ``pykern`` command: compile, explore, bench, devices, cache, test. Each has ``--json`` for machines.
+"""The ``pykern`` command. What shows something has ``--json`` for machines.
 
 Exit codes: 0 ok, 1 the kernel is wrong, 2 usage, 3 no such device or tool, 4 the compiler crashed.
 """
@@ -41,6 +41,8 @@ def command_line() -> argparse.ArgumentParser:
     _compile_arguments(commands)
     _explore_arguments(commands)
     _bench_arguments(commands)
+    _bisect_arguments(commands)
+    _repro_arguments(commands)
     _devices_arguments(commands)
     _cache_arguments(commands)
     _test_arguments(commands)
@@ -70,6 +72,46 @@ def _explore_arguments(commands) -> None:
     parser.add_argument("--json", action="store_true", help="the data of the page")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the page here")
     parser.set_defaults(run=lambda chosen: _late("explore_command").run(chosen))
+
+
+def _bisect_arguments(commands) -> None:
+    parser = commands.add_parser("bisect", help="the pass that makes a kernel differ from plain Python")
+    _value_arguments(parser)
+    parser.add_argument(
+        "--pass", dest="passes", action="append", default=[], metavar="NAME",
+        help="a registered pass that runs on the kern stage, as in passes=[...]",
+    )  # fmt: skip
+    parser.add_argument("--rtol", type=float, help="relative difference that is no difference")
+    parser.add_argument("--atol", type=float, help="absolute difference that is no difference")
+    parser.add_argument("--full", action="store_true", help="all of what the pass changed")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the reproducer here")
+    parser.set_defaults(run=lambda chosen: _late("bisect_command").run(chosen))
+
+
+def _repro_arguments(commands) -> None:
+    parser = commands.add_parser(
+        "repro", help="a script that stands alone: the kernel, its arguments from a seed, the comparison"
+    )
+    _value_arguments(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the script here")
+    parser.set_defaults(run=lambda chosen: _late("repro_command").run(chosen))
+
+
+def _value_arguments(parser) -> None:
+    """A call with values: arrays of the types given, filled from a seed."""
+    parser.add_argument("kernel", metavar="FILE.py::KERNEL")
+    parser.add_argument(
+        "--args", default="", metavar="TYPES", help="argument types, e.g. 'f32[64,64] f64 int'"
+    )
+    parser.add_argument(
+        "--value", dest="values", action="append", default=[], metavar="N=X", help="argument N (from 0) is X"
+    )
+    parser.add_argument("--ndrange", default="", help="lengths, e.g. 64,64 (not for array programs)")
+    parser.add_argument("--workgroup", default="", help="e.g. 16,16")
+    parser.add_argument("--device", help="cpu (the default), opencl:0, vulkan:0, ...")
+    parser.add_argument("--seed", type=int, default=0, help="of the random numbers in the arguments")
+    parser.set_defaults(target="llvm", debug=False)
 
 
 def _call_arguments(parser) -> None:

@@ -45,11 +45,11 @@ def call_of(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[st
     }
     if chosen.workgroup:
         keywords["workgroup"] = tuple(int(n) for n in chosen.workgroup.split(","))
-    return _arguments(kernel, chosen.args), keywords
+    return arguments_of(kernel, chosen.args), keywords
 
 
-def load_kernel(path: str) -> Any:
-    """The kernel of ``FILE.py::NAME``. Raises `LaunchError` where there is none."""
+def load_kernel(path: str, programs: bool = False) -> Any:
+    """The kernel of ``FILE.py::NAME``, with `programs` or a program. Raises `LaunchError` where there is none."""
     file, _, name = path.partition("::")
     if not name or not os.path.isfile(file):
         raise LaunchError(f"`{path}` names no kernel", hint="write FILE.py::KERNEL")
@@ -61,14 +61,18 @@ def load_kernel(path: str) -> Any:
     module_spec.loader.exec_module(module)
     from pykern.kernel import KernelBase
 
+    def fits(value: Any) -> bool:
+        return isinstance(value, KernelBase) or (programs and hasattr(type(value), "__pykern_program__"))
+
     found = getattr(module, name, None)
-    if not isinstance(found, KernelBase):
-        kernels = [n for n, v in vars(module).items() if isinstance(v, KernelBase)]
+    if not fits(found):
+        kernels = [n for n, v in vars(module).items() if fits(v)]
         raise LaunchError(f"{file} has no kernel `{name}`", hint=f"it has {', '.join(kernels) or 'none'}")
     return found
 
 
-def _arguments(kernel: Any, types: str) -> list[Any]:
+def arguments_of(kernel: Any, types: str) -> list[Any]:
+    """Specs, one a parameter: of ``--args``, else of the annotations."""
     texts = types.split()
     names = list(kernel.signature.parameters)
     if texts and len(texts) != len(names):

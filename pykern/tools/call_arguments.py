@@ -1,0 +1,84 @@
+"""A call from the command line: random arrays of the types that were given, from a seed.
+
+Comes in: a kernel and ``--args``, ``--ndrange``, ``--seed``. Goes out: arguments and launch keywords.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+import pykern
+from pykern.errors import KernelTypeError, LaunchError
+from pykern.lowered import Spec
+from pykern.tools.compile_command import arguments_of, call_of
+from pykern.types import DType
+
+UNKNOWN = 37
+"""The length of a dimension that was left open: odd, so that groups and vectors are partial."""
+
+
+def call_with_values(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments, and the keywords of the launch."""
+    texts, launch = call_as_text(kernel, chosen)
+    names = {"np": np, "pk": pykern, "rng": np.random.default_rng(chosen.seed)}
+    return [eval(text, names) for text in texts], launch  # our own texts
+
+
+def call_as_text(kernel: Any, chosen: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+    """Arguments as Python text that takes random numbers from ``rng``, and the keywords of the launch."""
+    if getattr(kernel, "__pykern_program__", False):
+        specs = with_values(arguments_of(kernel, chosen.args), chosen.values)
+        return [text_of(spec) for spec in specs], {}
+    if not chosen.ndrange:
+        raise LaunchError(
+            f"how many work-items of `{kernel.__name__}` are there?", hint="give --ndrange 64,64"
+        )
+    specs, keywords = call_of(kernel, chosen)
+    specs = with_values(specs, chosen.values)
+    launch: dict[str, Any] = {"ndrange": tuple(UNKNOWN if n is None else n for n in keywords["ndrange"])}
+    if "workgroup" in keywords:
+        launch["workgroup"] = keywords["workgroup"]
+    return [text_of(spec) for spec in specs], launch
+
+
+def with_values(specs: list[Any], values: list[str]) -> list[Any]:
+    """Specs with numbers in place of those that were given as ``2=0.5``: the third argument is 0.5."""
+    found = list(specs)
+    for text in values:
+        number, _, value = text.partition("=")
+        if not number.isdigit() or int(number) >= len(found):
+            raise LaunchError(f"--value {text} names no argument", hint=f"there are 0 to {len(found) - 1}")
+        try:
+            found[int(number)] = int(value) if value.lstrip("-").isdigit() else float(value)
+        except ValueError:
+            raise LaunchError(f"--value {text} is no number", hint="write --value 2=0.5") from None
+    return found
+
+
+def text_of(spec: Any) -> str:
+    """Python that makes a random array or number: floats from 0 to 1, integers from 0 to 9."""
+    if isinstance(spec, Spec):
+        shape = tuple(n if isinstance(n, int) else UNKNOWN for n in spec.shape)
+        made = f"np.asarray({_numbers(spec.dtype, shape)}).astype({_name(spec.dtype)})"
+        return made if spec.layout == "C" else f"np.repeat({made}, 2, axis=-1)[..., ::2]"
+    if isinstance(spec, DType):
+        number = _numbers(spec, ())
+        return f"{spec.name}({number})" if spec.weak else f"{_name(spec)}.numpy.type({number})"
+    if isinstance(spec, int | float):
+        return repr(spec)
+    if spec in (int, float, bool):
+        return f"{spec.__name__}({'rng.random()' if spec is float else 'rng.integers(10)'})"
+    raise KernelTypeError(f"no value can be made for {spec!r}", hint="give the value: --value N=...")
+
+
+def _numbers(dtype: DType, shape: tuple[int, ...]) -> str:
+    if dtype.is_float:
+        return f"rng.random({shape})"
+    return f"rng.integers(0, {2 if dtype.name == 'bool' else 10}, {shape})"
+
+
+def _name(dtype: DType) -> str:
+    return "pk.bool_" if dtype.name == "bool" else f"pk.{dtype.name}"

@@ -1,0 +1,181 @@
+"""How scf, cf, func, and the branches of the llvm dialect read in Python."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from pykern.passes.kernels import identity
+from pykern.tools.interpreter.emit import Emitter, NoReading, integer, integers, python_name, rule
+from pykern.tools.interpreter.numbers import FUNCTIONS
+
+
+def block_number(block: ir.Block) -> int:
+    """The address of a block's first op: blocks are told apart by it."""
+    return identity(next(iter(block.operations)).operation)
+
+
+def _inside(e: Emitter, region: ir.Region, targets: list[str]) -> None:
+    """The one block of a region, its yielded values put into `targets`."""
+    blocks = list(region.blocks)
+    if not blocks:
+        e.line("pass")
+        return
+    last = e.ops(blocks[0])
+    e.set_all(targets, [e.name(v) for v in last.operands])
+    e.line("pass")
+
+
+def _names(e: Emitter, values) -> list[str]:
+    return [e.name(v) for v in values]
+
+
+@rule("scf.if")
+def _if(e: Emitter, op: ir.Operation) -> None:
+    results = _names(e, op.results)
+    with e.block(f"if {e.name(op.operands[0])}:"):
+        _inside(e, op.regions[0], results)
+    with e.block("else:"):
+        _inside(e, op.regions[1], results)
+
+
+@rule("scf.index_switch")
+def _switch(e: Emitter, op: ir.Operation) -> None:
+    results, value = _names(e, op.results), e.name(op.operands[0])
+    default, *regions = op.regions
+    for n, (case, region) in enumerate(zip(integers(op, "cases"), regions, strict=True)):
+        with e.block(f"{'if' if n == 0 else 'elif'} {value} == {case}:"):
+            _inside(e, region, results)
+    with e.block("else:" if regions else "if True:"):
+        _inside(e, default, results)
+
+
+@rule("scf.for")
+def _for(e: Emitter, op: ir.Operation) -> None:
+    low, high, step, *starts = _names(e, op.operands)
+    counter, *carried = _names(e, op.regions[0].blocks[0].arguments)
+    e.set_all(carried, starts)
+    kind = e.dtype(op.operands[0].type)
+    with e.block(f"for {counter} in map({kind}.type, range({low}, {high}, {step})):"):
+        _inside(e, op.regions[0], carried)
+    e.set_all(_names(e, op.results), carried)
+
+
+@rule("scf.forall", "scf.parallel")
+def _parallel(e: Emitter, op: ir.Operation) -> None:
+    if op.name == "scf.forall" or len(op.results):
+        raise NoReading(f"`{op.name}` of this form has no reading")
+    values = _names(e, op.operands)
+    counters = _names(e, op.regions[0].blocks[0].arguments)
+    rank, depth = len(counters), e.depth
+    for n, counter in enumerate(counters):
+        low, high, step = values[n], values[rank + n], values[2 * rank + n]
+        e.line(f"for {counter} in map(np.int64, range({low}, {high}, {step})):")
+        e.depth += 1
+    e.ops(op.regions[0].blocks[0])
+    e.line("pass")
+    e.depth = depth
+
+
+@rule("scf.while")
+def _while(e: Emitter, op: ir.Operation) -> None:
+    before, after = op.regions[0].blocks[0], op.regions[1].blocks[0]
+    carried = _names(e, before.arguments)
+    e.set_all(carried, _names(e, op.operands))
+    with e.block("while True:"):
+        condition, *values = _names(e, e.ops(before).operands)
+        with e.block(f"if not {condition}:"):
+            e.set_all(_names(e, op.results), values)
+            e.line("break")
+        e.set_all(_names(e, after.arguments), values)
+        _inside(e, op.regions[1], carried)
+
+
+@rule("scf.execute_region")
+def _region(e: Emitter, op: ir.Operation) -> None:
+    if len(list(op.regions[0].blocks)) != 1:
+        raise NoReading("`scf.execute_region` of several blocks has no reading")
+    _inside(e, op.regions[0], _names(e, op.results))
+
+
+# -- branches ---------------------------------------------------------------------------------------
+
+
+def _go(e: Emitter, block: ir.Block, values: list[str]) -> None:
+    at, numbers = e.branches[-1]
+    e.set_all(_names(e, block.arguments), values)
+    e.line(f"{at} = {numbers[block_number(block)]}")
+
+
+@rule("cf.br", "llvm.br")
+def _branch(e: Emitter, op: ir.Operation) -> None:
+    _go(e, op.successors[0], _names(e, op.operands))
+
+
+@rule("cf.cond_br", "llvm.cond_br")
+def _branch_if(e: Emitter, op: ir.Operation) -> None:
+    condition, *values = _names(e, op.operands)
+    _, count, _ = integers(op, "operandSegmentSizes")
+    with e.block(f"if {condition}:"):
+        _go(e, op.successors[0], values[:count])
+    with e.block("else:"):
+        _go(e, op.successors[1], values[count:])
+
+
+def _cases(attribute: ir.Attribute) -> list[int]:
+    values = ir.DenseIntElementsAttr(attribute)
+    return [int(values[n]) for n in range(len(values))]
+
+
+@rule("cf.switch", "llvm.switch")
+def _branch_by(e: Emitter, op: ir.Operation) -> None:
+    flag, *values = _names(e, op.operands)
+    counts = integers(op, "case_operand_segments")
+    default_count = len(values) - sum(counts)
+    cases = _cases(op.attributes["case_values"]) if counts else []
+    first, *others = op.successors
+    given = values[default_count:]
+    for n, (case, block, count) in enumerate(zip(cases, others, counts, strict=True)):
+        with e.block(f"{'if' if n == 0 else 'elif'} {flag} == {int(case)}:"):
+            _go(e, block, given[:count])
+        given = given[count:]
+    with e.block("else:" if cases else "if True:"):
+        _go(e, first, values[:default_count])
+
+
+@rule("func.return", "llvm.return", "gpu.return")
+def _return(e: Emitter, op: ir.Operation) -> None:
+    e.line(f"return ({''.join(f'{v}, ' for v in _names(e, op.operands))})")
+
+
+@rule("scf.yield", "scf.condition", "scf.reduce", "llvm.unreachable")
+def _nothing(e: Emitter, op: ir.Operation) -> None:
+    e.line("raise RuntimeError('a place that is never reached')" if "unreach" in op.name else "pass")
+
+
+# -- calls ------------------------------------------------------------------------------------------
+
+
+@rule("func.call", "llvm.call")
+def _call(e: Emitter, op: ir.Operation) -> None:
+    values = _names(e, op.operands)
+    results = _names(e, op.results)
+    if "callee" not in op.attributes:  # the host's print
+        for name in results:
+            e.line(f"{name} = np.int64(0)")
+        return
+    symbol = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    function = e.functions.get(symbol)
+    if function is not None and list(function.regions[0].blocks):
+        target = ", ".join(results) + ("," if results else "")
+        e.line(
+            f"{target + ' = ' if results else ''}(yield from {python_name(symbol)}({', '.join(['it', *values])}))"
+        )
+        return
+    plain = symbol if symbol in FUNCTIONS else symbol.removesuffix("f")
+    if plain not in FUNCTIONS or len(results) != 1:
+        raise NoReading(f"the function `{symbol}` is not here")
+    e.line(f"{results[0]} = nb.through_f64(nb.FUNCTIONS[{plain!r}], {', '.join(values)})")
+
+
+def predicate(op: ir.Operation) -> int:
+    return integer(op, "predicate")

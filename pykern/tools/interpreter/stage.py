@@ -1,0 +1,363 @@
+"""A stage of a kernel run as Python, on the arguments of a launch.
+
+Comes in: the text of a stage, the arguments as `pass_value` describes them, the index space. Goes out: nothing;
+the arrays hold what the stage says. What a function of the module takes tells how far it has been lowered:
+work-items that ask where they are, groups of them behind `gpu.thread_id`, or a loop over all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from pykern.abi import REPORT_CELLS, REPORT_WORDS, array_slots, grid_axes
+from pykern.arguments import Passed
+from pykern.dialect.context import new_context
+from pykern.index_space import Extent
+from pykern.runtime.python_device import DEFAULT_GROUPS
+from pykern.source import ArgSpec, ArraySpec, ScalarSpec, StructSpec
+from pykern.tools.interpreter.emit import NoReading, Program, dtype_of, integers, python_of
+from pykern.tools.interpreter.meetings import run_group
+from pykern.tools.interpreter.memory import Memory, View
+from pykern.tools.interpreter.rules_arith import Aggregate
+from pykern.tools.interpreter.rules_spirv import built_in
+
+SUBGROUP = 32
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of a launch, and its index space."""
+
+    passed: tuple[Passed, ...]
+    space: tuple[Extent, ...]
+    plain: bool
+    workgroup: tuple[int, ...] = ()
+    shared: int | None = None
+
+
+@dataclass
+class Item:
+    """A work-item: what the emitted Python asks for. Buffers of a group are kept in `group`."""
+
+    memory: Memory
+    group: dict[Any, View]
+    counts: tuple[int, ...] = ()
+    global_id: tuple[int, ...] = ()
+    local_id: tuple[int, ...] = ()
+    group_id: tuple[int, ...] = ()
+    group_size: tuple[int, ...] = ()
+    num_groups: tuple[int, ...] = ()
+    number: int = 0
+    subgroup_size: int = SUBGROUP
+    failed: bool = False
+    tape: list[Any] = field(default_factory=list)
+    own: dict[Any, View] = field(default_factory=dict)
+    bound: tuple[int, ...] = ()
+
+    @property
+    def lane_id(self) -> int:
+        return self.number % self.subgroup_size
+
+    @property
+    def subgroup_id(self) -> int:
+        return self.number // self.subgroup_size
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        return self.num_groups
+
+    def along_axis(self, values: tuple[int, ...], axis: int) -> int:
+        """x is the last dimension, all before the last two lie along z."""
+        if axis < 2:
+            return values[-1 - axis] if axis < len(values) else 0
+        sizes = self.group_size if values is self.local_id else self.num_groups
+        found = 0
+        for value, size in zip(values[:-2], sizes[:-2], strict=True):
+            found = found * size + value
+        return found
+
+    def shared(self, key: Any, sizes: tuple[int, ...], dtype: np.dtype) -> View:
+        return self._buffer(self.group, key, sizes, dtype)
+
+    def private(self, key: Any, sizes: tuple[int, ...], dtype: np.dtype) -> View:
+        return self._buffer(self.own, key, sizes, dtype)
+
+    def raw(self, key: Any, size: int) -> int:
+        return self._buffer(self.own, key, (size,), np.dtype(np.uint8)).address
+
+    def built_in(self, name: str, dtype: np.dtype) -> int:
+        return built_in(self, name, dtype)
+
+    def constant(self, values: np.ndarray) -> View:
+        address = self.memory.know(values.reshape(-1).view(np.uint8))
+        return View(self.memory, address, values.dtype, values.shape, _dense(values.shape))
+
+    def view(self, descriptor: Aggregate, dtype: np.dtype, rank: int) -> View:
+        """A memref of its descriptor."""
+        sizes = tuple(int(descriptor.take(3, n)) for n in range(rank))
+        strides = tuple(int(descriptor.take(4, n)) for n in range(rank))
+        first = int(descriptor.take(1)) + int(descriptor.take(2)) * dtype.itemsize
+        return View(self.memory, first, dtype, sizes, strides)
+
+    def descriptor(self, view: View) -> Aggregate:
+        parts: dict = {(0,): np.int64(view.address), (1,): np.int64(view.address), (2,): np.int64(0)}
+        parts |= {(3, n): np.int64(size) for n, size in enumerate(view.sizes)}
+        parts |= {(4, n): np.int64(stride) for n, stride in enumerate(view.strides)}
+        return Aggregate(parts)
+
+    def _buffer(self, kept: dict[Any, View], key: Any, sizes: tuple[int, ...], dtype: np.dtype) -> View:
+        if key not in kept:
+            address = self.memory.make(math.prod(sizes) * dtype.itemsize)
+            kept[key] = View(self.memory, address, dtype, sizes, _dense(sizes))
+        return kept[key]
+
+
+def run_stage(text: str, call: Call) -> None:
+    """Run the stage. Raises `NoReading` for what has none, `OutsideMemory` where the kernel reaches too far."""
+    if not all(e.count for e in call.space):
+        return
+    with new_context(), ir.Location.unknown(), np.errstate(all="ignore"):
+        module = ir.Module.parse(text)  # kept: its ops are asked below
+        program = python_of(module)
+        symbol, op = _entry(program)
+        _Run(program, symbol, op, call).run()
+
+
+def _entry(program: Program) -> tuple[str, ir.Operation]:
+    for symbol, op in program.ops.items():
+        if "kern.kernel" in op.attributes:
+            return symbol, op
+    raise NoReading("no function of this stage is a kernel")
+
+
+@dataclass
+class _Run:
+    program: Program
+    symbol: str
+    op: ir.Operation
+    call: Call
+
+    def __post_init__(self) -> None:
+        self.memory = Memory()
+        self.bound: tuple[int, ...] = ()
+        self.kinds = [a.type for a in self.op.regions[0].blocks[0].arguments]
+        for item in self.call.passed:
+            for array in item.arrays:
+                self._know(array)
+
+    def _know(self, array: np.ndarray) -> None:
+        from pykern.testing.reference import bytes_at, extent
+
+        low, high = extent(array)
+        if high > low and low not in self.memory._starts:
+            self.memory.know(bytes_at(low, high - low))
+
+    def run(self) -> None:
+        function = self.program.functions[self.symbol]
+        if f"{self.symbol}.extent" in self.program.functions:
+            self._run_all(function)
+        elif "kern.arguments" in self.op.attributes:
+            self._run_groups(function, self._flat_arguments())
+        elif "gpu.thread_id" in str(self.op) or self._has_words():
+            self._run_groups(function, self._arguments() + self._launch_words(device=True))
+        else:
+            self._run_groups(function, self._arguments())
+
+    def _has_words(self) -> bool:
+        return len(self.kinds) > sum(1 for p in self.call.passed for _ in leaves(p.parameter.spec)) + (
+            self.call.shared is not None
+        )
+
+    # -- one loop over all work-items ------------------------------------------------------------
+
+    def _run_all(self, function: Any) -> None:
+        flat = str(self.kinds[0]) == "!llvm.ptr" if self.kinds else False
+        cells = self._cells() if flat else self._arguments()
+        given = cells + self._launch_words(device=False)
+        report = np.zeros(REPORT_CELLS, np.int64)
+        address = self.memory.know(report.view(np.uint8))
+        item = Item(self.memory, {})
+        nothing = [np.int64(0)] * 3
+        extent = _finish(self.program.functions[f"{self.symbol}.extent"](item, *given, *nothing))
+        _finish(function(item, *given, np.int64(0), np.int64(extent[0]), np.int64(address)))
+
+    # -- groups ----------------------------------------------------------------------------------
+
+    def _run_groups(self, function: Any, given: list[Any]) -> None:
+        counts = tuple(e.count for e in self.call.space)
+        rank = len(counts)
+        named = "kern.workgroup" in self.op.attributes and integers(self.op, "kern.workgroup")
+        size = tuple(named or self.call.workgroup or DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,)))
+        groups = tuple(-(-n // g) for n, g in zip(counts, size, strict=True))
+        whole = self._has_words() or "kern.arguments" in self.op.attributes
+        for group in itertools.product(*map(range, groups)):
+            shared: dict[Any, View] = {}
+            items = [
+                self._item(counts, size, groups, group, local, number, shared)
+                for number, local in enumerate(itertools.product(*map(range, size)))
+            ]
+            inside = [
+                i
+                for i in items
+                if whole or all(g < e.start + e.step * e.count if e.step > 0 else g > e.start + e.step * e.count
+                                for g, e in zip(i.global_id, self.call.space, strict=True))
+            ]  # fmt: skip
+            run_group([(i, function(i, *given)) for i in inside], SUBGROUP)
+            for item in items:
+                for view in item.own.values():
+                    self.memory.forget(view.address)
+            for view in shared.values():
+                self.memory.forget(view.address)
+
+    def _item(self, counts, size, groups, group, local, number, shared) -> Item:
+        places = [g * s + n for g, s, n in zip(group, size, local, strict=True)]
+        ids = tuple(e.start + e.step * p for e, p in zip(self.call.space, places, strict=True))
+        return Item(self.memory, shared, counts, ids, local, group, size, groups, number, bound=self.bound)
+
+    # -- arguments -------------------------------------------------------------------------------
+
+    def _arguments(self) -> list[Any]:
+        """Memrefs and numbers, as the kernel's own function takes them."""
+        kinds, given = iter(self.kinds), []
+        for item in self.call.passed:
+            cells, arrays = iter(item.cells), iter(item.arrays)
+            for spec in leaves(item.parameter.spec):
+                kind = next(kinds)
+                if isinstance(spec, ScalarSpec):
+                    given.append(_number(next(cells), dtype_of(kind)))
+                else:
+                    given.append(
+                        self._view(spec, next(arrays), [next(cells) for _ in range(_slots(spec))], kind)
+                    )
+        return given + ([] if self.call.shared is None else [np.int64(self.call.shared)])
+
+    def _view(self, spec: ArraySpec, array: np.ndarray, cells: list[int], kind: ir.Type) -> View:
+        address, *rest = cells
+        sizes = tuple(rest[: spec.rank])
+        strides = tuple(rest[spec.rank :]) if spec.layout == "strided" else _dense(sizes)
+        return View(self.memory, address, dtype_of(kind), sizes, strides)
+
+    def _cells(self) -> list[Any]:
+        """Pointers, lengths and numbers."""
+        cells = [cell for item in self.call.passed for cell in item.cells]
+        cells += [] if self.call.shared is None else [self.call.shared]
+        return [_number(cell, dtype_of(kind)) for cell, kind in zip(cells, self.kinds, strict=False)]
+
+    def _launch_words(self, device: bool) -> list[Any]:
+        words: list[Any] = []
+        for e in self.call.space:
+            words += [np.int64(e.count)]
+            words += [] if self.call.plain else [np.int64(e.start), np.int64(e.step)]
+        if device:
+            words += [np.int64(0)] * grid_axes(len(self.call.space))
+            if "kern.report" in self.op.attributes:
+                words.append(self._report())
+            if len(words) + len(self._arguments()) != len(self.kinds):
+                raise NoReading("a launch with a tape has no reading at this stage")
+        return words
+
+    def _report(self) -> View:
+        address = self.memory.know(np.zeros(REPORT_WORDS * 4 + (1 << 16), np.uint8))
+        return View(self.memory, address, np.dtype(np.int32), (REPORT_WORDS,), (1,))
+
+    def _flat_arguments(self) -> list[Any]:
+        """What the driver would pass: memories and words, the words as arguments or in a memory of their own."""
+        names = [ir.StringAttr(a).value for a in ir.ArrayAttr(self.op.attributes["kern.arguments"])]
+        offsets = "offsets" in str(names) or names.count("word") > 0
+        memories: list[int] = []
+        words: list[int] = []
+        order: list[Any] = []
+
+        def memory(address: int) -> None:
+            memories.append(address)
+            order.append(("memory", address))
+
+        def word(value: int) -> None:
+            words.append(value)
+            order.append(("word", value))
+
+        for item in self.call.passed:
+            cells = iter(item.cells)
+            for spec in leaves(item.parameter.spec):
+                first = next(cells)
+                if isinstance(spec, ScalarSpec):
+                    word(first)
+                    continue
+                memory(first)
+                if offsets:
+                    word(0)
+                for _ in range(_slots(spec) - 1):
+                    word(next(cells))
+        if self.call.shared is not None:
+            word(self.call.shared)
+        for e in self.call.space:
+            for value in (e.count,) if self.call.plain else (e.count, e.start, e.step):
+                word(value)
+        for _ in range(grid_axes(len(self.call.space))):
+            word(0)
+        if "kern.report" in self.op.attributes:
+            memory(self._report().address)
+            word(0)
+        if [kind for kind, _ in order] != names:
+            raise NoReading("the arguments of this stage have no reading")
+        return self._by_kind(order, memories, words)
+
+    def _by_kind(self, order: list[Any], memories: list[int], words: list[int]) -> list[Any]:
+        given: list[Any] = []
+        if len(self.kinds) == len(order):
+            for (_, value), kind in zip(order, self.kinds, strict=True):
+                memref = isinstance(kind, ir.MemRefType)
+                given.append(self._open(value, kind) if memref else _number(value, dtype_of(kind)))
+            return given
+        table = np.array([w & (2**64 - 1) for w in words], np.uint64)
+        addresses = [*memories, self.memory.know(table.view(np.uint8))]
+        if not self.kinds:
+            self.bound = tuple(addresses)
+            return []
+        return [self._open(address, kind) for address, kind in zip(addresses, self.kinds, strict=True)]
+
+    def _open(self, address: int, kind: ir.Type) -> Any:
+        if not isinstance(kind, ir.MemRefType):
+            return np.int64(address)
+        return View(self.memory, address, dtype_of(kind), (1 << 60,), (1,))
+
+
+def _finish(generator: Any) -> Any:
+    """What a function without meetings returns."""
+    try:
+        next(generator)
+    except StopIteration as done:
+        return done.value
+    raise NoReading("work-items meet outside of groups")
+
+
+def leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
+    if isinstance(spec, ArraySpec | ScalarSpec):
+        yield spec
+    elif isinstance(spec, StructSpec):
+        for _, inner in spec.fields:
+            yield from leaves(inner)
+
+
+def _slots(spec: ArraySpec) -> int:
+    return array_slots(spec.rank, spec.layout)
+
+
+def _dense(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    strides = [1] * len(sizes)
+    for n in range(len(sizes) - 2, -1, -1):
+        strides[n] = strides[n + 1] * sizes[n + 1]
+    return tuple(strides)
+
+
+def _number(cell: int, dtype: np.dtype) -> Any:
+    """The number in a cell: its low bytes."""
+    raw = np.array([cell & (2**64 - 1)], np.uint64).view(np.uint8)[: dtype.itemsize]
+    return raw.copy().view(dtype)[0]
