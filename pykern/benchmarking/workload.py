@@ -61,6 +61,12 @@ class Workload:
         return " ".join([self.name, *map(str, self.config.values())])
 
 
+    @property
+    def form(self) -> str:
+        """What peers call their function: `fdtd_2d`, and `_2mm` for what begins with a digit."""
+        return ("_" if self.name[0].isdigit() else "") + self.name.replace("-", "_")
+
+
 @dataclass(frozen=True)
 class Case:
     """A workload with its arrays, in a process with so many threads; `case["x"]` is an array."""
@@ -111,4 +117,4 @@ def sources_of(
         if isinstance(module, str):
             yield name, module
         else:
-            yield name, getattr(module, case.workload.name, "has no form of this workload")
+            yield name, getattr(module, case.workload.form, "has no form of this workload")
