@@ -13,15 +13,16 @@ LIT_ARGS ?=
 PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check-pytest check-lit check-lint check-format check-types \
-        lint format types docs clean distclean
+.PHONY: help demo test checks check-pytest check-lit check-lint check-format check-types check-docs \
+        check-external-links lint format types docs notebooks clean distclean
 
 help:
 	@echo "make demo     compile a kernel, run it, check it against NumPy, draw the result"
-	@echo "make test     all checks: pytest, lit, ruff, pyright"
+	@echo "make test     all checks: pytest, lit, ruff, pyright, documentation"
 	@echo "make lint     ruff and pyright alone"
 	@echo "make format   let ruff rewrite the sources"
-	@echo "make docs     build the documentation"
+	@echo "make docs     build the documentation: docs/_build/html/index.html"
+	@echo "make notebooks  write notebooks/*.ipynb"
 	@echo "make clean    remove what builds and tests left; make distclean removes $(VENV) too"
 
 demo: $(VENV)/.installed-examples
@@ -32,7 +33,7 @@ test: $(VENV)/.installed-dev
 	@$(MAKE) --keep-going --no-print-directory checks
 	@echo "all checks passed"
 
-checks: check-pytest check-lit check-lint check-format check-types
+checks: check-pytest check-lit check-lint check-format check-types check-docs
 
 check-pytest: $(VENV)/.installed-dev
 	@echo "== pytest"
@@ -65,6 +66,20 @@ format: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-docs
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
 
+# Warnings are errors, every example of the gallery runs, and every link inside the site leads somewhere.
+check-docs: $(VENV)/.installed-docs
+	@echo "== documentation"
+	@rm -rf docs/_build/html docs/_build/doctrees docs/gallery
+	@$(PY) -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	@$(PY) docs/check_site.py docs/_build/html
+
+# Needs a network, so no check of every run.
+check-external-links: $(VENV)/.installed-docs
+	$(PY) -m sphinx -q -D plot_gallery=0 -b linkcheck docs docs/_build/linkcheck
+
+notebooks: $(VENV)/.installed-docs
+	$(PY) -m jupytext --to ipynb notebooks/*.py
+
 # The environment, once for each set of extras. The stamp is written last: a broken install is tried again.
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit("pykern needs Python 3.10 or newer, and %s is %s: say make PYTHON=python3.12" \
@@ -79,7 +94,8 @@ $(VENV)/.installed-%: pyproject.toml | $(PY)
 	@touch $@
 
 clean:
-	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis docs/_build lit_tests/Output landscape.png
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis lit_tests/Output landscape.png
+	rm -rf docs/_build docs/_generated docs/gallery docs/sg_execution_times.rst notebooks/*.ipynb
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean

@@ -7,7 +7,6 @@ warning an error. Read next: `extensions/generated.py`.
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -16,7 +15,7 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 
 import os  # noqa: E402
 
-os.environ.setdefault("PYKERN_CACHE_DIR", tempfile.mkdtemp(prefix="pykern-docs-"))
+os.environ.setdefault("PYKERN_CACHE_DIR", str(HERE / "_build" / "kernels"))
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 import pykern  # noqa: E402

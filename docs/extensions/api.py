@@ -52,6 +52,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "AssertionFailed", "OutOfMemory", "UsedAfterFree",
     ),
 }  # fmt: skip
+MEMBERS = {"Kernel": "   :members: __call__, lower, raised\n   :inherited-members:"}
+"""Classes of which only some methods are for users."""
+MADE_BY_USERS = {"Stream", "Event", "Dup", "device", "graph", "static"}
+"""Classes whose constructors are shown; others are what functions return."""
 DTYPES = (
     "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2",
 )  # fmt: skip
@@ -94,9 +98,12 @@ def page() -> str:
 
 def _entry(module: str, name: str, value: object) -> str:
     """A directive of autodoc."""
-    if inspect.isclass(value):
-        options = ["   :members:"] if not issubclass(value, BaseException) else []
-        lines = [f".. autoclass:: {module}.{name}", *options]
+    if inspect.isclass(value) and issubclass(value, BaseException):
+        lines = [
+            f".. autoexception:: {module}.{name}()"
+        ]  # brackets: nobody looks for the constructor's signature
+    elif inspect.isclass(value):
+        lines = [f".. autoclass:: {module}.{name}", MEMBERS.get(name, "   :members:")]
     else:
         lines = [f".. autofunction:: {module}.{name}"]
     return "```{eval-rst}\n" + "\n".join(lines) + "\n```"
@@ -111,3 +118,10 @@ def _types() -> str:
         remark = "in memory only: kernels compute in f32" if dtype.is_storage else ""
         rows.append((f"`pk.{name}`", f"`{dtype.numpy.name}`", str(dtype.bits), remark))
     return table(("type", "of NumPy or ml_dtypes", "bits", ""), rows)
+
+
+def shown_signature(_app, what: str, name: str, _value, _options, signature, returns):
+    """For Sphinx: constructors that users do not call are left out."""
+    if what in ("class", "exception") and name.rpartition(".")[2] not in MADE_BY_USERS:
+        return "", None
+    return signature, returns

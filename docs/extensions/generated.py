@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from sphinx.util import logging
+
 from extensions import (
     api,
     commands,
@@ -17,6 +19,7 @@ from extensions import (
     environment,
     errors,
     language,
+    notebooks,
     passes,
     promotion,
     stages,
@@ -24,6 +27,7 @@ from extensions import (
 )
 from extensions.mlir_lexer import Lexer
 
+LOG = logging.getLogger(__name__)
 FOLDER = Path(__file__).resolve().parents[1] / "_generated"
 PAGES: dict[str, Callable[[], str]] = {
     "api.md": api.page,
@@ -34,6 +38,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "language.md": language.supported,
     "not-in-kernels.md": language.refused,
     "math.md": language.mathematics,
+    "notebooks.md": notebooks.page,
     "passes.md": passes.page,
     "promotion.md": promotion.page,
     "stages.md": stages.page,
@@ -50,10 +55,11 @@ def write(_app: object = None) -> None:
         file = FOLDER / name
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
-        print(f"wrote {name} in {time.perf_counter() - started:.1f} s")
+        LOG.info(f"wrote {name} in {time.perf_counter() - started:.1f} s")
 
 
 def setup(app):
     app.add_lexer("mlir", Lexer)
+    app.connect("autodoc-process-signature", api.shown_signature)
     app.connect("config-inited", lambda app, _config: write(app))
     return {"parallel_read_safe": True}
