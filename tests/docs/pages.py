@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BLOCK = re.compile(
-    r"(?:^<!-- (?P<comment>[^\n]*?) -->\n)?^```(?P<language>[\w{}-]*)\n(?P<text>.*?)^```$",
+    r"(?:^<!-- (?P<comment>[^\n]*?) -->\n)?^```(?P<language>[\w{}-]*)[^\n]*\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 COMMANDS = {
