@@ -13,6 +13,7 @@ from pykern.dialect.atomics import LAUNCH, AtomicRmwOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity, named
+from pykern.passes.remarks import remark
 
 _TOUCHES = {"memref.load": 0, "memref.store": 1, "kern.atomic_cas": 2, "kern.atomic_rmw": 1}
 _FREE = arith.FastMathFlags.reassoc | arith.FastMathFlags.contract
@@ -49,6 +50,7 @@ def _hoist(loop: ir.Operation) -> ir.Operation | None:
     if indices:
         with ir.InsertionPoint(op), op.location:
             given.append(arith.ConstantOp(ir.IntegerType.get_signless(1), 1).result)
+    remark(op, "the atomic additions of the whole loop become one behind it")
     block, location, marked = op.block, op.location, LAUNCH in op.attributes
     op.erase()
     made = _carry(loop, _lifted(block, given, body))

@@ -19,6 +19,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.integer_ranges import I32, Interval, Ranges, width
 from pykern.passes.kernels import find, is_constant
 from pykern.passes.narrow_versions import branch, is_candidate, limited
+from pykern.passes.remarks import remark
 from pykern.passes.vectorize.effects import erase_dead, is_inside
 
 _ANY_SIGN = {"addi", "subi", "muli", "divsi", "remsi", "floordivsi", "ceildivsi", "maxsi", "minsi",
@@ -99,6 +100,7 @@ class Narrowing:
         if not self._fits(operand) or (op.name == "arith.uitofp" and not self._is_nonnegative(operand)):
             return
         twin = self._twin(operand)
+        remark(op, "the index becomes a float from 32 bits: its value fits")
         with ir.InsertionPoint(op), op.location:
             made = arith.SIToFPOp(op.results[0].type, twin).result
         op.results[0].replace_all_uses_with(made)

@@ -15,6 +15,7 @@ from mlir.dialects import arith, scf
 
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant, is_constant
+from pykern.passes.remarks import remark
 from pykern.passes.vectorize.affine import Affine, affine_of, hoist, materialise
 from pykern.passes.vectorize.effects import erase_dead, owner, writes_nothing
 
@@ -100,6 +101,9 @@ def _reduce(guard: Guard, facts: Facts) -> None:
     rest = facts.take((condition, guard.wanted))
     if rest is None:
         return
+    remark(
+        guard.op, "the guard is in the bounds of the loop" + (", but for a part that stays" if rest else "")
+    )
     place = guard.op
     if rest:
         with ir.InsertionPoint(guard.op), guard.op.location:

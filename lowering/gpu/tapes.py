@@ -28,6 +28,7 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import index_constant, named, replace
 from pykern.passes.launch_arguments import update_type
+from pykern.passes.remarks import remark
 from pykern.passes.words import from_word, to_word
 
 TAPE = "kern.tape"
@@ -65,6 +66,7 @@ def _place(kernel: ir.Operation, private_words: int) -> None:
     block = kernels.body(kernel)
     first = block.operations[0].operation
     words = known_words(kernel)
+    remark(kernel, _told(words, private_words))
     with ir.InsertionPoint(first), kernel.location:
         state = PrivateOp.create((2,), ir.IndexType.get())
         state.owner.operation.attributes[STATE] = ir.UnitAttr.get()
@@ -86,6 +88,13 @@ def _place(kernel: ir.Operation, private_words: int) -> None:
         need = block.add_argument(ir.MemRefType.get([1], _i32()), kernel.location)
         _guard_pops(block, _Counted(tape, state, need))
     update_type(kernel)
+
+
+def _told(words: int | None, private_words: int) -> str:
+    if words is None:
+        return "the tape of a work-item has a size that launches count"
+    where = "private memory" if words <= private_words else "memory that the launch brings"
+    return f"the tape of a work-item has {words} words, in {where}"
 
 
 def _number(rank: int) -> ir.Value:

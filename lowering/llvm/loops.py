@@ -13,6 +13,7 @@ from mlir import ir
 
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, is_constant
+from pykern.passes.remarks import remark
 
 ON_LOOPS, ON_BRANCHES = "llvm.loop_annotation", "loop_annotation"
 
@@ -32,6 +33,7 @@ class KeepOuterLoops(Pass):
         kept = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>", module.context)
         for loop in find(module.operation, lambda op: op.name == "scf.for" and ON_LOOPS not in op.attributes):
             if any(self._is_long(inner) for inner in find(loop, lambda op: op.name == "scf.for")):
+                remark(loop, "the loop is not unrolled: there is a long one inside")
                 loop.attributes[ON_LOOPS] = kept
 
     def _is_long(self, loop: ir.Operation) -> bool:

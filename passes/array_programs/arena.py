@@ -15,6 +15,7 @@ from pykern.passes.array_programs.aliases import Positions, allocations, program
 from pykern.passes.array_programs.keep_in_place import escapes
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, index_constant, named
+from pykern.passes.remarks import remark
 
 ALIGNMENT = 64
 SPREAD = 64 * 5
@@ -62,6 +63,7 @@ def _arrange(function: ir.Operation) -> None:
             op.erase()
         else:
             needs.append(_Need(op, bytes_of(ir.MemRefType(op.result.type)), *interval))
+            remark(op, f"scratch memory: a buffer of {needs[-1].size:,} bytes")
     places, total = place(needs)
     block = body(function)
     byte = ir.IntegerType.get_signless(8)

@@ -11,6 +11,7 @@ from pykern.passes.array_programs.aliases import ancestor_in, outputs_of, progra
 from pykern.passes.array_programs.separate_empties import is_fill
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity
+from pykern.passes.remarks import remark
 
 MOST_OPERANDS = 10
 """More streams than this do not get faster by running together."""
@@ -46,6 +47,7 @@ def _fuse_one(function: ir.Operation) -> bool:
     for n, second in enumerate(generics):
         for first in reversed(generics[:n]):
             if first.block == second.block and _may_join(first, second):
+                remark(second, "runs in one loop with another operation over the same arrays")
                 _join(first, second)
                 return True
     return False

@@ -14,6 +14,7 @@ from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.kernels import body, find, index_constant, named
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
+from pykern.passes.remarks import remark
 from pykern.source import KernelOptions
 
 
@@ -65,14 +66,22 @@ def _raised(module: ir.Module, symbol: str, only_parallel: bool) -> ir.Module | 
         kern_pipeline(KernelOptions()).run(alone, texts=False)
         try:
             run_pass(RaiseToLinalg(), alone)
-        except NotRaisable:
+        except NotRaisable as reason:
+            _stays(kernel, symbol, reason.reason)
             return None
         run_pass(Upstream("canonicalize,cse"), alone)  # lengths known from the arrays
     if find(alone.operation, is_of_run_time_length):
+        _stays(kernel, symbol, "a length in it is known at launch only")
         return None  # programs take lengths from types
     if only_parallel and not _is_parallel(alone):
+        _stays(kernel, symbol, "as operations on arrays it has reductions or loops")
         return None
+    remark(kernel, f"the launch of `{symbol}` became operations on whole arrays")
     return alone
+
+
+def _stays(kernel: ir.Operation, symbol: str, why: str) -> None:
+    remark(kernel, f"the launch of `{symbol}` stays a loop over work-items: {why}")
 
 
 def is_of_run_time_length(op: ir.Operation) -> bool:

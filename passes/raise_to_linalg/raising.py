@@ -21,6 +21,7 @@ from pykern.passes.raise_to_linalg.reading import Reader
 from pykern.passes.raise_to_linalg.scalars import Scalars
 from pykern.passes.raise_to_linalg.updates import Updates
 from pykern.passes.raise_to_linalg.writing import Writer
+from pykern.passes.remarks import remark
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class RaiseToLinalg(Pass):
     def run(self, module: ir.Module) -> None:
         plans = [_plan(kernel) for kernel in kernels.kernels(module)]
         for plan in plans:
+            remark(plan.kernel, "raised to operations on whole arrays")
             plan.write()
 
 

@@ -22,6 +22,7 @@ from mlir.dialects import arith, llvm, scf
 from pykern.errors import PassError
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, index_constant, is_constant
+from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import Accesses, accesses_of
 from pykern.passes.vectorize.addresses import address, is_multiple, static_bytes, total_bytes
 from pykern.passes.vectorize.body import VectorBody
@@ -73,6 +74,7 @@ class VectorizeStreams(Pass):
                 continue
             with ir.InsertionPoint.at_block_begin(body(function)), loop.location:
                 conditions.append(self._exceeds(sized, limit))
+            remark(loop, "streaming stores where the arrays are larger than the cache")
             version(loop, accesses, conditions[-1], self.bytes)
         if conditions:
             _fence(function, conditions)

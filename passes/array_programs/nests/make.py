@@ -20,6 +20,7 @@ from pykern.passes.array_programs.nests.rows.find import groups
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, identity, index_constant, named
+from pykern.passes.remarks import remark
 
 PARALLEL_WORK = 200_000
 """Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
@@ -253,10 +254,15 @@ def _filled_with(op: ir.Operation, out: ir.Value) -> ir.Value | None:
     return value
 
 
+def _described(kind: ir.MemRefType) -> str:
+    return f"{kind.element_type}[{', '.join(map(str, kind.shape))}]"
+
+
 def copies_to_generics(function: ir.Operation) -> None:
     """memref.copy of dense or strided buffers, as a linalg.generic."""
     for copy in named(function, "memref.copy"):
         source, target = copy.operands
+        remark(copy, f"kept a copy: {_described(ir.MemRefType(source.type))}")
         rank = ir.MemRefType(source.type).rank
         identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
         element = ir.MemRefType(source.type).element_type

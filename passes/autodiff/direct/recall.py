@@ -17,6 +17,7 @@ from pykern.dialect.tape import PopOp, PushOp
 from pykern.passes.autodiff.direct.copying import ForwardSweep, copy_of
 from pykern.passes.autodiff.direct.sharing import Sharing
 from pykern.passes.kernels import identity, index_constant
+from pykern.passes.remarks import remark
 
 
 class Scope:
@@ -45,6 +46,7 @@ class Scope:
         if value not in self._popped:
             assert self.forward is not None
             assert self.reverse is not None
+            _say(value, "stored on the tape for the reverse sweep")
             last = self.forward.operations[len(self.forward.operations) - 1].operation
             with ir.InsertionPoint(last), last.location:
                 PushOp.create(value, site := next(self.sites))
@@ -101,6 +103,8 @@ class Recall:
             return None
         operands = [self.primal(v) for v in op.operands]
         assert scope.marker is not None
+        if op.name != "arith.constant":
+            _say(value, "computed again in the reverse sweep")
         with ir.InsertionPoint(scope.marker):
             return copy_of(op, operands).results[list(op.results).index(value)]
 
@@ -112,6 +116,14 @@ class Recall:
         if op.name == "memref.dim":  # of an argument; shared memory stays in the scope that made it
             return isinstance(op.operands[0].owner, ir.Block)
         return op.name.startswith(("arith.", "math.", "func.call", "kern.stop_gradient"))
+
+
+def _say(value: ir.Value, text: str) -> None:
+    owner = value.owner
+    if not isinstance(owner, ir.Block):
+        remark(owner.operation, text)
+    elif owner.owner.operation.name != "func.func":
+        remark(owner.owner.operation, f"what the loop carries is {text}")
 
 
 def trip_count(lower: ir.Value, upper: ir.Value, step: ir.Value) -> ir.Value:

@@ -11,6 +11,7 @@ from mlir.dialects import arith, memref, scf
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant
+from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.emit import Emitter
 from pykern.passes.vectorize.items.lanes import Lanes, Scalar
 from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
@@ -47,8 +48,10 @@ class VectorizeItems(Pass):
             width = self._width(lanes)
             rows = rows_read_often(lanes)
             refuse_if_slower(lanes, rows, width)
-        except Scalar:
+        except Scalar as reason:
+            remark(loop, f"not several work-items at a time: {reason}")
             return
+        remark(loop, f"vectorised: {width} work-items at a time, in lanes of vectors")
         emit(kernel, lanes, sorted(rows, key=lambda m: ir.BlockArgument(m).arg_number), width)
 
     def _width(self, lanes: Lanes) -> int:

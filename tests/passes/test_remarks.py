@@ -1,0 +1,121 @@
+"""Passes say what they did, at the line of Python it is about; a compilation keeps it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.compiler.artifact_json import from_json, to_json
+
+
+@pk.kernel
+def sums(total, x, n):
+    i = pk.index()
+    s = 0.0
+    for k in range(n):
+        s = s * 0.5 + pk.sin(s) * x[k, i]
+        pk.atomic_add(total, 0, s)
+
+
+@pk.kernel
+def halves(y, x):
+    i = pk.index()
+    y[i] = x[2 * i]
+
+
+@pk.kernel
+def square(y, x):
+    i = pk.index()
+    y[i] = x[i] * x[i]
+
+
+@pk.jit
+def steps(x):
+    y = pk.zeros_like(x)
+    square(y, x, ndrange=100)
+    for _ in pk.range(10):
+        y = y + 0.1 * x
+    return y, x
+
+
+def line_of(kernel, text):
+    rows = kernel.text.text.splitlines()
+    return kernel.text.first_line + next(n for n, row in enumerate(rows) if text in row)
+
+
+def said(lowered):
+    return {(r.line, r.text) for r in lowered.remarks}
+
+
+def vector():
+    return pk.spec("n", pk.f32)
+
+
+def test_atomics_and_lanes():
+    lowered = sums.lower(vector(), pk.spec(("n", "m"), pk.f32), pk.i64, ndrange="n")
+    told = said(lowered)
+    assert (
+        line_of(sums, "atomic_add"),
+        "the atomic additions of the whole loop become one behind it",
+    ) in told
+    assert any(text.startswith("vectorised: ") for _, text in told)
+
+
+def test_streaming_stores():
+    (found,) = {
+        text for _, text in said(square.lower(vector(), vector(), ndrange="n")) if "streaming" in text
+    }
+    assert found == "streaming stores where the arrays are larger than the cache"
+    assert not any("streaming" in t for _, t in said(halves.lower(vector(), vector(), ndrange=8)))
+
+
+def test_a_launch_in_a_program_and_the_copies_it_keeps():
+    told = said(steps.lower(np.ones(100, np.float32)))
+    texts = {text for _, text in told}
+    assert "the launch of `square` became operations on whole arrays" in texts
+    copies = [(line, text) for line, text in told if text.startswith("kept a copy: ")]
+    assert [text for _, text in copies] == ["kept a copy: f32[100]"]
+    assert copies[0][0] == line_of(steps, "def steps")
+
+
+@pk.kernel
+def neighbours(y, x):
+    i = pk.index()
+    y[i] = x[i]
+    x[i // 2] = y[i]
+
+
+def test_a_launch_that_stays_says_why():
+    @pk.jit
+    def spread(x):
+        y = pk.zeros_like(x)
+        neighbours(y, x, ndrange=50)
+        sums(y, pk.zeros((4, 50), x.dtype), 4, ndrange=50)
+        return y
+
+    stays = [text for _, text in said(spread.lower(np.ones(100, np.float32))) if "stays a loop" in text]
+    reasons = dict(text.split(" stays a loop over work-items: ") for text in stays)
+    assert reasons["the launch of `neighbours`"].startswith("a cell of `x` may be written by one work-item")
+    assert reasons["the launch of `sums`"] == "a length in it is known at launch only"
+
+
+@pytest.mark.parametrize("target", ["llvm", "nvvm:sm_90a"])
+def test_tape_and_recomputation(target):
+    x, y = np.ones((4, 4), np.float32), np.ones(4, np.float32)
+    arguments = (pk.Dup(y, y.copy()), pk.Dup(x, x.copy()), 3)
+    told = said(pk.autodiff(sums).lower(*arguments, ndrange=4, target=target))
+    assert (line_of(sums, "s = s * 0.5"), "computed again in the reverse sweep") in told
+    assert (
+        line_of(sums, "for k"),
+        "what the loop carries is stored on the tape for the reverse sweep",
+    ) in told
+    sizes = [t for _, t in told if t.startswith("the tape of a work-item")]
+    assert len(sizes) == (target != "llvm")
+
+
+def test_remarks_are_kept_with_the_code():
+    artifact = square.lower(vector(), vector(), ndrange="n").artifact
+    assert artifact.remarks
+    again = from_json(to_json(artifact, omit=("binary", "stages")), binary=b"", stages=())
+    assert again.remarks == artifact.remarks
