@@ -6,13 +6,12 @@ Nothing here needs a device or data: arguments may be `spec`s.
 from __future__ import annotations
 
 import difflib
-import html
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.artifact import Artifact, Stage
+from pykern.artifact import Artifact, Remark, Stage
 from pykern.compiler.service import service
 from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
 from pykern.index_space import group_size, index_space, is_plain
@@ -81,6 +80,13 @@ class Lowered:
 
     source: KernelSource | ProgramSource
     artifact: Artifact
+    passes: tuple[Any, ...] = ()
+    """Live callables that ran on the kern stage."""
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What passes say of their work: each has `text`, and the `file` and `line` of Python it is about."""
+        return self.artifact.remarks
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -128,14 +134,10 @@ class Lowered:
         return "\n".join([f"{self.artifact.kernel} for {self.artifact.target}", *rows])
 
     def _repr_html_(self) -> str:
-        """Notebooks: one fold per stage."""
-        parts = [
-            f"<details><summary><code>{html.escape(s.name)}</code> {s.ms:.2f} ms</summary>"
-            f"<pre>{html.escape(s.text)}</pre></details>"
-            for s in self.stages
-        ]
-        title = html.escape(f"{self.artifact.kernel} for {self.artifact.target}")
-        return f"<div><b>{title}</b>{''.join(parts)}</div>"
+        """Notebooks: the explorer's page, in a frame that can reach nothing outside of it."""
+        from pykern.explorer.explore import notebook
+
+        return notebook(self)
 
 
 KEYWORDS = ("ndrange", "workgroup", "shared_bytes", "target", "passes", "debug")
@@ -186,11 +188,7 @@ def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
     names = tuple(p for p in passes if isinstance(p, str))
     live = tuple(p for p in passes if not isinstance(p, str))
     source = replace(source, passes=names)
-    if live:
-        from pykern.compiler.driver import compile_source
-
-        return Lowered(source, compile_source(source, keep_stages=True, passes=live))
-    return Lowered(source, service().compile(source, keep_stages=True))
+    return Lowered(source, service().compile(source, keep_stages=True, passes=live), live)
 
 
 def parameter(name: str, value: Any, annotation: Any) -> Parameter:

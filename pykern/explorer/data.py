@@ -1,37 +1,30 @@
 """What the explorer shows, as plain data: Python sources, stages with lineage, times, resources, remarks.
 
-Comes in: a `Lowered` and the same compilation with lineage. Goes out: `Exploration`, which is JSON by
-`as_json` and answers `lit`: which lines light up. The page computes the same from the same data.
+Comes in: a `Lowered` and the same compilation with lineage; or an error and the stages before it. Goes out:
+`Exploration`, which answers `lit`: which lines light up. The page computes the same from the same data.
+Read next: `comparison` (several in one page), `packing` (as JSON), `words` (in sentences).
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from pykern import __version__
-from pykern.artifact import Artifact, Stage
-from pykern.explorer.remarks import Remark, remarks
-from pykern.lineage import OPERATION, PLUMBING, Lineage, lines_of_place, relatives
+from pykern.artifact import Artifact, Remark, Stage
+from pykern.costs import Costs
+from pykern.errors import KernelError
+from pykern.explorer.remarks import remarks
+from pykern.explorer.roof import Roof, Run
+from pykern.explorer.sources import SourceText, signature, texts
+from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, lines_of_place, relatives
 from pykern.lowered import Lowered
-from pykern.source import CapturedCustom, CapturedKernel, FunctionSource
+from pykern.program_source import ProgramSource
+from pykern.source import KernelSource
 
-VERSION = 1
-_VALUE = re.compile(r"%[\w#]+")
-
-
-@dataclass(frozen=True)
-class SourceText:
-    """The text of a kernel, or of a function it calls: `lines` start at line `first` of `file`."""
-
-    name: str
-    file: str
-    first: int
-    lines: tuple[str, ...]
+FAILED = "failed"
+"""The kind of a last stage that was not reached: its text is the error."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +38,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class Exploration:
-    """A kernel to look into; `stages` all have a lineage."""
+    """A kernel to look into; `stages` all have a lineage. `error` is there where it did not compile."""
 
     kernel: str
     target: str
@@ -54,6 +47,12 @@ class Exploration:
     stages: tuple[Stage, ...]
     resources: dict[str, object] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+    costs: Costs | None = None
+    facts: dict[str, object] = field(default_factory=dict)
+    """What decides the code: options, group, lengths of the launch, versions, the key in the cache."""
+    error: str = ""
+    roof: Roof | None = None
+    runs: tuple[Run, ...] = ()
 
     def number(self, name: str | int) -> int:
         """The number of a stage, by number, by name, or by a part of the name. Raises `KeyError`."""
@@ -99,57 +98,22 @@ class Exploration:
     def diff(self, a: str | int, b: str | int) -> Iterator[str]:
         """What changed from stage `a` to stage `b`, as lines of a unified diff."""
         before, after = self.stages[self.number(a)], self.stages[self.number(b)]
-        return difflib.unified_diff(
-            before.text.splitlines(), after.text.splitlines(), before.name, after.name, lineterm=""
-        )
+        return difference(before, after)
 
     def changed(self, number: int) -> bool:
         """True where a stage is not the text of the one before."""
         return number == 0 or self.stages[number].text != self.stages[number - 1].text
 
-    def as_json(self) -> dict[str, Any]:
-        """All of it, for the page and for other programs. Unchanged text is given once: `lines` is null."""
-        files = _files(self)
-        return {
-            "v": VERSION,
-            "kernel": {
-                "name": self.kernel,
-                "target": self.target,
-                "signature": self.signature,
-                "pykern": __version__,
-            },
-            "files": list(files),
-            "source": [
-                {"name": s.name, "file": files[s.file], "first": s.first, "lines": list(s.lines)}
-                for s in self.sources
-            ],
-            "stages": [self._stage_as_json(n, files) for n in range(len(self.stages))],
-            "resources": self.resources,
-            "remarks": [
-                {"file": files.get(r.file, -1), "line": r.line, "text": r.text} for r in self.remarks
-            ],
-        }
+    @property
+    def reached(self) -> Stage:
+        """The last stage that there is: machine code, or what stands before an error."""
+        return [s for s in self.stages if s.kind != FAILED][-1]
 
-    def _stage_as_json(self, number: int, files: dict[str, int]) -> dict[str, Any]:
-        stage = self.stages[number]
-        lineage = lineage_of(stage)
-        lines = stage.text.splitlines()
-        before = self.stages[number - 1].text.splitlines() if number else []
-        return {
-            "name": stage.name,
-            "kind": stage.kind,
-            "ms": round(stage.ms, 3),
-            "changed": self.changed(number),
-            "added": _more(lines, before),
-            "removed": _more(before, lines),
-            "ops": lineage.ops,
-            "lines": lines if self.changed(number) else None,
-            "kinds": lineage.kinds,
-            "parents": [list(p) for p in lineage.parents],
-            "src": [
-                0 if p is None else [files[lineage.files[p.file]], p.line, p.column] for p in lineage.places
-            ],
-        }
+
+def difference(before: Stage, after: Stage) -> Iterator[str]:
+    """Lines of a unified diff."""
+    rows = before.text.splitlines(), after.text.splitlines()
+    return difflib.unified_diff(*rows, before.name, after.name, lineterm="")
 
 
 def exploration(lowered: Lowered, traced: Artifact, said: tuple[Remark, ...] = ()) -> Exploration:
@@ -157,36 +121,47 @@ def exploration(lowered: Lowered, traced: Artifact, said: tuple[Remark, ...] = (
 
     Times are those of `lowered`, which was not followed.
     """
-    times = {n: s.ms for n, s in enumerate(lowered.stages)} if _same_stages(lowered, traced) else {}
+    same = [s.name for s in lowered.stages] == [s.name for s in traced.stages]
+    times = {n: s.ms for n, s in enumerate(lowered.stages)} if same else {}
     stages = tuple(
-        Stage(s.name, s.text, times.get(n, s.ms), s.kind, s.lineage)
-        for n, s in enumerate(traced.stages)
-        if s.lineage is not None
-    )
-    source = lowered.source
-    functions = [source.function] if isinstance(source.function, FunctionSource) else []
-    shown = tuple(
-        SourceText(f.name, f.file, f.first_line, tuple(f.text.splitlines()))
-        for f in dict.fromkeys(g for f in functions for g in _with_callees(f))
+        replace(s, ms=times.get(n, s.ms)) for n, s in enumerate(traced.stages) if s.lineage is not None
     )
     return Exploration(
         traced.kernel,
         traced.target,
-        ", ".join(f"{p.name}: {described(p.spec)}" for p in source.parameters),
-        shown,
+        signature(lowered.source),
+        texts(lowered.source),
         stages,
-        {k: v for k, v in traced.resources.items() if isinstance(v, (int, float, str))},
-        said + remarks(stages),
+        {k: v for k, v in traced.resources.items() if isinstance(v, int | float | str)},
+        in_order((*said, *traced.remarks, *remarks(stages, traced.costs))),
+        traced.costs,
+        {"workgroup": traced.workgroup or None} if traced.workgroup else {},
     )
 
 
-def described(spec: Any) -> str:
-    """An argument in the words of its annotation: ``f32[?, 4]``."""
-    dtype = getattr(spec, "dtype", None)
-    if dtype is None:
-        return str(getattr(spec, "value", spec))
-    shape = getattr(spec, "shape", None)
-    return dtype if shape is None else f"{dtype}[{', '.join('?' if n is None else str(n) for n in shape)}]"
+def failed(source: KernelSource | ProgramSource, stages: Sequence[Stage], error: KernelError) -> Exploration:
+    """What there is to see of a compilation that failed: the stages it reached, and the error as the last."""
+    text = str(error)
+    wrong = re.search(r"pass `(.+?)` ", error.reason)
+    name = wrong[1] if wrong else f"{type(error).__name__} [{error.code}]"
+    count = len(text.splitlines())
+    nothing = Lineage((), OTHER * count, ((),) * count, (None,) * count)
+    span = error.span
+    said = Remark(error.reason) if span is None else Remark(error.reason, span.file, span.line)
+    return Exploration(
+        source.function.name,
+        source.target,
+        signature(source),
+        texts(source),
+        (*stages, Stage(name, text, 0.0, FAILED, nothing)),
+        remarks=in_order((said, *remarks(stages))),
+        error=text,
+    )
+
+
+def in_order(said: Sequence[Remark]) -> tuple[Remark, ...]:
+    """Remarks in the order of lines, each once."""
+    return tuple(sorted(dict.fromkeys(said), key=lambda r: (r.file, r.line, r.text)))
 
 
 def lineage_of(stage: Stage) -> Lineage:
@@ -195,30 +170,5 @@ def lineage_of(stage: Stage) -> Lineage:
     return stage.lineage
 
 
-def _same_stages(lowered: Lowered, traced: Artifact) -> bool:
-    return [s.name for s in lowered.stages] == [s.name for s in traced.stages]
-
-
-def _with_callees(function: FunctionSource) -> Iterator[FunctionSource]:
-    yield function
-    for _, captured in function.captures:
-        match captured:
-            case FunctionSource():
-                yield from _with_callees(captured)
-            case CapturedKernel() | CapturedCustom():
-                yield from _with_callees(captured.function)
-
-
-def _files(data: Exploration) -> dict[str, int]:
-    named = [s.file for s in data.sources] + [f for s in data.stages for f in lineage_of(s).files]
-    return {file: number for number, file in enumerate(dict.fromkeys(named))}
-
-
 def _shown(kind: str, plumbing: bool) -> bool:
     return kind == OPERATION or (plumbing and kind == PLUMBING)
-
-
-def _more(lines: list[str], others: list[str]) -> int:
-    """How many lines are not among `others`; a new number of a value is no change."""
-    counted, taken = (Counter(_VALUE.sub("%", line) for line in text) for text in (lines, others))
-    return sum((counted - taken).values())

@@ -1,78 +1,159 @@
 """`pk.explore`: compile a kernel, follow every line through the stages, write a page.
 
-Comes in: a kernel or program and arguments as for `lower`. Goes out: `Explored`, and a file. Read next: `data`.
+Comes in: kernels or programs and arguments as for `lower`, or what was lowered, or an error. Goes out:
+`Explored`, and a file. Read next: `following` (how it is compiled), `data`.
 """
 
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pykern.artifact import Artifact
-from pykern.compiler.service import service
-from pykern.errors import KernelError
-from pykern.explorer.data import Exploration, exploration
+from pykern.autodiff import Autodiff
+from pykern.errors import KernelError, LaunchError
+from pykern.explorer.comparison import Comparison
+from pykern.explorer.data import Exploration
+from pykern.explorer.following import follow, follow_failed
+from pykern.explorer.measuring import measured
 from pykern.explorer.page import page
-from pykern.explorer.remarks import Remark
-from pykern.lineage import Follow
+from pykern.explorer.roof import Roof, given
+from pykern.jit import Program
+from pykern.kernel import KernelBase
 from pykern.lowered import Lowered
-from pykern.source import KernelSource
+
+FRAME = (
+    '<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:480px;border:1px solid #8884;'
+    'border-radius:6px" srcdoc="{}"></iframe>'
+)
 
 
 @dataclass(frozen=True)
 class Explored:
-    """An explorer page: `path` is the file, `data` what it shows."""
+    """An explorer page: `path` is the file, `data` what it shows, of each kernel in turn."""
 
     path: Path
-    data: Exploration
+    data: Comparison
+
+    @property
+    def error(self) -> str:
+        """Why a kernel did not compile; "" where all did."""
+        return next((d.error for d in self.data.subjects if d.error), "")
 
     def __repr__(self) -> str:
-        return f"<pykern.explore: {self.path}>"
+        failed = f", which did not compile: {self.error.splitlines()[0]}" if self.error else ""
+        return f"<pykern.explore: {self.path}{failed}>"
 
     def _repr_html_(self) -> str:
         """Notebooks show the page itself, in a frame that can reach nothing outside of it."""
-        inside = html.escape(page(self.data), quote=True)
-        frame = f'<iframe sandbox="allow-scripts" style="width:100%;height:480px;border:0" srcdoc="{inside}">'
-        return f"{frame}</iframe><p>{html.escape(str(self.path))}</p>"
+        full = html.escape(self.path.resolve().as_uri(), quote=True)
+        return f'{frame(self.data)}<p><a href="{full}" target="_blank">open full: {html.escape(str(self.path))}</a></p>'
 
 
-def explore(kernel: Any, *args: Any, to: str | Path | None = None, **keywords: Any) -> Explored:
+def explore(
+    *what: Any,
+    to: str | Path | None = None,
+    roof: Roof | Mapping[str, float] | None = None,
+    measure: bool = False,
+    **keywords: Any,
+) -> Explored:
     """Write one self-contained HTML page that shows every stage of a kernel beside its Python.
 
-    Arguments are those of ``kernel.lower``: arrays or `pk.spec`s, ``ndrange=``, ``target=`` and so on.
-    `to` is the file to write, ``<kernel>-<target>.html`` here where it is not given. The page needs no
-    network. Raises the errors of `lower`.
+    ``explore(k, x, y, ndrange=n)``: arguments are those of ``k.lower``, arrays or `pk.spec`s. Side by side come
+    ``explore(k1, k2, x, y, ndrange=n)``, two kernels or versions of one; ``target=("llvm", "nvvm:sm_90a")``, two
+    targets; and ``explore(a, b)`` of whatever was lowered or explored. ``explore(error)`` shows how far a compilation
+    came that failed; a kernel that does not compile gives such a page, too.
+
+    `to` is the file to write, ``<kernel>-<target>.html`` here where it is not given. `measure` launches the kernel
+    some times on its arrays, which it changes as launches do, and puts the time into the roofline; on the CPU the
+    ceilings are measured as well. `roof` gives ceilings: ``{"GB/s": 900, "f32": 14000}``. The page needs no network.
+    Raises the errors of `lower` where nothing was compiled that could be shown.
     """
-    data = look(kernel, *args, **keywords)
-    path = Path(to) if to is not None else Path(f"{data.kernel}-{data.target.replace(':', '-')}.html")
+    data = look(*what, roof=roof, measure=measure, **keywords)
+    path = Path(to) if to is not None else Path(file_name(data))
     path.write_text(page(data), encoding="utf-8")
     return Explored(path, data)
 
 
-def look(kernel: Any, *args: Any, **keywords: Any) -> Exploration:
-    """What the explorer shows, without writing anything.
+def look(
+    *what: Any, roof: Roof | Mapping[str, float] | None = None, measure: bool = False, **keywords: Any
+) -> Comparison:
+    """What the explorer shows, without writing anything; see `explore`.
 
-    The kernel is compiled twice: once as ever, for the times, and once with every line followed.
+    Each kernel is compiled twice: once as ever, for the times, and once with every line followed.
     """
-    lowered: Lowered = kernel.lower(*args, **keywords)
-    live = tuple(p for p in keywords.get("passes", ()) if not isinstance(p, str))
-    traced: Artifact = service().compile(lowered.source, keep_stages=Follow(), passes=live)
-    return exploration(lowered, traced, _raising(kernel, lowered, args, keywords))
+    kernels, args = _divided(what)
+    if not kernels:
+        return Comparison(tuple(subject for each in args for subject in _looked_at(each, keywords)))
+    targets = keywords.pop("target", None)
+    targets = tuple(targets) if isinstance(targets, tuple | list) else (targets,)
+    subjects = []
+    for kernel in kernels:
+        for target in targets:
+            asked = keywords if target is None else {**keywords, "target": target}
+            found = of_kernel(kernel, *args, **asked)
+            found = replace(found, roof=given(roof, found.target))
+            subjects.append(measured(found, kernel, args, asked) if measure else found)
+    return Comparison(tuple(subjects))
 
 
-def _raising(kernel: Any, lowered: Lowered, args: tuple, keywords: dict[str, Any]) -> tuple[Remark, ...]:
-    """Whether the kernel is linalg on tensors as well, or the line that prevents it."""
-    source = lowered.source
-    if not isinstance(source, KernelSource) or source.derivatives or source.target == "linalg":
-        return ()
+def of_kernel(kernel: Any, *args: Any, **keywords: Any) -> Exploration:
+    """What there is to see of one kernel for one target."""
     try:
-        reason = kernel.raised(*args, **{**keywords, "passes": (), "debug": False}).reason
+        lowered: Lowered = kernel.lower(*args, **keywords)
     except KernelError as error:
-        reason = error
-    if reason is None:
-        return (Remark("", 0, "the kernel can be raised to linalg on tensors"),)
-    span = reason.span
-    place = ("", 0) if span is None else (span.file, span.line)
-    return (Remark(*place, f"not raised to linalg: {reason.reason}"),)
+        return _failed(error)
+    return follow(lowered)
+
+
+def notebook(lowered: Lowered) -> str:
+    """A kernel that was lowered, as notebooks show it."""
+    return frame(Comparison((follow(lowered),)))
+
+
+def frame(data: Comparison) -> str:
+    """The page in a frame without rights: no requests, no storage, nothing of the document around it."""
+    return FRAME.format(html.escape(page(data), quote=True))
+
+
+def file_name(data: Comparison) -> str:
+    """``heat-nvvm-sm_90a.html``; what differs stands in it."""
+    names = dict.fromkeys(f"{d.kernel}-{d.target}" for d in data.subjects)
+    whole = "-and-".join(names)
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in whole)[:120] + ".html"
+
+
+def _divided(what: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...]]:
+    """The kernels in front, and what follows them."""
+    count = 0
+    while count < len(what) and isinstance(what[count], KernelBase | Program | Autodiff):
+        count += 1
+    return list(what[:count]), what[count:]
+
+
+def _looked_at(what: Any, keywords: Mapping[str, Any]) -> tuple[Exploration, ...]:
+    if keywords:
+        raise LaunchError(f"`{next(iter(keywords))}=` belongs to kernels: what was lowered has its arguments")
+    if isinstance(what, Explored):
+        return what.data.subjects
+    if isinstance(what, Comparison):
+        return what.subjects
+    if isinstance(what, Exploration):
+        return (what,)
+    if isinstance(what, Lowered):
+        return (follow(what),)
+    if isinstance(what, KernelError):
+        return (_failed(what),)
+    raise LaunchError(
+        f"there is nothing to explore in {type(what).__name__}",
+        hint="give a kernel with its arguments, what kernel.lower(...) gave, or a pykern error",
+    )
+
+
+def _failed(error: KernelError) -> Exploration:
+    found = follow_failed(error)
+    if found is None:
+        raise error
+    return found

@@ -64,7 +64,12 @@ def _explore_arguments(commands) -> None:
     parser = commands.add_parser(
         "explore", help="every stage of a kernel beside its Python, line by line: a page, or text"
     )
-    _call_arguments(parser)
+    _call_arguments(parser, ndrange=False)
+    parser.add_argument(
+        "--against", action="append", default=[], metavar="FILE.py::KERNEL",
+        help="another kernel, or version of it, beside the first",
+    )  # fmt: skip
+    parser.add_argument("--grad", action="store_true", help="its derivative: pk.autodiff, pk.grad")
     parser.add_argument("--text", action="store_true", help="in the terminal, no page")
     parser.add_argument("--stage", help="show this stage (a name, a part of it, or a number)")
     parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="show what changed between two stages")
@@ -114,15 +119,15 @@ def _value_arguments(parser) -> None:
     parser.set_defaults(target="llvm", debug=False)
 
 
-def _call_arguments(parser) -> None:
+def _call_arguments(parser, ndrange: bool = True) -> None:
     parser.add_argument("kernel", metavar="FILE.py::KERNEL")
     parser.add_argument(
         "--args", default="", metavar="TYPES",
         help="argument types where the kernel has no annotations, e.g. 'f32[?,?] f32[128] f64 int'",
     )  # fmt: skip
-    parser.add_argument("--ndrange", required=True, help="lengths known or not: 128,? or ?")
+    parser.add_argument("--ndrange", required=ndrange, default="", help="lengths known or not: 128,? or ?")
     parser.add_argument("--workgroup", default="", help="e.g. 16,16")
-    parser.add_argument("--target", default="llvm")
+    parser.add_argument("--target", default="llvm", help="llvm, nvvm:sm_90a, ...; explore takes several, with commas")
     parser.add_argument("--debug", action="store_true", help="with bounds checks")
 
 

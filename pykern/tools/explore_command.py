@@ -4,41 +4,74 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable
+from typing import Any
 
+from pykern.autodiff import Dup, autodiff
 from pykern.errors import LaunchError
-from pykern.explorer import text
-from pykern.explorer.data import Exploration
-from pykern.explorer.explore import look
+from pykern.explorer import packing, text
+from pykern.explorer.comparison import Comparison
+from pykern.explorer.explore import file_name, look
 from pykern.explorer.page import page
-from pykern.tools.compile_command import call_of, load_kernel
+from pykern.gradients import grad
+from pykern.jit import Program
+from pykern.lowered import Spec
+from pykern.tools.compile_command import arguments_of, call_of, load_kernel
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Write the page, or print."""
-    kernel = load_kernel(chosen.kernel)
-    args, keywords = call_of(kernel, chosen)
-    data = look(kernel, *args, **keywords)
+    """Write the page, or print. 1 where the kernel did not compile: then the stages before are shown."""
+    data = _look(chosen)
+    error = next((d.error for d in data.subjects if d.error), "")
     if chosen.json:
-        print(json.dumps(data.as_json(), indent=1))
-        return 0
-    if chosen.text or chosen.stage or chosen.diff or chosen.line is not None:
+        print(json.dumps(packing.packed(data), indent=1))
+    elif chosen.text or chosen.stage or chosen.diff or chosen.line is not None:
         try:
             lines = list(_lines(data, chosen))
-        except KeyError as error:
-            raise LaunchError(str(error.args[0])) from None
+        except KeyError as wrong:
+            raise LaunchError(str(wrong.args[0])) from None
         print("\n".join(lines))
-        return 0
-    path = chosen.output or f"{data.kernel}-{data.target.replace(':', '-')}.html"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(page(data))
-    print(path)
-    return 0
+    else:
+        path = chosen.output or file_name(data)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page(data))
+        print(path)
+    if error:
+        print(error, file=sys.stderr)
+    return 1 if error else 0
 
 
-def _lines(data: Exploration, chosen: argparse.Namespace) -> Iterable[str]:
+def _look(chosen: argparse.Namespace) -> Comparison:
+    kernels = [load_kernel(path, programs=True) for path in (chosen.kernel, *chosen.against)]
+    subjects = []
+    for kernel in kernels:
+        for target in chosen.target.split(","):
+            what, args, keywords = _call(kernel, chosen)
+            subjects += look(what, *args, **keywords, **({"target": target} if keywords else {})).subjects
+    return Comparison(tuple(subjects))
+
+
+def _call(kernel: Any, chosen: argparse.Namespace) -> tuple[Any, list[Any], dict[str, Any]]:
+    """What is looked at, and how it is called: programs have no index space, arrays of derivatives have shadows."""
+    if isinstance(kernel, Program):
+        return grad(kernel) if chosen.grad else kernel, arguments_of(kernel, chosen.args), {}
+    if not chosen.ndrange:
+        raise LaunchError("a kernel needs its index space", hint="give --ndrange 128,? or ?")
+    args, keywords = call_of(kernel, chosen)
+    del keywords["target"]
+    if not chosen.grad:
+        return kernel, args, keywords
+    return autodiff(kernel), [Dup(a, a) if _is_floats(a) else a for a in args], keywords
+
+
+def _is_floats(value: Any) -> bool:
+    return isinstance(value, Spec) and value.dtype.name.startswith(("f", "bf"))
+
+
+def _lines(data: Comparison, chosen: argparse.Namespace) -> Iterable[str]:
     if chosen.diff:
-        return data.diff(*chosen.diff)
+        return text.diff(data, *chosen.diff)
     if chosen.line is not None:
         return text.lines_of(data, chosen.line, chosen.stage)
     if chosen.stage:

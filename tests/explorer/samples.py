@@ -8,7 +8,7 @@ from typing import Any
 
 import pykern as pk
 from pykern.explorer.data import Exploration
-from pykern.explorer.explore import look
+from pykern.explorer.explore import of_kernel
 
 
 @pk.func
@@ -85,7 +85,7 @@ class Sample:
 
 @functools.cache
 def _look(sample: Sample, target: str, keywords: tuple[tuple[str, Any], ...]) -> Exploration:
-    return look(sample.kernel, *sample.args, ndrange=sample.ndrange, target=target, **dict(keywords))
+    return of_kernel(sample.kernel, *sample.args, ndrange=sample.ndrange, target=target, **dict(keywords))
 
 
 def vector(dtype=pk.f32):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pykern.explorer import text
+from pykern.explorer.comparison import Comparison
 from tests.explorer.samples import SAMPLES
 
 KERNELS = Path(__file__).with_name("samples.py")
@@ -36,8 +37,9 @@ def test_text_lists_stages():
 
 def test_json_is_the_data():
     read = json.loads(explore("--json").stdout)
-    assert read["kernel"]["name"] == "saxpy"
-    assert read["stages"][0]["ops"]["memref.store"] == 1
+    (subject,) = read["subjects"]
+    assert subject["kernel"]["name"] == "saxpy"
+    assert subject["stages"][0]["ops"]["memref.store"] == 1
 
 
 @pytest.mark.parametrize(
@@ -56,22 +58,23 @@ def test_refuses(arguments, said):
 
 def test_a_line_in_all_stages():
     sample = SAMPLES["saxpy"]
-    data = sample.look("llvm")
+    data = Comparison((sample.look("llvm"),))
     line = sample.line("z[i] = a")
     shown = list(text.lines_of(data, line))
     assert shown[1].strip() == "z[i] = a * x[i] + y[i]"
-    assert shown[2] == "0 kern"
-    assert "memref.load" in shown[3]
+    stages = shown[shown.index("0 kern") :]
+    assert all(row.startswith("    # ") for row in shown[2 : -len(stages)])
+    assert "memref.load" in stages[1]
     assert any("mulf" in row for row in shown)
     one = list(text.lines_of(data, line, "llvm-emit"))
     assert len(one) < len(shown)
-    assert one[2].endswith("llvm-emit")
-    assert all(row.startswith(f"{line:>5} ") for row in one[3:])
+    start = next(n for n, row in enumerate(one) if row.endswith("llvm-emit"))
+    assert all(row.startswith(f"{line:>5} ") for row in one[start + 1 :])
 
 
 def test_a_stage_with_its_python_beside():
     data = SAMPLES["saxpy"].look("llvm")
-    rows = list(text.stage_with_lines(data, "kern"))
+    rows = list(text.stage_with_lines(Comparison((data,)), "kern"))
     assert len(rows) == len(data.stages[0].text.splitlines())
     stored = next(row for row in rows if "memref.store" in row)
     assert stored.split()[0] == str(SAMPLES["saxpy"].line("z[i] = a"))
@@ -81,3 +84,41 @@ def test_difference_of_stages():
     rows = list(SAMPLES["saxpy"].look("llvm").diff("kern", "kern-expand-ndrange"))
     assert rows[:2] == ["--- kern", "+++ kern-expand-ndrange"]
     assert any(row.startswith("+") and "scf.for" in row for row in rows)
+
+
+def test_two_targets_and_a_derivative_in_the_terminal():
+    shown = explore("--text", "--target", "llvm,nvvm:sm_80").stdout
+    assert " for llvm\n" in shown and " for nvvm:sm_80\n" in shown
+    between = explore("--diff", "llvm-emit", "ptx", "--target", "llvm,nvvm:sm_80").stdout
+    assert between.startswith("--- llvm-emit\n+++ ptx\n")
+    derived = explore("--text", "--grad").stdout
+    assert "saxpy" in derived
+    assert "llvm-emit" in derived
+
+
+def test_a_kernel_that_fails_shows_how_far_it_came(tmp_path):
+    done = explore("--text", "--target", "nvvm:sm_80", "--workgroup", "2048")
+    assert done.returncode == 1
+    assert "kern-place-work-items" in done.stdout
+    assert "a group of 2048 work-items" in done.stderr
+    assert done.stdout.count("✕") == 1
+
+
+def test_a_program_needs_no_index_space(tmp_path):
+    file = tmp_path / "prog.py"
+    file.write_text("import pykern as pk\n\n\n@pk.jit\ndef f(x):\n    return pk.exp(x) * x\n")
+    command = [
+        sys.executable,
+        "-m",
+        "pykern.tools.cli",
+        "explore",
+        f"{file}::f",
+        "--args",
+        "f32[8]",
+        "--line",
+        "6",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "return pk.exp(x) * x" in done.stdout
+    assert "linalg.generic" in done.stdout

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import pykern as pk
+from pykern.explorer import packing
+from pykern.explorer.comparison import Comparison
 from pykern.explorer.page import page
 from tests.explorer.samples import HOSTILE, SAMPLES
 
@@ -43,6 +45,10 @@ class Reader(HTMLParser):
         self.inside[where] = self.inside.get(where, "") + data
 
 
+def alone(sample, target="llvm"):
+    return Comparison((sample.look(target),))
+
+
 def unpacked(text: str) -> dict:
     packed = re.search(r'<script type="application/octet-stream" id="data">([\w+/=]*)</script>', text)
     assert packed is not None
@@ -51,7 +57,7 @@ def unpacked(text: str) -> dict:
 
 @pytest.mark.parametrize("sample", [SAMPLES["saxpy"], HOSTILE], ids=["saxpy", "hostile"])
 def test_page_is_well_formed(sample):
-    read = Reader(page(sample.look("llvm")))
+    read = Reader(page(alone(sample)))
     assert read.open == []
     tags = [tag for tag, _ in read.elements]
     assert tags.count("script") == 2
@@ -60,26 +66,26 @@ def test_page_is_well_formed(sample):
 
 
 def test_page_asks_for_nothing():
-    read = Reader(page(SAMPLES["saxpy"].look("llvm")))
+    read = Reader(page(alone(SAMPLES["saxpy"])))
     assert not [a for _, a in read.elements if {"src", "href", "action", "data"} & set(a)]
     policy = [a["content"] for tag, a in read.elements if tag == "meta" and "content" in a]
     assert any(p and p.startswith("default-src 'none'") for p in policy)
 
 
 def test_hostile_text_stays_text():
-    text = page(HOSTILE.look("llvm"))
+    text = page(alone(HOSTILE))
     assert "<img" not in text
     assert text.count("<script") == 2
     read = Reader(text)
     assert "</script><script>window.hostile = 1</script>" in read.inside["pre"]
     data = unpacked(text)
-    assert any("🙂" in line and "</script>" in line for line in data["source"][0]["lines"])
+    assert any("🙂" in line and "</script>" in line for line in data["subjects"][0]["source"][0]["lines"])
 
 
 def test_page_holds_the_data():
-    data = SAMPLES["heat"].look("nvvm:sm_80")
+    data = alone(SAMPLES["heat"], "nvvm:sm_80")
     text = page(data)
-    assert unpacked(text) == json.loads(json.dumps(data.as_json()))
+    assert unpacked(text) == json.loads(json.dumps(packing.packed(data)))
     assert len(text) < 200_000
 
 
@@ -92,11 +98,13 @@ def test_explore_writes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     assert named.path == Path("saxpy-spirv-vulkan.html")
     assert named.path.exists()
     frame = Reader(named._repr_html_())
-    assert frame.elements[0][1]["sandbox"] == "allow-scripts"
+    assert "allow-same-origin" not in frame.elements[0][1]["sandbox"]
+    assert frame.elements[0][1]["srcdoc"] == page(named.data)
+    assert frame.elements[-1][1]["href"] == named.path.resolve().as_uri()
 
 
 def test_a_new_number_of_a_value_is_no_change():
-    read = SAMPLES["saxpy"].look("llvm").as_json()["stages"]
+    read = packing.packed(alone(SAMPLES["saxpy"]))["subjects"][0]["stages"]
     assert all(s["added"] == s["removed"] == 0 for s in read[1:] if not s["changed"])
     expanded = next(s for s in read if s["name"] == "kern-expand-ndrange")
     assert expanded["added"] >= 2

@@ -1,0 +1,54 @@
+"""Launching a kernel to see how far below its ceilings it stays.
+
+Comes in: an exploration and the arguments of the launch. Goes out: the same with a `Run` and a measured `Roof`.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pykern.errors import LaunchError
+from pykern.explorer.data import Exploration
+from pykern.explorer.roof import Roof, Run
+from pykern.index_space import index_space
+from pykern.kernel import KernelBase
+from pykern.lowered import Spec
+
+REPEATS = 7
+_NAMES = {"f32": "float32", "f64": "float64"}
+
+
+def measured(data: Exploration, kernel: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Exploration:
+    """Launch it. Raises `LaunchError` for specs, which hold nothing to launch on, and what launches raise."""
+    if not isinstance(kernel, KernelBase) or any(isinstance(a, Spec) for a in args):
+        raise LaunchError("measure=True launches kernels on arrays", hint="pass arrays instead of specs")
+    if data.error:
+        return data
+    options = {k: v for k, v in keywords.items() if k not in ("target", "passes", "debug")}
+    seconds = statistics.median(_timed(kernel, args, options) for _ in range(REPEATS + 1))
+    space = index_space(options.get("ndrange", kernel.ndrange))
+    run = Run(math.prod(extent.count for extent in space), seconds, REPEATS)
+    roof = data.roof if data.roof is not None or data.target != "llvm" else _of_this_machine(data)
+    return replace(data, runs=(*data.runs, run), roof=roof)
+
+
+def _timed(kernel: Any, args: Sequence[Any], options: Mapping[str, Any]) -> float:
+    started = time.perf_counter()
+    event = kernel(*args, **options)
+    event.wait()
+    return time.perf_counter() - started
+
+
+def _of_this_machine(data: Exploration) -> Roof | None:
+    """What this processor reaches, with floats of the kernel's own type."""
+    from pykern.benchmarking import limits  # here: it compiles kernels
+
+    used = [w.dtype for w in data.costs.work if w.dtype in _NAMES] if data.costs is not None else []
+    dtype = max(set(used), key=used.count, default="f32")
+    found = limits.measured("cpu", _NAMES[dtype])
+    return Roof("this processor", found.gb_per_s, {dtype: found.gflop_per_s}, measured=True)

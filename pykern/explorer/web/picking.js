@@ -1,0 +1,115 @@
+// Picking lines and values, and what follows from it.
+SUBJECTS.forEach(subject => {
+  subject.said = new Map();
+  subject.remarks.forEach(r => {
+    const key = `${r.file}:${r.line}`;
+    if (!subject.said.has(key)) subject.said.set(key, []);
+    subject.said.get(key).push(r.text);
+  });
+  subject.weight = new Map();  // instructions of the last stage for each line of Python
+  const last = [...subject.stages].reverse().find(s => s.kind !== "failed");
+  last.src.forEach((place, row) => {
+    if (!place || last.kinds[row] !== "o") return;
+    const key = `${place[0]}:${place[1]}`;
+    subject.weight.set(key, (subject.weight.get(key) || 0) + 1);
+  });
+  subject.heaviest = Math.max(1, ...subject.weight.values());
+});
+
+let lit = litLines(null), lit2 = litLines(null), hovered = null, hoverLit = null;
+const python = new Pane("python", "Python"), paneA = new Pane("a", "stage A"), paneB = new Pane("b", "stage B");
+const panes = [python, paneA, paneB];
+
+const asPin = row => row.stage === PYTHON
+  ? {stage: PYTHON, subject: row.subject, file: row.file, line: row.line} : {stage: row.stage, line: row.line};
+const samePin = (p, q) => p && q && p.stage === q.stage && p.line === q.line && p.file === q.file && p.subject === q.subject;
+
+function pin(row, from, second = false) {
+  if (row.line === undefined) return;
+  const name = second && S.pin ? "second" : "pin", made = asPin(row);
+  S[name] = samePin(S[name], made) ? null : made;
+  relight();
+  panes.forEach(p => {
+    const hits = p.hits();
+    if (p !== from && hits.length && !second && !hits.some(n => isInSight(p, n))) p.reveal(hits[0]);
+  });
+}
+
+const isInSight = (pane, n) => n * ROW >= pane.scroll.scrollTop && (n + 1) * ROW <= pane.scroll.scrollTop + pane.scroll.clientHeight;
+
+function relight() {
+  lit = litLines(S.pin);
+  lit2 = litLines(S.second);
+  if (S.follow) paneB.set(followRows());
+  panes.forEach(p => { p.mark(); p.drawRuler(); });
+  drawStages();
+  remember();
+}
+
+let pointed = null, drawn = null, waiting = false;
+function pointAt(row) {
+  pointed = row && row.line !== undefined ? row : null;
+  if (waiting || pointed === drawn) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    drawn = pointed;
+    hovered = drawn && asPin(drawn);
+    hoverLit = litLines(hovered);
+    panes.forEach(p => p.mark());
+  });
+}
+
+function pickValue(row, name) {  // within the function that the row stands in: names are its own
+  const lines = STAGES[row.stage].lines, isHead = t => /^\s*(?:llvm\.func|func\.func|gpu\.func|spirv\.func|define|"?\w+"?\.func)\b/.test(t);
+  let from = row.line, to = row.line;
+  while (from > 1 && !isHead(lines[from - 1])) from--;
+  while (to < lines.length && !isHead(lines[to])) to++;
+  S.value = {stage: row.stage, name, from, to};
+  const word = new RegExp(`${name.replace(/[.$]/g, "\\$&")}(?![\\w.$])`);
+  const where = lines.slice(from - 1, to).flatMap((t, n) => word.test(t) ? [from + n] : []);
+  say(`${name}: ${where.length ? `line ${where[0]}` : ""}${where.length > 1 ? `, and lines ${where.slice(1, 9).join(", ")}${where.length > 9 ? " …" : ""}` : ", not used again"}`);
+}
+
+function valueOf(row) {  // the value that the line defines
+  const m = row.stage === PYTHON || row.text === undefined ? null : /[%$][\w.$]+/.exec(row.text);
+  if (!m) return;
+  if (S.value && S.value.stage === row.stage && S.value.name === m[0]) S.value = null;
+  else pickValue(row, m[0]);
+  panes.forEach(p => p.mark());
+}
+
+function nextHit(step) {
+  panes.forEach(p => {
+    const hits = p.hits();
+    if (!hits.length) return;
+    const at = hits.indexOf(p.cursor);
+    p.cursor = at < 0 ? hits[step > 0 ? 0 : hits.length - 1] : hits[(at + step + hits.length) % hits.length];
+    p.reveal(p.cursor);
+    p.mark();
+  });
+}
+
+// -- folds ----------------------------------------------------------------------------------------
+
+function fold(id, row, close) {
+  if (!S.folded.has(id)) S.folded.set(id, new Set());
+  S.folded.get(id)[close ? "add" : "delete"](row);
+  show(false);
+}
+
+function foldAt(row, close) {  // the region that begins at a row, or the one around it
+  if (row.stage === PYTHON || row.line === undefined) return;
+  const folds = foldsOf(STAGES[row.stage]);
+  let at = row.line - 1;
+  while (at >= 0 && !(folds.has(at) && (at === row.line - 1 || folds.get(at) >= row.line - 1))) at--;
+  if (at < 0) return;
+  fold(row.stage, at, close);
+  panes.forEach(p => { const n = p.rows.findIndex(r => r.stage === row.stage && r.line === at + 1); if (n >= 0) { p.cursor = n; p.mark(); } });
+}
+
+function foldAll() {
+  const closed = [S.a, S.b].some(id => (S.folded.get(id) || NONE).size);
+  [S.a, S.b].forEach(id => S.folded.set(id, new Set(closed ? [] : [...foldsOf(STAGES[id]).keys()].filter(row => /^\s{4,}/.test(STAGES[id].lines[row])))));
+  show(false);
+}
