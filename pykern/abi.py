@@ -30,7 +30,7 @@ TABLE = (
     "omp_get_num_threads",  # int (*)(void)
     "threads",              # threads to use, an integer, may change between launches
     "event",                # PyObject *: the completed event a CPU launch returns (a new reference is made)
-    "ndrange",              # PyObject *: the interned string "ndrange"
+    "ndrange", "stream", "workgroup",   # PyObject *: these strings, interned
     "ndarray",              # PyTypeObject *: numpy.ndarray
     "dtype.bool", "dtype.i8", "dtype.i16", "dtype.i32", "dtype.i64",
     "dtype.u8", "dtype.u16", "dtype.u32", "dtype.u64",
@@ -39,6 +39,8 @@ TABLE = (
     "scalar.bool", "scalar.i8", "scalar.i16", "scalar.i32", "scalar.i64",
     "scalar.u8", "scalar.u16", "scalar.u32", "scalar.u64",
     "scalar.f16", "scalar.f32", "scalar.f64", "scalar.bf16",  # PyTypeObject *: numpy.float32 and its like
+    "array", "array_launch",    # PyTypeObject *: pykern.Array, 0 until it is imported; bytes to its `ArrayCells`
+    "stream_type", "stream_launch",     # the same for pykern.Stream and `StreamCells`
     "print",                # void (*)(int64_t site, int64_t report, int64_t *values): a callback that takes the GIL
     "kernel_offset",        # bytes from a kernel object to its cells
     "cache_bytes",          # bytes of the last-level cache; stores beyond it may stream
@@ -46,6 +48,40 @@ TABLE = (
 """Names of the 8-byte cells of the runtime's table, in order."""
 
 TABLE_INDEX = {name: index for index, name in enumerate(TABLE)}
+
+ARRAY_CELLS = (
+    "users",                # int64_t *: one bit for each stream that may use the memory at once; 0: it was freed
+    "kind",                 # `array_kind`
+    "host",                 # PyArrayObject *: what stands for it on the CPU; 0 elsewhere
+    "memory",               # the driver's handle, or the address of the first element
+    "offset",               # of the first element from the memory, in elements
+    "low", "high",          # the bytes it covers, as addresses that tell overlap
+)  # fmt: skip
+"""8-byte cells of a bytes object that a `pykern.Array` holds; lengths and, where "strided", strides follow."""
+STREAM_CELLS = (
+    "native",               # the driver's handle
+    "bit",                  # its bit in "users" of arrays; 0: launches go through Python
+    "device",               # see `array_kind`
+    "last",                 # PyObject *: the event of the last launch, nothing having come after it; or 0
+    "settle",               # PyObject *: called where somebody keeps "last" and more work comes
+    "fresh",                # PyObject *: called for an event that stands for the launch just made
+)  # fmt: skip
+"""8-byte cells of a stream; a bytes object of a `pykern.Stream` holds their address."""
+BIND_CELLS = (
+    "device", "code", "launch", "enter", "context", "flush",
+    "stream",               # StreamCells *: of launches that name none
+    "group_x", "group_y", "group_z", "grid_x", "grid_y", "grid_z",
+)  # fmt: skip
+"""8-byte cells that a device's compiled entry is bound to: what `pykern.runtime.driver.Direct` says, the group's
+size and the longest grid."""
+
+
+def array_kind(dtype: int, rank: int, strided: bool, readonly: bool, device: int) -> int:
+    """A number that is the same for arrays that the same code takes. `dtype` and `device` are numbers too."""
+    return dtype | rank << 8 | strided << 16 | readonly << READONLY_BIT | device << DEVICE_BIT
+
+
+READONLY_BIT, DEVICE_BIT = 17, 32
 
 ENTRIES = 8
 KERNEL_CELLS = (

@@ -15,6 +15,7 @@ import numpy as np
 from pykern.devices import checked, device
 from pykern.errors import LaunchError
 from pykern.runtime import registry
+from pykern.runtime.cpu_table import tell_type
 from pykern.runtime.driver import Memory
 from pykern.runtime.pool import Allocation
 
@@ -30,6 +31,7 @@ class Array:
         "__weakref__",
         "_allocation",
         "_described",
+        "_launch",
         "_stand_in",
         "dtype",
         "offset",
@@ -56,6 +58,8 @@ class Array:
         self._stand_in: np.ndarray | None = None
         self._described: Any = None
         """Kept by `pykern.device_launch`."""
+        self._launch: bytes | None = None
+        """What compiled entries see of it, kept by `pykern.device_entries`."""
 
     # -- what it is --------------------------------------------------------------------------------
 
@@ -266,6 +270,7 @@ class Array:
         }
 
 
+tell_type("array", Array)
 _DLPACK_KINDS = {"cuda": 2, "rocm": 10}
 
 

@@ -21,16 +21,17 @@ from pykern.array import Array
 from pykern.array_making import array as copied
 from pykern.array_making import from_dlpack
 from pykern.artifact import Artifact
+from pykern.device_entries import offer, tell
 from pykern.device_kinds import array_words, known_kind, known_words
 from pykern.device_report import Report
 from pykern.device_tape import TapeArguments, TapedLaunch, words_told
-from pykern.errors import DeviceError, LaunchError
+from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
 from pykern.index_space import Extent, is_plain
 from pykern.launch_graph import current_graph, refuse_in_graph
 from pykern.runtime.driver import Memory
 from pykern.runtime.registry import Opened
-from pykern.source import ArgSpec, ArraySpec, ScalarSpec, StructSpec
+from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
 from pykern.stream import Stream, checked_stream
 from pykern.types import BY_NAME
 
@@ -69,6 +70,7 @@ class Places:
             raise DeviceError(
                 f"`{name}` lives on {array.device_name}, and this launch runs on {self.device}",
                 hint=f"move it: {name.partition('.')[0]}.to({self.device!r})",
+                code=DIFFERENT_DEVICES,
             )
         array.memory  # noqa: B018 - a freed array is refused here
         return array.geometry()
@@ -79,6 +81,7 @@ class Places:
                 f"`{name}` lives on cpu, and other arguments live on {self.device}",
                 hint=f"move it: pk.asarray({name}, device={self.device!r}); or say device={self.device!r} "
                 "in the launch: then it is copied there and back",
+                code=DIFFERENT_DEVICES,
             )
         key = (host.ctypes.data, host.shape, host.strides, host.dtype)
         if key not in self._copies:
@@ -95,29 +98,35 @@ def launch(
     space: tuple[Extent, ...],
     workgroup: tuple[int, ...],
     shared: int | None,
+    keywords: frozenset[str] = frozenset({"device"}),
 ) -> Event:
-    """Launch one index space. Raises what the arguments, the compiler or the driver raise."""
+    """Launch one index space; `keywords` are those of the call.
+
+    Raises what the arguments, the compiler or the driver raise.
+    """
     kernel = launcher.kernel
     stream = checked_stream(given_stream, opened.name)
     plain = is_plain(space)
     key = known_kind(launcher, opened, values, space, plain, workgroup, shared)
     found = launcher.known.get(key) if key is not None else None
     if found is not None:
-        artifact = found[0]
+        artifact, source = found
         words = known_words(kernel, values, artifact)
         arrays = [value for _, value in values if type(value) is Array]
         work = _work(launcher, opened, artifact, arrays, words, space, plain, shared)
-        return _start(work, stream, kernel.options.debug)
+        event = _start(work, stream, kernel.options.debug)
+        _repeated(launcher, opened, artifact, source, keywords, arrays)
+        return event
     places = Places(opened.name, may_copy)
     passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
     for item in passed:
         _check_dtypes(item.parameter.name, item.parameter.spec, opened)
-    artifact = launcher.device_artifact(
+    artifact, source = launcher.device_artifact(
         passed, space, plain, workgroup, shared is not None, opened.info.target
     )
     _check_writes(launcher, artifact, passed, places)
     if key is not None:
-        launcher.known[key] = artifact, kernel.captured()[0]  # kept: the key holds its address
+        launcher.known[key] = artifact, source  # kept: the key holds the address of its function
     words = _flattened(passed, places.arrays, artifact)
     work = _work(launcher, opened, artifact, places.arrays, words, space, plain, shared)
     copied_back = [
@@ -131,7 +140,30 @@ def launch(
     event = _start(work, stream, copies or kernel.options.debug)
     for host, array in copied_back:
         np.copyto(host, array.numpy())
+    if not copies:
+        _repeated(launcher, opened, artifact, source, keywords, places.arrays)
     return event
+
+
+def _repeated(
+    launcher: Launcher,
+    opened: Opened,
+    artifact: Artifact,
+    source: KernelSource,
+    keywords: frozenset[str],
+    arrays: list[Array],
+) -> None:
+    """Once more of a kind: the second launch makes its entry, and arrays are told to entries."""
+    key = artifact.key, opened.name, keywords
+    count = launcher.launched.get(key, 0)
+    if count < 2 and current_graph() is None:
+        launcher.launched[key] = count + 1
+        if count == 1:
+            offer(launcher, opened, artifact, source, keywords)
+    if count >= 1:
+        for array in arrays:
+            if array._launch is None:
+                tell(array)
 
 
 def _start(work: Callable[[Stream], None] | None, stream: Stream, waits: bool) -> Event:
@@ -143,7 +175,7 @@ def _start(work: Callable[[Stream], None] | None, stream: Stream, waits: bool) -
         captured.add(stream, work)
         return COMPLETED
     work(stream)
-    event = stream.record()
+    event = stream.launched()
     if waits:
         event.wait()
     return event
@@ -173,6 +205,7 @@ def _work(
             f"a group of {artifact.workgroup} is more than the {opened.info.max_group} work-items "
             f"that {opened.name} has in one",
             hint="give a smaller workgroup=",
+            code=WORKGROUP,
         )
     sizes = [] if shared is None else [shared]
     words: list[int] = []
@@ -278,6 +311,7 @@ def _check_writes(launcher: Launcher, artifact: Artifact, passed: list[Passed], 
                 f"`{names[first]}` and `{names[second]}` overlap in part, and `{launcher.kernel.__name__}` "
                 "writes one of them",
                 hint="pass a copy: x.copy()",
+                code=ARRAY_MEMORY,
             )
 
 

@@ -18,12 +18,14 @@ class Event:
     A launch on the CPU is over when it returns, and so is its event.
     """
 
-    __slots__ = ("__weakref__", "_driver", "_finishers", "_native")
+    __slots__ = ("__weakref__", "_driver", "_finishers", "_native", "_pending")
 
     def __init__(self) -> None:
         self._driver: Any = None
         self._native: Any = None
         self._finishers: tuple[Callable[[], None], ...] = ()
+        self._pending: Any = None
+        """The stream whose last launch it stands for: it is recorded when it is asked, or before more work comes."""
 
     def record(self, stream: Any = None) -> Event:
         """Stand for everything put into `stream` so far (the current device's own where None)."""
@@ -33,16 +35,24 @@ class Event:
             from pykern.stream import default_stream
 
             stream = default_stream()
+        self.settle()
         self._driver, self._native, self._finishers = stream._mark()
         return self
+
+    def settle(self) -> None:
+        """Be recorded now where that was put off."""
+        if self._pending is not None:
+            self._pending.settle()
 
     @property
     def done(self) -> bool:
         """Whether everything before this point has run; an event that was never recorded is done."""
+        self.settle()
         return self._driver is None or self._driver.done(self._native)
 
     def wait(self) -> None:
         """Return when everything before this point has run. Raises what kernels before it report."""
+        self.settle()
         if self._driver is None:
             return
         self._driver.wait(self._native)
@@ -52,6 +62,8 @@ class Event:
 
     def elapsed(self, end: Event) -> float:
         """Milliseconds on the device from this event to `end`; waits for both."""
+        self.settle()
+        end.settle()
         if self._driver is None or self._driver is not end._driver:
             raise LaunchError(
                 "times are taken between two recorded events of one device",

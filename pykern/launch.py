@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.abi import ENTRIES, TABLE_INDEX
 from pykern.arguments import Passed, arrays_of, homes, pass_value
 from pykern.artifact import ArgumentUse, Artifact
-from pykern.devices import OVERRIDE, checked, chosen_device, current_device
-from pykern.errors import DeviceError, LaunchError
+from pykern.devices import checked, chosen_device, current_device
+from pykern.entries import Entries
+from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, NDRANGE, WORKGROUP, DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
 from pykern.index_space import Extent, group_size, index_space, is_plain, launches
 from pykern.launch_graph import current_graph
-from pykern.runtime import launchable
-from pykern.runtime.cpu_table import table, tell_dtype
-from pykern.source import ArraySpec, KernelSource, LaunchSpec
+from pykern.source import KernelSource, LaunchSpec
 from pykern.variants import Variant, compiled, obtain
 
 if TYPE_CHECKING:
@@ -43,9 +41,10 @@ class Launcher:
         self.kernel = kernel
         self.variants: dict[KernelSource, Variant] = {}
         self.artifacts: dict[KernelSource, Artifact] = {}
-        self.known: dict[Any, tuple[Artifact, Any]] = {}
+        self.known: dict[Any, tuple[Artifact, KernelSource]] = {}
+        self.launched: dict[Any, int] = {}
         self.tapes: dict[Any, int] = {}
-        self.installed: list[Variant] = []
+        self.entries = Entries(kernel)
 
     def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         options = {name: keywords.pop(name) for name in LAUNCH_KEYWORDS if name in keywords}
@@ -58,7 +57,9 @@ class Launcher:
             workgroup = self._workgroup(options.get("workgroup"), len(space))
             if device not in ("cpu", "python"):
                 may_copy = given is not None or chosen_device() == device or not homes(values)
-                event = self._run_on(device, stream, may_copy, values, space, workgroup, shared)
+                event = self._run_on(
+                    device, stream, may_copy, values, space, workgroup, shared, frozenset(options)
+                )
             elif (captured := current_graph()) is None:
                 self._run_here(device, values, space, workgroup, shared)
             else:
@@ -75,11 +76,14 @@ class Launcher:
             raise LaunchError(
                 f"`{self.kernel.__name__}` is launched without an ndrange",
                 hint=f"say how many work-items: {self.kernel.__name__}(..., ndrange=x.shape)",
+                code=NDRANGE,
             )
         spaces = launches(given)
         if static is not None and spaces != [index_space(static)]:
             raise LaunchError(
-                f"ndrange={given!r}, but `{self.kernel.__name__}` has the static ndrange {static!r}"
+                f"ndrange={given!r}, but `{self.kernel.__name__}` has the static ndrange {static!r}",
+                hint="leave it out of the launch, or out of @pk.kernel(...)",
+                code=NDRANGE,
             )
         return spaces
 
@@ -92,7 +96,9 @@ class Launcher:
         size = group_size(given, rank)
         if static is not None and size != group_size(static, rank):
             raise LaunchError(
-                f"workgroup={given!r}, but `{self.kernel.__name__}` has the static workgroup {static!r}"
+                f"workgroup={given!r}, but `{self.kernel.__name__}` has the static workgroup {static!r}",
+                hint="leave it out of the launch, or out of @pk.kernel(...)",
+                code=WORKGROUP,
             )
         return size
 
@@ -107,11 +113,12 @@ class Launcher:
         space: tuple[Extent, ...],
         workgroup: tuple[int, ...],
         shared: int | None,
+        keywords: frozenset[str],
     ) -> Event:
         from pykern.device_launch import launch
         from pykern.runtime.registry import opened
 
-        return launch(self, opened(device), stream, may_copy, values, space, workgroup, shared)
+        return launch(self, opened(device), stream, may_copy, values, space, workgroup, shared, keywords)
 
     def device_artifact(
         self,
@@ -121,11 +128,11 @@ class Launcher:
         workgroup: tuple[int, ...],
         shared: bool,
         target: str,
-    ) -> Artifact:
-        """The code of a kind of call for a target other than the CPU."""
+    ) -> tuple[Artifact, KernelSource]:
+        """The code of a kind of call for a target other than the CPU, and what it was made of."""
         source = self._source(passed, space, plain, workgroup, shared, target)
         with self.kernel._lock:
-            return self._artifact(source)
+            return self._artifact(source), source
 
     def _artifact(self, source: KernelSource) -> Artifact:
         if source.target == "llvm":
@@ -151,6 +158,11 @@ class Launcher:
         shared: int | None,
     ) -> None:
         passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
+        for _, value in values:
+            if getattr(value, "__pykern_array__", False) and value._launch is None:
+                from pykern.device_entries import tell  # here: programs on NumPy alone have no devices
+
+                tell(value)
         plain = is_plain(space)
         variant = self._variant(passed, space, plain, workgroup, shared is not None)
         check_writable(variant, passed)
@@ -214,6 +226,7 @@ class Launcher:
                     f"two arguments of `{self.kernel.__name__}` ({', '.join(names)}) overlap in part, "
                     f"and the kernel writes one of them (arrays {a + 1} and {b + 1})",
                     hint="pass a copy: x.copy()",
+                    code=ARRAY_MEMORY,
                 )
         return replace(source, noalias=False) if touching else source
 
@@ -223,31 +236,14 @@ class Launcher:
         remember(self.kernel.text)
 
     def _install(self, variant: Variant) -> None:
-        """Put the variant's entry first among those of its kind; entries that promise no overlap come first."""
-        if not variant.entry_address or variant in self.installed or current_device() != "cpu":
+        """Let the variant's entry take the next call of its kind."""
+        if not variant.entry_address or current_device() != "cpu":
             return
         static = self.kernel.workgroup
         rank = variant.source.launch.rank
         if variant.source.launch.workgroup != (() if static is None else group_size(static, rank)):
             return  # the entry does not see `workgroup=`: such calls go the long way
-        for parameter in variant.source.parameters:
-            if isinstance(parameter.spec, ArraySpec):
-                tell_dtype(parameter.spec.dtype)
-        table()[TABLE_INDEX["kernel_offset"]] = launchable.offset(self.kernel)
-        function = variant.source.function
-        current = [v for v in self.installed if v.source.function == function]
-        ordered = sorted([variant, *current], key=lambda v: not v.source.noalias)[:ENTRIES]
-        self.installed = ordered
-        _, guards = self.kernel.captured()
-        launchable.install(
-            self.kernel,
-            [v.entry_address for v in ordered],
-            self.kernel.__call__,
-            [
-                (OVERRIDE, "device", None),  # a block may choose another device
-                *((g.namespace, g.name if g.cell is None else g.cell, g.value) for g in guards),
-            ],
-        )
+        self.entries.add_variant(variant)
 
     # -- on the reference device ---------------------------------------------------------------
 
@@ -315,7 +311,11 @@ def device_of(values: list[tuple[str, Any]], given: Any, stream: Any) -> str:
         if home is None:
             raise LaunchError(f"stream={stream!r} is no pk.Stream", hint="make one: pk.Stream(device)")
         if asked is not None and asked != home.name and not {asked, home.name} <= {"cpu", "python"}:
-            raise DeviceError(f"the launch is asked for on {asked}, and its stream is on {home.name}")
+            raise DeviceError(
+                f"the launch is asked for on {asked}, and its stream is on {home.name}",
+                hint=f"make a stream there: pk.Stream({asked!r})",
+                code=DIFFERENT_DEVICES,
+            )
         asked = asked or home.name
     found = homes(values)
     if not found:
@@ -326,11 +326,13 @@ def device_of(values: list[tuple[str, Any]], given: Any, stream: Any) -> str:
             raise DeviceError(
                 f"`{names[0]}` lives on {found[names[0]]}, and `{name}` on {found[name]}",
                 hint=f"move one of them: {name}.to({found[names[0]]!r})",
+                code=DIFFERENT_DEVICES,
             )
     if asked is not None and asked != found[names[0]]:
         raise DeviceError(
             f"`{names[0]}` lives on {found[names[0]]}, and the launch is asked for on {asked}",
             hint=f"move it: {names[0]}.to({asked!r})",
+            code=DIFFERENT_DEVICES,
         )
     return found[names[0]]
 
@@ -349,6 +351,7 @@ def check_writable_arrays(
             raise LaunchError(
                 f"`{name}` is read-only, and `{kernel}` writes it",
                 hint="pass a copy: x.copy(), or an array you own",
+                code=ARRAY_MEMORY,
             )
 
 

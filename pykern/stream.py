@@ -7,17 +7,22 @@ for an event after it, for the stream, or for the device.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from pykern.abi import STREAM_CELLS
 from pykern.devices import checked, current_device, device
 from pykern.errors import DeviceError, LaunchError
 from pykern.event import Event
 from pykern.runtime import registry
+from pykern.runtime.cpu_table import tell_type
 
 PRIORITIES = ("high", "normal", "low")
+_LAST = STREAM_CELLS.index("last")
 UNFINISHED = 64
 """Reports and host copies under way in one stream, beyond which the host waits for them."""
 
@@ -32,14 +37,53 @@ class Stream:
     Devices with fewer levels of priority take the nearest; the CPU runs everything at once and has none.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_launch")
+
     def __init__(self, on: Any = None, priority: str = "normal", *, device: Any = None) -> None:
         if priority not in PRIORITIES:
             raise LaunchError(f"priority={priority!r}", hint=f"a priority is {', '.join(PRIORITIES)}")
-        self._opened = registry.opened(_name(on if device is None else device))
-        self.priority = priority
-        self.native = self._opened.driver.stream(priority)
+        opened = registry.opened(_name(on if device is None else device))
+        self._begin(opened, opened.driver.stream(priority), priority)
+
+    def _begin(self, opened: registry.Opened, native: Any, priority: str) -> None:
+        self._opened, self._native, self.priority = opened, native, priority
         self._unfinished: list[Finisher] = []
+        self._last: Event | None = None
+        # What compiled entries see of it, see `pykern.abi.STREAM_CELLS`.
+        self._called = self.settle, self.launched
+        direct = opened.driver.direct
+        self._cells = (ctypes.c_int64 * len(STREAM_CELLS))(
+            0 if direct is None else direct.stream(native),
+            opened.pool.bit(native),
+            opened.pool.number,
+            0,
+            *map(id, self._called),
+        )
+        self._launch = ctypes.addressof(self._cells).to_bytes(8, sys.byteorder)
         _streams.add(self)
+
+    @property
+    def native(self) -> Any:
+        """The driver's own stream, for more work: the event of the last launch is recorded before."""
+        if self._last is not None:
+            self.settle()
+        return self._native
+
+    def settle(self) -> None:
+        """Record the event of the last launch where somebody has it; more work is about to come."""
+        event, self._last, self._cells[_LAST] = self._last, None, 0
+        if event is not None and sys.getrefcount(event) > 2:  # ours, and the question's
+            event._pending = None
+            event._driver, event._native, event._finishers = self._mark()
+
+    def launched(self) -> Event:
+        """An event that stands for everything put into the stream so far, recorded when it is needed."""
+        if self._last is not None:
+            self.settle()
+        event = self._last = Event()
+        event._pending = self
+        self._cells[_LAST] = id(event)
+        return event
 
     @property
     def device(self) -> device:
@@ -53,6 +97,7 @@ class Stream:
     def wait(self, events: Event | Iterable[Event]) -> None:
         """Later work of this stream waits for the events; the host does not."""
         for event in [events] if isinstance(events, Event) else events:
+            event.settle()
             if event._driver is None:
                 continue
             if event._driver is self._opened.driver:
@@ -87,6 +132,9 @@ class Stream:
         return f"<pykern.Stream on {self._opened.name}, priority {self.priority}>"
 
 
+tell_type("stream_type", Stream)
+
+
 class Finisher:
     """Something the host does once the work before it has run; it is done once, whoever waits first."""
 
@@ -112,9 +160,7 @@ def default_stream(on: Any = None) -> Stream:
         stream = _defaults.get(opened.name)
         if stream is None:
             stream = _defaults[opened.name] = Stream.__new__(Stream)
-            stream._opened, stream.priority, stream.native = opened, "normal", opened.stream
-            stream._unfinished = []
-            _streams.add(stream)
+            stream._begin(opened, opened.stream, "normal")
     return stream
 
 

@@ -114,6 +114,7 @@ weak_float = DType("float", "f", 64, weak=True)
 STRONG = (bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64)
 STORAGE = (f8e4m3, f8e5m2)
 BY_NAME = {dtype.name: dtype for dtype in (*STRONG, *STORAGE, weak_int, weak_float)}
+NUMBERS = {name: number for number, name in enumerate(BY_NAME)}
 
 _FROM_ML_DTYPES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
 _NUMPY_NAMES = {

@@ -2,13 +2,14 @@
 
 A vectorcall that checks the arguments against the signature it was made for, writes the cells on its
 stack and calls `pk_run`. On any mismatch it hands the very same arguments to the next entry of the
-kernel object, and after the last to Python. Layouts of PyArrayObject and PyFloatObject are those of
-NumPy 1.x/2.x and CPython 3.10-3.14; everything else goes through the C API.
+kernel object, and after the last to Python. Layouts of PyArrayObject, PyFloatObject and PyBytesObject are those
+of NumPy 1.x/2.x and CPython 3.10-3.14; everything else goes through the C API. Devices:
+`pykern.lowering.gpu.host_entry`.
 """
 
 from __future__ import annotations
 
-from pykern.abi import ENTRIES, KERNEL_CELLS, TABLE_INDEX
+from pykern.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, TABLE_INDEX
 from pykern.artifact import ArgumentUse
 from pykern.lowering.llvm.launcher import cells, llvm_type
 from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
@@ -21,11 +22,14 @@ C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
 PAYLOAD = 16
 """Byte offset of the value in a float or NumPy scalar object, right behind the object head."""
+BYTES_PAYLOAD = 32
 
-_HEAD = """
+_RUN = """
 @pk_table = external hidden global ptr
 declare void @pk_run(ptr)
 declare i64 @pk_work(ptr)
+"""
+HEAD = """
 declare i64 @PyLong_AsLongLong(ptr)
 declare ptr @PyErr_Occurred()
 declare void @PyErr_Clear()
@@ -38,23 +42,29 @@ declare ptr @PyDict_GetItemWithError(ptr, ptr)
 @PyFloat_Type = external global i8
 @PyBool_Type = external global i8
 @PyTuple_Type = external global i8
+@PyBytes_Type = external global i8
 @_Py_TrueStruct = external global i8
 """
 
 
 def entry_text(source: KernelSource, uses: tuple[ArgumentUse, ...]) -> str:
     """The entry for a source; empty where its calls have to go through Python."""
-    direct = all(isinstance(p.spec, ArraySpec | ScalarSpec) or _plain_static(p) for p in source.parameters)
-    if not direct or not source.launch.plain or source.launch.shared:
+    if not has_entry(source):
         return ""
-    return _Entry(source, uses).text()
+    return Entry(source, uses).text()
+
+
+def has_entry(source: KernelSource) -> bool:
+    """Whether the calls of a kind are such that an entry can take them."""
+    direct = all(isinstance(p.spec, ArraySpec | ScalarSpec) or _plain_static(p) for p in source.parameters)
+    return direct and source.launch.plain and not source.launch.shared
 
 
 def _plain_static(parameter: Parameter) -> bool:
     return isinstance(parameter.spec, StaticSpec) and type(parameter.spec.value) is int
 
 
-class _Entry:
+class Entry:
     """Writes the function line by line; every check goes on at a new label or to `miss`."""
 
     def __init__(self, source: KernelSource, uses: tuple[ArgumentUse, ...]) -> None:
@@ -122,7 +132,7 @@ class _Entry:
         self._overlap()
         self._run()
         self._miss()
-        return _HEAD + "\n".join(self.lines) + '\n}\n!0 = !{!"branch_weights", i32 2000, i32 1}\n'
+        return _RUN + HEAD + "\n".join(self.lines) + '\n}\n!0 = !{!"branch_weights", i32 2000, i32 1}\n'
 
     def emit_lines(self, *lines: str) -> None:
         self.lines += lines
@@ -142,8 +152,36 @@ class _Entry:
     def _type_is(self, value: str, expected: str) -> None:
         self.same("ptr", self.field(value, 8, "ptr"), expected)
 
+    def held(self, value: str, slot: str) -> str:
+        """The cells in the bytes object that an object holds in a slot."""
+        place = self.emit(f"getelementptr i8, ptr {value}, i64 {self.table(slot, 'i64')}")
+        found = self.emit(f"load ptr, ptr {place}")
+        self.need(self.emit(f"icmp ne ptr {found}, null"))
+        self._type_is(found, "@PyBytes_Type")
+        return self.emit(f"getelementptr i8, ptr {found}, i64 {BYTES_PAYLOAD}")
+
+    def array_cell(self, cells: str, name: str, kind: str = "i64") -> str:
+        return self.field(cells, 8 * ARRAY_CELLS.index(name), kind)
+
+    def _as_numpy(self, value: str) -> str:
+        """The value, or the NumPy array that stands for a pykern.Array on the CPU that was not freed."""
+        kind = self.field(value, 8, "ptr")
+        plain = self.emit(f"icmp eq ptr {kind}, {self.table('ndarray')}")
+        self.counter += 1
+        n = self.counter
+        self.emit_lines(f"  br i1 {plain}, label %plain{n}, label %other{n}", f"other{n}:")
+        self.same("ptr", kind, self.table("array"))
+        cells = self.held(value, "array_launch")
+        users = self.emit(f"load i64, ptr {self.array_cell(cells, 'users', 'ptr')}")
+        self.need(self.emit(f"icmp ne i64 {users}, 0"))
+        host = self.array_cell(cells, "host", "ptr")
+        self.need(self.emit(f"icmp ne ptr {host}, null"))
+        self.emit_lines(f"  br label %told{n}", f"told{n}:", f"  br label %have{n}", f"plain{n}:")
+        self.emit_lines(f"  br label %have{n}", f"have{n}:")
+        return self.emit(f"phi ptr [{host}, %told{n}], [{value}, %plain{n}]")
+
     def _array(self, value: str, spec: ArraySpec, use: ArgumentUse) -> None:
-        self._type_is(value, self.table("ndarray"))
+        value = self._as_numpy(value)
         self.same("ptr", self.field(value, DESCR, "ptr"), self.table(f"dtype.{spec.dtype}"))
         self.same("i32", self.field(value, NDIM, "i32"), str(spec.rank))
         wanted = ALIGNED | (C_CONTIGUOUS if spec.layout == "C" else 0) | (WRITEABLE if use.writes else 0)

@@ -35,6 +35,9 @@ from pykern.source import KernelSource
 LINALG = "linalg"
 """The target that is the raised form itself: nothing runs there, it is read."""
 
+ENTRY = "entry:"
+"""Targets that are no kernel, but the host's part of a launch of one on a device."""
+
 DEVICE_TARGETS = {
     "spirv": "pykern.lowering.spirv.target",
     "nvvm": "pykern.lowering.nvvm.target",
@@ -88,6 +91,10 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         from pykern.compiler.programs import compile_program  # here: most processes compile kernels
 
         return compile_program(source, record, passes)
+    if source.target.startswith(ENTRY):
+        from pykern.lowering.gpu import host_entry  # here: it is for launches that are repeated
+
+        return host_entry.lower(source, record)
     module = kern_module(source, record, passes)
     uses = argument_uses(next(kernels.kernels(module)))
     sites = number_sites(module)

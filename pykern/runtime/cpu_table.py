@@ -23,7 +23,9 @@ from pykern.types import BY_NAME
 _NUMPY_TYPES = tuple(
     name for name in ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64")
 )
-_kept: list[Any] = [np, COMPLETED, sys.intern("ndrange")]
+_KEYWORDS = tuple(map(sys.intern, ("ndrange", "stream", "workgroup")))
+_kept: list[Any] = [np, COMPLETED, *_KEYWORDS]
+_types: dict[str, tuple[int, int]] = {}
 
 
 @functools.cache
@@ -36,7 +38,8 @@ def table() -> ctypes.Array:
             cells[TABLE_INDEX[name]] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
     cells[TABLE_INDEX["threads"]] = default_threads()
     cells[TABLE_INDEX["event"]] = id(COMPLETED)
-    cells[TABLE_INDEX["ndrange"]] = id(sys.intern("ndrange"))
+    for keyword in _KEYWORDS:
+        cells[TABLE_INDEX[keyword]] = id(keyword)
     cells[TABLE_INDEX["ndarray"]] = id(np.ndarray)
     for name in _NUMPY_TYPES:
         dtype = BY_NAME[name].numpy
@@ -44,7 +47,28 @@ def table() -> ctypes.Array:
         cells[TABLE_INDEX[f"dtype.{name}"]] = id(dtype)
         cells[TABLE_INDEX[f"scalar.{name}"]] = id(dtype.type)
     cells[TABLE_INDEX["cache_bytes"]] = cache_bytes()
+    for cell, (address, place) in _types.items():
+        cells[TABLE_INDEX[cell]], cells[TABLE_INDEX[_PLACES[cell]]] = address, place
     return cells
+
+
+_PLACES = {"array": "array_launch", "stream_type": "stream_launch"}
+
+
+def tell_type(cell: str, kind: type) -> None:
+    """Let entries know a class whose slot ``_launch`` holds cells for them."""
+    _kept.append(kind)
+    _types[cell] = id(kind), slot_offset(kind, "_launch")
+    if table.cache_info().currsize:
+        table()[TABLE_INDEX[cell]], table()[TABLE_INDEX[_PLACES[cell]]] = _types[cell]
+
+
+def slot_offset(kind: type, name: str) -> int:
+    """Bytes from an object to one of its slots: CPython does not tell, so an object is looked at."""
+    sample, mark = object.__new__(kind), object()
+    setattr(sample, name, mark)
+    words = (ctypes.c_void_p * (kind.__basicsize__ // 8)).from_address(id(sample))
+    return 8 * next(n for n, word in enumerate(words) if word == id(mark))
 
 
 def tell_dtype(name: str) -> None:

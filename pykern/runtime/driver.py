@@ -10,6 +10,7 @@ where there is no room; nothing raises an exception of the bindings.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -66,6 +67,25 @@ class Code(Protocol):
     """A kernel loaded on a device."""
 
 
+@dataclass(frozen=True)
+class Direct:
+    """How compiled entries launch on a device without Python: addresses of functions, and handles as numbers.
+
+    `form` "addresses": ``enter(context)``, then `launch` with the arguments of cuLaunchKernel, whose parameters are
+    the addresses of 8-byte cells. "handles": `enter` is clSetKernelArg, `launch` clEnqueueNDRangeKernel, `flush`
+    clFlush. `code` gives the handle of a loaded kernel, and what keeps it alive; nobody else launches by it.
+    """
+
+    form: str
+    launch: int
+    enter: int
+    code: Callable[[Any], tuple[int, Any]]
+    stream: Callable[[Any], int]
+    memory: Callable[[Memory], int]
+    context: int = 0
+    flush: int = 0
+
+
 class Driver(Protocol):
     """One device. Streams and events are the driver's own objects, opaque to everybody else.
 
@@ -74,6 +94,8 @@ class Driver(Protocol):
     """
 
     info: DeviceInfo
+    direct: Direct | None
+    """None where launches go through `launch` alone."""
 
     def allocate(self, nbytes: int) -> Memory: ...
 

@@ -41,6 +41,25 @@ def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:
     return LoadedKernel(library, address)
 
 
+@dataclass(frozen=True)
+class LoadedEntry:
+    """The compiled entry of launches on a device."""
+
+    library: Any
+    address: int
+
+    def bind(self, cells: ctypes.Array) -> None:
+        """Say whom it calls; `cells` stay where they are."""
+        self.library.pk_bind(cells)
+
+
+def load_entry(binary: bytes) -> LoadedEntry:
+    """Load what `pykern.lowering.gpu.host_entry` made. Raises OSError where it does not load."""
+    library = _open(binary)
+    library.pk_init(table())
+    return LoadedEntry(library, ctypes.cast(library.pk_entry, ctypes.c_void_p).value or 0)
+
+
 def _open(binary: bytes) -> ctypes.CDLL:
     """dlopen wants a file, and takes two files of one name for the same library: each name is new."""
     descriptor, path = tempfile.mkstemp(prefix="pykern-", suffix=".so")

@@ -6,6 +6,7 @@ so memory remembers the streams it was used on, and its next owner's streams wai
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import threading
 import weakref
@@ -20,6 +21,9 @@ GRAIN = 512
 """Sizes are rounded up to this many bytes, from 1 MiB on to an eighth of their power of two."""
 
 _places = itertools.count(1 << 10)
+_numbers = itertools.count(1)
+_BITS = 62
+"""Streams of a device that compiled entries tell apart; launches in more of them go through Python."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,14 @@ class MemoryStats:
 class Allocation:
     """Memory with one owner. Views share it; it goes back when the last of them is gone, or with `free`."""
 
-    __slots__ = ("__weakref__", "_block", "_finalizer", "nbytes", "pool", "readonly")
+    __slots__ = ("__weakref__", "_block", "_finalizer", "_users", "nbytes", "pool", "readonly")
 
     def __init__(self, pool: Pool, block: _Block, nbytes: int, readonly: bool = False) -> None:
         self.pool = pool
         self.nbytes = nbytes
         self.readonly = readonly
         self._block = block
+        self._users: ctypes.c_int64 | None = None
         self._finalizer = weakref.finalize(self, pool._give_back, block)
         self._finalizer.atexit = False  # the process's end gives everything back
 
@@ -74,17 +79,25 @@ class Allocation:
         """The memory, for work that is about to be put into `stream`: it waits for owners before."""
         memory = self.memory
         self._block.used_on(self.pool.driver, stream)
+        if self._users is not None:
+            self._users.value |= self.pool.bit(stream)
         return memory
+
+    def users_cell(self) -> int:
+        """The address of a number: the bits of the streams that may use the memory at once, 0 once it is freed."""
+        if self._users is None:
+            self.memory  # noqa: B018 - a freed array is refused
+            self._users = ctypes.c_int64(sum(map(self.pool.bit, self._block.users)))
+        return ctypes.addressof(self._users)
 
     def wait_for_users(self, stream: Any) -> Memory:
         """The memory; `stream` waits for everything put so far into any stream that uses it."""
-        memory = self.memory
+        self.memory  # noqa: B018 - a freed array is refused
         block = self._block
         for other in block.users:
             if other is not stream:
                 self.pool.driver.stream_wait(stream, self.pool.driver.record(other))
-        block.used_on(self.pool.driver, stream)
-        return memory
+        return self.used_on(stream)
 
     def users(self) -> tuple[Any, ...]:
         """The driver's streams that use it."""
@@ -92,6 +105,8 @@ class Allocation:
 
     def free(self) -> None:
         """Give the memory back now."""
+        if self._users is not None:
+            self._users.value = 0
         self._finalizer()
 
 
@@ -128,6 +143,9 @@ class Pool:
         self.device = device
         self.driver = driver
         self.stream = stream
+        self.number = next(_numbers)
+        self._bits: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._streams = 0
         self._free: dict[int, list[_Block]] = {}
         self._returned: deque[_Block] = deque()  # finalizers run anywhere, also inside of these methods
         self._lock = threading.Lock()
@@ -150,6 +168,16 @@ class Pool:
             self._allocated += size
             self._peak = max(self._peak, self._allocated)
         return Allocation(self, block, nbytes)
+
+    def bit(self, stream: Any) -> int:
+        """A stream's own bit, for good: another one's is never given again. 0 where there are none left."""
+        bit = self._bits.get(stream)
+        if bit is None:
+            with self._lock:
+                bit = 1 << self._streams if self._streams < _BITS else 0
+                self._streams += 1
+                self._bits[stream] = bit
+        return bit
 
     def adopt(self, memory: Memory, owner: Any, readonly: bool = False) -> Allocation:
         """Memory of somebody else, who is kept alive with it; it is never given out to others."""

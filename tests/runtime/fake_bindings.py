@@ -51,6 +51,9 @@ class Handle:
     def __init__(self, kind: str, what: Any = None) -> None:
         self.kind, self.what = kind, what
 
+    def __int__(self) -> int:
+        return id(self)
+
 
 class Machine:
     """What both fakes have behind them. `kernels` are Python functions of (cells, grid, group, shared)."""
@@ -63,6 +66,8 @@ class Machine:
         self.kernels: dict[bytes, Any] = {}
         self.cells = 0
         self.images: list[bytes] = []
+        self.functions: dict[int, Handle] = {}
+        self.kept: dict[str, Any] = {}
 
     def did(self, name: str) -> list[tuple[Any, ...]]:
         return [arguments for called, arguments in self.calls if called == name]
@@ -118,7 +123,27 @@ class Machine:
         return Handle("module")
 
     def find(self, module: Handle, name: bytes) -> Handle:
-        return Handle("function", self.kernels[name])
+        found = Handle("function", self.kernels[name])
+        self.functions[int(found)] = found
+        return found
+
+    def address_of(self, name: str) -> int:
+        """A C function that does what the binding does: `enter` and `launch`, as compiled entries call them."""
+        if name not in self.kept:
+            launches = "Launch" in name
+
+            def call(*arguments: Any) -> int:
+                self.calls.append((f"C {name}", arguments))
+                if name in self.fails:
+                    return self.fails[name].value
+                if launches:
+                    self.launch(self.functions[arguments[0]], *arguments[1:])
+                return 0
+
+            pointer, number = ctypes.c_void_p, ctypes.c_uint
+            kinds = (pointer, *(number,) * 7, *(pointer,) * 3) if launches else (pointer,)
+            self.kept[name] = ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(call)
+        return ctypes.cast(self.kept[name], ctypes.c_void_p).value or 0
 
     def launch(self, function: Handle, *rest: Any) -> None:
         grid, group, shared, _, pointers, _ = rest[:3], rest[3:6], *rest[6:]
@@ -207,6 +232,7 @@ def fake_cuda(machine: Machine, attributes: dict[str, int]) -> types.ModuleType:
         "cuDevicePrimaryCtxRetain": lambda device: Handle("context"),
         "cuCtxSetCurrent": lambda context: None,
         "cuFuncSetAttribute": lambda function, kind, value: None,
+        "cuGetProcAddress": lambda name, version, flags: (machine.address_of(name.decode()), 0),
     }
     for name, does in functions.items():
         setattr(module, name, machine.function(name, does))

@@ -58,6 +58,7 @@ class Setting:
             self.runtime.bindings = "fake_cuda_bindings"
             self.format, self.launch_name = "ptx", "cuLaunchKernel"
         else:
+            monkeypatch.setattr(rocm, "_address_of", self.machine.address_of)
             package = types.ModuleType("fake_package")
             package.hip = fake_hip(self.machine, HIP_ATTRIBUTES | attributes)
             monkeypatch.setitem(sys.modules, "fake_package", package)

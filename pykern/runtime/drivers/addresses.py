@@ -18,7 +18,7 @@ import numpy as np
 
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
-from pykern.runtime.driver import DeviceInfo, Memory
+from pykern.runtime.driver import DeviceInfo, Direct, Memory
 
 DTYPES = frozenset(
     [
@@ -73,6 +73,12 @@ class Calls:
     error_text: Callable[..., Any]
     out_of_memory: str
     not_ready: str
+    address_of: Callable[[str], int]
+    """Where a function of the API is, 0 where that is not told."""
+    enter_name: str
+    """The function that `enter` calls, and with what; and the one that launches."""
+    context: int
+    launch_name: str
 
 
 @dataclass(eq=False)
@@ -136,6 +142,25 @@ class AddressDriver:
         self.info = info
         self._calls = calls
         self._formats = formats
+        self.direct = self._direct()
+
+    def _direct(self) -> Direct | None:
+        calls = self._calls
+        try:
+            enter, launch = calls.address_of(calls.enter_name), calls.address_of(calls.launch_name)
+        except RuntimeError:  # of the bindings: the driver has no such function
+            return None
+        if not enter or not launch:
+            return None
+        return Direct(
+            "addresses",
+            launch,
+            enter,
+            code=lambda code: (int(code.function), code),
+            stream=lambda stream: int(stream.handle),
+            memory=lambda memory: memory.address,
+            context=calls.context,
+        )
 
     def _do(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call. The bindings raise RuntimeError for a function that the installed driver lacks."""

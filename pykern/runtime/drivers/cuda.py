@@ -66,7 +66,17 @@ def calls_of(cu: Any, context: Any, *, pools: bool) -> Calls:
         error_text=cu.cuGetErrorString,
         out_of_memory="CUDA_ERROR_OUT_OF_MEMORY",
         not_ready="CUDA_ERROR_NOT_READY",
+        address_of=lambda name: _address_of(cu, name),
+        enter_name="cuCtxSetCurrent",
+        context=int(context),
+        launch_name="cuLaunchKernel",
     )
+
+
+def _address_of(cu: Any, name: str) -> int:
+    """Of a function of CUDA 12's; streams are those that are named, nothing is a thread's own."""
+    code, address, *_ = cu.cuGetProcAddress(name.encode(), 12000, 0)
+    return int(address) if int(code) == 0 else 0
 
 
 def described(cu: Any, calls: Calls, ordinal: int, number: int) -> DeviceInfo | None:

@@ -40,6 +40,8 @@ NUMBERS = frozenset(
 class HostDriver:
     """One device whose memory is the host's. `Memory.handle` is an array of bytes."""
 
+    direct = None
+
     def __init__(self, info: DeviceInfo) -> None:
         self.info = info
 

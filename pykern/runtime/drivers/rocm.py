@@ -5,7 +5,9 @@ Comes in: nothing. Goes out: `RUNTIME`, which finds devices and opens them. Kern
 
 from __future__ import annotations
 
+import ctypes
 import importlib
+import os
 from typing import Any
 
 from pykern.errors import DeviceError
@@ -55,7 +57,25 @@ def calls_of(hip: Any, number: int, *, pools: bool) -> Calls:
         error_text=hip.hipGetErrorString,
         out_of_memory="hipErrorOutOfMemory",
         not_ready="hipErrorNotReady",
+        address_of=_address_of,
+        enter_name="hipSetDevice",
+        context=number,
+        launch_name="hipModuleLaunchKernel",
     )
+
+
+LIBRARIES = ("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5")
+
+
+def _address_of(name: str) -> int:
+    """Of a function in the library that the bindings have loaded."""
+    for library in LIBRARIES:
+        try:
+            found = ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+        except OSError:
+            continue
+        return ctypes.cast(getattr(found, name), ctypes.c_void_p).value or 0
+    return 0
 
 
 def described(hip: Any, calls: Calls, number: int) -> DeviceInfo:

@@ -6,6 +6,8 @@ as `DeviceError` or `OutOfMemory`.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 import warnings
 import weakref
@@ -20,7 +22,7 @@ import pyopencl as cl
 
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
-from pykern.runtime.driver import DeviceInfo, Memory
+from pykern.runtime.driver import DeviceInfo, Direct, Memory
 
 _QUEUE_PRIORITY = 0x1096  # CL_QUEUE_PRIORITY_KHR; pyopencl has no name for it
 _PRIORITIES = {"high": 1, "normal": 2, "low": 4}
@@ -57,6 +59,7 @@ class Code:
     """A kernel; its arguments are set one by one, so one launch at a time."""
 
     kernel: Any
+    program: Any
     lock: Any = field(default_factory=threading.Lock)
 
 
@@ -69,6 +72,7 @@ class OpenClDriver:
         with trying(f"open {info.name}"):
             self._context = cl.Context([device])
         self._queues: weakref.WeakSet[Queue] = weakref.WeakSet()
+        self.direct = _direct()
 
     def allocate(self, nbytes: int) -> Memory:
         with trying(f"a buffer of {nbytes} bytes"):
@@ -135,7 +139,7 @@ class OpenClDriver:
     def load(self, artifact: Artifact) -> Code:
         with trying(f"load `{artifact.kernel}` (SPIR-V, {len(artifact.binary)} bytes)"), _no_build_log():
             program = cl.Program(self._context, artifact.binary).build()
-            return Code(cl.Kernel(program, artifact.entry))
+            return Code(cl.Kernel(program, artifact.entry), program)
 
     def launch(
         self,
@@ -178,6 +182,34 @@ class OpenClDriver:
             with trying("finish a queue"):
                 queue.native.finish()
                 queue.copies.clear()
+
+
+def _direct() -> Direct | None:
+    """The loader's functions, found through the library that pyopencl is."""
+    library = ctypes.CDLL(sys.modules["pyopencl._cl"].__file__)
+    try:
+        put, launch, flush = (
+            ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+            for name in ("clSetKernelArg", "clEnqueueNDRangeKernel", "clFlush")
+        )
+    except AttributeError:  # a build of pyopencl that finds the loader in another way
+        return None
+    return Direct(
+        "handles",
+        launch,
+        put,
+        code=_own_kernel,
+        stream=lambda queue: queue.native.int_ptr,
+        memory=lambda memory: memory.handle.int_ptr,
+        flush=flush,
+    )
+
+
+def _own_kernel(code: Code) -> tuple[int, Any]:
+    """Another kernel of the same program: arguments are set in it, by those who hold the GIL."""
+    with trying("another kernel"):
+        kernel = cl.Kernel(code.program, code.kernel.function_name)
+    return kernel.int_ptr, (kernel, code)
 
 
 @contextmanager

@@ -31,6 +31,8 @@ LAST_WAIT_MS = 10_000
 class VulkanDriver:
     """One device. All methods may be called from several threads."""
 
+    direct = None
+
     def __init__(self, ordinal: int) -> None:
         self._physical = chosen(ordinal)
         self._device = open_device(self._physical)
