@@ -6,6 +6,7 @@ Exit codes: 0 ok, 1 the kernel is wrong, 2 usage, 3 no such device or tool, 4 th
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 
@@ -20,6 +21,9 @@ def main(arguments: list[str] | None = None) -> int:
     run: Callable[[argparse.Namespace], int] = chosen.run
     try:
         return run(chosen)
+    except BrokenPipeError:  # `pykern compile ... | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
     except CompilerCrash as error:
         print(error, file=sys.stderr)
         print(error.reproducer or "", file=sys.stderr)
@@ -127,7 +131,9 @@ def _call_arguments(parser, ndrange: bool = True) -> None:
     )  # fmt: skip
     parser.add_argument("--ndrange", required=ndrange, default="", help="lengths known or not: 128,? or ?")
     parser.add_argument("--workgroup", default="", help="e.g. 16,16")
-    parser.add_argument("--target", default="llvm", help="llvm, nvvm:sm_90a, ...; explore takes several, with commas")
+    parser.add_argument(
+        "--target", default="llvm", help="llvm, nvvm:sm_90a, ...; explore takes several, with commas"
+    )
     parser.add_argument("--debug", action="store_true", help="with bounds checks")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
@@ -58,7 +59,8 @@ def load_kernel(path: str, programs: bool = False) -> Any:
     module = importlib.util.module_from_spec(module_spec)
     sys.modules.setdefault(module_spec.name, module)
     sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
-    module_spec.loader.exec_module(module)
+    with contextlib.redirect_stdout(sys.stderr):  # what the file prints is no part of the command's output
+        module_spec.loader.exec_module(module)
     from pykern.kernel import KernelBase
 
     def fits(value: Any) -> bool:

@@ -13,26 +13,29 @@ Read next: `test_pages`.
 
 from __future__ import annotations
 
+import os
 import re
-import shlex
 import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 BLOCK = re.compile(
     r"(?:^<!-- (?P<comment>[^\n]*?) -->\n)?^```(?P<language>[\w{}-]*)[^\n]*\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 COMMANDS = {
-    "pykern": ["-m", "pykern.tools.cli"],
-    "pykern-opt": ["-m", "pykern.tools.opt"],
-    "pytest": ["-m", "pytest", "-p", "pykern.pytest_plugin", "-p", "no:cacheprovider"],
-    "python": [],
+    "pykern": "-m pykern.tools.cli",
+    "pykern-opt": "-m pykern.tools.opt",
+    "pytest": "-m pytest -p pykern.pytest_plugin -p no:cacheprovider",
+    "python": "",
 }
-"""Commands that are run, as arguments of this Python; others (pip, git) are only shown."""
+"""Commands that are run by the Python at hand, whatever is on PATH."""
+SHELL = {*COMMANDS, "mkdir", "echo"}
+"""First words of lines that are run; others (pip, git, make) are only shown."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,29 @@ def blocks(page: Path) -> Iterator[Block]:
 class Runner:
     """Runs the blocks of one page in a folder; `output` is what the last one printed."""
 
-    def __init__(self, page: Path, folder: Path, capture) -> None:
+    def __init__(
+        self,
+        page: Path,
+        folder: Path,
+        capture: Any = None,
+        python: Path | str = sys.executable,
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        """Without `capture`, pytest's, the page has no blocks that run in this process. `python` runs its commands."""
         self.page, self.folder, self.capture = page, folder, capture
         self.names: dict[str, object] = {"__name__": "page"}
         self.output = ""
+        self.environment = dict(os.environ if environment is None else environment)
+        self._make_commands(Path(python))
+
+    def _make_commands(self, python: Path) -> None:
+        commands = self.folder / ".commands"
+        commands.mkdir()
+        for name, options in COMMANDS.items():
+            script = commands / name
+            script.write_text(f'#!/bin/sh\nexec "{python}" {options} "$@"\n')
+            script.chmod(0o755)
+        self.environment["PATH"] = f"{commands}{os.pathsep}{self.environment.get('PATH', '')}"
 
     def run(self) -> int:
         """Run the page; gives how many blocks were run or compared."""
@@ -99,18 +121,19 @@ class Runner:
     def _console(self, block: Block) -> None:
         for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
             line, _, expected = part.partition("\n")
-            words = shlex.split(line, comments=True)
-            if words[0] not in COMMANDS:
+            if line.split()[0] not in SHELL:
                 continue
             done = subprocess.run(
-                [sys.executable, *COMMANDS[words[0]], *words[1:]],
+                ["bash", "-c", line],
                 cwd=self.folder,
+                env=self.environment,
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=200,
                 check=False,
             )
             said = done.stdout + done.stderr
+            self.output = said
             assert done.returncode == 0 or "FAILED" in expected or "rror" in expected, said
             expect(expected, said, f"{self.page.name}:{block.line}: {line}")
 

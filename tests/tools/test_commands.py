@@ -39,6 +39,30 @@ def test_compile_prints_a_stage_a_diff_and_assembly() -> None:
     assert "pk_run:" in run("cli", *call, "--asm").stdout
 
 
+def test_what_the_users_file_prints_is_not_mixed_in(tmp_path: Path) -> None:
+    file = tmp_path / "printing.py"
+    file.write_text(KERNELS.read_text() + '\nprint("from the file")\n')
+    done = run(
+        "cli",
+        "compile",
+        f"{file}::saxpy",
+        "--args",
+        "f32[?] f32[?] f32[?] f32",
+        "--ndrange",
+        "?",
+        "--stage",
+        "kern",
+    )
+    assert done.stdout.startswith("module {")
+    assert "from the file" in done.stderr
+
+
+def test_a_reader_that_has_seen_enough() -> None:
+    command = f"{sys.executable} -m pykern.tools.cli --help; {sys.executable} -m pykern.tools.cli devices | head -c 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+    assert "Traceback" not in done.stderr
+
+
 def test_compile_json_and_binary(tmp_path: Path) -> None:
     out = tmp_path / "saxpy.so"
     call = (
