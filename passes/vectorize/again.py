@@ -16,9 +16,16 @@ def again(op: ir.Operation, operands: list[ir.Value], results: list[ir.Type]) ->
 
 def recompute(value: ir.Value, loop: ir.Operation, known: dict[ir.Value, ir.Value]) -> ir.Value:
     """`value` of the loop's body from the values in `known`, which grows; it must not depend on memory."""
-    if value in known or not is_inside(value, loop):
-        return known.get(value, value)
-    op = value.owner.operation
-    operands = [recompute(operand, loop, known) for operand in op.operands]
-    known[value] = again(op, operands, [value.type])
-    return known[value]
+    waiting = [value]
+    while waiting:  # no recursion: chains may be long
+        one = waiting[-1]
+        if one in known or not is_inside(one, loop):
+            waiting.pop()
+            continue
+        op = one.owner.operation
+        missing = [operand for operand in op.operands if operand not in known and is_inside(operand, loop)]
+        if missing:
+            waiting.extend(reversed(missing))
+        else:
+            known[one] = again(op, [known.get(operand, operand) for operand in op.operands], [one.type])
+    return known.get(value, value)

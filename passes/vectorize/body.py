@@ -27,6 +27,8 @@ class VectorBody:
     """Streamed arrays whose addresses are multiples of that many bytes."""
     scalars: dict[ir.Value, ir.Value] = field(default_factory=dict)
     vectors: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    uniform: dict[ir.Value, bool] = field(default_factory=dict)
+    """What was found out by `_is_uniform`."""
 
     def emit(self) -> None:
         """Loads and stores in the order of the loop, everything else where it is first needed."""
@@ -56,21 +58,35 @@ class VectorBody:
         )
 
     def vector(self, value: ir.Value) -> ir.Value:
-        """`value` of all lanes."""
-        if value in self.vectors:
-            return self.vectors[value]
+        """`value` of all lanes; what it is made of comes first. No recursion: bodies may be long chains."""
+        waiting = [value]
+        while waiting:
+            one = waiting[-1]
+            missing = [] if one in self.vectors else [v for v in self._parts(one) if v not in self.vectors]
+            if missing:
+                waiting.extend(reversed(missing))
+                continue
+            if one not in self.vectors:
+                self.vectors[one] = self._made(one)
+            waiting.pop()
+        return self.vectors[value]
+
+    def _parts(self, value: ir.Value) -> list[ir.Value]:
+        """What has to be there in all lanes before `value`."""
+        if self._is_uniform(value) or value == self.loop.opview.induction_variable:
+            return []
+        return list(value.owner.operation.operands)
+
+    def _made(self, value: ir.Value) -> ir.Value:
         if self._is_uniform(value):
-            made = self._broadcast(self.scalar(value))
-        elif value == self.loop.opview.induction_variable:
+            return self._broadcast(self.scalar(value))
+        if value == self.loop.opview.induction_variable:
             lanes = vector.StepOp(self._vector_of(value.type)).result
-            made = arith.AddIOp(self._broadcast(self.iv), lanes).result
-        else:
-            made = self._elementwise(value.owner.operation)
-        self.vectors[value] = made
-        return made
+            return arith.AddIOp(self._broadcast(self.iv), lanes).result
+        return self._elementwise(value.owner.operation)
 
     def _elementwise(self, op: ir.Operation) -> ir.Value:
-        operands = [self.vector(operand) for operand in op.operands]
+        operands = [self.vectors[operand] for operand in op.operands]
         return again(op, operands, [self._vector_of(op.results[0].type)])
 
     def scalar(self, value: ir.Value) -> ir.Value:
@@ -79,12 +95,20 @@ class VectorBody:
 
     def _is_uniform(self, value: ir.Value) -> bool:
         """Whether all lanes agree: neither the induction variable nor memory is behind it."""
-        if not is_inside(value, self.loop):
-            return True
-        op = owner(value)
-        if op is None or op.name == "memref.load":
-            return False
-        return all(self._is_uniform(operand) for operand in op.operands)
+        waiting = [value]
+        while waiting:
+            one = waiting[-1]
+            op = owner(one)
+            inside = one not in self.uniform and is_inside(one, self.loop)
+            reads = inside and (op is None or op.name == "memref.load")
+            parts = list(op.operands) if inside and op is not None and not reads else []
+            missing = [v for v in parts if v not in self.uniform]
+            if missing:
+                waiting.extend(missing)
+                continue
+            self.uniform.setdefault(one, not reads and all(self.uniform[v] for v in parts))
+            waiting.pop()
+        return self.uniform[value]
 
     def _broadcast(self, value: ir.Value) -> ir.Value:
         return vector.BroadcastOp(self._vector_of(value.type), value).result
