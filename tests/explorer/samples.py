@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
+import os
+import shutil
+import tempfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +43,15 @@ def matmul(c, a, b, n):
     for k in range(n):
         total += a[i, k] * b[k, j]
     c[i, j] = total
+
+
+@pk.kernel
+def matmul_by_rows(c, a, b, n):
+    i, j = pk.index()
+    total = 0.0
+    for k in range(n):
+        total += a[i, k] * b[k, j]
+    c[j, i] = total + 1.0
 
 
 @pk.kernel
@@ -101,3 +114,23 @@ SAMPLES = {
     "histogram": Sample(histogram, (vector(pk.i32), vector(pk.i32)), ("n",)),
 }
 HOSTILE = Sample(hostile, (vector(), vector()), ("n",))
+# a file of its own: nobody wants a line of ten thousand columns in this one
+_WIDE = (
+    "pk = __import__('pykern')\n@pk.kernel\ndef wide(y, x):\n    i = pk.index()\n    y[i] = x[i]{}\n".format(
+        " + x[i] * 1.0" * 40 + "  # " + "long " * 2_500
+    )
+)
+
+
+def _wide() -> Any:
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = os.path.join(folder, "wide.py")
+    with open(path, "w") as file:
+        file.write(_WIDE)
+    names: dict[str, Any] = {}
+    exec(compile(_WIDE, path, "exec"), names)
+    return names["wide"]
+
+
+LONG = Sample(_wide(), (vector(), vector()), ("n",))

@@ -2,89 +2,30 @@
 
 from __future__ import annotations
 
-import difflib
-import os
 import random
-import re
-import shutil
 
 import pytest
 
-from pykern.artifact import Stage
-from pykern.explorer.data import Exploration, Pin, SourceText, lineage_of
-from pykern.explorer.page import page
-from pykern.lineage import Lineage, Place
-from tests.explorer.samples import HOSTILE, SAMPLES
-
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: pip install playwright"
-)
+from pykern.explorer.comparison import Comparison
+from pykern.explorer.data import Pin
+from tests.explorer import browser as real
+from tests.explorer.browser import Tab
+from tests.explorer.samples import SAMPLES
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+TARGETS = ("llvm", "nvvm:sm_90a", "spirv:opencl")
 
 
 @pytest.fixture(scope="module")
 def browser():
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
-    if not os.environ.get("PYKERN_TEST_BROWSER"):
-        pytest.skip(
-            "PYKERN_TEST_BROWSER=1 runs the tests in a browser: they want a machine that is not loaded"
-        )
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is on PATH")
-    with sync_api.sync_playwright() as play:
-        running = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield running
-        running.close()
+    yield from real.launched()
 
 
-class Tab:
-    """A page that is open, with what went wrong in it."""
-
-    def __init__(self, browser, file, hash="", **options):
-        self.context = browser.new_context(viewport={"width": 1400, "height": 850}, **options)
-        self.page = self.context.new_page()
-        self.wrong: list[str] = []
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
-        self.page.on("request", lambda asked: self.requests.append(asked.url))
-        self.requests: list[str] = []
-        self.page.goto(file.as_uri() + hash)
-        self.page.wait_for_function("document.documentElement.dataset.ready === '1'")
-        self.settle()
-
-    def lit(self, pane):
-        """Numbers of the lit rows of a pane that are in the document."""
-        return self.page.eval_on_selector_all(f"#{pane} .row.lit .n", "rows => rows.map(r => +r.textContent)")
-
-    def present(self, pane):
-        return set(
-            self.page.eval_on_selector_all(f"#{pane} .row .n", "rows => rows.map(r => +r.textContent)")
-        )
-
-    def settle(self):
-        """Rows are drawn anew in a frame of their own: a press and a release must meet the same one."""
-        self.page.evaluate(
-            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
-
-    def state(self):
-        return self.page.evaluate("({...explorer.state})")
-
-    def done(self):
-        assert self.wrong == []
-        assert [url for url in self.requests if not url.startswith(("file:", "blob:"))] == []
-        self.context.close()
-
-
-@pytest.fixture(scope="module", params=["llvm", "nvvm:sm_80", "spirv:vulkan"])
+@pytest.fixture(scope="module", params=TARGETS)
 def shown(request, tmp_path_factory):
     data = SAMPLES["heat"].look(request.param)
-    file = tmp_path_factory.mktemp("explorer") / "page.html"
-    file.write_text(page(data), encoding="utf-8")
-    return data, file
+    return data, real.written(tmp_path_factory.mktemp("explorer"), Comparison((data,)))
 
 
 @pytest.fixture
@@ -94,28 +35,35 @@ def tab(browser, shown):
     opened.done()
 
 
-def test_click_on_python_lights_what_the_data_says(tab, shown):
-    data, _ = shown
-    source = data.sources[0]
-    for row, text in enumerate(source.lines):
-        line = source.first + row
-        for _ in range(5):  # on a loaded machine a press and its release may meet different rows
-            tab.settle()
-            tab.page.click(f'#python .row[data-n="{row}"]')
-            if tab.page.evaluate("explorer.state.pin && explorer.state.pin.line") == line:
-                break
-        expected = data.lit(Pin(-1, line, source.file))
-        assert tab.page.evaluate("explorer.lit(explorer.state.pin)") == [list(x) for x in expected], text
-        for pane, stage in (("a", 0), ("b", len(data.stages) - 1)):
-            assert set(tab.lit(pane)) == set(expected[stage]) & tab.present(pane)
-            assert not expected[stage] or tab.lit(pane), "a lit row is scrolled to"
-        assert tab.lit("python") == [line]
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_line_lights_what_the_data_says(browser, tmp_path, name, target):
+    """In every stage: as sets in the page, and as rows that are lit in the first, the last and one between."""
+    data = SAMPLES[name].look(target)
+    opened = Tab(browser, real.written(tmp_path, Comparison((data,))))
+    last = len(data.stages) - 1
+    dice = random.Random(name + target)
+    for source in data.sources:
+        for row in range(len(source.lines)):
+            line = source.first + row
+            opened.click_line(line)
+            expected = data.lit(Pin(-1, line, source.file))
+            assert opened.all_lit() == [list(x) for x in expected], source.lines[row]
+            between = dice.randrange(last + 1)
+            opened.page.evaluate("n => explorer.go('b', n)", between)
+            for pane, stage in (("a", 0), ("b", between)):
+                assert set(opened.lit(pane)) == set(expected[stage]) & opened.present(pane)
+            opened.page.evaluate("n => explorer.go('b', n)", last)
+            assert set(opened.lit("b")) == set(expected[last]) & opened.present("b")
+            assert not expected[last] or opened.lit("b"), "a lit row is scrolled to"
+            assert opened.lit("python") == [line]
+    opened.done()
 
 
-def test_click_on_any_stage_lights_what_the_data_says(tab, shown):
+def test_any_line_of_any_stage_lights_what_the_data_says(tab, shown):
     data, _ = shown
     dice = random.Random(20)
-    for _ in range(40):
+    for _ in range(60):
         stage = dice.randrange(len(data.stages))
         pin = Pin(stage, dice.randint(1, len(data.stages[stage].text.splitlines())))
         plumbing = dice.random() < 0.3
@@ -124,25 +72,61 @@ def test_click_on_any_stage_lights_what_the_data_says(tab, shown):
         assert lit == [list(x) for x in data.lit(pin, plumbing)]
 
 
-def test_click_on_an_op_lights_its_line_of_python(tab, shown):
+def test_click_on_an_op_lights_its_line_of_python_and_follows_it(tab, shown):
     data, _ = shown
-    row = next(n for n, t in enumerate(data.stages[0].text.splitlines()) if "memref.store" in t)
-    tab.page.eval_on_selector("#a .scroll", f"el => {{ el.scrollTop = {18 * row - 100} }}")
-    tab.page.click(f'#a .row[data-n="{row}"] .dot')
-    assert tab.lit("python") == [data.python_of(Pin(0, row + 1))[1]]
-    tab.page.keyboard.press("m")
-    heads = tab.page.eval_on_selector_all("#b .row.head", "rows => rows.map(r => r.textContent)")
-    assert heads[0] == data.stages[0].name
+    row = next(n for n, t in enumerate(data.stages[0].text.splitlines(), 1) if "memref.store" in t)
+    tab.click_line(row, "a")
+    pin = Pin(0, row)
+    assert tab.lit("python") == [data.python_of(pin)[1]]
+    tab.press("m")
+    heads = tab.page.evaluate("explorer.panes[2].rows.flatMap(r => r.head === undefined ? [] : [r.head])")
+    lit = data.lit(pin)
+    assert heads == [s.name for n, s in enumerate(data.stages) if lit[n] and data.changed(n)]
     assert len(heads) >= 5
+    tab.press("m")
+    assert not tab.state()["follow"]
+
+
+def test_a_second_line_in_another_colour(tab, shown):
+    data, _ = shown
+    source = data.sources[0]
+    first, second = source.first + 3, source.first + 5
+    tab.click_line(first)
+    tab.click_line(second, modifiers=["Shift"])
+    assert tab.lit("python") == [first]
+    assert tab.lit("python", "lit2") == [second]
+    expected = data.lit(Pin(-1, second, source.file))
+    assert set(tab.lit("a", "lit2")) == set(expected[0]) & tab.present("a") != set()
+    tab.press("Escape")
+    assert tab.lit("python", "lit2") == []
+    assert tab.lit("python") == [first]
+
+
+def test_pointing_lights_without_picking(tab, shown):
+    data, _ = shown
+    source = data.sources[0]
+    tab.page.hover('#python .row[data-n="0"]')
+    row = next(n for n, text in enumerate(source.lines) if "t[i + 1, j]" in text)
+    n = tab.page.evaluate(
+        "line => explorer.panes[0].rows.findIndex(r => r.line === line)", source.first + row
+    )
+    tab.page.hover(f'#python .row[data-n="{n}"]')
+    tab.page.wait_for_function("document.querySelector('#a .row.hover')")
+    expected = data.lit(Pin(-1, source.first + row, source.file))
+    assert set(tab.lit("a", "hover")) == set(expected[0]) & tab.present("a")
+    assert tab.state()["pin"] is None
 
 
 def test_keys_alone(tab, shown):
+    """A walk without a mouse: every key does its work, and the focus is always to be seen."""
     data, _ = shown
     keyboard, last = tab.page.keyboard, len(data.stages) - 1
-    tab.page.focus("#python .scroll")
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
-        keyboard.press(key)
-    assert tab.lit("python") == [data.sources[0].first + 3]
+    tab.press("1", "Home")
+    line = data.sources[0].first + 3
+    while tab.page.evaluate("explorer.panes[0].rows[explorer.panes[0].cursor].line") != line:
+        keyboard.press("ArrowDown")
+    keyboard.press("Enter")
+    assert tab.lit("python") == [line]
     keyboard.press("k")
     before = tab.state()["b"]
     assert before < last
@@ -151,131 +135,72 @@ def test_keys_alone(tab, shown):
     assert tab.state()["b"] == last
     keyboard.press("]")
     assert tab.state()["a"] > 0
-    keyboard.press("d")
-    assert tab.page.locator("#b .row.added").count() > 0
-    keyboard.press("d")
-    keyboard.press("n")
+    keyboard.press("[")
+    assert tab.state()["a"] == 0
+    tab.press("3", "n")
+    cursor = tab.page.evaluate("explorer.panes[2].rows[explorer.panes[2].cursor].line")
+    assert cursor == min(data.lit(Pin(-1, line, data.sources[0].file))[last])
+    tab.press("n", "N")
+    assert tab.page.evaluate("explorer.panes[2].rows[explorer.panes[2].cursor].line") == cursor
+    drawers = ("summary", "resources", "roofline", "memory", "counts", "remarks", "reproduce")
+    for key, drawer in zip("srfwoix", drawers, strict=True):
+        keyboard.press(key)
+        assert tab.page.get_attribute(f"#tab-{drawer}", "aria-selected") == "true"
+        assert tab.page.inner_text("#body").strip()
     keyboard.press("?")
     assert tab.page.locator("#help[open]").count() == 1
     keyboard.press("Escape")
-    assert tab.page.locator("#help[open]").count() == 0
+    tab.page.wait_for_function("!document.querySelector('#help[open]')")
     keyboard.press("Escape")
     assert tab.lit("python") == []
     keyboard.press("/")
     keyboard.type("fmul" if "spirv" in data.target else "mulf")
-    assert tab.page.locator(".found").count() > 0
+    hits = tab.page.locator(".hit")
+    assert hits.count() > 0
+    keyboard.press("Enter")
+    keyboard.press("Escape")
+    assert tab.state()["drawer"] == "summary"
+    for _ in range(12):  # whatever Tab comes to can be seen to have the focus
+        keyboard.press("Tab")
+        style = tab.page.evaluate(
+            """() => {
+            const el = document.activeElement, pane = el.closest(".pane");
+            const ring = getComputedStyle(el).outlineStyle !== "none" || el.tagName === "BODY";
+            return ring || (pane && getComputedStyle(pane.querySelector("h2")).boxShadow !== "none");
+        }"""
+        )
+        assert style
 
 
 def test_a_link_comes_back_to_the_view(browser, tab, shown):
-    tab.page.click('#python .row[data-n="3"]')
-    for key in ("k", "k", "]", "p", "d"):
-        tab.page.keyboard.press(key)
+    source = shown[0].sources[0]
+    tab.click_line(source.first + 3)
+    tab.click_line(source.first + 2, modifiers=["Shift"])
+    tab.press("k", "k", "]", "p", "d", "t", "w")
     hash = tab.page.evaluate("location.hash")
     other = Tab(browser, shown[1], hash)
     assert other.state() == tab.state()
+    assert tab.state()["diff"] == "side"
+    assert tab.state()["second"] is not None
     assert other.page.evaluate("location.hash") == hash
     assert other.lit("python") == tab.lit("python") != []
     other.done()
 
 
 @pytest.mark.parametrize("shown", ["llvm"], indirect=True)
-@pytest.mark.parametrize("hash", ["#a=99&b=-1&pin=s99.9", "#pin=s0.999999", "#a=x&pin=<b>", "#b=1e9&diff=2"])
+@pytest.mark.parametrize(
+    "hash",
+    [
+        "#a=99&b=-1&pin=s99.9",
+        "#pin=s0.999999",
+        "#a=x&pin=<b>",
+        "#b=1e9&diff=2",
+        "#pin=p7.0.1&drawer=__proto__&only=x",
+    ],
+)
 def test_a_link_that_fits_nothing_shows_the_page(browser, shown, hash):
     other = Tab(browser, shown[1], hash)
     assert other.state()["pin"] is None
+    assert other.state()["drawer"] == "summary"
     assert other.page.locator("#b .row").count() > 0
     other.done()
-
-
-def luminance(colour):
-    channels = [int(c) / 255 for c in re.findall(r"\d+", colour)[:3]]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, other):
-    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
-
-
-COLOURS = ("ink", "dim", "keyword", "string", "number", "value", "symbol", "accent",
-           "kern", "arith", "memref", "scf", "linalg", "gpu", "llvm", "func")  # fmt: skip
-READ = """names => names.map(name => {
-  const el = document.createElement("i");
-  el.style.color = `var(--${name})`;
-  document.body.append(el);
-  const colour = getComputedStyle(el).color;
-  el.remove();
-  return colour;
-})"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_themes_can_be_read(browser, tmp_path, scheme):
-    file = tmp_path / "page.html"
-    file.write_text(page(SAMPLES["saxpy"].look("llvm")), encoding="utf-8")
-    opened = Tab(browser, file, color_scheme=scheme)
-    grounds = []
-    for _ in range(2):
-        paper, lit, *inks = opened.page.evaluate(READ, ["paper", "lit", *COLOURS])
-        grounds.append(luminance(paper) < 0.2)
-        for name, ink in zip(COLOURS, inks, strict=True):
-            assert contrast(ink, paper) >= 4.5, (name, ink, paper)
-            assert contrast(ink, lit) >= 4.5, (name, ink, lit)
-        opened.page.keyboard.press("t")
-    assert grounds == [scheme == "dark", scheme != "dark"]
-    opened.done()
-
-
-def test_difference_gives_back_both_texts_and_is_short(tab, shown):
-    data, _ = shown
-    dice = random.Random(3)
-    pairs = [(n, n + 1) for n in range(0, len(data.stages) - 3, 4)]
-    pairs += [tuple(dice.choices(range(len(data.stages) - 2), k=2)) for _ in range(5)]
-    for a, b in pairs:
-        before, after = (data.stages[n].text.splitlines() for n in (a, b))
-        rows = tab.page.evaluate("([x, y]) => explorer.difference(x, y)", [before, after])
-        assert [r[1] for r in rows if r[0] != "+"] == list(range(1, len(before) + 1))
-        assert [r[2] for r in rows if r[0] != "-"] == list(range(1, len(after) + 1))
-        plain = [[re.sub(r"%[\w#]+", "%", t) for t in text] for text in (before, after)]
-        same = [(x, y) for sign, x, y in rows if sign == " "]
-        assert all(plain[0][x - 1] == plain[1][y - 1] for x, y in same)
-        blocks = difflib.SequenceMatcher(None, *plain, autojunk=False).get_matching_blocks()
-        assert len(same) >= sum(block.size for block in blocks)
-
-
-def test_hostile_text_runs_nothing(browser, tmp_path):
-    file = tmp_path / "hostile.html"
-    file.write_text(page(HOSTILE.look("llvm")), encoding="utf-8")
-    opened = Tab(browser, file)
-    assert opened.page.evaluate("window.hostile") is None
-    assert "<img src=x" in opened.page.inner_text("#python")
-    opened.page.fill("#search", "<img src=x onerror=window.hostile=1>")
-    assert opened.page.evaluate("window.hostile") is None
-    opened.done()
-
-
-def test_a_hundred_thousand_lines_stay_quick(browser, tmp_path):
-    count, stages = 10_000, []
-    for n in range(10):
-        text = "\n".join(f"  %{k} = arith.addi %{k - 1}, %{n} : i64" for k in range(1, count + 1))
-        places = tuple(Place(0, 1 + k % 50, 4) for k in range(count))
-        parents = tuple((k,) for k in range(1, count + 1)) if n else ((),) * count
-        stages.append(Stage(f"pass{n}", text, 1.0, "mlir", Lineage(("k.py",), "o" * count, parents, places)))
-    source = SourceText("k", "k.py", 1, tuple(f"    x{n} = {n}" for n in range(50)))
-    data = Exploration("k", "llvm", "", (source,), tuple(stages))
-    file = tmp_path / "long.html"
-    file.write_text(page(data), encoding="utf-8")
-    opened = Tab(browser, file)
-    took = opened.page.evaluate(
-        """() => {
-        const started = performance.now();
-        document.querySelector('#python .row[data-n="7"]').click();
-        return performance.now() - started;
-    }"""
-    )
-    assert opened.page.evaluate("explorer.lit(explorer.state.pin)[9].length") == count // 50
-    assert opened.page.locator("#b .row").count() < 200
-    assert took < 1000
-    assert lineage_of(data.stages[9]).mapped() == 1
-    opened.done()

@@ -3,7 +3,7 @@ function show(all = true) {
   lit = litLines(S.pin);
   lit2 = litLines(S.second);
   paneA.partner = paneB.partner = null;
-  if (all) python.set(pythonRows());
+  if (all) python.set(pythonRows()); else python.draw();
   if (S.diff === "side" && !S.follow) {
     const [left, right] = sideRows();
     paneA.set(left);

@@ -163,11 +163,18 @@ class Pane {
     pin(row, this, event.shiftKey);
   }
 
+  stepped(step) {  // the row so far away, or the next that can be picked
+    const last = this.rows.length - 1, canBe = n => this.rows[n].line !== undefined || this.rows[n].gap;
+    let n = Math.max(0, Math.min(last, this.cursor + step));
+    while (n > 0 && n < last && !canBe(n)) n += Math.sign(step);
+    return this.rows[n] && canBe(n) ? n : this.cursor;
+  }
+
   key(event) {
     const page = Math.max(1, Math.floor(this.scroll.clientHeight / ROW) - 2);
     const step = {ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9}[event.key];
     const row = this.rows[this.cursor];
-    if (step && !event.ctrlKey) this.cursor = Math.max(0, Math.min(this.rows.length - 1, this.cursor + step));
+    if (step && !event.ctrlKey) this.cursor = this.stepped(step);
     else if (event.key === "Enter" && row) { if (row.gap) flip("context"); else pin(row, this, event.shiftKey); }
     else if ((event.key === "-" || event.key === "+") && row) foldAt(row, event.key === "-");
     else if (event.key === "=" && row) valueOf(row);

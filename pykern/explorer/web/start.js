@@ -91,5 +91,6 @@ show();
 panes.forEach(p => { const hits = p.hits(); if (hits.length) p.reveal(hits[0]); });
 const idle = window.requestIdleCallback || (work => setTimeout(work, 50));
 STAGES.forEach((stage, n) => idle(() => { if (n) childrenOf(stage); rowsOf(stage, 0, 0); }));
-window.explorer = {data: D, state: S, stages: STAGES, lit: pin => litLines(pin).map(s => [...s].sort((x, y) => x - y)), difference, panes};
+window.explorer = {data: D, state: S, stages: STAGES, lit: pin => litLines(pin).map(s => [...s].sort((x, y) => x - y)), difference, panes, go};
+performance.mark("explorer-ready");
 document.documentElement.dataset.ready = "1";
