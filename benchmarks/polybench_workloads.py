@@ -231,17 +231,17 @@ def mvt(n: int) -> Workload:
 # -- stencils ------------------------------------------------------------------------------------
 
 
+def stepped_by_anyone(name: str, a: Arrays, steps: int) -> tuple[np.ndarray, ...]:
+    """By Numba where it is installed, else by NumPy, which takes tens of seconds; the two are compared in any case."""
+    if importlib.util.find_spec("numba"):
+        from peers.polybench_numba import stepped
+    else:
+        from peers.polybench_numpy import stepped
+    return stepped(name, a, steps)
+
+
 def _stepped(name: str, steps: int) -> Callable[[Arrays], tuple[np.ndarray, ...]]:
-    """Stepped by Numba where it is installed: NumPy takes tens of seconds, and is compared with it in any case."""
-
-    def expected(a: Arrays) -> tuple[np.ndarray, ...]:
-        if importlib.util.find_spec("numba"):
-            from peers.polybench_numba import stepped
-        else:
-            from peers.polybench_numpy import stepped
-        return stepped(name, a, steps)
-
-    return expected
+    return lambda a: stepped_by_anyone(name, a, steps)
 
 
 def fdtd_2d(steps: int, nx: int, ny: int) -> Workload:

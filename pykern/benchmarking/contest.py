@@ -53,7 +53,8 @@ def contest(
         yield "trying", [workload.title, peer]
         try:
             for contender in make(case):
-                seconds, wrong = _first(contender, expected, workload.tolerance)
+                own = values_of(contender.expected()) if contender.expected else expected
+                seconds, wrong = _first(contender, own, workload.tolerance)
                 if wrong:
                     yield _failed(workload.title, contender.name, f"wrong result: {wrong}")
                 else:
@@ -63,10 +64,9 @@ def contest(
     samples = within(
         {key: one.run for key, one in ready.items()}, effort,
         {key: one.reset for key, one in ready.items() if one.reset is not None},
-        {key: first[key] for key, one in ready.items() if not one.compiles},
     )  # fmt: skip
     for key, one in ready.items():
-        spread = Samples(tuple(seconds / workload.calls for seconds in samples[key].seconds))
+        spread = Samples(tuple(seconds / workload.calls / one.part for seconds in samples[key].seconds))
         record: Record = {
             "schema": SCHEMA, "benchmark": workload.name, "line": one.name, **facts.device("cpu"),
             "clock": "host", "cache": "warm", "threads": case.threads, "config": dict(workload.config),

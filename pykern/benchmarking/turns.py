@@ -14,7 +14,6 @@ from pykern.benchmarking.clock import Clock, HostClock
 from pykern.benchmarking.samples import Samples
 
 Function = Callable[[], Any]
-LONG = 5.0
 
 
 def by_turns(
@@ -58,28 +57,25 @@ class Effort:
 
 
 def within(
-    functions: Mapping[str, Function],
-    effort: Effort,
-    resets: Mapping[str, Function] | None = None,
-    first: Mapping[str, float] | None = None,
+    functions: Mapping[str, Function], effort: Effort, resets: Mapping[str, Function] | None = None
 ) -> dict[str, Samples]:
     """Functions of any length by turns, each within its budget; `resets` restore their arrays before each call.
 
-    `first` has the seconds of first calls that have been made, of functions that compile nothing. Where those are more
-    than `LONG`, one turn is all that is taken.
+    Each was called before, so that what is compiled is compiled. What takes longer than its budget is called once.
     """
     resets, clock = resets or {}, HostClock()
-    spent = dict.fromkeys(functions, 0.0)
-    counts = {
-        name: _calls(name, function, resets, effort, first or {}) for name, function in functions.items()
-    }
     taken: dict[str, list[float]] = {name: [] for name in functions}
+    counts, spent = {}, {}
+    for name, function in functions.items():
+        alone = _once(name, function, resets)
+        counts[name] = 1 if name in resets else max(1, int(effort.at_least / max(alone, 1e-8)))
+        spent[name] = alone if alone > effort.budget else 0.0
+        taken[name] += [alone] if alone > effort.budget else []
     for _ in range(effort.repeat):
         for name, function in functions.items():
-            long = (first or {}).get(name, 0.0) > LONG
-            if taken[name] and (spent[name] > effort.budget or long):
+            if spent[name] > effort.budget:
                 continue
-            if effort.pause and not long:
+            if effort.pause:
                 time.sleep(effort.pause)
                 if name not in resets:
                     function()
@@ -91,15 +87,12 @@ def within(
     return {name: Samples(tuple(seconds)) for name, seconds in taken.items()}
 
 
-def _calls(
-    name: str, function: Function, resets: Mapping[str, Function], effort: Effort, first: Mapping[str, float]
-) -> int:
-    """How many calls make a turn. What was compiled by the first call is warm after the second."""
-    if first.get(name, 0.0) > LONG:
-        return 1
-    if name in resets:
-        resets[name]()
-        function()
-        return 1
-    function()
-    return max(1, int(effort.at_least / max(HostClock().time(function, 1), 1e-8)))
+def _once(name: str, function: Function, resets: Mapping[str, Function]) -> float:
+    """Seconds of one call; of the second one, where two are quick."""
+    for _ in range(2):
+        if name in resets:
+            resets[name]()
+        seconds = HostClock().time(function, 1)
+        if seconds > 0.05:
+            break
+    return seconds

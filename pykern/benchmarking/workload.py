@@ -25,7 +25,7 @@ class Contender:
     """One way to do a workload. `run` does it, and gives its results where there are no `outputs` it writes to.
 
     `reset` restores arrays that `run` updates, outside of the time. `allocates`: every call makes its results anew.
-    What is not compiled (`compiles`) takes as long in its first call as later: if that is seconds, few turns will do.
+    Where it does a part of the work only, `part` says how much, and `expected` gives that part's results.
     """
 
     name: str
@@ -33,7 +33,8 @@ class Contender:
     outputs: tuple[np.ndarray, ...] = ()
     reset: Callable[[], Any] | None = None
     allocates: bool = False
-    compiles: bool = True
+    part: float = 1.0
+    expected: Callable[[], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,6 @@ class Workload:
     def title(self) -> str:
         """``saxpy 2^24``."""
         return " ".join([self.name, *map(str, self.config.values())])
-
 
     @property
     def form(self) -> str:
