@@ -25,7 +25,7 @@ help:
 	@echo "make notebooks  write notebooks/*.ipynb"
 	@echo "make clean    remove what builds and tests left; make distclean removes $(VENV) too"
 
-demo: $(VENV)/.installed-examples
+demo: $(VENV)/.installed-examples,test
 	@$(PY) examples/landscape.py
 
 # All checks run, also after one has failed; make then ends with an error and names the failed ones.

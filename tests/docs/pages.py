@@ -121,7 +121,10 @@ class Runner:
     def _console(self, block: Block) -> None:
         for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
             line, _, expected = part.partition("\n")
-            if line.split()[0] not in SHELL:
+            words = [
+                word for word in line.split() if "=" not in word.partition('"')[0]
+            ]  # VARIABLE=value before a command
+            if words[0] not in SHELL:
                 continue
             done = subprocess.run(
                 ["bash", "-c", line],

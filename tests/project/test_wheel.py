@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import Runner
 from tests.project.programs import run
 from tests.project.tree import LINKED, ROOT, SOURCE_FOLDERS, modules, source_files
 
@@ -121,3 +122,9 @@ def test_wheel_runs_a_kernel(installed, tmp_path):
 @pytest.mark.parametrize("command", ["pykern", "pykern-opt"])
 def test_commands_are_installed(installed, command, tmp_path):
     assert "usage" in run_alone(installed.parent / command, "--help", cwd=tmp_path).lower()
+
+
+def test_the_readme_runs_from_the_wheel(installed, tmp_path):
+    """What a user reads does what it says with what a user installs."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    assert Runner(ROOT / "README.md", tmp_path, python=installed, environment=environment).run() >= 15
