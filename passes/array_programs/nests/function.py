@@ -101,12 +101,11 @@ class _Inside:
         self.point = ir.InsertionPoint(block)
         self.point.__enter__()
         nest.views = index_constant(0).owner.operation  # views stand before it, everything else behind
-        for value in nest.inner:
-            inside = nest.value(value)
-            for op in find(nest.op, lambda o: True):
-                for n, operand in enumerate(op.operands):
-                    if operand == value:
-                        op.operands[n] = inside
+        inside = {value: nest.value(value) for value in nest.inner}
+        for op in find(nest.op, lambda o: True):
+            for n, operand in enumerate(op.operands):
+                if operand in inside:
+                    op.operands[n] = inside[operand]
         return arguments[-2], arguments[-1]
 
     def __exit__(self, *error: object) -> None:
