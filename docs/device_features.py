@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import fnmatch
 
-SUITES = ("tests/kernels", "tests/parity")
+SUITES = (
+    "tests/kernels",
+    "tests/parity",
+    "tests/programs/test_devices.py",
+    "tests/autodiff/test_program_devices.py",
+)
 
 PAIRS = (
     "test_casts::test_every_pair", "test_operators::test_arithmetic", "test_operators::test_comparisons",
@@ -93,7 +98,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "math functions": ("test_math_functions::*", "test_kernels::test_special_functions", "test_integer_functions::*"),
     "whole kernels: matrix product, transpose": ("test_kernels::test_matmul_*", "test_kernels::test_transpose"),
     "gradients of kernels (`pk.autodiff`)": ("test_gradients::*",),
-    "array programs (`pk.jit`)": ("test_programs::*",),
+    "array programs (`pk.jit`)": ("test_programs::*", "test_devices::*", "test_program_devices::*"),
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pykern import checkpointing
+from pykern.arguments import homes
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.jit import Program, jit
 from pykern.program_source import ProgramDerivative
@@ -61,7 +62,7 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
     )
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
-        given = [_as_result(_like(c, v)) for c, v in zip(floats(cotangent), floats(value), strict=True)]
+        given = [_as_result(_like(c, v), args) for c, v in zip(floats(cotangent), floats(value), strict=True)]
         found = pulled(*args, *given)
         found = iter(found if len(active) > 1 else [found])
         return tuple(next(found) if n in active else None for n in range(len(args)))
@@ -140,9 +141,16 @@ def _is_float(value: Any) -> bool:
     return isinstance(value, float) or np.issubdtype(getattr(value, "dtype", np.int64), np.floating)
 
 
-def _as_result(value: Any) -> Any:
-    """A cotangent as the program takes it: what is a NumPy number to the caller is an array of rank 0."""
-    return np.asarray(value) if isinstance(value, np.floating) else value
+def _as_result(value: Any, arguments: tuple) -> Any:
+    """A cotangent as the program takes it: what is a NumPy number to the caller is an array of rank 0, which lives
+    where the arguments do."""
+    if not isinstance(value, np.floating):
+        return value
+    for home in homes([(f"argument{n}", a) for n, a in enumerate(arguments)]).values():
+        from pykern.array_making import asarray
+
+        return asarray(np.asarray(value), device=home)
+    return np.asarray(value)
 
 
 def _like(given: Any, value: Any) -> Any:
@@ -151,7 +159,12 @@ def _like(given: Any, value: Any) -> Any:
         if np.shape(given):
             raise LaunchError(f"a derivative of shape {np.shape(given)} for a number")
         return type(value)(given)
-    array = np.asarray(given, dtype=value.dtype)
+    if getattr(value, "__pykern_array__", False) and value.device_name != "cpu":
+        from pykern.array_making import asarray
+
+        array: Any = asarray(given, value.dtype, None if hasattr(given, "__pykern_array__") else value.device)
+    else:
+        array = np.asarray(given, dtype=value.dtype)
     if array.shape != value.shape:
         raise LaunchError(f"a derivative of shape {array.shape} for an array of shape {value.shape}")
     return array

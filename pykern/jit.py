@@ -181,6 +181,7 @@ class Program:
             self._plans_of(source)[key] = plan
         if there or not places.arrays:
             return self._with_device_plan(plan, arguments.values, out, where.get("stream"))
+        plan.check_hosts(places)
         given = None if out is None else self._out(plan, out, np.ndarray)
         found = plan.run(arguments.values, given, checked_stream(where.get("stream"), device))
         return plan.build(bring_back(found, places, plan))
@@ -296,7 +297,7 @@ class Program:
         source = ProgramSource(
             self.captured()[0], parameters, self.options, target, donated, self.derivatives, self.added
         )
-        return Lowered(source, service().compile(source, keep_stages=True, passes=passes))
+        return Lowered(source, service().compile(source, keep_stages=True, passes=passes), passes)
 
     def _is_simple(self) -> bool:
         """Whether a call with positional arguments can be told by their types and shapes alone: a scalar

@@ -119,17 +119,23 @@ class DevicePlan:
             kept.append(array)
         return kept, copied_back
 
-    def _check_written(self, n: int, array: Array, values: list[Any]) -> None:
-        """Refuse to write what is read-only, or what another argument looks at."""
+    def check_hosts(self, places: Places) -> None:
+        """Refuse to write NumPy arrays that are read-only, or that another argument looks at."""
+        hosts = iter(places.hosts)
+        values = [next(hosts) if kind == "array" else None for kind in self.kinds]
+        for n in self.written:
+            self._check_written(n, values[n], values)
+
+    def _check_written(self, n: int, array: Any, values: list[Any]) -> None:
         name = self.names[n]
         how = "is written by" if n in self.layout.updated else "is donated to"
-        if array.readonly:
+        if not (array.flags.writeable if isinstance(array, np.ndarray) else not array.readonly):
             raise LaunchError(
                 f"`{name}` is read-only, and {how} `{self.artifact.kernel}`",
                 hint=f"pass a copy: {name}.copy()",
             )
         for other, value in enumerate(values):
-            if other != n and isinstance(value, Array) and overlap(array, value):
+            if other != n and isinstance(value, type(array)) and overlap(array, value):
                 raise LaunchError(
                     f"`{name}` {how} `{self.artifact.kernel}`, and `{self.names[other]}` overlaps it",
                     hint=f"pass a copy: {self.names[other]}.copy()",
@@ -158,8 +164,10 @@ class DevicePlan:
         ]
 
 
-def overlap(a: Array, b: Array) -> bool:
-    """Whether two arrays may share elements."""
+def overlap(a: Any, b: Any) -> bool:
+    """Whether two arrays, both NumPy's or both of the device, may share elements."""
+    if isinstance(a, np.ndarray):
+        return np.may_share_memory(a, b)
     return a._allocation is b._allocation and np.may_share_memory(a.geometry(), b.geometry())
 
 

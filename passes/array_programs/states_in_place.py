@@ -67,7 +67,8 @@ def _kept(loop: ir.Operation, place: int) -> _Kept | None:
         if isinstance(entry.owner, ir.Block) or not _is_entry(entry.owner.operation, state.type):
             continue
         stack, number = entry.owner.operation.operands[0], entry.owner.operation.operands[1]
-        if _is_alloc(stack) and _counts(number, loop) and _is_a_stack(stack, state.type, copy):
+        known = _is_alloc(stack) and not list(stack.owner.operation.operands)  # the number of its entries
+        if known and _counts(number, loop) and _is_a_stack(stack, state.type, copy):
             return _Kept(copy, stack.owner.operation, made.owner.operation)
     return None
 

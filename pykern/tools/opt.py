@@ -17,6 +17,7 @@ from mlir import ir
 from pykern.dialect.context import new_context
 from pykern.dialect.diagnostics import Report, collected
 from pykern.errors import KernelError, PassError
+from pykern.lowering.gpu.program import target as _devices  # noqa: F401  and those of programs on devices
 from pykern.lowering.llvm import target as _cpu  # noqa: F401  registers the CPU's passes
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.program import target as _programs  # noqa: F401  and those of array programs

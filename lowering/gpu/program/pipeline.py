@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, tensor_pipeline
 from pykern.passes.array_programs.device.make_kernels import MakeKernels
+from pykern.passes.array_programs.device.outline_sequential import OutlineSequential
 from pykern.passes.framework import Pipeline, Upstream
 
 
@@ -16,6 +17,7 @@ def kernel_pipeline() -> Pipeline:
     """From buffers to kernels."""
     return Pipeline(
         (
+            OutlineSequential(),  # while what it takes together is not kernels yet
             MakeKernels(),
             Upstream("canonicalize,cse"),  # numbers that only kernels read are gone from the host's part
         )

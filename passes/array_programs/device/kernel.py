@@ -14,10 +14,11 @@ from typing import Any
 
 from mlir import ir
 
+from pykern.dialect.index_space import GlobalIdOp
 from pykern.dialect.launch import LaunchOp
 from pykern.passes.array_programs.aliases import Positions, ancestor_in, root_of, users, writes
 from pykern.passes.autodiff.raised.clone import clone, defining
-from pykern.passes.kernels import identity
+from pykern.passes.kernels import identity, index_constant
 from pykern.passes.launch_arguments import update_type
 
 PURE = ("arith.", "math.", "index.")
@@ -32,10 +33,11 @@ class Place:
     module: ir.Module
     program: ir.Operation
     numbers: itertools.count = field(default_factory=itertools.count)
+    suffix: str = ""
 
     def next_symbol(self) -> str:
         program = ir.StringAttr(self.program.attributes["sym_name"]).value
-        return f"{PREFIX.sub('', program)}_{next(self.numbers)}"
+        return f"{PREFIX.sub('', program)}_{self.suffix}{next(self.numbers)}"
 
 
 class Kernel:
@@ -60,6 +62,8 @@ class Kernel:
             "kern.ndrange": ir.DenseI64ArrayAttr.get(list(ndrange)),
             "kern.workgroup": ir.DenseI64ArrayAttr.get(list(workgroup)),
         }
+        if ndrange == (1,):  # its number stays unknown to compilers, see `zero`
+            del attributes["kern.ndrange"]
         with ir.InsertionPoint(place.module.body), op.location:
             self.function = ir.Operation.create("func.func", attributes=attributes, regions=1)
         self.block = self.function.regions[0].blocks.append()
@@ -81,6 +85,11 @@ class Kernel:
         update_type(self.function)
         with ir.InsertionPoint(self.op), self.op.location:
             LaunchOp.create(self.symbol, self.passed, self.ndrange, workgroup=self.workgroup)
+
+    def zero(self) -> ir.Value:
+        """Where loops begin. In a kernel of one work-item it is the work-item's number: where nothing depends on
+        that, Intel's compiler for OpenCL vectorises the loops, and dies of those that have loops inside."""
+        return GlobalIdOp.create(0) if self.ndrange == (1,) else index_constant(0)
 
     def value(self, value: ir.Value) -> ir.Value:
         """What a value of the program is here; asked for at the top, before anything that reads it."""

@@ -9,9 +9,10 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.passes.array_programs.aliases import outputs_of, programs
+from pykern.passes.array_programs.device.copies import copy_to_generic, generic_copy, is_contiguous
 from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.reductions import launch_generic
-from pykern.passes.array_programs.nests.combine import allow_reordering
+from pykern.passes.array_programs.nests.combine import add_fastmath, combines
 from pykern.passes.array_programs.nests.make import _starts
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass
@@ -34,7 +35,7 @@ class MakeKernels(Pass):
             place = Place(module, program)
             for copy in named(program, "memref.copy"):
                 if not all(map(is_contiguous, copy.operands)):
-                    _strided_copy(program, copy)
+                    copy_to_generic(copy)
             _generics(place)
             for store in named(program, "memref.store"):
                 _store(place, store)
@@ -43,7 +44,7 @@ class MakeKernels(Pass):
 def _generics(place: Place) -> None:
     ops = named(place.program, "linalg.generic")
     for op in ops:
-        allow_reordering(op)
+        _fuse_products(op)
     plain = [(identity(op), op) for op in ops if outputs_of(op) and not _moves(space_of(op))]
     starts, fills = _starts([op for _, op in plain])
     erased = {number for number, _ in plain if number in fills}
@@ -60,6 +61,17 @@ def _generics(place: Place) -> None:
         op.erase()
 
 
+def _fuse_products(op: ir.Operation) -> None:
+    """Products that are summed may go into the sum unrounded, as on the CPU. Sums are reordered by kernels, not by
+    a driver's compiler: one of them (Intel's for OpenCL) dies of a sum it may reorder whose terms hold a loop."""
+    for combine in combines(op) or []:
+        if combine.op.name == "arith.addf":
+            add_fastmath(combine.op, "contract")
+            for value in combine.op.operands:
+                if not isinstance(value.owner, ir.Block) and value.owner.operation.name == "arith.mulf":
+                    add_fastmath(value.owner.operation, "contract")
+
+
 def _moves(space: Space) -> bool:
     return any(map(space.moves_output, space.reduced))
 
@@ -71,39 +83,9 @@ def _only_start(place: Place, op: ir.Operation, start: list[ir.Value | None]) ->
         if first is None or 0 in ir.MemRefType(out.type).shape:
             continue
         rank = ir.MemRefType(out.type).rank
-        fill = _generic(op, [first, out], [[], list(range(rank))], rank)
+        fill = generic_copy(op, [first, out], [[], list(range(rank))], rank)
         launch_generic(place, space_of(fill), [None])
         fill.erase()
-
-
-def _strided_copy(program: ir.Operation, copy: ir.Operation) -> None:
-    rank = ir.MemRefType(copy.operands[0].type).rank
-    _generic(copy, list(copy.operands), [list(range(rank))] * 2, rank)
-    copy.erase()
-
-
-def _generic(
-    before: ir.Operation, operands: list[ir.Value], dims: list[list[int]], rank: int
-) -> ir.Operation:
-    """``out[i] = in[i]``, over `rank` dimensions."""
-    maps = [ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(d) for d in each]) for each in dims]
-    kinds = [v.type.element_type if isinstance(v.type, ir.MemRefType) else v.type for v in operands]
-    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
-    with ir.InsertionPoint(before), before.location:
-        made = ir.Operation.create(
-            "linalg.generic",
-            operands=operands,
-            attributes={
-                "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
-                "iterator_types": ir.ArrayAttr.get([parallel] * rank),
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
-            },
-            regions=1,
-        )
-        block = made.regions[0].blocks.append(*kinds)
-        with ir.InsertionPoint(block):
-            ir.Operation.create("linalg.yield", operands=[block.arguments[0]])
-    return made
 
 
 def _store(place: Place, store: ir.Operation) -> None:
@@ -112,15 +94,3 @@ def _store(place: Place, store: ir.Operation) -> None:
         value, target, *indices = [kernel.value(v) for v in store.operands]
         memref.StoreOp(value, target, indices)
     store.erase()
-
-
-def is_contiguous(value: ir.Value) -> bool:
-    """Whether the elements lie side by side, wherever they begin."""
-    kind = ir.MemRefType(value.type)
-    strides, _ = kind.get_strides_and_offset()
-    step = 1
-    for length, stride in zip(reversed(kind.shape), reversed(strides), strict=True):
-        if length != 1 and stride != step:
-            return False
-        step *= length
-    return True

@@ -57,8 +57,10 @@ def launch_generic(place: Place, space: Space, start: Start) -> None:
 
 def _grouped(space: Space, joins: list[Combine] | None, cells: int, terms: int) -> bool:
     """Whether groups share cells."""
-    if joins is None or not all(j.op.name in KINDS for j in joins) or terms < FEW:
+    if joins is None or not all(j.op.name in KINDS for j in joins) or terms < 2:
         return False
+    if terms < FEW:
+        return cells == 1
     return cells < MANY_CELLS or space.reduction[space.order[-1]]
 
 
@@ -93,7 +95,7 @@ def _loops(points: Points, groups: list[int], held: list[ir.Value]) -> list[ir.V
     """Loops over groups, outermost first, with the outputs in registers."""
     if not groups:
         return points.run(list(held))
-    bounds = index_constant(0), index_constant(points.space.lengths[groups[0]]), index_constant(1)
+    bounds = points.kernel.zero(), index_constant(points.space.lengths[groups[0]]), index_constant(1)
     loop = scf.ForOp(*bounds, held)
     with ir.InsertionPoint(loop.body):
         points.counters[groups[0]] = loop.induction_variable
@@ -129,7 +131,7 @@ def _memory_loops(points: Points, groups: list[int]) -> None:
         for n, value in zip(points.outputs, points.run([None] * len(points.outputs)), strict=True):
             points.store(n, value)
         return
-    bounds = index_constant(0), index_constant(points.space.lengths[groups[0]]), index_constant(1)
+    bounds = points.kernel.zero(), index_constant(points.space.lengths[groups[0]]), index_constant(1)
     loop = scf.ForOp(*bounds)
     with ir.InsertionPoint(loop.body):
         points.counters[groups[0]] = loop.induction_variable
