@@ -1,18 +1,88 @@
-"""Facts of the machine that both the compiler and the runtime ask for."""
+"""Facts of the machine that both the compiler and the runtime ask for; and of machines code is made for elsewhere."""
 
 from __future__ import annotations
 
 import functools
+import platform
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """What schedules depend on: vectors, registers, caches (bytes), and instructions for narrow products.
+
+    `isa` is "avx512", "avx2", "neon" or "sse2".
+    """
+
+    isa: str
+    vector_bytes: int
+    registers: int
+    l1: int = 32 << 10
+    l2: int = 512 << 10
+    features: tuple[str, ...] = ()
+
+    def lanes(self, bits: int) -> int:
+        """Elements of a vector."""
+        return self.vector_bytes * 8 // bits
+
+
+ISAS = {"avx512": (64, 32), "avx2": (32, 16), "neon": (16, 32), "sse2": (16, 16)}
+"""Bytes of a vector, and how many registers hold one."""
+_DOTS = {"avx512_bf16": "bf16-dot", "avx512_vnni": "i16-dot"}
+
+
+def cpu(name: str = "") -> Cpu:
+    """The machine this runs on, or one of `ISAS` with caches as most have them.
+
+    A name may add features after a plus: "avx512+bf16-dot". Raises KeyError for others.
+    """
+    if not name:
+        return host_cpu()
+    isa, *features = name.split("+")
+    return Cpu(isa, *ISAS[isa], features=tuple(features))
+
+
+@functools.cache
+def host_cpu() -> Cpu:
+    """This machine, from what Linux tells; elsewhere from the name of the architecture alone."""
+    if platform.machine().lower() in ("arm64", "aarch64"):
+        isa, features = "neon", ()
+    else:
+        flags = _flags()
+        isa = "avx512" if {"avx512f", "avx512vl", "avx512bw"} <= flags else "avx2"
+        if not {"avx2", "fma"} <= flags:
+            isa = "sse2"
+        features = tuple(word for flag, word in _DOTS.items() if flag in flags)
+    first = _cache_size("index0") or 32 << 10
+    second = _cache_size("index2") or 512 << 10
+    return Cpu(isa, *ISAS[isa], first, second, features)
 
 
 @functools.cache
 def cache_bytes() -> int:
     """Size of the last-level cache; 32 MiB where the system does not tell."""
     for level in (3, 2):
-        path = f"/sys/devices/system/cpu/cpu0/cache/index{level}/size"
-        try:
-            with open(path) as file:
-                return int(file.read().strip().removesuffix("K")) * 1024
-        except (OSError, ValueError):
-            continue
+        size = _cache_size(f"index{level}")
+        if size:
+            return size
     return 32 << 20
+
+
+def _cache_size(index: str) -> int | None:
+    try:
+        with open(f"/sys/devices/system/cpu/cpu0/cache/{index}/size") as file:
+            return int(file.read().strip().removesuffix("K")) * 1024
+    except (OSError, ValueError):
+        return None
+
+
+def _flags() -> set[str]:
+    """Flags of the first processor; those of AVX2 where the system does not tell (macOS, Windows)."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("flags"):
+                    return set(line.split(":", 1)[1].split())
+    except OSError:
+        pass
+    return {"avx2", "fma"}

@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --kern-make-nests --canonicalize | FileCheck %s
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests,kern-apply-schedules,kern-emit-register-tiles,canonicalize)" | FileCheck %s
 
 // The cotangent of a product's second factor, a.T @ cotangent: the factors change places, so that rows of the result
 // are columns of `a`, and vectors run along the cotangent's rows.

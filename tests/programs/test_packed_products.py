@@ -8,7 +8,7 @@ import pytest
 import pykern as pk
 from pykern.runtime.cpu_table import get_num_threads, set_num_threads
 
-SIZES = [(64, 64, 64), (65, 300, 77), (130, 513, 66), (67, 256, 64), (96, 257, 128)]
+SIZES = [(128, 128, 128), (97, 300, 101), (130, 513, 98), (101, 256, 128)]
 
 
 @pk.jit

@@ -29,6 +29,8 @@ from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
+from pykern.passes.schedules.recipe import ApplySchedules
+from pykern.passes.schedules.register_tile import EmitRegisterTiles
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.items.items import VectorizeItems
@@ -107,6 +109,8 @@ def llvm_pipeline() -> Pipeline:
             ExpandFp8(),
             LowerLaunches(),  # kernels become loops too
             MakeNests(),
+            ApplySchedules(),  # the transform scripts of contractions
+            EmitRegisterTiles(),  # before loops are looked at: all of them are there then
             SizeNests(),
             UseArena(),  # after the last buffer was made
             LowerReports(),

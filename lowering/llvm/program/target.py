@@ -38,10 +38,13 @@ from pykern.passes.array_programs.states_in_place import StatesInPlace
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
 from pykern.passes.kernels import body
 from pykern.passes.registry import register
+from pykern.passes.schedules.recipe import ApplySchedules
+from pykern.passes.schedules.register_tile import EmitRegisterTiles
 from pykern.source import KernelOptions
 
 register(
-    ForwardCopies, FreshInserts, FuseSiblings, HoldFusion, LowerLaunches, MakeNests, PrepareSignature, RaiseLaunches,
+    ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseSiblings, HoldFusion, LowerLaunches,
+    MakeNests, PrepareSignature, RaiseLaunches,
     ReleaseFusion, ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers,
     UseArena,
 )  # fmt: skip

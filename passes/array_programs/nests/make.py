@@ -10,10 +10,8 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.passes.array_programs.aliases import outputs_of, programs
 from pykern.passes.array_programs.nests.combine import allow_reordering, combines
-from pykern.passes.array_programs.nests.contraction import Contraction, Tiles, contraction_of
 from pykern.passes.array_programs.nests.emit import Loops
 from pykern.passes.array_programs.nests.function import Nest, Place
-from pykern.passes.array_programs.nests.packed import PackedProduct, is_large
 from pykern.passes.array_programs.nests.parts import join_parts, over
 from pykern.passes.array_programs.nests.rows.emit import make_rows
 from pykern.passes.array_programs.nests.rows.find import groups
@@ -21,6 +19,8 @@ from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, identity, index_constant, named
 from pykern.passes.remarks import remark
+from pykern.passes.schedules.product import Product
+from pykern.passes.schedules.schedule_contraction import build, scheduled_product
 
 PARALLEL_WORK = 200_000
 """Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
@@ -45,6 +45,8 @@ class MakeNests(Pass):
 
     name: ClassVar[str] = "kern-make-nests"
     threads: bool = True
+    machine: str = ""
+    """The processor that schedules are for (`pykern.machine.cpu`); empty: this one."""
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
@@ -55,7 +57,7 @@ class MakeNests(Pass):
             place = Place(module, function)
             for group in groups(function):
                 make_rows(place, group, self.threads)
-            maker = Maker(place, self.threads)
+            maker = Maker(place, self.threads, self.machine)
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = _starts([op for _, op in operations])
             for place, op in operations:
@@ -79,6 +81,7 @@ class Maker:
 
     place: Place
     threads: bool
+    machine: str
 
     def generic(self, op: ir.Operation, start: list[ir.Value | None]) -> None:
         allow_reordering(op)
@@ -86,8 +89,8 @@ class Maker:
         split = _split(space)
         if not space.iterations:
             self._nothing(space, start)
-        elif (contraction := contraction_of(space)) is not None:
-            self._tiles(contraction, start[0])
+        elif (product := scheduled_product(space)) is not None:
+            self._product(product, start[0])
         elif split.parts:
             self._in_parts(space, split, start)
         else:
@@ -111,18 +114,9 @@ class Maker:
                     over(shape, [], lambda at: memref.StoreOp(value, place, at))  # noqa: B023
         nest.call(False)
 
-    def _tiles(self, contraction: Contraction, start: ir.Value | None) -> None:
-        space = contraction.space
-        team = self.threads and contraction.row_tiles > 1 and space.work > PARALLEL_WORK
-        if is_large(contraction):
-            PackedProduct(contraction, self.place, start, team).emit()
-            return
-        outside = [*space.op.operands, *([] if start is None else [start])]
-        nest = Nest(self.place, space.op, outside, contraction.row_tiles, has_body=False)
-        with nest.inside() as (lo, hi):
-            operands = [nest.value(v) for v in space.op.operands]
-            Tiles(contraction, operands, None if start is None else nest.value(start)).emit(lo, hi)
-        nest.call(team)
+    def _product(self, product: Product, start: ir.Value | None) -> None:
+        team = self.threads and product.space.work > PARALLEL_WORK
+        build(self.place, product, start, team, self.machine)
 
     def _whole(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
         outside = [*space.op.operands, *(v for v in start if v is not None)]

@@ -1,0 +1,74 @@
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx2},canonicalize,cse)" | FileCheck %s
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx2},kern-apply-schedules,kern-emit-register-tiles,canonicalize,cse)" | FileCheck %s --check-prefix=TILE
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx512},canonicalize,cse)" | FileCheck %s --check-prefix=WIDE
+
+// Two slices of 400 terms: both factors are packed (86 tiles of 6 rows, 64 panels of two vectors), then multiplied.
+// The product starts from zero in the first slice: nobody fills the result before.
+
+// CHECK-LABEL: func.func @product
+// CHECK-DAG: %[[T:.*]] = memref.alloc() : memref<86x400x6xf64>
+// CHECK-DAG: %[[P:.*]] = memref.alloc() : memref<64x400x8xf64>
+// CHECK: scf.for %[[K:.*]] = %c0{{.*}} to %c800{{.*}} step %c400
+// CHECK-NEXT: call @product.nest0.team(%arg0, %[[T]], %[[K]], %c0{{.*}}, %c86{{.*}})
+// CHECK-NEXT: call @product.nest1.team(%arg1, %[[P]], %[[K]], %c0{{.*}}, %c64{{.*}})
+// CHECK-NEXT: call @product.nest2.team(%[[T]], %[[P]], %arg2, %[[K]], %c0{{.*}}, %c86{{.*}})
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+
+// The parameters are data, the recipe a script: blocks of row tiles, panels, tiles. Full tiles and the last two rows
+// are a contraction each.
+
+// CHECK-LABEL: func.func private @product.nest2(
+// CHECK-SAME: kern.schedule = {block = {{[0-9]+}} : i64, depth = 512 : i64, form = "packed", rows = 6 : i64, threads = true, unroll = 2 : i64, vectors = 2 : i64}
+// CHECK: linalg.generic
+// CHECK-SAME: memref<?x400x6xf64, strided<[2400, 6, 1], offset: ?>>, memref<64x400x8xf64>
+// CHECK-SAME: kern.part = 0
+// CHECK-SAME: unroll = 2
+// CHECK: linalg.index 4
+// CHECK: linalg.generic
+// CHECK-SAME: memref<?x400x2xf64
+// CHECK-SAME: kern.part = 1
+// CHECK-LABEL: transform.named_sequence @product.nest2.schedule
+// CHECK: transform.structured.match ops{["linalg.generic"]} attributes {kern.part = 0 : i64}
+// CHECK-NEXT: transform.structured.tile_using_for {{.*}} tile_sizes [{{[0-9]+}}, 0, 0, 0, 0]
+// CHECK-NEXT: transform.structured.tile_using_for {{.*}} tile_sizes [0, 1, 0, 0, 0]
+// CHECK-NEXT: transform.structured.tile_using_for {{.*}} tile_sizes [1, 0, 0, 0, 0]
+// CHECK-NEXT: transform.structured.match ops{["linalg.generic"]} attributes {kern.part = 1 : i64}
+
+// A tile: sums of six rows and two vectors stay in registers; two lines and six elements a term, two terms a turn.
+
+// TILE-NOT: transform
+// TILE-LABEL: func.func private @product.nest2(
+// TILE-COUNT-12: memref.prefetch
+// TILE: %[[SUMS:.*]]:12 = scf.for
+// TILE-COUNT-2: vector.load {{.*}}vector<4xf64>
+// TILE: memref.load
+// TILE-NEXT: vector.broadcast
+// TILE-COUNT-24: vector.fma
+// TILE-NOT: vector.fma
+// TILE: scf.yield
+// TILE: scf.if
+// TILE: vector.load %{{.*}}vector<4xf64>
+// TILE: arith.addf %{{.*}}, %[[SUMS]]#0
+// TILE: vector.store
+
+// WIDE: memref<32x200x16xf64>
+// WIDE: rows = 14 : i64
+func.func @product(%a: memref<512x800xf64>, %b: memref<800x512xf64>, %c: memref<512x512xf64>)
+    attributes {kern.program} {
+  %zero = arith.constant 0.0 : f64
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      outs(%c : memref<512x512xf64>) {
+    ^bb0(%o: f64):
+      linalg.yield %zero : f64
+  }
+  linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<512x800xf64>, memref<800x512xf64>) outs(%c : memref<512x512xf64>) {
+    ^bb0(%x: f64, %y: f64, %o: f64):
+      %p = arith.mulf %x, %y : f64
+      %s = arith.addf %o, %p : f64
+      linalg.yield %s : f64
+  }
+  return
+}

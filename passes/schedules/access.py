@@ -1,0 +1,193 @@
+"""Where an operand of a linalg.generic is read: sums of dimensions, and the window that a part of them touches.
+
+Comes in: indexing maps. Goes out: `Access`, which can be evaluated, cut down to a window of the operand, and
+turned back into a map. Everything here is linear: `d0 + 2 * d3 + 1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Union
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from pykern.passes.kernels import index_constant
+
+Number = Union[int, ir.Value]
+DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+
+@dataclass(frozen=True)
+class Sum:
+    """`constant` and factors times dimensions."""
+
+    factors: tuple[tuple[int, int], ...]
+    """Pairs of dimension and factor."""
+    constant: int = 0
+
+    @property
+    def dimensions(self) -> set[int]:
+        return {d for d, _ in self.factors}
+
+    def factor(self, dimension: int) -> int:
+        return dict(self.factors).get(dimension, 0)
+
+    def is_dimension(self) -> bool:
+        return self.constant == 0 and len(self.factors) == 1 and self.factors[0][1] == 1
+
+    def at(self, values: Mapping[int, Number]) -> Number:
+        """The sum for values of the dimensions; those that are not there are 0."""
+        total: Number = self.constant
+        for dimension, factor in self.factors:
+            total = plus(total, times(values.get(dimension, 0), factor))
+        return total
+
+    def expression(self, places: Mapping[int, int]) -> ir.AffineExpr:
+        """The sum over dimensions that are numbered anew, without its constant."""
+        total: ir.AffineExpr = ir.AffineConstantExpr.get(0)
+        for dimension, factor in self.factors:
+            if dimension in places:
+                total = total + ir.AffineDimExpr.get(places[dimension]) * factor
+        return total
+
+
+@dataclass(frozen=True)
+class Access:
+    """One `Sum` for each index of an operand."""
+
+    sums: tuple[Sum, ...]
+
+    @property
+    def dimensions(self) -> set[int]:
+        return {d for s in self.sums for d in s.dimensions}
+
+    def place(self, values: Mapping[int, Number]) -> list[ir.Value]:
+        """Indices for a load."""
+        return [as_value(s.at(values)) for s in self.sums]
+
+    def map(self, places: Mapping[int, int]) -> ir.AffineMap:
+        """A map over `len(places)` dimensions; dimension `d` is number `places[d]` in it."""
+        return ir.AffineMap.get(len(places), 0, [s.expression(places) for s in self.sums])
+
+    def stride(self, dimension: int, strides: list[int]) -> int:
+        """Elements from one iteration of a dimension to the next."""
+        return sum(s.factor(dimension) * stride for s, stride in zip(self.sums, strides, strict=True))
+
+
+def access_of(affine: ir.AffineMap) -> Access | None:
+    """The map as sums; None where it is not linear."""
+    sums = [_sum(e) for e in affine.results]
+    return None if any(s is None for s in sums) else Access(tuple(s for s in sums if s is not None))
+
+
+def _sum(expression: ir.AffineExpr) -> Sum | None:
+    if isinstance(expression, ir.AffineConstantExpr):
+        return Sum((), expression.value)
+    if isinstance(expression, ir.AffineDimExpr):
+        return Sum(((expression.position, 1),))
+    if isinstance(expression, ir.AffineAddExpr):
+        left, right = _sum(expression.lhs), _sum(expression.rhs)
+        if left is None or right is None:
+            return None
+        factors = dict(left.factors)
+        for dimension, factor in right.factors:
+            factors[dimension] = factors.get(dimension, 0) + factor
+        return Sum(tuple(factors.items()), left.constant + right.constant)
+    if isinstance(expression, ir.AffineMulExpr):
+        left, right = _sum(expression.lhs), _sum(expression.rhs)
+        if left is None or right is None or (left.factors and right.factors):
+            return None
+        if left.factors:
+            left, right = right, left
+        by = left.constant
+        return Sum(tuple((d, f * by) for d, f in right.factors), right.constant * by)
+    return None
+
+
+def window(value: ir.Value, access: Access, ranges: Mapping[int, tuple[Number, Number]]) -> ir.Value:
+    """The part of an operand that is touched where each dimension runs through (offset, length)."""
+    kind = ir.MemRefType(value.type)
+    offsets: list[Number] = []
+    sizes: list[Number] = []
+    for each in access.sums:
+        offsets.append(each.at({d: ranges[d][0] for d in each.dimensions}))
+        sizes.append(_size(each, ranges))
+    if all(isinstance(o, int) and o == 0 for o in offsets) and sizes == list(kind.shape):
+        return value
+    strides, start = kind.get_strides_and_offset()
+    constant = all(isinstance(o, int) for o in offsets) and start != DYNAMIC
+    offset = start + sum(o * s for o, s in zip(offsets, strides, strict=True)) if constant else DYNAMIC
+    shape = [s if isinstance(s, int) else DYNAMIC for s in sizes]
+    layout = ir.StridedLayoutAttr.get(offset, list(strides))
+    result = ir.MemRefType.get(shape, kind.element_type, layout)
+    ones = [1] * len(sizes)
+    return memref.subview(value, offsets, sizes, ones, result_type=result)
+
+
+def _size(each: Sum, ranges: Mapping[int, tuple[Number, Number]]) -> Number:
+    if each.is_dimension():
+        return ranges[each.factors[0][0]][1]
+    total = 1
+    for dimension, factor in each.factors:
+        length = ranges[dimension][1]
+        if not isinstance(length, int):  # `factor * length` of elements: rows of tiles
+            rest = sum(f * (_known(ranges[d][1]) - 1) for d, f in each.factors if d != dimension)
+            return plus(times(length, factor), rest + 1 - factor)
+        total += factor * (length - 1)
+    return total
+
+
+def _known(length: Number) -> int:
+    assert isinstance(length, int), "one length of a sum may be dynamic"
+    return length
+
+
+# -- arithmetic that folds ------------------------------------------------------------------------
+
+
+def as_value(number: Number) -> ir.Value:
+    return index_constant(number) if isinstance(number, int) else number
+
+
+def plus(a: Number, b: Number) -> Number:
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    if isinstance(a, int) and a == 0:
+        return b
+    if isinstance(b, int) and b == 0:
+        return a
+    return arith.AddIOp(as_value(a), as_value(b)).result
+
+
+def minus(a: Number, b: Number) -> Number:
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b
+    if isinstance(b, int) and b == 0:
+        return a
+    return arith.SubIOp(as_value(a), as_value(b)).result
+
+
+def times(a: Number, b: Number) -> Number:
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    if (isinstance(a, int) and a == 0) or (isinstance(b, int) and b == 0):
+        return 0
+    if isinstance(a, int) and a == 1:
+        return b
+    if isinstance(b, int) and b == 1:
+        return a
+    return arith.MulIOp(as_value(a), as_value(b)).result
+
+
+def least(a: Number, b: Number) -> Number:
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    return arith.MinSIOp(as_value(a), as_value(b)).result
+
+
+def most(a: Number, b: Number) -> Number:
+    if isinstance(a, int) and isinstance(b, int):
+        return max(a, b)
+    return arith.MaxSIOp(as_value(a), as_value(b)).result

@@ -1,0 +1,97 @@
+"""The cost model: parameters of a schedule from the sizes, the caches and the vector registers.
+
+Comes in: `Problem`, the sizes and the way operands lie, and `Cpu`. Goes out: a `Schedule`. Read next: `schedule`.
+Costs are cycles of one term of a register tile: two fused multiply-adds or two loads a cycle, each sum at most
+once in the four cycles that a multiply-add takes. What does not fill a tile costs as if it did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykern.machine import Cpu
+from pykern.passes.schedules.schedule import Schedule
+
+LATENCY = 4
+"""Cycles from a multiply-add to the next one on the same sum."""
+SPARE = 2
+"""Registers beside sums and one line of the right factor: elements of the left one; with one alone LLVM spills."""
+MANY = 96
+"""Rows, columns and terms from which packing both factors costs little beside multiplying."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A contraction in numbers: products of the lengths of its rows, columns, terms and batches."""
+
+    m: int
+    n: int
+    k: int
+    batch: int
+    bits: int
+    """Of a sum."""
+    factor_bits: int
+    """Of an element of a factor, as it lies in memory."""
+    is_float: bool
+    row: int
+    """Length of the one dimension that tiles have rows of; 1: none."""
+    lane: int
+    """Length of the dimension that lies along vectors."""
+    unit_right: bool
+    """Whether the right factor lies side by side along the lanes."""
+    unit_terms: bool
+    """Whether both factors lie side by side along the terms."""
+    packable: bool
+    """Whether both factors have a dimension of their own: rows and lanes."""
+
+
+def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
+    """The schedule of a contraction."""
+    if packs(problem):
+        # a panel of two lines leaves room for its terms in the first cache; short vectors take three
+        rows, vectors = register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)
+        depth = cpu.l1 // (vectors * cpu.vector_bytes)
+        tile_bytes = rows * depth * problem.bits // 8
+        block = max(1, cpu.l2 * 2 // 5 // tile_bytes)
+        return Schedule("packed", rows, vectors, depth, block)
+    return Schedule("direct", *register_tile(problem, cpu, 6))
+
+
+def packs(problem: Problem) -> bool:
+    """Whether copying both factors pays: each element is read often enough, or cannot be read as it is."""
+    if not problem.packable:
+        return False
+    if not problem.unit_right:
+        return True
+    return min(problem.m, problem.n, problem.k) >= MANY
+
+
+def register_tile(problem: Problem, cpu: Cpu, most: int) -> tuple[int, int]:
+    """Rows and vectors, `most` of them, of the tile with the least cost over the whole result."""
+    lanes = cpu.lanes(problem.bits)
+    best, least = (1, 1), float("inf")
+    for vectors in range(1, most + 1):
+        for rows in range(1, cpu.registers):
+            if rows * vectors + vectors + SPARE > cpu.registers or rows > max(problem.row, 1):
+                continue
+            if vectors > -(-problem.lane // lanes):
+                continue
+            cost = _total(problem.row, problem.lane, rows, vectors, lanes)
+            if cost < least:
+                best, least = (rows, vectors), cost
+    return best
+
+
+def _total(m: int, n: int, rows: int, vectors: int, lanes: int) -> float:
+    total = 0.0
+    columns = -(-n // lanes)
+    for r, many in ((rows, m // rows), (m % rows, 1)):
+        for v, often in ((vectors, columns // vectors), (columns % vectors, 1)):
+            if r and v:
+                total += many * often * cycles(r, v)
+    return total
+
+
+def cycles(rows: int, vectors: int) -> float:
+    """One term of a tile."""
+    return max(rows * vectors / 2, (rows + vectors) / 2, LATENCY) + 0.1 * (rows + vectors)

@@ -1,0 +1,49 @@
+"""Loops and branches, written as the code inside of them."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import scf
+
+from pykern.passes.kernels import index_constant
+
+_ALONE = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
+
+
+def leave_alone(loop: ir.Operation) -> None:
+    """Tell LLVM that a loop is what it is to be: neither unrolled nor vectorised."""
+    loop.attributes["llvm.loop_annotation"] = ir.Attribute.parse(_ALONE)
+
+
+class Counted:
+    """`with Counted(lower, upper, step) as i`: an scf.for whose body is what is emitted inside."""
+
+    def __init__(self, lower: ir.Value, upper: ir.Value, step: int, alone: bool = False) -> None:
+        self.loop = scf.ForOp(lower, upper, index_constant(step))
+        if alone:
+            leave_alone(self.loop.operation)
+        self.point = ir.InsertionPoint(self.loop.body)
+
+    def __enter__(self) -> ir.Value:
+        self.point.__enter__()
+        return self.loop.induction_variable
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            scf.YieldOp([])
+        self.point.__exit__(*error)
+
+
+class When:
+    """`with When(condition)`: an scf.if around what is emitted inside."""
+
+    def __init__(self, condition: ir.Value) -> None:
+        self.point = ir.InsertionPoint(scf.IfOp(condition).then_block)
+
+    def __enter__(self) -> None:
+        self.point.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            scf.YieldOp([])
+        self.point.__exit__(*error)

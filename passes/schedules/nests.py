@@ -1,0 +1,99 @@
+"""A contraction as functions of loops: what a program calls where its op stood.
+
+Comes in: a `Product`, its `Schedule`, what the sums start from. Goes out: a function that holds contractions, one for
+the full tiles and one each for those that the last row or column cuts off, and the transform script that tiles
+them. Read next: `direct` and `packed`, the two forms; `recipe`, `register_tile`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from pykern.machine import Cpu
+from pykern.passes.array_programs.nests.function import Nest, Place
+from pykern.passes.schedules.access import Number
+from pykern.passes.schedules.cost_model import Problem
+from pykern.passes.schedules.product import Product, width
+from pykern.passes.schedules.recipe import script
+from pykern.passes.schedules.schedule import ATTRIBUTE, Schedule
+
+Range = tuple[Number, Number]
+"""Where a dimension starts, and how long it is."""
+PIECES = 8
+"""Pieces from which a loop is worth sharing; else the one with the most is shared."""
+
+
+@dataclass
+class Job:
+    """One contraction to be built: what both forms need."""
+
+    place: Place
+    product: Product
+    schedule: Schedule
+    cpu: Cpu
+    start: ir.Value | None
+    """What sums start from where memory is not to be read."""
+    team: bool
+    parts: list[list[list[int]]] = field(default_factory=list)
+    """Tilings of each contraction that was made."""
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a vector of sums."""
+        return self.cpu.lanes(self.product.bits)
+
+    @property
+    def columns(self) -> int:
+        """Of a register tile."""
+        return self.schedule.vectors * self.lanes
+
+    def marks(self, row: int, lane: int, whole: bool) -> dict[str, int]:
+        """What `register_tile` needs to know; tiles that are cut off are few, and not unrolled."""
+        return {
+            "row": row,
+            "lane": lane,
+            "unroll": self.schedule.unroll if whole else 1,
+            "width": self.lanes,
+            "prefetch": int(self.schedule.form == "packed"),
+        }
+
+    def finish(self, nest: Nest) -> None:
+        """The function's schedule, as data and as the script that applies it."""
+        nest.function.attributes[ATTRIBUTE] = self.schedule.attribute()
+        with self.product.op.location:
+            script(self.place.module, nest.symbol, self.parts)
+
+
+def row_of(product: Product) -> int | None:
+    """The dimension that tiles have rows of: the left factor's own; where it has none, one of the right's."""
+    own = product.m or tuple(d for d in product.n if d != product.lane)
+    return max(own, key=lambda d: (product.lengths[d] > 4, d)) if own else None
+
+
+def problem_of(product: Product) -> Problem:
+    """What the cost model asks for."""
+    row = row_of(product)
+    right = product.strides(1)
+    left, last = product.strides(0), product.k[-1] if product.k else None
+    return Problem(
+        m=product.size(product.m),
+        n=product.size(product.n),
+        k=product.size(product.k),
+        batch=product.size(product.batch),
+        bits=product.bits,
+        factor_bits=max(width(ir.MemRefType(product.operand(n).type).element_type) for n in (0, 1)),
+        is_float=isinstance(product.element, ir.FloatType),
+        row=1 if row is None else product.lengths[row],
+        lane=product.lengths[product.lane],
+        unit_right=right[product.lane] == 1 and left[product.lane] in (0, 1),
+        unit_terms=last is not None and left[last] == 1 and right[last] == 1,
+        packable=bool(product.m) and product.lane in product.n and bool(product.k),
+    )
+
+
+def cut(length: int, size: int) -> list[Range]:
+    """Full tiles, and what is left."""
+    whole = length - length % size
+    return [r for r in ((0, whole), (whole, length - whole)) if r[1]]

@@ -1,0 +1,194 @@
+"""The packed form: both factors are copied into the order in which the tiles read them.
+
+Comes in: a `Job`. Goes out: a loop over batches and slices of terms around three calls: one copies a slice of the
+left factor into tiles of rows, one a slice of the right factor into panels of columns, one multiplies.
+The packed contraction has dimensions of its own: outer ones of the left factor, `i` tiles of rows, outer ones of the
+right, `j` panels, then `r` rows, `c` columns and `k` terms within a tile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from pykern.passes.array_programs.nests.function import Nest
+from pykern.passes.kernels import index_constant
+from pykern.passes.schedules.access import Access, Number, Sum, least, minus, most, times, window
+from pykern.passes.schedules.contraction import Contraction
+from pykern.passes.schedules.loops import Counted
+from pykern.passes.schedules.nests import PIECES, Job, Range, row_of
+from pykern.passes.schedules.packing import Packing, Slice
+
+Tiles = tuple[Range, Range]
+"""Tiles along a dimension, and rows (columns) of each."""
+
+
+@dataclass
+class Packed:
+    """Builds the loop, its functions and their calls."""
+
+    job: Job
+
+    def build(self) -> None:
+        p, s = self.job.product, self.job.schedule
+        row = row_of(p)
+        assert row is not None
+        self.row = row
+        self.outer = (
+            tuple(d for d in p.m if d != row),
+            tuple(d for d in p.n if d != p.lane),
+        )
+        self.i = len(self.outer[0])
+        self.j = self.i + 1 + len(self.outer[1])
+        self.r, self.c, self.k = self.j + 1, self.j + 2, self.j + 3
+        self.slices = self._slices()
+        self.counts = (-(-p.lengths[row] // s.rows), -(-p.lengths[p.lane] // self.job.columns))
+        left, right = self._loops()
+        for number, (along, wide, into) in enumerate(
+            ((row, s.rows, left), (p.lane, self.job.columns, right))
+        ):
+            Packing(self.job, number, along, wide, self.slices, into).call(self.start, self.at)
+        self._multiply(left, right)
+
+    def _slices(self) -> Slice:
+        """Slices alike, of about the schedule's depth."""
+        p, depth = self.job.product, self.job.schedule.depth
+        length = p.lengths[p.k[0]]
+        step = max(1, min(length, depth // p.size(p.k[1:]))) if depth else length
+        return Slice(p, -(-length // -(-length // step)))
+
+    def _loops(self) -> tuple[ir.Value, ir.Value]:
+        """Memory for both copies, and loops over batches and slices, into which the op moves."""
+        p = self.job.product
+        op = p.op
+        self.at: dict[int, ir.Value] = {}
+        self.start: Number = 0
+        with op.location:
+            with ir.InsertionPoint(op):
+                left, right = (
+                    self._alloc([*(p.lengths[d] for d in outer), count, self.slices.terms, wide])
+                    for outer, count, wide in zip(
+                        self.outer, self.counts, (self.job.schedule.rows, self.job.columns), strict=True
+                    )
+                )
+            loops = [(d, 1) for d in p.batch]
+            if self.slices.count > 1:
+                loops.append((p.k[0], self.slices.step))
+            for d, step in loops:
+                with (
+                    ir.InsertionPoint(op),
+                    Counted(index_constant(0), index_constant(p.lengths[d]), step) as number,
+                ):
+                    inside = arith.ConstantOp(ir.IndexType.get(), 0)
+                op.move_after(inside.operation)
+                if d in p.batch:
+                    self.at[d] = number
+                else:
+                    self.start = number
+        return left, right
+
+    def _alloc(self, shape: list[int]) -> ir.Value:
+        kind = ir.MemRefType.get(shape, self.job.product.element)
+        return memref.AllocOp(kind, [], []).result
+
+    def _multiply(self, left: ir.Value, right: ir.Value) -> None:
+        job, p = self.job, self.job.product
+        out = p.op.operands[2]
+        passed = [left, right, out, *self.at.values()]
+        passed += [] if job.start is None else [job.start]
+        passed += [] if isinstance(self.start, int) else [self.start]
+        extents = [p.lengths[o[0]] if o else n for o, n in zip(self.outer, self.counts, strict=True)]
+        self.shared = 0 if extents[0] >= PIECES or extents[0] >= extents[1] else 1
+        nest = Nest(job.place, p.op, passed, extents[self.shared], has_body=False)
+        with nest.inside() as (lo, hi):
+            self.lo, self.hi = lo, hi
+            self.values = (nest.value(left), nest.value(right), p.view(2, nest.value(out)))
+            self.begin = None if job.start is None else nest.value(job.start)
+            self.first = None
+            if job.start is not None and not isinstance(self.start, int):
+                start = nest.value(self.start)
+                self.first = arith.CmpIOp(arith.CmpIPredicate.eq, start, index_constant(0)).result
+            batch: dict[int, Range] = {d: (nest.value(v), 1) for d, v in self.at.items()}
+            for rows in self._tiles(0, self.row, job.schedule.rows):
+                for columns in self._tiles(1, p.lane, job.columns):
+                    self._part(rows, columns, batch)
+        job.finish(nest)
+        nest.call(job.team and extents[self.shared] > 1)
+
+    def _tiles(self, side: int, dimension: int, size: int) -> list[Tiles]:
+        """The full tiles, then the one that is cut off; of those that are shared, the thread's own."""
+        whole, rest = divmod(self.job.product.lengths[dimension], size)
+        shared = self.shared == side and not self.outer[side]
+        begin: Number = least(self.lo, whole) if shared else 0
+        many: Number = minus(least(self.hi, whole), begin) if shared else whole
+        last: Number = minus(most(self.hi, whole), most(self.lo, whole)) if shared else 1
+        return [t for t in (((begin, many), (0, size)), ((whole, last), (0, rest))) if _is_some(t)]
+
+    def _part(self, rows: Tiles, columns: Tiles, batch: dict[int, Range]) -> None:
+        job, p = self.job, self.job.product
+        ranges: dict[int, Range] = dict(batch)
+        packed: dict[int, Range] = {self.k: (0, self.slices.terms)}
+        for side, base in ((0, 0), (1, self.i + 1)):
+            for n, d in enumerate(self.outer[side]):
+                part: Range = (0, p.lengths[d])
+                if self.shared == side and n == 0:
+                    part = (self.lo, minus(self.hi, self.lo))
+                packed[base + n] = ranges[d] = part
+        packed[self.i], packed[self.r] = rows
+        packed[self.j], packed[self.c] = columns
+        ranges[self.row] = _elements(rows, job.schedule.rows)
+        ranges[p.lane] = _elements(columns, job.columns)
+        accesses = self._accesses()
+        views = [window(v, a, packed) for v, a in zip(self.values, accesses[:2], strict=False)]
+        identity = {d: d for d in range(self.k + 1)}
+        Contraction(
+            operands=[*views, window(self.values[2], p.accesses[2], ranges)],
+            maps=[a.map(identity) for a in accesses],
+            dimensions=self.k + 1,
+            terms=(self.k,),
+            marks=job.marks(self.r, self.c, rows[1][1] == job.schedule.rows and columns[1][1] == job.columns),
+            start=self.begin,
+            first=self.first,
+            part=len(job.parts),
+        ).emit()
+        job.parts.append(self._tilings(rows))
+
+    def _accesses(self) -> tuple[Access, Access, Access]:
+        """Of left, right and out over the packed dimensions."""
+        p = self.job.product
+        single = [Sum(((d, 1),)) for d in range(self.k + 1)]
+        lead = (single[: self.i], single[self.i + 1 : self.j])
+        places = dict(zip(self.outer[0], lead[0], strict=True)) | dict(
+            zip(self.outer[1], lead[1], strict=True)
+        )
+        places[self.row] = Sum(((self.i, self.job.schedule.rows), (self.r, 1)))
+        places[p.lane] = Sum(((self.j, self.job.columns), (self.c, 1)))
+        return (
+            Access((*lead[0], single[self.i], single[self.k], single[self.r])),
+            Access((*lead[1], single[self.j], single[self.k], single[self.c])),
+            Access(tuple(places.get(s.factors[0][0], Sum(())) for s in p.accesses[2].sums)),
+        )
+
+    def _tilings(self, rows: Tiles) -> list[list[int]]:
+        """Blocks of row tiles, then panels, then tiles: a panel and the tile stay in the first cache."""
+        block, panel, tile = ([0] * (self.k + 1) for _ in range(3))
+        for n in range(self.i):
+            block[n] = 1
+        if rows[0][1] != 1:
+            block[self.i] = self.job.schedule.block
+        for n in range(self.i + 1, self.j + 1):
+            panel[n] = 1
+        tile[self.i] = 1
+        return [block, panel, tile]
+
+
+def _is_some(tiles: Tiles) -> bool:
+    return tiles[0][1] != 0 and tiles[1][1] != 0
+
+
+def _elements(tiles: Tiles, size: int) -> Range:
+    """Rows (columns) that tiles cover."""
+    (begin, many), (_, count) = tiles
+    return (times(begin, size), times(many, count))

@@ -1,0 +1,158 @@
+"""Copies of factors in the order in which the tiles read them.
+
+Comes in: a factor, the dimension that tiles run along, a slice of the terms. Goes out: a function that fills
+`[outer dimensions.., tiles, terms, width]`: what a tile reads is one piece of memory, whatever the strides were (rows a
+power of two apart would share lines of the first cache). Beyond the last row, column or term there are zeros.
+Elements are converted on the way: a tile of bf16 multiplies f32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf, vector
+
+from pykern.passes.array_programs.nests.function import Nest
+from pykern.passes.kernels import index_constant
+from pykern.passes.schedules.access import Number, as_value, least, minus, plus, times
+from pykern.passes.schedules.loops import Counted
+from pykern.passes.schedules.nests import Job
+from pykern.passes.schedules.product import Product
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The terms of one slice: all of the dimensions `k`, `step` iterations of the first from `start` on."""
+
+    product: Product
+    step: int
+
+    @property
+    def terms(self) -> int:
+        return self.step * self.product.size(self.product.k[1:])
+
+    @property
+    def count(self) -> int:
+        return -(-self.product.lengths[self.product.k[0]] // self.step)
+
+
+@dataclass
+class Packing:
+    """Packs one factor (0: left, 1: right)."""
+
+    job: Job
+    number: int
+    along: int
+    """The dimension that tiles run along."""
+    width: int
+    slices: Slice
+    target: ir.Value
+
+    @property
+    def product(self) -> Product:
+        return self.job.product
+
+    @property
+    def outer(self) -> tuple[int, ...]:
+        own = self.product.m if self.number == 0 else self.product.n
+        return tuple(d for d in own if d != self.along)
+
+    def call(self, start: Number, batch: dict[int, ir.Value]) -> None:
+        """A function that fills `target`, and its call where the op stands."""
+        p = self.product
+        operand = p.operand(self.number)
+        passed = [operand, self.target, *batch.values(), *([] if isinstance(start, int) else [start])]
+        tiles = -(-p.lengths[self.along] // self.width)
+        shared = p.lengths[self.outer[0]] if self.outer else tiles
+        nest = Nest(self.job.place, p.op, passed, shared, has_body=False)
+        with nest.inside() as (lo, hi):
+            self.source = p.view(self.number, nest.value(operand))
+            self.into = nest.value(self.target)
+            at: dict[int, Number] = {d: nest.value(v) for d, v in batch.items()}
+            self.start = start if isinstance(start, int) else nest.value(start)
+            self._outer(list(self.outer), at, [], (lo, hi), tiles)
+        nest.call(self.job.team and shared > 1)
+
+    def _outer(
+        self, left: list[int], at: dict[int, Number], place: list[ir.Value], bounds: tuple, tiles: int
+    ) -> None:
+        if left:
+            lo, hi = bounds or (index_constant(0), index_constant(self.product.lengths[left[0]]))
+            with Counted(lo, hi, 1) as i:
+                self._outer(left[1:], {**at, left[0]: i}, [*place, i], (), tiles)
+            return
+        lo, hi = bounds or (index_constant(0), index_constant(tiles))
+        with Counted(lo, hi, 1) as tile:
+            begin = times(tile, self.width)
+            length = self.product.lengths[self.along]
+            if length % self.width == 0:
+                self._tile(at, [*place, tile], begin, self.width)
+                return
+            whole = arith.CmpIOp(arith.CmpIPredicate.slt, tile, index_constant(length // self.width)).result
+            branch = scf.IfOp(whole, has_else=True)
+            for block, count in (
+                (branch.then_block, self.width),
+                (branch.else_block, length % self.width),
+            ):
+                with ir.InsertionPoint(block):
+                    self._tile(at, [*place, tile], begin, count)
+                    scf.YieldOp([])
+
+    def _tile(self, at: dict[int, Number], place: list[ir.Value], begin: Number, count: int) -> None:
+        """One tile: loops over the terms."""
+        p = self.product
+        first = p.k[0]
+        bound = least(minus(p.lengths[first], self.start), self.slices.step)
+        inner = p.size(p.k[1:])
+        with Counted(index_constant(0), as_value(bound), 1, alone=True) as t:
+            self._terms(
+                list(p.k[1:]), {**at, first: plus(t, self.start)}, times(t, inner), place, begin, count
+            )
+        if not isinstance(bound, int) and p.lengths[first] % self.slices.step:  # the last slice is shorter
+            with Counted(
+                as_value(times(bound, inner)), index_constant(self.slices.terms), 1, alone=True
+            ) as t:
+                self._line(None, place, t, begin, count)
+
+    def _terms(
+        self,
+        left: list[int],
+        at: dict[int, Number],
+        number: Number,
+        place: list[ir.Value],
+        begin: Number,
+        count: int,
+    ) -> None:
+        if not left:
+            self._line(at, place, as_value(number), begin, count)
+            return
+        inner = self.product.size(tuple(left[1:]))
+        with Counted(index_constant(0), index_constant(self.product.lengths[left[0]]), 1, alone=True) as t:
+            more = plus(number, times(t, inner))
+            self._terms(left[1:], {**at, left[0]: t}, more, place, begin, count)
+
+    def _line(
+        self, at: dict[int, Number] | None, place: list[ir.Value], term: ir.Value, begin: Number, count: int
+    ) -> None:
+        """The elements of one term: `count` of them, then zeros; all zeros where there is no term."""
+        p, access = self.product, self.product.accesses[self.number]
+        zero = self._zero()
+        unit = p.strides(self.number)[self.along] == 1
+        if at is not None and unit and count == self.width:
+            kind = ir.VectorType.get([count], ir.MemRefType(self.source.type).element_type)
+            value = vector.LoadOp(kind, self.source, access.place({**at, self.along: begin})).result
+            vector.StoreOp(p.converted(self.number, value), self.into, [*place, term, index_constant(0)])
+            return
+        for r in range(self.width):
+            if at is None or r >= count:
+                value = zero
+            else:
+                value = memref.LoadOp(self.source, access.place({**at, self.along: plus(begin, r)})).result
+                value = p.converted(self.number, value)
+            memref.StoreOp(value, self.into, [*place, term, index_constant(r)])
+
+    def _zero(self) -> ir.Value:
+        kind = self.product.element
+        zero = ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
+        return arith.ConstantOp(kind, zero).result

@@ -1,0 +1,221 @@
+"""What a contraction is: two factors, their products summed over the dimensions that the result lacks.
+
+Comes in: a linalg.generic on buffers (as a `Space`). Goes out: `Product`, which names the part of each dimension:
+matrices in all transpositions and batches, matrix times vector, tensor contractions, convolutions.
+
+    out[.., m.., n..] += convert(left[.., m.., k..]) * convert(right[.., k.., n..])
+
+Indices may be sums of dimensions (`x[i + p]` of a convolution). `lane` is the last index of the result: what lies
+side by side in vectors. The factor that has it is the right one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import memref
+
+from pykern.passes.array_programs.nests.space import Space
+from pykern.passes.kernels import body
+from pykern.passes.schedules.access import Access, Sum, access_of
+
+CONVERSIONS = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp"}
+"""What may happen to an element of a factor before it is multiplied."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """A contraction. Dimensions are numbers of the op's, or of the groups of those that run as one.
+
+    `accesses` are those of left, right and out.
+    """
+
+    space: Space
+    lengths: tuple[int, ...]
+    accesses: tuple[Access, Access, Access]
+    batch: tuple[int, ...]
+    m: tuple[int, ...]
+    n: tuple[int, ...]
+    k: tuple[int, ...]
+    lane: int
+    left: int
+    """The operand that is the left factor; the right one is at `1 - left`."""
+
+    @property
+    def op(self) -> ir.Operation:
+        return self.space.op
+
+    @property
+    def element(self) -> ir.Type:
+        """The type sums have."""
+        return ir.MemRefType(self.op.operands[2].type).element_type
+
+    @property
+    def bits(self) -> int:
+        return width(self.element)
+
+    def size(self, dimensions: tuple[int, ...]) -> int:
+        return math.prod(self.lengths[d] for d in dimensions)
+
+    @property
+    def parallel(self) -> tuple[int, ...]:
+        return tuple(d for d in range(len(self.lengths)) if d not in self.k)
+
+    def strides(self, number: int) -> list[int]:
+        """Strides of left (0), right (1), out (2) along every dimension; in elements."""
+        operand = self.operand(number)
+        strides = collapsed_strides(operand, self.parts(number))
+        return [self.accesses[number].stride(d, strides) for d in range(len(self.lengths))]
+
+    def parts(self, number: int) -> list[list[int]]:
+        """Which indices of left, right or out are one in `accesses`."""
+        return _parts(self.space, self.numbers[number])
+
+    def operand(self, number: int) -> ir.Value:
+        """Left (0), right (1) or out (2)."""
+        return self.op.operands[self.numbers[number]]
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """The op's operands that are left, right and out."""
+        return (self.left, 1 - self.left, 2)
+
+    def view(self, number: int, value: ir.Value) -> ir.Value:
+        """`value`, which is left, right or out in a function, as `accesses` index it."""
+        return collapse(value, self.parts(number))
+
+    def converted(self, number: int, value: ir.Value) -> ir.Value:
+        """An element of left or right, or a vector of them, as it is multiplied."""
+        return convert(self.op, self.numbers[number], value)
+
+
+def width(kind: ir.Type) -> int:
+    """Bits of a number."""
+    return ir.FloatType(kind).width if isinstance(kind, ir.FloatType) else ir.IntegerType(kind).width
+
+
+def product_of(space: Space) -> Product | None:
+    """The op as a contraction; None where it is none."""
+    op = space.op
+    if len(op.operands) != 3 or space.inputs != 2 or not multiplies(op):
+        return None
+    if not all(isinstance(v.type, ir.MemRefType) for v in op.operands):
+        return None
+    accesses = [_grouped(space, n) for n in range(3)]
+    if any(a is None for a in accesses):
+        return None
+    a, b, out = (x for x in accesses if x is not None)
+    if not all(s.is_dimension() for s in out.sums) or not out.sums:
+        return None
+    dims = range(len(space.groups))
+    ina, inb, ino = a.dimensions, b.dimensions, out.dimensions
+    if len(ino) != len(out.sums) or any(d not in ino and not (d in ina and d in inb) for d in dims):
+        return None
+    if any(space.reduction[d] == (d in ino) for d in dims):
+        return None
+    lane = out.sums[-1].factors[0][0]
+    out_strides = collapsed_strides(op.operands[2], _parts(space, 2))
+    if out_strides[-1] != 1:
+        return None
+    left = 1 if lane in ina and lane not in inb else 0
+    if lane in ina and lane in inb:  # a batch along which all three lie
+        left = 0
+    first, second = (a, b) if left == 0 else (b, a)
+    inl, inr = first.dimensions, second.dimensions
+    return Product(
+        space,
+        tuple(space.lengths),
+        (first, second, out),
+        tuple(d for d in dims if d in inl and d in inr and d in ino),
+        tuple(d for d in dims if d in inl and d not in inr and d in ino),
+        tuple(d for d in dims if d in inr and d not in inl and d in ino),
+        tuple(d for d in dims if d not in ino),
+        lane,
+        left,
+    )
+
+
+def multiplies(op: ir.Operation) -> bool:
+    """Whether the body is `out + convert(a) * convert(b)`."""
+    block = body(op)
+    if len(block.arguments) != 3:
+        return False
+    *ops, end = [o.operation for o in block.operations]
+    if len(ops) < 2 or end.name != "linalg.yield":
+        return False
+    *conversions, product, total = ops
+    if product.name not in ("arith.mulf", "arith.muli") or total.name != product.name.replace("mul", "add"):
+        return False
+    if any(o.name not in CONVERSIONS for o in conversions):
+        return False
+    a, b, out = block.arguments
+    sources = [_source(v) for v in product.operands]
+    pairs = sources in ([a, b], [b, a])
+    sums = set(total.operands) == {out, product.results[0]}
+    return pairs and sums and end.operands[0] == total.results[0] and a != b
+
+
+def convert(op: ir.Operation, operand: int, value: ir.Value) -> ir.Value:
+    """What the body of a product makes of an element of an operand, or of a vector of them."""
+    use = _use(body(op).arguments[operand])
+    while use.name in CONVERSIONS:
+        kind = use.results[0].type
+        if isinstance(value.type, ir.VectorType):
+            kind = ir.VectorType.get(list(ir.VectorType(value.type).shape), kind)
+        value = ir.Operation.create(use.name, [kind], [value]).results[0]
+        use = _use(use.results[0])
+    return value
+
+
+def _use(value: ir.Value) -> ir.Operation:
+    return next(iter(value.uses)).owner.operation
+
+
+def _source(value: ir.Value) -> ir.Value:
+    """The block argument that a value is a conversion of."""
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in CONVERSIONS:
+        value = value.owner.operation.operands[0]
+    return value
+
+
+# -- dimensions that run as one --------------------------------------------------------------------
+
+
+def _grouped(space: Space, operand: int) -> Access | None:
+    """The operand's access over groups of dimensions."""
+    access = access_of(space.maps[operand])
+    if access is None:
+        return None
+    number = {group[0]: n for n, group in enumerate(space.groups)}
+    inner = {d for group in space.groups for d in group[1:]}
+    kept = [s for s in access.sums if not (s.is_dimension() and s.factors[0][0] in inner)]
+    if any(d not in number for s in kept for d in s.dimensions):
+        return None
+    return Access(tuple(Sum(tuple((number[d], f) for d, f in s.factors), s.constant) for s in kept))
+
+
+def _parts(space: Space, operand: int) -> list[list[int]]:
+    inner = {d for group in space.groups for d in group[1:]}
+    parts: list[list[int]] = []
+    for n, expression in enumerate(space.maps[operand].results):
+        if isinstance(expression, ir.AffineDimExpr) and expression.position in inner:
+            parts[-1].append(n)
+        else:
+            parts.append([n])
+    return parts
+
+
+def collapsed_strides(value: ir.Value, parts: list[list[int]]) -> list[int]:
+    strides, _ = ir.MemRefType(value.type).get_strides_and_offset()
+    return [strides[part[-1]] for part in parts]
+
+
+def collapse(value: ir.Value, parts: list[list[int]]) -> ir.Value:
+    """The operand with the indices of each part as one; only dense operands have such parts."""
+    kind = ir.MemRefType(value.type)
+    if len(parts) == kind.rank:
+        return value
+    shape = [math.prod(kind.shape[d] for d in part) for part in parts]
+    return memref.CollapseShapeOp(ir.MemRefType.get(shape, kind.element_type), value, parts).result

@@ -1,0 +1,243 @@
+"""The smallest tile of a contraction: its sums stay in vector registers while the terms go by.
+
+Comes in: a linalg.generic marked `kern.tile`, of known lengths, as the transform script left it. Goes out:
+vector loads, broadcasts, fused multiply-adds; loops over terms, unrolled as the schedule says.
+
+The mark names dimensions and operands of the op:
+
+    kern.tile = {row = 2, lane = 3, unroll = 4, width = 8, first = 3, start = 2}
+
+`row` and `lane` are dimensions (-1: none), `width` the elements of a vector. Where operand `first` (i1; -1: always)
+is true the sums start from operand `start` (a scalar; -1: never) rather than from memory; the body says the same.
+A second output is computed from the finished sum (see `epilogue`), and stored where operand `last` is true.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf, vector
+
+from pykern.passes.array_programs.aliases import outputs_of
+from pykern.passes.array_programs.nests.space import lengths_of
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, index_constant
+from pykern.passes.schedules.access import Access, Number, access_of, plus
+from pykern.passes.schedules.epilogue import Epilogue
+from pykern.passes.schedules.loops import leave_alone
+from pykern.passes.schedules.product import convert
+
+MARK = "kern.tile"
+
+
+@dataclass(frozen=True)
+class EmitRegisterTiles(Pass):
+    """Turn register tiles into vectors.
+
+    In:  linalg.generic on buffers, marked `kern.tile`.
+    Out: vector and arith ops in loops over terms.
+    """
+
+    name: ClassVar[str] = "kern-emit-register-tiles"
+
+    def run(self, module: ir.Module) -> None:
+        for op in find(module.operation, lambda op: op.name == "linalg.generic" and MARK in op.attributes):
+            with ir.InsertionPoint(op), op.location:
+                Tile(op).emit()
+            op.erase()
+
+
+def mark(**numbers: int) -> ir.Attribute:
+    """The attribute of a register tile."""
+    i64 = ir.IntegerType.get_signless(64)
+    return ir.DictAttr.get({name: ir.IntegerAttr.get(i64, value) for name, value in numbers.items()})
+
+
+class Tile:
+    """One op in the making."""
+
+    def __init__(self, op: ir.Operation) -> None:
+        self.op = op
+        marks = ir.DictAttr(op.attributes[MARK])
+        self.marks = {named.name: ir.IntegerAttr(named.attr).value for named in marks}
+        maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+        kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
+        self.lengths = lengths_of(op, maps, len(kinds))
+        accesses = [access_of(m) for m in maps]
+        assert all(a is not None for a in accesses)
+        self.accesses: list[Access] = [a for a in accesses if a is not None]
+        self.terms = [d for d, is_term in enumerate(kinds) if is_term]
+        self.row, self.lane = self.marks["row"], self.marks["lane"]
+        self.inputs = len(op.operands) - outputs_of(op)
+        out = op.operands[self.inputs]
+        self.element = ir.MemRefType(out.type).element_type
+        self.width = self.marks["width"]
+        self.rows = self.lengths[self.row] if self.row >= 0 else 1
+        lanes = self.lengths[self.lane] if self.lane >= 0 else 1
+        self.vectors = [(v, min(self.width, lanes - v)) for v in range(0, lanes, self.width)]
+        self.kind = ir.VectorType.get([self.width], self.element)
+
+    def emit(self) -> None:
+        self._prefetch()
+        sums = [self._zero(self.kind)] * (self.rows * len(self.vectors))
+        sums = self._over(self.terms, {}, sums)
+        Epilogue(self).finish(sums)
+
+    def _prefetch(self) -> None:
+        """Lines of the result are asked for before the terms go by: they are added to at the end."""
+        if self.marks.get("prefetch", 0):
+            last = self.lengths[self.lane] - 1
+            for r, lane in itertools.product(range(self.rows), (0, last)):
+                place = self.indices(self.inputs, r, lane, {})
+                memref.PrefetchOp(self.op.operands[self.inputs], place, False, 3, True)
+
+    # -- terms -------------------------------------------------------------------------------
+
+    def _over(self, terms: list[int], at: dict[int, Number], sums: list[ir.Value]) -> list[ir.Value]:
+        """Loops over the dimensions that are summed; those of one iteration are none."""
+        if not terms:
+            return self._step(at, sums)
+        term, rest = terms[0], terms[1:]
+        length = self.lengths[term]
+        unroll = self.marks["unroll"] if not rest else 1
+        if length <= unroll:
+            for t in range(length):
+                sums = self._over(rest, {**at, term: t}, sums)
+            return sums
+        whole = length - length % unroll
+        loop = scf.ForOp(index_constant(0), index_constant(whole), index_constant(unroll), sums)
+        leave_alone(loop.operation)
+        with ir.InsertionPoint(loop.body):
+            held = list(loop.inner_iter_args)
+            for t in range(unroll):
+                held = self._over(rest, {**at, term: plus(loop.induction_variable, t)}, held)
+            scf.YieldOp(held)
+        sums = list(loop.results)
+        for t in range(whole, length):
+            sums = self._over(rest, {**at, term: t}, sums)
+        return sums
+
+    def _step(self, at: dict[int, Number], sums: list[ir.Value]) -> list[ir.Value]:
+        """One term: what both factors hold there, multiplied and added."""
+        loaded: dict[tuple, ir.Value] = {}
+        made = list(sums)
+        if (
+            self.row not in self.accesses[1].dimensions
+        ):  # lines of the right factor first, one row after the other
+            for lane, count in self.vectors:
+                self._factor(1, 0, lane, count, at, loaded)
+        for r in range(self.rows):
+            for v, (lane, count) in enumerate(self.vectors):
+                a = self._factor(0, r, lane, count, at, loaded)
+                b = self._factor(1, r, lane, count, at, loaded)
+                n = r * len(self.vectors) + v
+                made[n] = self._multiply_add(a, b, made[n])
+        return made
+
+    def _multiply_add(self, a: ir.Value, b: ir.Value, held: ir.Value) -> ir.Value:
+        if isinstance(self.element, ir.FloatType):
+            return vector.FMAOp(a, b, held).result
+        return arith.AddIOp(arith.MulIOp(a, b).result, held).result
+
+    def _factor(
+        self, operand: int, row: int, lane: int, count: int, at: dict[int, Number], loaded: dict
+    ) -> ir.Value:
+        """A factor's elements, converted; one of them broadcast where it is the same along the lanes."""
+        access = self.accesses[operand]
+        has_row, has_lane = self.row in access.dimensions, self.lane in access.dimensions
+        key = (operand, row if has_row else -1, lane if has_lane else -1)
+        if key not in loaded:
+            value = self.read(operand, row, lane, count, at)
+            value = convert(self.op, operand, value)
+            if not has_lane:
+                value = vector.BroadcastOp(self.kind, value).result
+            loaded[key] = value
+        return loaded[key]
+
+    # -- memory ------------------------------------------------------------------------------
+
+    def indices(self, operand: int, row: int, lane: int, at: dict[int, Number]) -> list[ir.Value]:
+        return self.accesses[operand].place({**at, self.row: row, self.lane: lane})
+
+    def read(self, operand: int, row: int, lane: int, count: int, at: dict[int, Number]) -> ir.Value:
+        """Elements of an operand: a vector along the lanes, padded beyond the last; or one element."""
+        value = self.op.operands[operand]
+        if not isinstance(value.type, ir.MemRefType):
+            return value
+        place = self.indices(operand, row, lane, at)
+        if self.lane not in self.accesses[operand].dimensions:
+            return memref.LoadOp(value, place).result
+        kind = ir.VectorType.get([self.width], ir.MemRefType(value.type).element_type)
+        if count == self.width:
+            return vector.LoadOp(kind, value, place).result
+        mask = vector.ConstantMaskOp(
+            ir.VectorType.get([self.width], ir.IntegerType.get_signless(1)), [count]
+        ).result
+        return vector.MaskedLoadOp(kind, value, place, mask, self._zero(kind)).result
+
+    def write(self, operand: int, row: int, lane: int, count: int, value: ir.Value) -> None:
+        """A vector into an output: beyond the last element nothing is written.
+
+        Cut into powers of two, which every machine stores as they are; masked stores are slow on some.
+        """
+        out = self.op.operands[operand]
+        done = 0
+        while done < count:
+            part = 1 << (min(self.width, count - done).bit_length() - 1)
+            kind = ir.VectorType.get([part], ir.VectorType(value.type).element_type)
+            piece = value
+            if part < self.width:
+                piece = vector.ExtractStridedSliceOp(kind, value, [done], [part], [1]).result
+            vector.StoreOp(piece, out, self.indices(operand, row, lane + done, {}))
+            done += part
+
+    def _zero(self, kind: ir.VectorType) -> ir.Value:
+        element = kind.element_type
+        zero: ir.Attribute = (
+            ir.FloatAttr.get(element, 0.0)
+            if isinstance(element, ir.FloatType)
+            else ir.IntegerAttr.get(element, 0)
+        )
+        return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, zero)).result
+
+    # -- what a tile is finished with -----------------------------------------------------------
+
+    def held(self, operand: int, row: int, lane: int, count: int) -> ir.Value | None:
+        """What sums are added to: memory, or what the product starts from; None for zero."""
+        start, first = self.marks.get("start", -1), self.marks.get("first", -1)
+        if start < 0:
+            return self.read(operand, row, lane, count, {})
+        if first < 0:
+            return self._start(start)
+        return _either(
+            self.op.operands[first],
+            self.kind,
+            lambda: self._start(start) or self._zero(self.kind),
+            lambda: self.read(operand, row, lane, count, {}),
+        )
+
+    def _start(self, operand: int) -> ir.Value | None:
+        value = self.op.operands[operand]
+        owner = value.owner
+        if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
+            constant = owner.operation.attributes["value"]
+            if (isinstance(constant, ir.FloatAttr) and constant.value == 0.0) or (
+                isinstance(constant, ir.IntegerAttr) and constant.value == 0
+            ):
+                return None
+        return vector.BroadcastOp(self.kind, value).result
+
+
+def _either(
+    condition: ir.Value, kind: ir.Type, first: Callable[[], ir.Value], second: Callable[[], ir.Value]
+) -> ir.Value:
+    branch = scf.IfOp(condition, [kind], has_else=True)
+    with ir.InsertionPoint(branch.then_block):
+        scf.YieldOp([first()])
+    with ir.InsertionPoint(branch.else_block):
+        scf.YieldOp([second()])
+    return branch.results[0]
