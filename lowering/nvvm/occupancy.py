@@ -16,16 +16,27 @@ SHARED_UNIT = 128
 
 def resident_groups(chip: Chip, group: int, registers: int, shared: int) -> int:
     """Groups of `group` work-items with `registers` each and `shared` bytes that run side by side."""
+    return max(0, min(_limits(chip, group, registers, shared).values()))
+
+
+def limited_by(chip: Chip, group: int, registers: int, shared: int) -> str:
+    """What stands against more of them: "registers", "shared memory", "the number of groups", "subgroups"."""
+    limits = _limits(chip, group, registers, shared)
+    return min(limits, key=lambda name: limits[name])
+
+
+def _limits(chip: Chip, group: int, registers: int, shared: int) -> dict[str, int]:
+    """Groups that fit, by each resource; where two are the same the one that stands first is told."""
     subgroups = -(-group // SUBGROUP)
-    limits = [chip.groups, chip.warps // subgroups]
+    limits = {"subgroups": chip.warps // subgroups, "the number of groups": chip.groups}
     if registers:
         one = _rounded(registers * SUBGROUP, REGISTER_UNIT)
         fitting = REGISTERS // PARTITIONS // one * PARTITIONS
-        limits.append(fitting // subgroups)
+        limits["registers"] = fitting // subgroups
     taken = _rounded(shared + chip.reserved, SHARED_UNIT)
     if taken:
-        limits.append(chip.shared_total // taken)
-    return max(0, min(limits))
+        limits["shared memory"] = chip.shared_total // taken
+    return limits
 
 
 def occupancy(chip: Chip, group: int, registers: int, shared: int) -> float:

@@ -17,7 +17,7 @@ from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts
 from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
-from pykern.lowering.nvvm.occupancy import occupancy, resident_groups
+from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.nvvm.options import parse
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import Cubin, assemble, ptxas
@@ -86,4 +86,5 @@ def _measured(chip: Chip, code: Cubin, group: int, shared: int) -> dict[str, obj
         "spill_bytes": code.spill_stores + code.spill_loads,
         "resident_groups": resident_groups(chip, group, code.registers, shared),
         "occupancy": occupancy(chip, group, code.registers, shared),
+        "occupancy_limit": limited_by(chip, group, code.registers, shared),
     }

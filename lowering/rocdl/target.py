@@ -19,7 +19,7 @@ from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.codegen import generate
 from pykern.lowering.rocdl.metadata import kernel_metadata
-from pykern.lowering.rocdl.occupancy import occupancy, resident_groups
+from pykern.lowering.rocdl.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.rocdl.options import parse
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.lowering.rocdl.remainder import ExpandRemainder
@@ -73,5 +73,6 @@ def _resources(chip: Chip, binary: bytes, symbol: str, group: int) -> dict[str, 
         "subgroup_size": said["wavefront_size"],
         "resident_groups": resident_groups(chip, group, registers, shared),
         "occupancy": occupancy(chip, group, registers, shared),
+        "occupancy_limit": limited_by(chip, group, registers, shared),
         "binary_bytes": len(binary),
     }

@@ -9,7 +9,7 @@ import pytest
 import pykern as pk
 from pykern.errors import TargetError
 from pykern.lowering.nvvm.chips import CHIPS
-from pykern.lowering.nvvm.occupancy import occupancy, resident_groups
+from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.nvvm.options import parse
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import ptxas
@@ -118,6 +118,19 @@ def test_launch_facts():
 def test_resident_groups(chip, group, registers, shared, groups):
     assert resident_groups(CHIPS[chip], group, registers, shared) == groups
     assert occupancy(CHIPS[chip], group, registers, shared) == groups * (group // 32) / CHIPS[chip].warps
+
+
+@pytest.mark.parametrize(
+    ("group", "registers", "shared", "limit"),
+    [
+        (256, 32, 0, "subgroups"),
+        (256, 65, 0, "registers"),
+        (32, 32, 0, "the number of groups"),
+        (128, 32, 48 * 1024, "shared memory"),
+    ],
+)
+def test_what_limits_occupancy(group, registers, shared, limit):
+    assert limited_by(CHIPS["sm_80"], group, registers, shared) == limit
 
 
 # -- refusals -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pykern as pk
 from pykern.errors import TargetError
 from pykern.lowering.rocdl.chips import CHIPS
 from pykern.lowering.rocdl.metadata import kernel_metadata
-from pykern.lowering.rocdl.occupancy import occupancy, resident_groups
+from pykern.lowering.rocdl.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.rocdl.options import parse
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.passes.registry import parse_pipeline
@@ -97,6 +97,19 @@ def test_resident_groups(target, group, registers, shared, groups):
     assert resident_groups(chip, group, registers, shared) == groups
     waves = groups * (group // chip.subgroup_size)
     assert occupancy(chip, group, registers, shared) == waves / (chip.waves * chip.simds)
+
+
+@pytest.mark.parametrize(
+    ("group", "registers", "shared", "limit"),
+    [
+        (256, 32, 0, "subgroups"),
+        (256, 128, 0, "registers"),
+        (64, 32, 16 * 1024, "shared memory"),
+    ],
+)
+def test_what_limits_occupancy(group, registers, shared, limit):
+    chip, _ = parse("rocdl:gfx942")
+    assert limited_by(chip, group, registers, shared) == limit
 
 
 # -- refusals -----------------------------------------------------------------------------------
