@@ -92,7 +92,7 @@ def _machine(data: Exploration) -> Iterator[str]:
             else f"and spills {spills} {'bytes' if 'spill_bytes' in known else 'of them'}"
         )
         share = f"; occupancy {float(str(known['occupancy'])):.0%}" if "occupancy" in known else ""
-        limit = f", limited by {known['occupancy_limit']}" if "occupancy_limit" in known else ""
+        limit = f", limited by {known['occupancy_limit']}" if _is_limited(known) else ""
         yield f"It takes {registers} registers a work-item {kept}{share}{limit}; {end}."
     elif family == "llvm" and known.get("vector_bits"):
         bits, count = known["vector_bits"], known.get("instructions", "?")
@@ -101,6 +101,10 @@ def _machine(data: Exploration) -> Iterator[str]:
         yield f"It is {known.get('binary_bytes', '?')} bytes of SPIR-V, of which the driver makes code; {end}."
     else:
         yield f"The last stage is {data.reached.name}; {end}."
+
+
+def _is_limited(known: dict[str, object]) -> bool:
+    return "occupancy_limit" in known and known.get("occupancy") != 1
 
 
 def _proved(data: Exploration) -> Iterator[str]:

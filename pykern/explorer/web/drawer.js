@@ -29,7 +29,7 @@ function resourcesPanel() {
     const r = s.resources, meters = [];
     if (r.registers !== undefined) meters.push(meter("registers", r.registers, 255, `${r.registers} of 255`));
     if (r.vgprs !== undefined) meters.push(meter("vector registers", r.vgprs, 256, `${r.vgprs} of 256`, r.vgprs > 256));
-    if (r.occupancy !== undefined) meters.push(meter("occupancy", r.occupancy, 1, percent(r.occupancy) + (r.occupancy_limit ? `, limited by ${r.occupancy_limit}` : "")));
+    if (r.occupancy !== undefined) meters.push(meter("occupancy", r.occupancy, 1, percent(r.occupancy) + (r.occupancy_limit && r.occupancy < 1 ? `, limited by ${r.occupancy_limit}` : "")));
     const spills = r.spill_bytes ?? r.vgpr_spills;
     if (spills !== undefined) meters.push(meter("spills", spills ? 1 : 0, 1, spills ? `${spills}` : "none", spills > 0));
     if (r.shared_bytes !== undefined) meters.push(meter("shared memory", r.shared_bytes, r.shared_bytes + (r.max_dynamic_shared || 0), `${number(r.shared_bytes)} of ${number(r.shared_bytes + (r.max_dynamic_shared || 0))} bytes`));

@@ -170,7 +170,7 @@ function focus(pane) {
 }
 
 function help() {
-  const list = rows => `<dl>${rows.map(([k, what]) => `<dt>${k.split(" ").map(x => `<kbd>${escape(x)}</kbd>`).join(" ")}</dt><dd>${escape(what)}</dd>`).join("")}</dl>`;
+  const list = rows => `<dl>${rows.map(([k, what]) => `<div><dt>${k.split(" ").map(x => `<kbd>${escape(x)}</kbd>`).join(" ")}</dt><dd>${escape(what)}</dd></div>`).join("")}</dl>`;
   byId("help").innerHTML = `<h2>Keys</h2><div class="columns">${list(Object.entries(KEYS).map(([k, [what]]) => [k, what]))}<div><h3>in a pane</h3>${list(IN_PANES)}<h3>with the mouse</h3>
     <p>Click picks a line, Shift-click a second one. Click a value to see its uses. Click a bar, or a stage of the list, for B; Shift-click for A. Drag the borders of panes.</p></div></div><form method="dialog"><button class="chip">close</button></form>`;
   byId("help").showModal();

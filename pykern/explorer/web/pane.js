@@ -79,8 +79,9 @@ class Pane {
   }
 
   pythonBody(row) {
-    const count = SUBJECTS[row.subject].weight.get(`${row.file}:${row.line}`);
-    const share = count ? Math.max(.12, count / SUBJECTS[row.subject].heaviest) : 0;
+    const subject = SUBJECTS[SAME_SOURCE ? STAGES[S.b].subject : row.subject];
+    const count = subject.weight.get(`${row.file}:${row.line}`);
+    const share = count ? Math.max(.12, count / subject.heaviest) : 0;
     const heat = count ? `<b class="weight" title="${plural(count, "instruction")} of the last stage" style="--share:${share.toFixed(2)}">${count}</b>` : "";
     return `${heat}<span role="gridcell">${pythonText(row.text)}</span>`;
   }

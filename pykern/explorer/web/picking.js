@@ -1,10 +1,14 @@
 // Picking lines and values, and what follows from it.
 SUBJECTS.forEach(subject => {
   subject.said = new Map();
-  subject.remarks.forEach(r => {
-    const key = `${r.file}:${r.line}`;
-    if (!subject.said.has(key)) subject.said.set(key, []);
-    subject.said.get(key).push(r.text);
+  SUBJECTS.forEach((other, k) => {  // of one source all that is said, with a name where not all say it
+    if (other !== subject && !SAME_SOURCE) return;
+    other.remarks.forEach(r => {
+      const key = `${r.file}:${r.line}`, is = x => x.file === r.file && x.line === r.line && x.text === r.text;
+      const text = !MANY || !SAME_SOURCE || SUBJECTS.every(s => s.remarks.some(is)) ? r.text : `${label(k)}: ${r.text}`;
+      if (!subject.said.has(key)) subject.said.set(key, []);
+      if (!subject.said.get(key).includes(text)) subject.said.get(key).push(text);
+    });
   });
   subject.weight = new Map();  // instructions of the last stage for each line of Python
   const last = [...subject.stages].reverse().find(s => s.kind !== "failed");

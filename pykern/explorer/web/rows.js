@@ -68,18 +68,52 @@ function withGaps(rows) {  // long runs of equal lines become one row
   return kept;
 }
 
-function diffPairs() {  // [sign, line in A, line in B] with the partner of each replaced line
+function comesFrom() {  // whether a line of B was made from a line of A, by lineage; null where B does not follow A
   const a = STAGES[S.a], b = STAGES[S.b];
-  const rows = withGaps(difference(a.lines, b.lines, S.numbers)).map(r => [...r]);
+  if (a.subject !== b.subject || a.id >= b.id) return null;
+  const known = new Map();
+  return (lb, la) => {
+    if (!known.has(lb)) {
+      let lines = new Set([lb]);
+      for (let id = b.id; id > a.id && lines.size; id--) lines = new Set([...lines].flatMap(l => parentsOf(STAGES[id], l)));
+      known.set(lb, lines);
+    }
+    return known.get(lb).has(la);
+  };
+}
+
+const LARGEST_HUNK = 400;
+const opIn = text => { const m = /([a-z]\w*\.[\w.]+)/.exec(text.replace(/^\s*[%\w:#, ]+=\s*/, "")); return m ? m[1] : text.trim().slice(0, 8); };
+function paired(gone, made) {  // lines of a replaced hunk side by side: what was made from what, in order
+  const from = comesFrom(), rows = [];
+  let at = 0;
+  if (from && gone.length <= LARGEST_HUNK && made.length <= LARGEST_HUNK) made.forEach(m => {
+    const text = STAGES[S.b].lines[m[2] - 1];
+    const hit = gone.findIndex((g, n) => n >= at && from(m[2], g[1]) && opIn(STAGES[S.a].lines[g[1] - 1]) === opIn(text));
+    if (hit < 0) return rows.push(m);
+    rows.push(...gone.slice(at, hit));
+    rows.push(["-", gone[hit][1], m[2]], ["+", gone[hit][1], m[2]]);
+    at = hit + 1;
+  });
+  else made.forEach(m => {
+    if (at < gone.length) { rows.push(["-", gone[at][1], m[2]], ["+", gone[at][1], m[2]]); at++; } else rows.push(m);
+  });
+  return [...rows, ...gone.slice(at)];
+}
+
+function diffPairs() {  // [sign, line in A, line in B]: both lines for those that replace each other
+  const rows = withGaps(difference(STAGES[S.a].lines, STAGES[S.b].lines, S.numbers)), found = [];
   for (let n = 0; n < rows.length;) {
-    if (rows[n][0] !== "-" && rows[n][0] !== "+") { n++; continue; }
     let end = n;
     while (end < rows.length && (rows[end][0] === "-" || rows[end][0] === "+")) end++;
-    const gone = rows.slice(n, end).filter(r => r[0] === "-"), made = rows.slice(n, end).filter(r => r[0] === "+");
-    for (let k = 0; k < Math.min(gone.length, made.length); k++) { gone[k][2] = made[k][2]; made[k][1] = gone[k][1]; }
-    n = end;
+    if (end === n) found.push(rows[n++]);
+    else {
+      const hunk = rows.slice(n, end);
+      found.push(...paired(hunk.filter(r => r[0] === "-"), hunk.filter(r => r[0] === "+")));
+      n = end;
+    }
   }
-  return rows;
+  return found;
 }
 
 const side = (id, line, sign, partner) => ({sign, stage: id, line, text: STAGES[id].lines[line - 1], partner});
@@ -88,8 +122,8 @@ const gap = count => ({gap: `${plural(count, "line")} the same`});
 function unifiedRows() {
   return diffPairs().map(([sign, la, lb]) => {
     if (sign === "gap") return gap(la);
-    const partner = sign === " " || !la || !lb ? null : sign === "-" ? STAGES[S.b].lines[lb - 1] : STAGES[S.a].lines[la - 1];
-    return sign === "-" ? side(S.a, la, "-", partner) : side(S.b, lb, sign, partner);
+    if (sign === " ") return side(S.b, lb, " ");
+    return sign === "-" ? side(S.a, la, "-", lb && STAGES[S.b].lines[lb - 1]) : side(S.b, lb, "+", la && STAGES[S.a].lines[la - 1]);
   });
 }
 
@@ -99,8 +133,8 @@ function sideRows() {  // for A and for B, equally long
   diffPairs().forEach(([sign, la, lb]) => {
     if (sign === "gap") { level(); left.push(gap(la)); right.push(gap(la)); }
     else if (sign === " ") { level(); left.push(side(S.a, la, " ")); right.push(side(S.b, lb, " ")); }
-    else if (sign === "-") left.push(side(S.a, la, "-", lb ? STAGES[S.b].lines[lb - 1] : null));
-    else right.push(side(S.b, lb, "+", la ? STAGES[S.a].lines[la - 1] : null));
+    else if (sign === "-") { if (lb) level(); left.push(side(S.a, la, "-", lb && STAGES[S.b].lines[lb - 1])); }
+    else right.push(side(S.b, lb, "+", la && STAGES[S.a].lines[la - 1]));
   });
   level();
   return [left, right];
