@@ -2,10 +2,10 @@
 
 Compile time against statements (10 to 2,000) of a kernel, of a kernel that goes to memory with each, and of an array
 program, beside Numba's and JAX's for the same text; what the compiled kernel then takes to run; time against size of
-saxpy and softmax. Compile times are the compiler's own (the sum of its stages), the worker warm, nothing cached; peers' are
-their compilers' alone. An exponent is fitted from 100 statements on: 1 is linear.
+saxpy and softmax. Compile times are the compiler's own (the sum of its stages), the worker warm, nothing cached;
+peers' are their compilers' alone. An exponent is fitted from 100 statements on: 1 is linear.
 
-Writes results/growth-compile.json, growth-sizes.json (JSON lines), growth-compile.png, growth-run.png, growth-sizes.png.
+Writes results/growth-compile.json, growth-sizes.json (JSON lines) and growth-{compile,run,sizes}.png.
 """
 
 from __future__ import annotations

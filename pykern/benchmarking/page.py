@@ -31,7 +31,7 @@ def page(found: Sequence[Record], missing: report.Missing = ()) -> str:
     absent = "".join(f"<li>{_text(f'{line}: {why} ({name})')}</li>" for name, line, why in missing)
     return string.Template(_part("pykern.benchmarking", "page.html")).substitute(
         title=_text(", ".join(name for name, _ in report.grouped(found)) or "nothing was measured"),
-        style=_part("pykern.explorer", "page.css") + _part("pykern.benchmarking", "page.css"),
+        style=_part("pykern.explorer", "web/page.css") + _part("pykern.benchmarking", "page.css"),
         machine="<br>".join(map(_text, report.machine(found).splitlines())) if found else "",
         date=_text(found[0]["date"]) if found else "",
         missing=f"<ul>{absent}</ul>" if absent else "",

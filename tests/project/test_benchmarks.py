@@ -1,0 +1,111 @@
+"""The commands of ``benchmarks/`` run, on small arrays: every contender's result is checked by themselves."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from pykern.benchmarking import records
+from tests.project.programs import attempt
+from tests.project.tree import ROOT
+
+SMALL = os.environ | {"PYKERN_BENCHMARKS_SMALL": "1", "PYTHONPATH": str(ROOT)}
+
+
+def run(tmp_path, command: str, *arguments: str) -> tuple[list[records.Record], str, str]:
+    """Records, standard output and standard error of a command that succeeds."""
+    path, out = ROOT / "benchmarks" / command, tmp_path / "out.json"
+    status, output, errors = attempt(
+        sys.executable, path, "--json", out, "--no-plots", *arguments, cwd=tmp_path, environment=SMALL
+    )
+    assert status == 0, output + errors
+    return records.read(str(out)), output, errors
+
+
+@pytest.mark.slow
+def test_the_table_beside_numpy(tmp_path):
+    found, output, _ = run(tmp_path, "cpu.py", "--threads", "1", "--peers", "numpy")
+    assert {r["benchmark"] for r in found} == {
+        "launch", "saxpy", "heat", "softmax", "layernorm", "swiglu", "residual_layernorm", "matmul", "attention",
+    }  # fmt: skip
+    assert {(r["line"], r["allocates"]) for r in found if r["benchmark"] == "saxpy"} == {
+        (line, allocates) for line in ("pykern", "numpy") for allocates in (False, True)
+    }
+    assert all(r["share_of_limit"] > 0 for r in found if r["benchmark"] != "launch")
+    assert "into given arrays" in output
+    assert "results allocated by every call" in output
+
+
+@pytest.mark.slow
+def test_polybench_is_right(tmp_path):
+    found, _, errors = run(tmp_path, "polybench.py", "--threads", "1", "--peers", "numpy")
+    assert "WRONG" not in errors
+    assert len({r["benchmark"] for r in found}) == 15
+    lines = {name: {r["line"] for r in found if r["benchmark"] == name} for name in ("syrk", "fdtd-2d")}
+    assert {"pykern", "pykern kernels", "numpy"} <= lines["syrk"]
+    assert "numpy, a tenth" in lines["fdtd-2d"]
+
+
+@pytest.mark.slow
+def test_peers_that_are_not_there_or_end_the_process_are_named(tmp_path):
+    """A peer that is not installed; and one that raises, is wrong, and ends the process."""
+    (tmp_path / "peers_of_test.py").write_text(
+        "import os\n"
+        "from pykern.benchmarking.workload import Contender\n"
+        "def one(case):\n"
+        "    kind = case.workload.config['kind']\n"
+        "    yield Contender('other', lambda: KINDS[kind](case['x']))\n"
+        "def leave(x): os._exit(3)\n"
+        "def fail(x): raise ValueError('not today')\n"
+        "KINDS = {'raises': fail, 'wrong': lambda x: x, 'leaves': leave, 'right': lambda x: x + 1}\n"
+    )
+    (tmp_path / "suite_of_test.py").write_text(
+        "import numpy as np\n"
+        "from pykern.benchmarking.harness import Suite\n"
+        "from pykern.benchmarking.turns import Effort\n"
+        "from pykern.benchmarking.workload import Contender, Peer, Workload\n"
+        "def workload(kind):\n"
+        "    return Workload('one', {'kind': kind}, lambda: {'x': np.ones(4)},\n"
+        "        lambda case: [Contender('pykern', lambda: case['x'] + 1)], lambda a: a['x'] + 1, 64, 4)\n"
+        "PEERS = [Peer('other', 'peers_of_test', 'numpy'), Peer('ghost', 'ghost', 'no_such_package')]\n"
+        "KINDS = ('right', 'raises', 'wrong', 'leaves', 'right again')\n"
+        "SUITE = Suite('t', __file__, [workload(kind) for kind in KINDS], PEERS, Effort(2, 0.01))\n"
+        "raise SystemExit(SUITE.main())\n"
+    )
+    out = tmp_path / "out.json"
+    status, output, errors = attempt(
+        sys.executable,
+        tmp_path / "suite_of_test.py",
+        "--json",
+        out,
+        "--threads",
+        "1",
+        cwd=tmp_path,
+        environment=SMALL,
+    )
+    assert status == 0, output + errors
+    assert "ghost: not installed (pip install no_such_package)" in output
+    assert "other: ValueError: not today (one raises)" in output
+    assert "other: wrong result: 1.0 is not 2.0" in output
+    assert "other: it ended with status 3" in output
+    lines = [(r["config"]["kind"], r["line"]) for r in records.read(str(out))]
+    assert lines == [
+        ("right", "pykern"), ("right", "other"), ("raises", "pykern"), ("wrong", "pykern"),
+        ("leaves", "pykern"), ("right again", "pykern"),
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_growth_is_fitted(tmp_path):
+    program = ROOT / "benchmarks" / "growth.py"
+    status, output, errors = attempt(
+        sys.executable, program, "--skip-sizes", "--statements", "10,100,200", "--out", tmp_path, cwd=tmp_path,
+        environment=SMALL,
+    )  # fmt: skip
+    assert status == 0, output + errors
+    assert "exponent" in output
+    found = records.read(str(tmp_path / "growth-compile.json"))
+    assert {"pykern kernel", "pykern kernel, memory", "pykern program"} <= {r["line"] for r in found}
+    assert {r["config"]["statements"] for r in found} == {10, 100, 200}
