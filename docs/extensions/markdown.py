@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Iterable
 
@@ -32,6 +33,7 @@ def docstring(of: object) -> str:
 def prose(text: str) -> str:
     """Text written for docstrings as Markdown. ``In:`` and ``Out:`` of passes become items."""
     paragraphs = []
+    text = re.sub(r"^(In: .*?\.) +(Out:)", r"\1\n\2", text, flags=re.MULTILINE)
     for paragraph in text.split("\n\n"):
         if paragraph.startswith("    "):
             paragraphs.append(fence(textwrap.dedent(paragraph), "python"))

@@ -56,7 +56,7 @@ def _home(kind: type) -> str:
 def _section(name: str, kind: type) -> list[str]:
     parts = [f"### {name}", docstring(kind)]
     options = [
-        (f"`{f.name.replace('_', '-')}`", f"`{f.default}`", _comment(kind, f.name))
+        (f"`{f.name.replace('_', '-')}`", f"`{f.default!r}`", _comment(kind, f.name))
         for f in dataclasses.fields(kind)
     ]
     if options:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from extensions.markdown import table
 from pykern.types import STORAGE, STRONG
 
@@ -12,51 +14,70 @@ HEAD = (
     "subgroup",
     "work-items a group",
     "shared memory a group",
-    "added atomically in hardware",
+    "added in one instruction",
 )
 
 
 def page() -> str:
-    from pykern.lowering.nvvm import chips as nvidia
-    from pykern.lowering.rocdl import chips as amd
-    from pykern.lowering.spirv import flavour
+    return "\n\n".join(
+        (
+            "### Chips",
+            table(HEAD, [_cpu(), *_nvidia(), *_amd()]),
+            "Other types are added atomically by a loop of compare and exchange.",
+            "### OpenCL and Vulkan",
+            "Limits and types are those of the device: `pk.device(name).info` has them.",
+            table(("target", "code"), _spirv()),
+            "### To look at",
+            table(("target", ""), [("`linalg`", "the raised form; nothing runs there")]),
+        )
+    )
+
+
+def _cpu() -> tuple[str, ...]:
+    from pykern.passes.expand_ndrange import ExpandNdrange
 
     every = _dtypes(tuple(d.name for d in (*STRONG, *STORAGE)))
-    rows = [
-        ("`llvm`", "shared object for this CPU", every, "chosen: 8", "1024", "as much as there is", "all")
-    ]
-    for chip in nvidia.CHIPS.values():
-        rows.append(
-            (
-                f"`nvvm:{chip.name}`",
-                f"PTX {chip.ptx // 10}.{chip.ptx % 10}, cubin",
-                _dtypes(chip.dtypes),
-                str(chip.subgroup_size),
-                str(nvidia.MAX_GROUP),
-                f"{chip.shared >> 10} KiB, {nvidia.STATIC_SHARED >> 10} static",
-                ", ".join(chip.float_atomics),
-            )
+    subgroup = str(ExpandNdrange().subgroup_size)
+    return "`llvm`", "shared object for this CPU", every, subgroup, "no limit", "no limit", "what the CPU has"
+
+
+def _nvidia() -> Iterator[tuple[str, ...]]:
+    from pykern.lowering.nvvm import chips
+
+    for chip in chips.CHIPS.values():
+        yield (
+            f"`nvvm:{chip.name}`",
+            f"PTX {chip.ptx // 10}.{chip.ptx % 10}, cubin",
+            _dtypes(chip.dtypes),
+            str(chip.subgroup_size),
+            str(chips.MAX_GROUP),
+            f"{chip.shared >> 10} KiB, {chips.STATIC_SHARED >> 10} static",
+            ", ".join(chip.float_atomics),
         )
-    for chip in amd.CHIPS.values():
-        rows.append(
-            (
-                f"`rocdl:{chip.name}`",
-                "code object",
-                _dtypes(chip.dtypes),
-                str(chip.subgroup_size),
-                str(amd.MAX_GROUP),
-                f"{chip.shared >> 10} KiB",
-                ", ".join(chip.float_atomics),
-            )
+
+
+def _amd() -> Iterator[tuple[str, ...]]:
+    from pykern.lowering.rocdl import chips
+
+    for chip in chips.CHIPS.values():
+        yield (
+            f"`rocdl:{chip.name}`",
+            "code object",
+            _dtypes(chip.dtypes),
+            str(chip.subgroup_size),
+            str(chips.MAX_GROUP),
+            f"{chip.shared >> 10} KiB",
+            ", ".join(chip.float_atomics),
         )
+
+
+def _spirv() -> Iterator[tuple[str, ...]]:
+    from pykern.lowering.spirv import flavour
+
     for api, versions in (("opencl", flavour.OPENCL_VERSIONS), ("vulkan", flavour.VULKAN_VERSIONS)):
         for version in versions:
             name = f"spirv:{api}{version}"
-            binary = flavour.flavour(name).spirv.removeprefix("v")
-            of_device = "the device's"
-            rows.append((f"`{name}`", f"SPIR-V {binary}", "the device's", *(of_device,) * 4))
-    rows.append(("`linalg`", "none: the raised form, to look at", every, "", "", "", ""))
-    return table(HEAD, rows)
+            yield f"`{name}`", f"SPIR-V {flavour.flavour(name).spirv.removeprefix('v')}"
 
 
 def _dtypes(names: tuple[str, ...]) -> str:
