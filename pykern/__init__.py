@@ -98,8 +98,10 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """The public names; what this file imports for itself is none of them."""
     names = {name for module in _LANGUAGE for name in importlib.import_module(module).__all__}
-    return sorted({*globals(), *_HOME, *_SUBMODULES, *names})
+    own = {name for name in globals() if name.startswith("__")}
+    return sorted({*own, *_HOME, *_SUBMODULES, *names})
 
 
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public

@@ -69,56 +69,61 @@ def _coordinate(name: str, values: tuple[int, ...], dim: int | None) -> Any:
 
 @_builtin
 def index(dim: int | None = None) -> Any:
-    """Coordinate of this work-item: an int where the ndrange has one dimension, else a tuple; `dim` picks one."""
+    """Coordinate of this work-item in the ndrange: an int where it has one dimension, else a tuple; `dim` picks one.
+
+    A range's start and step are in it. Coordinates are weak integers of 64 bits: they take the type of what they meet.
+    Raises `KernelTypeError` for a `dim` that the ndrange does not have, `KernelError` outside of a kernel, as
+    all names of this group.
+    """
     return _coordinate("index", _item("index").index, dim)
 
 
 @_builtin
 def local_index(dim: int | None = None) -> Any:
-    """Coordinate in the workgroup."""
+    """Coordinate in the workgroup, from 0: an int, or a tuple; `dim` picks one."""
     return _coordinate("local_index", _item("local_index").local, dim)
 
 
 @_builtin
 def group_index(dim: int | None = None) -> Any:
-    """Coordinate of the workgroup."""
+    """Coordinate of the workgroup among the groups, from 0: an int, or a tuple; `dim` picks one."""
     return _coordinate("group_index", _item("group_index").group, dim)
 
 
 @_builtin
 def group_size(dim: int | None = None) -> Any:
-    """Size of a full workgroup."""
+    """Size of a full workgroup, also in a partial last one: an int, or a tuple; `dim` picks one."""
     return _coordinate("group_size", _item("group_size").launch.workgroup, dim)
 
 
 @_builtin
 def num_groups(dim: int | None = None) -> Any:
-    """Number of workgroups, a partial last one included."""
+    """Number of workgroups, a partial last one included: an int, or a tuple; `dim` picks one."""
     return _coordinate("num_groups", _item("num_groups").launch.groups, dim)
 
 
 @_builtin
 def ndrange(dim: int | None = None) -> Any:
-    """Number of work-items."""
+    """Number of work-items: an int, or a tuple; `dim` picks one. A range counts those it has."""
     return _coordinate("ndrange", _item("ndrange").launch.counts, dim)
 
 
 @_builtin
 def subgroup_size() -> int:
-    """Work-items in a full subgroup."""
+    """Work-items in a full subgroup: 32, or what the target has."""
     return _item("subgroup_size").launch.subgroup_size
 
 
 @_builtin
 def subgroup_index() -> int:
-    """Number of the subgroup in its workgroup."""
+    """Number of the subgroup in its workgroup, from 0; work-items are dealt in row-major order."""
     item = _item("subgroup_index")
     return item.linear // item.launch.subgroup_size
 
 
 @_builtin
 def lane_index() -> int:
-    """Place of this work-item in its subgroup."""
+    """Place of this work-item in its subgroup, from 0."""
     item = _item("lane_index")
     return item.linear % item.launch.subgroup_size
 
@@ -128,42 +133,55 @@ def lane_index() -> int:
 
 @_builtin
 def shared(shape: int | tuple[int, ...] | None, dtype: DType) -> Any:
-    """Memory that the work-items of a group share; its contents are undefined at first.
+    """Memory that the work-items of a group share; its contents are undefined at first: ``pk.shared((8, 8), pk.f32)``.
 
     `shape` is known when compiling; or None (or -1), once in a kernel: then it is an array of one
-    dimension with as many elements as fit in the `shared_bytes=` of the launch.
+    dimension with as many elements as fit in the `shared_bytes=` of the launch. Raises `TargetError` for more than
+    the target has.
     """
     return _item("shared").shared(shape, dtype)
 
 
 @_builtin
 def private(shape: int | tuple[int, ...], dtype: DType) -> Any:
-    """Memory of this work-item; it keeps its contents across barriers."""
+    """Memory of this work-item, undefined at first; it keeps its contents across barriers.
+
+    `shape` (a length or several) is known when compiling, and so is `dtype`, e.g. ``pk.private(4, pk.f32)``.
+    """
     return _item("private").private(shape, dtype)
 
 
 @_builtin
 def barrier() -> None:
-    """Wait for the work-items of the group; memory written before is seen after."""
+    """Wait for the work-items of the group; memory written before is seen after.
+
+    Those who have returned are not waited for. All others of a group have to come by, equally often.
+    """
     _item("barrier").barrier()
 
 
 @_builtin
 def subgroup_reduce(value: Any, op: str = "add") -> Any:
-    """The reduction of `value` over the subgroup: add, mul, min, max, and, or, xor."""
+    """The reduction of `value` over the subgroup, in its type, for every lane.
+
+    `op` is "add", "mul", "min" or "max"; for integers also "and", "or", "xor".
+    """
     return _item("subgroup_reduce").collective("subgroup_reduce", value, op)
 
 
 @_builtin
 def subgroup_scan(value: Any, op: str = "add", exclusive: bool = False) -> Any:
-    """The scan of `value` over the lanes of the subgroup, this lane included unless `exclusive`."""
+    """The scan of `value` over the lanes of the subgroup, in its type, this lane included unless `exclusive`.
+
+    `op` as for `subgroup_reduce`. The first lane of an exclusive scan gets the neutral number of `op`: 0 for "add".
+    """
     name = "subgroup_exclusive_scan" if exclusive else "subgroup_scan"
     return _item("subgroup_scan").collective(name, value, op)
 
 
 @_builtin
 def subgroup_shuffle(value: Any, lane: int) -> Any:
-    """The `value` of lane `lane` of the subgroup."""
+    """The `value` of lane `lane` of the subgroup, in its type."""
     return _item("subgroup_shuffle").collective("subgroup_shuffle", value, lane)
 
 
@@ -175,7 +193,7 @@ def subgroup_broadcast(value: Any, lane: int = 0) -> Any:
 
 @_builtin
 def group_reduce(value: Any, op: str = "add") -> Any:
-    """The reduction of `value` over the workgroup."""
+    """The reduction of `value` over the workgroup, in its type, for every work-item; `op` as for `subgroup_reduce`."""
     return _item("group_reduce").collective("group_reduce", value, op)
 
 
@@ -201,7 +219,12 @@ def _update(x: Any, index: Any, value: Any, change: Callable[[Any, Any], Any], b
 
 @_builtin
 def atomic_add(x: Any, index: Any, value: Any) -> Any:
-    """``x[index] += value``; gives the old value."""
+    """``x[index] += value`` as one; gives the old value.
+
+    `x` is an array argument or shared memory of integers or floats, `index` an int or a tuple; `value` is converted
+    to the type of the elements. Integers wrap. There is no order among work-items, so float sums differ in their last
+    bits. Raises `KernelTypeError` for bool and fp8. The same holds for the other atomics.
+    """
     return _update(x, index, value, lambda old, new: old + new)
 
 
@@ -225,19 +248,19 @@ def atomic_max(x: Any, index: Any, value: Any) -> Any:
 
 @_builtin
 def atomic_and_(x: Any, index: Any, value: Any) -> Any:
-    """``x[index] &= value``; gives the old value."""
+    """``x[index] &= value``; gives the old value. Integers only."""
     return _update(x, index, value, lambda old, new: old & new, bits=True)
 
 
 @_builtin
 def atomic_or_(x: Any, index: Any, value: Any) -> Any:
-    """``x[index] |= value``; gives the old value."""
+    """``x[index] |= value``; gives the old value. Integers only."""
     return _update(x, index, value, lambda old, new: old | new, bits=True)
 
 
 @_builtin
 def atomic_xor(x: Any, index: Any, value: Any) -> Any:
-    """``x[index] ^= value``; gives the old value."""
+    """``x[index] ^= value``; gives the old value. Integers only."""
     return _update(x, index, value, lambda old, new: old ^ new, bits=True)
 
 
@@ -277,47 +300,50 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 @_builtin
 @_on_arrays
 def minimum(*values: Any) -> Any:
-    """The least value; NaN wins."""
+    """The least of two or more numbers, in their common type; NaN wins. Arrays: element by element."""
     return _reference.extremum(values, "minimum")
 
 
 @_builtin
 @_on_arrays
 def maximum(*values: Any) -> Any:
-    """The greatest value; NaN wins."""
+    """The greatest of two or more numbers, in their common type; NaN wins. Arrays: element by element."""
     return _reference.extremum(values, "maximum")
 
 
 @_builtin
 def clamp(x: Any, low: Any, high: Any) -> Any:
-    """`x` brought into `low` .. `high`."""
+    """`x` brought into `low` .. `high`, in their common type; NaN stays."""
     return minimum(maximum(x, low), high)
 
 
 @_builtin
 def cdiv(a: Any, b: Any) -> Any:
-    """``a / b`` rounded up."""
+    """``a / b`` of integers, rounded up, in their common type."""
     return a // b + (a % b != 0)
 
 
 @_builtin
 @_counts
 def popcount(x: Any) -> int:
-    """Number of bits set."""
+    """Number of bits set in an integer, as an integer."""
     return (builtins.int(x) & ((1 << _reference.bits_of(x)) - 1)).bit_count()
 
 
 @_builtin
 @_counts
 def clz(x: Any) -> int:
-    """Number of zero bits before the first one."""
+    """Number of zero bits before the first one of an integer; its width for 0."""
     width = _reference.bits_of(x)
     return width - (builtins.int(x) & ((1 << width) - 1)).bit_length()
 
 
 @_builtin
 def unroll(items: Any) -> Any:
-    """``for k in pk.unroll(range(4))``: one copy of the body for each value."""
+    """``for k in pk.unroll(range(4))``: one copy of the body for each value; `items` are known when compiling.
+
+    A range or a tuple. Raises `KernelTypeError` for one that only the run knows.
+    """
     return items
 
 
@@ -337,7 +363,7 @@ _define_mathematics()
 
 @_builtin
 def print(*values: Any, sep: str = " ", end: str = "\n") -> None:
-    """Print from a kernel, one work-item at a time."""
+    """Print from a kernel, one work-item at a time, in no order: numbers, tuples of them, constant texts."""
     builtins.print(*map(_shown, values), sep=sep, end=end)
 
 

@@ -222,7 +222,26 @@ _ROUND = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "rint"}
 _CLASSIFY = {"isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite}
 
 MATHEMATICS = {
-    **{n: f"The function {n} of a number; C's special values." for n in (*_UNARY, *_BINARY)},
+    "sqrt": "The square root; NaN below 0.", "rsqrt": "``1 / sqrt(x)``; infinite at 0.",
+    "cbrt": "The cube root, also of negative numbers.",
+    "exp": "e to the power of `x`.", "exp2": "2 to the power of `x`.", "expm1": "``exp(x) - 1``, exact near 0.",
+    "log": "The natural logarithm; -inf at 0, NaN below.", "log2": "The logarithm to base 2; -inf at 0, NaN below.",
+    "log10": "The logarithm to base 10; -inf at 0, NaN below.", "log1p": "``log(1 + x)``, exact near 0.",
+    "sin": "The sine of radians.", "cos": "The cosine of radians.", "tan": "The tangent of radians.",
+    "asin": "The arc sine in radians; NaN outside of -1 .. 1.",
+    "acos": "The arc cosine in radians; NaN outside of -1 .. 1.", "atan": "The arc tangent in radians.",
+    "atan2": "The angle of the point (`x`, `y`), called ``atan2(y, x)``, in radians from -pi to pi.",
+    "sinh": "The hyperbolic sine.", "cosh": "The hyperbolic cosine.", "tanh": "The hyperbolic tangent.",
+    "asinh": "The inverse of sinh.", "acosh": "The inverse of cosh; NaN below 1.",
+    "atanh": "The inverse of tanh; infinite at -1 and 1, NaN outside.",
+    "erf": "The error function.", "erfc": "``1 - erf(x)``, exact for large `x`.",
+    "gamma": "The gamma function; NaN at the negative integers.",
+    "lgamma": "The logarithm of the magnitude of the gamma function.",
+    "hypot": "``sqrt(x * x + y * y)`` without overflow in between.",
+    "fmod": "The remainder of ``x / y`` with the sign of `x`, exact.",
+    "remainder": "``x - n * y`` for the integer n nearest to ``x / y`` (halves to even), exact.",
+    "copysign": "The magnitude of `x` with the sign of `y`.", "fabs": "The magnitude, as a float.",
+    "degrees": "Radians in degrees.", "radians": "Degrees in radians.",
     "floor": "The integer below, in the type of the argument.",
     "ceil": "The integer above, in the type of the argument.",
     "trunc": "The integer toward zero, in the type of the argument.",
@@ -230,10 +249,12 @@ MATHEMATICS = {
     "isnan": "Whether a number is NaN.", "isinf": "Whether a number is infinite.",
     "isfinite": "Whether a number is neither infinite nor NaN.",
     "nextafter": "The number of its type next to `x` in the direction of `y`.",
-    "abs": "The magnitude.", "pow": "``a ** b``.", "fma": "``a * b + c`` rounded once.",
+    "abs": "The magnitude, in the type of the argument.", "pow": "``a ** b``.", "fma": "``a * b + c`` rounded once.",
     "sign": "-1, 0 or 1 in the type of the argument.", "square": "``x * x``.",
-    "gcd": "The greatest common divisor of integers.", "isqrt": "The integer below the square root; 0 of a negative.",
+    "gcd": "The greatest common divisor of integers, not negative.",
+    "isqrt": "The integer below the square root; 0 of a negative.",
 }  # fmt: skip
+"""What each function gives; a float keeps its type, an integer becomes a float as in NumPy where the result is one."""
 
 
 def apply(name: str, args: tuple) -> Any:

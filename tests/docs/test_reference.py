@@ -29,6 +29,10 @@ def test_every_public_name_is_on_the_page():
     assert not [name for name in TABLES if f"`pk.{name}`" not in page + language.mathematics()]
 
 
+def test_dir_names_what_is_public():
+    assert {name for name in dir(pk) if not name.startswith("__")} == api.public() | set(api.MODULES)
+
+
 def test_groups_name_what_is_there():
     assert not [name for name in PLACED if not hasattr(pk, name)]
 
