@@ -1,8 +1,8 @@
 """Pictures of the explorer for README and documentation: ``python docs/screenshots.py``.
 
 Comes in: a kernel, Chromium on PATH, playwright and Pillow. Goes out: ``docs/_static/explorer-*.png``, light
-and dark, and the page they show, ``docs/_static/explorer-heat.html``. Fonts are those of this machine: Inter and
-JetBrains Mono (Debian: fonts-inter, fonts-jetbrains-mono) look best.
+and dark. Fonts are those of this machine; Inter and JetBrains Mono look best (Debian: fonts-inter,
+fonts-jetbrains-mono).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
     """Write the pages, take the pictures."""
     STATIC.mkdir(exist_ok=True)
     folder = Path(tempfile.mkdtemp())
-    gpu = pk.explore(heat, *ARGUMENTS, ndrange=SPACE, target="nvvm:sm_90a", to=STATIC / "explorer-heat.html")
+    gpu = pk.explore(heat, *ARGUMENTS, ndrange=SPACE, target="nvvm:sm_90a", to=folder / "heat.html")
     both = pk.explore(
         heat, *ARGUMENTS, ndrange=SPACE, target=("llvm", "nvvm:sm_90a"), to=folder / "targets.html"
     )

@@ -117,6 +117,12 @@ class KernelBase:
         bound.apply_defaults()
         return list(bound.arguments.items())
 
+    def _repr_html_(self) -> str:
+        """Notebooks: the explorer's page of the last kind of launch; the source, where there was none."""
+        from pykern.explorer.notebook import kernel_html
+
+        return kernel_html(self)
+
     def __repr__(self) -> str:
         return f"<pykern.kernel {self.__name__}{self.signature}>"
 

@@ -135,9 +135,9 @@ class Lowered:
 
     def _repr_html_(self) -> str:
         """Notebooks: the explorer's page, in a frame that can reach nothing outside of it."""
-        from pykern.explorer.explore import notebook
+        from pykern.explorer.notebook import lowered_html
 
-        return notebook(self)
+        return lowered_html(self)
 
 
 KEYWORDS = ("ndrange", "workgroup", "shared_bytes", "target", "passes", "debug")

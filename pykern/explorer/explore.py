@@ -18,16 +18,12 @@ from pykern.explorer.comparison import Comparison
 from pykern.explorer.data import Exploration
 from pykern.explorer.following import follow, follow_failed
 from pykern.explorer.measuring import measured
+from pykern.explorer.notebook import frame
 from pykern.explorer.page import page
 from pykern.explorer.roof import Roof, given
 from pykern.jit import Program
 from pykern.kernel import KernelBase
 from pykern.lowered import Lowered
-
-FRAME = (
-    '<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:480px;border:1px solid #8884;'
-    'border-radius:6px" srcdoc="{}"></iframe>'
-)
 
 
 @dataclass(frozen=True)
@@ -106,16 +102,6 @@ def of_kernel(kernel: Any, *args: Any, **keywords: Any) -> Exploration:
     except KernelError as error:
         return _failed(error)
     return follow(lowered)
-
-
-def notebook(lowered: Lowered) -> str:
-    """A kernel that was lowered, as notebooks show it."""
-    return frame(Comparison((follow(lowered),)))
-
-
-def frame(data: Comparison) -> str:
-    """The page in a frame without rights: no requests, no storage, nothing of the document around it."""
-    return FRAME.format(html.escape(page(data), quote=True))
 
 
 def file_name(data: Comparison) -> str:

@@ -91,7 +91,7 @@ def _machine(data: Exploration) -> Iterator[str]:
             if not spills
             else f"and spills {spills} {'bytes' if 'spill_bytes' in known else 'of them'}"
         )
-        share = f"; occupancy {float(str(known['occupancy'])):.0%}" if "occupancy" in known else ""
+        share = f"; occupancy {100 * float(str(known['occupancy'])):.0f} %" if "occupancy" in known else ""
         limit = f", limited by {known['occupancy_limit']}" if _is_limited(known) else ""
         yield f"It takes {registers} registers a work-item {kept}{share}{limit}; {end}."
     elif family == "llvm" and known.get("vector_bits"):

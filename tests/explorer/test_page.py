@@ -9,6 +9,7 @@ import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pykern as pk
@@ -101,6 +102,26 @@ def test_explore_writes_where_it_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     assert "allow-same-origin" not in frame.elements[0][1]["sandbox"]
     assert frame.elements[0][1]["srcdoc"] == page(named.data)
     assert frame.elements[-1][1]["href"] == named.path.resolve().as_uri()
+
+
+def test_notebooks_show_what_was_lowered_and_what_was_launched():
+    sample = SAMPLES["saxpy"]
+    lowered = sample.kernel.lower(*sample.args, ndrange="n", target="spirv:vulkan")
+    shown = Reader(lowered._repr_html_()).elements
+    assert [tag for tag, _ in shown] == ["iframe"]
+    assert "allow-same-origin" not in shown[0][1]["sandbox"]
+    assert unpacked(shown[0][1]["srcdoc"])["subjects"][0]["kernel"]["target"] == "spirv:vulkan"
+
+    @pk.kernel
+    def halve(y, x):
+        i = pk.index()
+        y[i] = x[i] / 2  # <b>
+
+    assert "# &lt;b&gt;" in halve._repr_html_()
+    x = np.ones(8, np.float32)
+    halve(x.copy(), x, ndrange=8)
+    (element,) = Reader(halve._repr_html_()).elements
+    assert unpacked(element[1]["srcdoc"])["subjects"][0]["kernel"]["signature"].startswith("y: f32[")
 
 
 def test_a_new_number_of_a_value_is_no_change():

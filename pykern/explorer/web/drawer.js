@@ -109,6 +109,7 @@ function drawDrawer() {
   const legend = Object.entries(hues).map(([h, names]) => `<button class="legend d-${h} ${S.only === h ? "on" : ""}" data-only="${h}" aria-pressed="${S.only === h}" tabindex="-1" title="${escape(names.join(", "))}: click to see these alone">${escape(names[0].split(" ")[0])}</button>`).join("");
   byId("tabs").innerHTML = `<div role="tablist" aria-label="details">${tabs}</div><div class="legends">${legend}</div>`;
   byId("body").innerHTML = DRAWERS[S.drawer][1]();
+  byId("body").className = MANY && ["summary", "resources"].includes(S.drawer) ? "beside" : "";
   byId("body").setAttribute("aria-labelledby", `tab-${S.drawer}`);
 }
 

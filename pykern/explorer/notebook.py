@@ -1,0 +1,45 @@
+"""What notebooks show of kernels, and of what was lowered: the page, in a frame without rights.
+
+Comes in: a `Lowered` or a kernel. Goes out: HTML. A kernel that was launched shows what its last kind of launch
+was compiled to; before that its source.
+"""
+
+from __future__ import annotations
+
+import html
+
+from pykern.compiler.service import service
+from pykern.explorer.comparison import Comparison
+from pykern.explorer.following import follow
+from pykern.explorer.page import page
+from pykern.kernel import KernelBase
+from pykern.lowered import Lowered
+
+FRAME = (
+    '<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:480px;border:1px solid #8884;'
+    'border-radius:6px" srcdoc="{}"></iframe>'
+)
+
+
+def frame(data: Comparison) -> str:
+    """The page in a frame: no requests, no storage, nothing of the document around it."""
+    return FRAME.format(html.escape(page(data), quote=True))
+
+
+def lowered_html(lowered: Lowered) -> str:
+    """A kernel or program that was lowered."""
+    return frame(Comparison((follow(lowered),)))
+
+
+def kernel_html(kernel: KernelBase) -> str:
+    """A kernel."""
+    launcher = kernel._launcher
+    launched = [*launcher.artifacts, *launcher.variants]
+    if launched:
+        source = launched[-1]
+        return lowered_html(Lowered(source, service().compile(source, keep_stages=True)))
+    name = html.escape(kernel.__name__)
+    return (
+        f"<pre>{html.escape(kernel.text.text)}</pre>"
+        f"<p>not launched yet; <code>pk.explore({name}, …, ndrange=…)</code> shows what it becomes</p>"
+    )
