@@ -36,6 +36,17 @@ def span_of(location: ir.Location, function: str = "") -> SourceSpan | None:
     return None
 
 
+def calls_of(location: ir.Location) -> list[SourceSpan]:
+    """The calls that led to a place, innermost first; nothing for a place that is in no called function."""
+    found: list[SourceSpan] = []
+    while location.is_a_callsite():
+        location = location.caller
+        span = span_of(location)
+        if span is not None and span not in found[-1:]:
+            found.append(span)
+    return found
+
+
 @dataclass(frozen=True)
 class Report:
     """One diagnostic of MLIR: severity is "error", "warning", "note" or "remark"."""

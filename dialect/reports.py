@@ -6,11 +6,13 @@ list: the code then hands over numbers and values only.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mlir import ir
 
 from pykern.artifact import Site
 from pykern.dialect.base import KernOp, i64_attr, kern_op
-from pykern.dialect.diagnostics import span_of
+from pykern.dialect.diagnostics import calls_of, span_of
 from pykern.locations import SourceSpan
 
 
@@ -115,7 +117,8 @@ def number_sites(module: ir.Module) -> tuple[Site, ...]:
         view = op.opview
         if isinstance(view, SiteOp):
             op.attributes["site"] = i64_attr(len(sites))
-            sites.append(view.describe(span_of(op.location) or SourceSpan("", 0, 0, 1)))
+            site = view.describe(span_of(op.location) or SourceSpan("", 0, 0, 1))
+            sites.append(replace(site, callers=tuple(calls_of(op.location))))
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)

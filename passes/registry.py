@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import importlib.metadata
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from pykern.errors import PassError
 from pykern.passes.autodiff.direct.forward import ForwardKernel
@@ -84,7 +85,11 @@ def pass_by_name(name: str) -> Pass:
         return (
             loaded() if isinstance(loaded, type) and issubclass(loaded, Pass) else Callback(function=loaded)
         )
-    raise PassError(f"no pass `{name}`", hint=f"there are {', '.join(sorted(known() | _entry_points()))}")
+    names = sorted({*known(), *_entry_points()})
+    near = get_close_matches(name, names, 1)
+    raise PassError(
+        f"no pass `{name}`", hint=f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
+    )
 
 
 def parse_pipeline(text: str) -> Pipeline:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.errors import DeviceError, KernelTypeError, LaunchError
+from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
 from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
@@ -57,7 +57,11 @@ def _describe(
         spec = _array_spec(name, array, annotation)
         return spec, _array_cells(array, spec), [array]
     if isinstance(annotation, ArrayAnnotation):
-        raise KernelTypeError(f"`{name}` is annotated {annotation!r}, and {_kind(value)} is passed")
+        raise KernelTypeError(
+            f"`{name}` is annotated {annotation!r}, and {_kind(value)} is passed",
+            hint=f"pass an array: np.asarray({name}, np.{annotation.dtype.numpy.name})",
+            code=ARGUMENT_TYPE,
+        )
     scalar = _scalar(name, value, annotation)
     if scalar is not None:
         return ScalarSpec(scalar[0].name), [scalar[1]], []
@@ -65,7 +69,8 @@ def _describe(
     if fields is None:
         raise KernelTypeError(
             f"`{name}` is {_kind(value)}, which a kernel cannot take",
-            hint="pass NumPy arrays (np.asarray), numbers, or named tuples and dataclasses of them",
+            hint=_instead(name, value),
+            code=ARGUMENT_TYPE,
         )
     specs, cells, arrays = [], [], []
     for field_name, item in fields:
@@ -136,6 +141,7 @@ def _from_dlpack(name: str, value: Any) -> np.ndarray:
         raise KernelTypeError(
             f"`{name}`: {type(value).__name__} gives no view of its memory: {error}",
             hint="detach it from a gradient graph, or pass a NumPy array",
+            code=ARGUMENT_TYPE,
         ) from None
 
 
@@ -143,18 +149,22 @@ def _array_spec(name: str, array: np.ndarray, annotation: Any) -> ArraySpec:
     dtype = from_numpy(array.dtype)
     if dtype is None:
         raise KernelTypeError(
-            f"`{name}` holds {array.dtype}, which kernels have not",
-            hint="convert it: x.astype(np.float32)"
-            if array.dtype.isnative
-            else "convert it to native byte order",
+            f"`{name}` holds {_held(array)}, which kernels have not",
+            hint=_converted(name, array),
+            code=ARGUMENT_TYPE,
         )
     if array.ndim > MAX_RANK:
-        raise KernelTypeError(f"`{name}` has {array.ndim} dimensions; kernels take up to {MAX_RANK}")
+        raise KernelTypeError(
+            f"`{name}` has {array.ndim} dimensions; kernels take up to {MAX_RANK}",
+            hint="reshape it: neighbouring dimensions can be one",
+            code=ARGUMENT_TYPE,
+        )
     _check_annotation(name, array, dtype, annotation)
     if any(stride % array.itemsize for stride in array.strides) or not array.flags.aligned:
         raise LaunchError(
             f"`{name}` has elements that are not aligned to {array.itemsize} bytes (strides {array.strides})",
-            hint="copy it: np.ascontiguousarray(x)",
+            hint=f"copy it: np.ascontiguousarray({name})",
+            code=ARRAY_MEMORY,
         )
     layout = "C" if array.flags.c_contiguous else "strided"
     return ArraySpec(dtype.name, (None,) * array.ndim, layout)
@@ -164,21 +174,49 @@ def _check_annotation(name: str, array: np.ndarray, dtype: DType, annotation: An
     if annotation is None:
         return
     if not isinstance(annotation, ArrayAnnotation):
-        raise KernelTypeError(f"`{name}` is annotated {annotation!r}, and an array is passed")
+        raise KernelTypeError(
+            f"`{name}` is annotated {annotation!r}, and an array is passed",
+            hint=f"pass a number, or annotate it as an array, as in pk.{dtype.name}[:]",
+            code=ARGUMENT_TYPE,
+        )
     passed = f"{dtype.name}{list(array.shape)}"
     if dtype != annotation.dtype:
         raise KernelTypeError(
             f"`{name}` is annotated {annotation!r}, and {passed} is passed",
             hint=f"convert it: {name}.astype(np.{annotation.dtype.numpy.name})",
+            code=ARGUMENT_TYPE,
         )
     if array.ndim != len(annotation.shape):
         raise KernelTypeError(
-            f"`{name}` is annotated {annotation!r}, and {passed} has {array.ndim} dimensions"
+            f"`{name}` is annotated {annotation!r}, and {passed} has {array.ndim} dimensions",
+            hint="pass an array of as many dimensions, or change the annotation",
+            code=ARGUMENT_TYPE,
         )
     if any(
         want is not None and want != have for want, have in zip(annotation.shape, array.shape, strict=True)
     ):
-        raise KernelTypeError(f"`{name}` is annotated {annotation!r}, and {passed} is passed")
+        raise KernelTypeError(
+            f"`{name}` is annotated {annotation!r}, and {passed} is passed",
+            hint="pass an array of these lengths, or write `:` where any length will do",
+            code=ARGUMENT_TYPE,
+        )
+
+
+def _held(array: np.ndarray) -> str:
+    kinds = {"O": "Python objects", "U": "strings", "S": "bytes", "M": "dates", "m": "time differences"}
+    return kinds.get(array.dtype.kind, str(array.dtype))
+
+
+def _converted(name: str, array: np.ndarray) -> str:
+    if not array.dtype.isnative:
+        return f"convert it to native byte order: {name}.astype({name}.dtype.newbyteorder('='))"
+    if array.dtype.kind == "c":
+        return f"pass {name}.real and {name}.imag"
+    if array.dtype.kind in "mM":
+        return f"pass its number: {name}.astype(np.int64)"
+    if array.dtype.names:
+        return f"pass its fields one by one, as in {name}[{array.dtype.names[0]!r}]"
+    return f"convert it: {name}.astype(np.float32)"
 
 
 def _array_cells(array: np.ndarray, spec: ArraySpec) -> list[int]:
@@ -206,6 +244,7 @@ def _scalar(name: str, value: Any, annotation: Any) -> tuple[DType, int] | None:
         raise KernelTypeError(
             f"`{name}` is a number of {(dtype if dtype.is_storage else annotation).name}, and fp8 is for arrays",
             hint=f"pass np.float32({name}), annotate it pk.f32",
+            code=ARGUMENT_TYPE,
         )
     if isinstance(annotation, DType):
         value, dtype = annotation.numpy.type(value), annotation
@@ -256,14 +295,28 @@ def _static_value(name: str, value: Any) -> object:
     if value is None or type(value) in (bool, int, float, str):
         return value
     raise KernelTypeError(
-        f"`{name}` is static, and {_kind(value)} is passed", hint="pass a number, a string or a tuple"
+        f"`{name}` is static, and {_kind(value)} is passed",
+        hint="pass a number, a string or a tuple",
+        code=ARGUMENT_TYPE,
     )
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, list):
-        return "a list"
+    if value is None:
+        return "None"
+    if isinstance(value, list | dict | set):
+        return f"a {type(value).__name__}"
+    if isinstance(value, str):
+        return f"the string {value!r}"
     return f"a value of type {type(value).__name__}"
+
+
+def _instead(name: str, value: Any) -> str:
+    if isinstance(value, list):
+        return f"pass an array: np.array({name}, np.float32)"
+    if isinstance(value, str) or value is None:
+        return f"pass a number, or annotate it as known when compiling: {name}: pk.static"
+    return "pass NumPy arrays (np.asarray), numbers, or named tuples and dataclasses of them"
 
 
 # -- overlap ----------------------------------------------------------------------------------

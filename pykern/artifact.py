@@ -39,13 +39,15 @@ class Remark:
 class Site:
     """A place in a kernel that may report at run time: a print, an assert, a bounds check.
 
-    `template` is the text of a print (with ``{}`` for each value) or of an assert.
+    `template` is the text of a print (with ``{}`` for each value) or of an assert. `callers` are the calls that led
+    to it, innermost first, where it is in a function.
     """
 
     kind: str
     span: SourceSpan
     template: str = ""
     dtypes: tuple[str, ...] = ()
+    callers: tuple[SourceSpan, ...] = ()
 
 
 @dataclass(frozen=True)

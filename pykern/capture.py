@@ -302,6 +302,10 @@ def _constant(value: Any) -> Capture:
         return Unsupported(f"the module `{value.__name__}`")
     if isinstance(value, types.FunctionType):
         return Unsupported(f"the plain Python function `{value.__name__}` (decorate it with @pk.func)")
+    if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
+        if getattr(type(value), "__pykern_kernel__", False):
+            return Unsupported("a Kernel")
+        return Unsupported(f"a function of Python or of a library, `{value.__name__}`")
     shape = getattr(value, "shape", None)
     if shape is not None:
         return Unsupported("an array from outside of the kernel (pass it as an argument)")

@@ -1,12 +1,51 @@
 """The one tree of errors: each knows its place in the user's source, a code, and a way out.
 
 Comes in: a reason, where it applies a `SourceSpan`, and what to write instead.
-Goes out: an exception whose text shows file, line, the line itself, a caret and the advice.
+Goes out: an exception whose text shows file, line, the line itself, a caret, the advice, and the page of its code.
+A class has a code, and finer ones where a reason comes up often: `CODES`.
 """
 
 from __future__ import annotations
 
 from pykern.locations import SourceSpan
+
+CALLED_FROM = "called from "
+"""Begin of the notes that tell the calls which led to a place, innermost first."""
+
+UNDEFINED_NAME, NO_VALUE, CAPTURED, INDICES = "PK015", "PK016", "PK017", "PK018"
+ARGUMENT_TYPE, ARGUMENTS, CHANGED_KIND = "PK019", "PK020", "PK021"
+NDRANGE, WORKGROUP, ARRAY_MEMORY = "PK022", "PK023", "PK024"
+NO_DEVICE, DIFFERENT_DEVICES = "PK025", "PK026"
+
+CODES: dict[str, tuple[str, str]] = {
+    "PK001": ("KernelSyntaxError", "Python that kernels do not have"),
+    "PK002": ("KernelTypeError", "types that do not fit"),
+    "PK003": ("VerifyError", "a pass left invalid IR"),
+    "PK004": ("PassError", "a pass or a pipeline failed"),
+    "PK005": ("NotRaisable", "a kernel has no form on whole arrays"),
+    "PK006": ("NotDifferentiable", "no right derivative is known"),
+    "PK007": ("TargetError", "the target lacks what the kernel needs"),
+    "PK008": ("CompilerCrash", "the compiler died"),
+    "PK009": ("LaunchError", "a launch that this kernel cannot run"),
+    "PK010": ("DeviceError", "a device failed, or cannot do this"),
+    "PK011": ("OutOfBounds", "an access outside of an array"),
+    "PK012": ("AssertionFailed", "an assert did not hold"),
+    "PK013": ("OutOfMemory", "a device has no room"),
+    "PK014": ("UsedAfterFree", "an array is used after it was freed"),
+    UNDEFINED_NAME: ("KernelSyntaxError", "a name is not defined"),
+    NO_VALUE: ("KernelSyntaxError", "a name has no value on some path"),
+    CAPTURED: ("KernelTypeError", "an object from outside that kernels cannot use"),
+    INDICES: ("KernelTypeError", "the number or the type of indices is wrong"),
+    ARGUMENT_TYPE: ("KernelTypeError", "a value that kernels cannot take as an argument"),
+    ARGUMENTS: ("KernelTypeError", "arguments that do not match the parameters"),
+    CHANGED_KIND: ("KernelTypeError", "a name means two kinds of things"),
+    NDRANGE: ("LaunchError", "the ndrange is missing or wrong"),
+    WORKGROUP: ("LaunchError", "the workgroup is wrong"),
+    ARRAY_MEMORY: ("LaunchError", "arrays that are read-only, or overlap"),
+    NO_DEVICE: ("DeviceError", "there is no such device"),
+    DIFFERENT_DEVICES: ("DeviceError", "arrays and launch on different devices"),
+}
+"""Every code: the class that carries it, and what it means in a few words. ``docs/errors`` has a page for each."""
 
 
 class KernelError(Exception):
@@ -140,4 +179,6 @@ def render(error: KernelError) -> str:
         lines.append(f"  note: {text}")
         if span is not None:
             lines += span.render()
+    if error.code in CODES:
+        lines.append(f"  docs: errors/{error.code}")
     return "\n".join(lines)

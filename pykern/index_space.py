@@ -10,7 +10,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
-from pykern.errors import LaunchError
+from pykern.errors import NDRANGE, WORKGROUP, LaunchError
 
 MAX_DIMENSIONS = 8
 
@@ -36,7 +36,9 @@ def index_space(ndrange: Any) -> tuple[Extent, ...]:
     dims = ndrange if isinstance(ndrange, tuple) else (ndrange,)
     if not 1 <= len(dims) <= MAX_DIMENSIONS:
         raise LaunchError(
-            f"ndrange={ndrange!r} has {len(dims)} dimensions", hint=f"an ndrange has 1 to {MAX_DIMENSIONS}"
+            f"ndrange={ndrange!r} has {len(dims)} dimensions",
+            hint=f"an ndrange has 1 to {MAX_DIMENSIONS}",
+            code=NDRANGE,
         )
     return tuple(_extent(dim, ndrange) for dim in dims)
 
@@ -47,12 +49,31 @@ def _extent(dim: Any, ndrange: Any) -> Extent:
     count = _length(dim)
     if count is None:
         raise LaunchError(
-            f"ndrange={ndrange!r}: {dim!r} is neither an integer nor a range",
-            hint="write ndrange=n, ndrange=(n, m), or ndrange=(range(1, n - 1), m)",
+            f"ndrange={_short(ndrange)}: {_short(dim)} is neither an integer nor a range",
+            hint=_meant(dim) or "write ndrange=n, ndrange=(n, m), or ndrange=(range(1, n - 1), m)",
+            code=NDRANGE,
         )
     if count < 0:
-        raise LaunchError(f"ndrange={ndrange!r}: a length is not negative", hint="use max(0, n)")
+        raise LaunchError(
+            f"ndrange={ndrange!r}: a length is not negative", hint="use max(0, n)", code=NDRANGE
+        )
     return Extent(0, 1, count)
+
+
+def _short(value: Any) -> str:
+    """Arrays by their shapes, all else as it is."""
+    shape = getattr(value, "shape", None)
+    return f"an array of shape {shape}" if shape else repr(value)
+
+
+def _meant(dim: Any) -> str | None:
+    if getattr(dim, "shape", None):
+        return "write ndrange=x.shape for one work-item an element, or ndrange=x.size"
+    if isinstance(dim, float):
+        return f"write ndrange={int(dim)}; n // 2 is an integer, n / 2 is not"
+    if isinstance(dim, list):
+        return f"write a tuple: ndrange={tuple(dim)!r}"
+    return None
 
 
 def is_plain(space: tuple[Extent, ...]) -> bool:
@@ -65,11 +86,16 @@ def group_size(workgroup: Any, rank: int) -> tuple[int, ...]:
     sizes = workgroup if isinstance(workgroup, tuple) else (workgroup,)
     lengths = [_length(size) for size in sizes]
     if any(n is None or n < 1 for n in lengths):
-        raise LaunchError(f"workgroup={workgroup!r}: sizes are integers of at least 1")
+        raise LaunchError(
+            f"workgroup={workgroup!r}: sizes are integers of at least 1",
+            hint="write workgroup=64, workgroup=(8, 8), or leave it out",
+            code=WORKGROUP,
+        )
     if len(sizes) > rank:
         raise LaunchError(
             f"workgroup={workgroup!r} has {len(sizes)} dimensions and the ndrange {rank}",
             hint="give one size a dimension of the ndrange",
+            code=WORKGROUP,
         )
     return (*(int(n) for n in lengths if n is not None), *(1,) * (rank - len(sizes)))
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 from pykern.capture import FunctionText, Guard, function_source, function_text
-from pykern.errors import KernelError, KernelTypeError, LaunchError
+from pykern.errors import ARGUMENTS, KernelError, KernelTypeError, LaunchError
 from pykern.event import Event
 from pykern.launch import LAUNCH_KEYWORDS, Launcher
 from pykern.placing import place
@@ -113,7 +114,11 @@ class KernelBase:
         try:
             bound = self.signature.bind(*args, **keywords)
         except TypeError as error:
-            raise KernelTypeError(f"kernel `{self.__name__}{self.signature}`: {error}") from None
+            raise KernelTypeError(
+                f"kernel `{self.__name__}{self.signature}`: {error}",
+                hint=_how_to_call(self, args, keywords),
+                code=ARGUMENTS,
+            ) from None
         bound.apply_defaults()
         return list(bound.arguments.items())
 
@@ -151,9 +156,23 @@ def kernel(
         from pykern.settings import settings
 
         debug = settings().debug
-    made = Kernel(function, KernelOptions(debug, fastmath), workgroup, ndrange)
-    _prewarm(made)
-    return made
+    try:
+        made = Kernel(function, KernelOptions(debug, fastmath), workgroup, ndrange)
+    except KernelError as error:
+        raised = _placed(error, function)
+    else:
+        _prewarm(made)
+        return made
+    raise raised.with_traceback(at_kernel_line(raised)) from None
+
+
+def _placed(error: KernelError, function: Any) -> KernelError:
+    """An error of the decoration, at the function's ``def`` where there is its source."""
+    try:
+        place(error, function_text(function))
+    except KernelError:
+        pass  # that it has none is the error
+    return error
 
 
 def _prewarm(made: KernelBase) -> None:
@@ -177,6 +196,21 @@ def _annotations(function: Callable, signature: inspect.Signature) -> dict[str, 
                 raise KernelTypeError(f"the annotation of `{name}`: {error}") from None
         found[name] = annotation
     return found
+
+
+def _how_to_call(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> str:
+    """What a call takes, for one that does not fit."""
+    names = list(kernel.signature.parameters)
+    if names[:1] == ["self"]:
+        return "a kernel is no method: define it outside of the class"
+    unknown = [name for name in keywords if name not in names]
+    near = get_close_matches(unknown[0], [*LAUNCH_KEYWORDS, *names], 1, 0.5) if unknown else []
+    if near:
+        return f"did you mean `{near[0]}`?"
+    if unknown:
+        return f"beside the arguments a launch takes {', '.join(f'{n}=' for n in LAUNCH_KEYWORDS)}"
+    count = len(args) + len(keywords)
+    return f"it takes {len(names)} arguments ({', '.join(names)}), and {count} {'is' if count == 1 else 'are'} given"
 
 
 def _refuse_signature(made: KernelBase) -> None:

@@ -17,7 +17,7 @@ from pykern.arguments import Passed, arrays_of, homes, pass_value
 from pykern.artifact import ArgumentUse, Artifact
 from pykern.devices import checked, chosen_device, current_device
 from pykern.entries import Entries
-from pykern.errors import DeviceError, LaunchError
+from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, NDRANGE, WORKGROUP, DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
 from pykern.index_space import Extent, group_size, index_space, is_plain, launches
 from pykern.launch_graph import current_graph
@@ -76,11 +76,14 @@ class Launcher:
             raise LaunchError(
                 f"`{self.kernel.__name__}` is launched without an ndrange",
                 hint=f"say how many work-items: {self.kernel.__name__}(..., ndrange=x.shape)",
+                code=NDRANGE,
             )
         spaces = launches(given)
         if static is not None and spaces != [index_space(static)]:
             raise LaunchError(
-                f"ndrange={given!r}, but `{self.kernel.__name__}` has the static ndrange {static!r}"
+                f"ndrange={given!r}, but `{self.kernel.__name__}` has the static ndrange {static!r}",
+                hint="leave it out of the launch, or out of @pk.kernel(...)",
+                code=NDRANGE,
             )
         return spaces
 
@@ -93,7 +96,9 @@ class Launcher:
         size = group_size(given, rank)
         if static is not None and size != group_size(static, rank):
             raise LaunchError(
-                f"workgroup={given!r}, but `{self.kernel.__name__}` has the static workgroup {static!r}"
+                f"workgroup={given!r}, but `{self.kernel.__name__}` has the static workgroup {static!r}",
+                hint="leave it out of the launch, or out of @pk.kernel(...)",
+                code=WORKGROUP,
             )
         return size
 
@@ -221,6 +226,7 @@ class Launcher:
                     f"two arguments of `{self.kernel.__name__}` ({', '.join(names)}) overlap in part, "
                     f"and the kernel writes one of them (arrays {a + 1} and {b + 1})",
                     hint="pass a copy: x.copy()",
+                    code=ARRAY_MEMORY,
                 )
         return replace(source, noalias=False) if touching else source
 
@@ -305,7 +311,11 @@ def device_of(values: list[tuple[str, Any]], given: Any, stream: Any) -> str:
         if home is None:
             raise LaunchError(f"stream={stream!r} is no pk.Stream", hint="make one: pk.Stream(device)")
         if asked is not None and asked != home.name and not {asked, home.name} <= {"cpu", "python"}:
-            raise DeviceError(f"the launch is asked for on {asked}, and its stream is on {home.name}")
+            raise DeviceError(
+                f"the launch is asked for on {asked}, and its stream is on {home.name}",
+                hint=f"make a stream there: pk.Stream({asked!r})",
+                code=DIFFERENT_DEVICES,
+            )
         asked = asked or home.name
     found = homes(values)
     if not found:
@@ -316,11 +326,13 @@ def device_of(values: list[tuple[str, Any]], given: Any, stream: Any) -> str:
             raise DeviceError(
                 f"`{names[0]}` lives on {found[names[0]]}, and `{name}` on {found[name]}",
                 hint=f"move one of them: {name}.to({found[names[0]]!r})",
+                code=DIFFERENT_DEVICES,
             )
     if asked is not None and asked != found[names[0]]:
         raise DeviceError(
             f"`{names[0]}` lives on {found[names[0]]}, and the launch is asked for on {asked}",
             hint=f"move it: {names[0]}.to({asked!r})",
+            code=DIFFERENT_DEVICES,
         )
     return found[names[0]]
 
@@ -339,6 +351,7 @@ def check_writable_arrays(
             raise LaunchError(
                 f"`{name}` is read-only, and `{kernel}` writes it",
                 hint="pass a copy: x.copy(), or an array you own",
+                code=ARRAY_MEMORY,
             )
 
 

@@ -4,21 +4,56 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import linecache
 import re
 import textwrap
 
 from pykern.capture import FunctionText
-from pykern.errors import KernelError
+from pykern.errors import CALLED_FROM, KernelError
 from pykern.locations import SourceSpan
 
 
 def place(error: KernelError, text: FunctionText) -> None:
-    """Give `error` a span where it has none, and the kernel's name where its span has none."""
+    """Give `error` a span where it has none, and names of functions where its spans have none."""
     if error.span is None:
         mentioned = re.match(r"`(\w+)", error.reason)
         error.span = definition_span(text, mentioned.group(1) if mentioned else "")
-    elif not error.span.function:
-        error.span = dataclasses.replace(error.span, function=text.name)
+    else:
+        error.span = _named(error.span, text)
+    error.extra_notes = tuple(
+        (_called_from(note, span, text), span and _named(span, text)) for note, span in error.extra_notes
+    )
+
+
+def _called_from(note: str, span: SourceSpan | None, text: FunctionText) -> str:
+    if note == f"{CALLED_FROM}``" and span is not None:
+        return f"{CALLED_FROM}`{_named(span, text).function}`"
+    return note
+
+
+def _named(span: SourceSpan, text: FunctionText) -> SourceSpan:
+    """With the name of the function around it: a `@pk.func`, or else the kernel."""
+    if span.function:
+        return span
+    length = len(text.text.splitlines())
+    inside = span.file == text.file and 0 <= span.line - text.first_line < length
+    name = text.name if inside else function_at(span.file, span.line) or text.name
+    return dataclasses.replace(span, function=name)
+
+
+def function_at(file: str, line: int) -> str:
+    """The innermost function around a line of a file; "" where there is none."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return ""
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    return max(around, key=lambda node: node.lineno).name if around else ""
 
 
 def definition_span(text: FunctionText, parameter: str = "") -> SourceSpan:

@@ -17,7 +17,7 @@ from pykern.artifact import Artifact, Site
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
-from pykern.errors import AssertionFailed, KernelError, OutOfBounds
+from pykern.errors import CALLED_FROM, AssertionFailed, KernelError, OutOfBounds
 from pykern.program_source import ProgramSource
 from pykern.runtime.loader import LoadedKernel, load
 from pykern.runtime.text import PrintCallback, printer
@@ -55,6 +55,7 @@ class Variant:
 
 def failure(site: Site, report: np.ndarray) -> KernelError:
     """The error a report describes."""
+    calls = tuple((f"{CALLED_FROM}`{span.function}`", span) for span in site.callers)
     if site.kind == "bounds":
         rank = int(report[1])
         index = tuple(int(n) for n in report[2 : 2 + rank])
@@ -63,9 +64,10 @@ def failure(site: Site, report: np.ndarray) -> KernelError:
             f"index {_tuple(index)} is outside of `{site.template}`, whose shape is {_tuple(shape)}",
             site.span,
             "guard the access, or launch with a smaller ndrange",
+            calls,
         )
     reason = f"assertion failed: {site.template}" if site.template else "assertion failed"
-    return AssertionFailed(reason, site.span)
+    return AssertionFailed(reason, site.span, notes=calls)
 
 
 def _tuple(numbers: tuple[int, ...]) -> str:

@@ -66,12 +66,45 @@ _SCALAR_FROM: dict[type, str] = {
 }
 
 
-def instead_of(description: str) -> str:
+METHODS = {
+    **dict.fromkeys(("sum", "mean", "max", "min", "prod", "any", "all"), "write a loop that combines x[k]"),
+    "T": "swap the indices: x[j, i]",
+    **dict.fromkeys(("item", "astype"), "an element is a number already; cast it as in pk.f32(x[i])"),
+    **dict.fromkeys(
+        ("copy", "fill", "reshape", "flatten", "ravel"), "do this outside of the kernel, on the array"
+    ),
+    **dict.fromkeys(("append", "extend", "pop"), "an array has a fixed length: write x[k] = value"),
+    "strides": "there are shape, dtype, ndim, size",
+}
+"""What to write instead of attributes that arrays have elsewhere."""
+_FUNCTIONS = {
+    **dict.fromkeys(("sum", "mean", "prod", "any", "all"), "write a loop that combines x[k]"),
+    **dict.fromkeys(("zeros", "ones", "empty", "full", "array"), "make memory with pk.private(shape, dtype)"),
+    **dict.fromkeys(("enumerate", "zip"), "write `for k in range(len(x)):` and index"),
+    **dict.fromkeys(("dot", "matmul", "einsum"), "write a loop that adds products"),
+    **dict.fromkeys(("open", "input"), "read before the launch, and pass arrays"),
+}
+
+
+def instead_of_function(name: str) -> str:
+    """For a function that is known elsewhere, and not in kernels."""
+    return _FUNCTIONS.get(name, "compute it before the launch and pass the result, or write it out")
+
+
+def instead_of(description: str, name: str = "") -> str:
     """For an object that kernels cannot use, by how it is described."""
+    if "random" in name:
+        return "pass random numbers in an array: rng.random(n)"
+    if name.endswith((".append", ".extend", ".insert", ".add", ".update")):
+        return "a kernel changes arrays only: pass one, and write x[i] = value"
+    if description.startswith("a Kernel"):
+        return "kernels do not launch kernels: make it a @pk.func, or launch both from a @pk.jit program"
     if "calls itself" in description:
         return "write a loop, or a stack in pk.private memory"
     if "on one path" in description:
         return "use another name on the other path"
+    if "round of the loop" in description:
+        return "use another name in the loop"
     return next((advice for kind, advice in _INSTEAD if description.startswith(kind)), _INSTEAD_OF_OTHERS)
 
 

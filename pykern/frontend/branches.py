@@ -48,7 +48,7 @@ def branch(t: Translation, node: ast.If) -> None:
         t.statements(node.body if condition.const else node.orelse)
         return
     scratch = ir.Operation.create("scf.if", operands=[condition.ssa], regions=2)
-    before = dict(t.names)
+    before, known = dict(t.names), dict(t.frame.places)
     paths = [
         _path(t, scratch, n, lambda body=b: t.statements(body))
         for n, b in enumerate((node.body, node.orelse))
@@ -65,7 +65,9 @@ def branch(t: Translation, node: ast.If) -> None:
         sides = paths[0].names.get(name), paths[1].names.get(name)
         if name != RESULT:  # which is read of the path that has left, and of no other
             sides = _still_read(left, *sides)
-        met = meet(name, *sides, t.span(node))
+        earlier = known.get(name)
+        places = t.place_of(name, node.body) or earlier, t.place_of(name, node.orelse) or earlier
+        met = meet(name, *sides, t.span(node), places)
         if isinstance(met, tuple):
             merged[name] = met
         else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from pykern.errors import ARGUMENTS
 from pykern.frontend import captured, cuda_calls, language_ops
 from pykern.frontend.casts import convert
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
@@ -118,14 +119,14 @@ class Calls(Elements):
                                     "name each parameter")  # fmt: skip
         if len(arguments) > len(names):
             raise self.type_error(node, f"`{parsed.source.name}` takes {len(names)} positional, {len(arguments)} given",
-                                  f"it is {parsed.source.name}({', '.join(names)})")  # fmt: skip
+                                  f"it is {parsed.source.name}({', '.join(names)})", ARGUMENTS)  # fmt: skip
         defaults = {name: captured.value(c) for name, c in parsed.source.defaults}
         bound = defaults | dict(zip(names, arguments, strict=False)) | keywords
         wrong = [n for n in keywords if n not in names] or [n for n in names if n not in bound]
         if wrong:
             what = "has no parameter" if wrong[0] in keywords else "needs the argument"
             raise self.type_error(node, f"`{parsed.source.name}` {what} `{wrong[0]}`",
-                                  f"it is {parsed.source.name}({', '.join(names)})")  # fmt: skip
+                                  f"it is {parsed.source.name}({', '.join(names)})", ARGUMENTS)  # fmt: skip
         return bound
 
     def range_value(self, node: ast.Call, unroll: bool = False) -> RangeValue:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.errors import CHANGED_KIND
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import RESULT, none_of
-from pykern.frontend.merging import flows, leaves, rebuild, same, same_form, unify, zeros_like
+from pykern.frontend.merging import differing, flows, leaves, rebuild, same, same_form, unify, zeros_like
 from pykern.frontend.values import (
     RangeValue,
     Scalar,
@@ -27,6 +28,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.locations import SourceSpan
 from pykern.types import DType, i64, weak_int
 
 if TYPE_CHECKING:
@@ -208,7 +210,7 @@ def while_loop(t: Translation, node: ast.While) -> None:
 
 def _loop(t: Translation, node: ast.stmt, body: list[ast.stmt], make: Callable, local: set[str]) -> None:
     """Build the loop, with wider types for what it carries until they stand still."""
-    before = dict(t.names)
+    before, known = dict(t.names), dict(t.frame.places)
     # a target that had an integer before the loop keeps its last value after it
     kept = sorted(n for n in local if isinstance(v := before.get(n), Scalar) and v.dtype in (weak_int, i64))
     local = local.difference(kept)
@@ -220,12 +222,12 @@ def _loop(t: Translation, node: ast.stmt, body: list[ast.stmt], make: Callable, 
         t.frame.environment.locals = {**before, **changing}
         op, block, counter = make(carried)
         ends = t.names
-        found = _not_carried(assigned, carried, before, ends)
+        found = _not_carried(t, body, known, assigned, carried, before, ends)
         if found.keys() - changing.keys():
             changing.update(found)
             op.erase()
             continue
-        widened = _widened(t, node, carried, ends)
+        widened = _widened(t, node, body, known, carried, ends)
         result = ends.get(RESULT)
         late_result = RESULT in assigned and RESULT not in carried.initial and flows(result)
         if widened == carried.types and not late_result:
@@ -239,18 +241,29 @@ def _loop(t: Translation, node: ast.stmt, body: list[ast.stmt], make: Callable, 
     t.frame.environment.locals = before
     for name in (*assigned, *local):
         if name not in carried.initial and not same(ends.get(name), before.get(name)):
-            before[name] = Undefined(name, t.span(node))
+            before[name] = changing.get(name, Undefined(name, t.span(node)))
     skip = 1 if isinstance(counter, ir.Value) else 0
     before.update(carried.bind(list(op.results)[skip:]))
 
 
 def _not_carried(
-    assigned: list[str], carried: _Carried, before: dict[str, Value], ends: dict[str, Value]
+    t: Translation,
+    body: list[ast.stmt],
+    known: dict[str, SourceSpan],
+    assigned: list[str],
+    carried: _Carried,
+    before: dict[str, Value],
+    ends: dict[str, Value],
 ) -> dict[str, Value]:
     """Names whose meaning changes in the loop and cannot flow around it (None, an array): not read at its start."""
     return {
-        name: UnsupportedValue(
-            f"{describe(before[name])} in the first round of the loop and {describe(ends[name])} later"
+        name: differing(
+            name,
+            before[name],
+            ends[name],
+            "in the first round of the loop",
+            "later",
+            (known.get(name), t.place_of(name, body)),
         )
         for name in assigned
         if name not in carried.initial
@@ -270,14 +283,23 @@ def _close(
         ir.Operation.create("scf.yield", operands=[*first, *values])
 
 
-def _widened(t: Translation, node: ast.stmt, carried: _Carried, ends: dict[str, Value]) -> list[DType]:
+def _widened(
+    t: Translation,
+    node: ast.stmt,
+    body: list[ast.stmt],
+    known: dict[str, SourceSpan],
+    carried: _Carried,
+    ends: dict[str, Value],
+) -> list[DType]:
     types: list[DType] = []
     given: Iterator[DType] = iter(carried.types)
     for name, form in carried.initial.items():
         end = ends[name]
         if not flows(end) or not same_form(form, end):
-            raise t.type_error(node, f"`{name}` is {describe(form)} before the loop and {describe(end)} in it",
-                               "use another name in the loop")  # fmt: skip
+            places = known.get(name), t.place_of(name, body)
+            kinds = differing(name, form, end, "before the loop", "in it", places)
+            raise t.type_error(node, f"`{name}` is {kinds.description}", "use another name in the loop",
+                               CHANGED_KIND, kinds.places)  # fmt: skip
         types += [unify(next(given), leaf.dtype) for leaf in leaves(end)]
     return types
 

@@ -11,6 +11,7 @@ import ast
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.errors import INDICES
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type, to_storage
 from pykern.frontend.names import Names
@@ -79,22 +80,32 @@ class Elements(Names):
             value = self.expression(item)
             items += [(item, v) for v in value.items] if isinstance(value, TupleValue) else [(item, value)]
         if len(items) != len(array.shape):
-            raise self.type_error(node, f"{describe(array)} has {len(array.shape)} dimensions, "
+            plural = "" if len(array.shape) == 1 else "s"
+            raise self.type_error(node, f"{describe(array)} has {len(array.shape)} dimension{plural}, "
                                   f"and {len(items)} {'index is' if len(items) == 1 else 'indices are'} given",
-                                  f"write {array.name}[{', '.join('ijklmnpq'[: len(array.shape)])}]")  # fmt: skip
+                                  self.other_indices(nodes, items, array), INDICES)  # fmt: skip
         return [self.index(item, value, array, d) for d, (item, value) in enumerate(items)]
+
+    def other_indices(self, nodes: list[ast.expr], items: list, array: Array) -> str:
+        """What to write: an index that is a tuple is unpacked, else there are more or fewer."""
+        one = nodes[0]
+        if len(nodes) == 1 and isinstance(one, ast.Name) and len(items) > 1:
+            fewer = "or launch over fewer dimensions"
+            return f"`{one.id}` is a tuple of {len(items)}: write {array.name}[{one.id}[0]], {fewer}"
+        return f"write {array.name}[{', '.join('ijklmnpq'[: len(array.shape)])}]"
 
     def index(self, node: ast.expr, value: Value, array: Array, dimension: int) -> ir.Value:
         """An index as `index`; a negative constant counts from the end, as Python's does."""
         scalar = self.as_scalar(node, value)
         if not scalar.dtype.is_integer:
-            raise self.type_error(node, f"an index is an integer, not {describe(scalar)}",
-                                  "use pk.cast(x, pk.i64) to cut off the fraction")  # fmt: skip
+            advice = "use // to divide, or pk.cast(x, pk.i64) to cut off the fraction"
+            raise self.type_error(node, f"an index is an integer, not {describe(scalar)}", advice, INDICES)
         if scalar.is_const:
             length = array.shape[dimension]
             if length is not None and not -length <= scalar.const < length:
                 raise self.type_error(node, f"index {scalar.const} is outside of dimension {dimension} of "
-                                      f"{describe(array)}")  # fmt: skip
+                                      f"{describe(array)}",
+                                      f"indices are {-length} to {length - 1}", INDICES)  # fmt: skip
             if scalar.const < 0:
                 scalar = arithmetic.binary(
                     "+", self.length(array, dimension), Scalar(weak_int, const=scalar.const)

@@ -5,6 +5,7 @@ Comes in: `KernelSource`. Goes out: the module; its arguments are named by `kern
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from mlir import ir
@@ -58,8 +59,12 @@ def build_module(source: KernelSource) -> ir.Module:
     _check_shared(module, source)
     result = t.names.get(RESULT, NoneValue())
     if not isinstance(result, NoneValue):
+        returned = next(
+            (n for n in ast.walk(parsed.node) if isinstance(n, ast.Return) and n.value is not None),
+            parsed.node,
+        )
         raise KernelSyntaxError(
-            "a kernel returns nothing", t.span(parsed.node), "write the result into an array argument"
+            "a kernel returns nothing", t.span(returned), "write the result into an array argument"
         )
     return module
 

@@ -14,6 +14,7 @@ from mlir import ir
 from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
 from pykern.errors import LaunchError
 from pykern.frontend import arithmetic, mathematics
+from pykern.frontend.advice import instead_of_function
 from pykern.frontend.casts import bits, convert, materialise, memory_type
 from pykern.frontend.merging import flows, leaves
 from pykern.frontend.values import (
@@ -69,8 +70,14 @@ def call(t: Calls, node: ast.Call, name: str) -> Value:
         return _python_cast(t, node, name, args)
     handler = _HANDLERS.get(name)
     if handler is None:
-        raise t.syntax_error(node, f"`{name}` is not available in kernels")
+        raise t.syntax_error(node, f"`{name}` is not available in kernels", instead_of_function(name))
     return handler(t, node, args, keywords)
+
+
+def known_names() -> list[str]:
+    """The functions that kernels know."""
+    tables = (mathematics.NAMES, POSITIONS, LANES, ATOMICS, CASTS, _HANDLERS, _OF_NODES)
+    return sorted({name for table in tables for name in table})
 
 
 def _mathematics(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:

@@ -62,8 +62,17 @@ def same(a: Value | None, b: Value | None) -> bool:
     return a is not None and a == b
 
 
-def meet(name: str, a: Value | None, b: Value | None, where: SourceSpan) -> tuple[Value, Value] | Value:
-    """A pair of the same form to be merged in the IR, or the value known without it."""
+def meet(
+    name: str,
+    a: Value | None,
+    b: Value | None,
+    where: SourceSpan,
+    places: tuple[SourceSpan | None, SourceSpan | None] = (None, None),
+) -> tuple[Value, Value] | Value:
+    """A pair of the same form to be merged in the IR, or the value known without it.
+
+    `places` tell where the name got its value on each path.
+    """
     if same(a, b):
         assert a is not None
         return a
@@ -79,11 +88,26 @@ def meet(name: str, a: Value | None, b: Value | None, where: SourceSpan) -> tupl
             return undefined
         if a is None or b is None:
             return Undefined(name, where)
-        return UnsupportedValue(f"{describe(a)} on one path and {describe(b)} on the other")
+        return differing(name, a, b, "on one path", "on the other", places)
     assert a is not None and b is not None
     if not same_form(a, b):
-        return UnsupportedValue(f"{describe(a)} on one path and {describe(b)} on the other")
+        return differing(name, a, b, "on one path", "on the other", places)
     return a, b
+
+
+def differing(
+    name: str,
+    a: Value,
+    b: Value,
+    first: str,
+    second: str,
+    places: tuple[SourceSpan | None, SourceSpan | None],
+) -> UnsupportedValue:
+    """What a name is that means two kinds of things; reading it is an error, which shows both places."""
+    notes = [
+        (f"`{name}` is {describe(v)} here", place) for v, place in zip((a, b), places, strict=True) if place
+    ]
+    return UnsupportedValue(f"{describe(a)} {first} and {describe(b)} {second}", tuple(notes))
 
 
 def zeros_like(value: Value) -> Value:

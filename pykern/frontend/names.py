@@ -7,13 +7,21 @@ or an attribute of an array or a struct stands for; a name without one is an err
 from __future__ import annotations
 
 import ast
+from difflib import get_close_matches
 
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.errors import KernelSyntaxError, KernelTypeError
+from pykern.errors import (
+    CAPTURED,
+    CHANGED_KIND,
+    NO_VALUE,
+    UNDEFINED_NAME,
+    KernelSyntaxError,
+    KernelTypeError,
+)
 from pykern.frontend import arithmetic, captured
-from pykern.frontend.advice import instead_of
+from pykern.frontend.advice import METHODS, instead_of
 from pykern.frontend.translation import Translation
 from pykern.frontend.values import (
     Array,
@@ -47,12 +55,12 @@ class Names(Translation):
             value = self.frame.environment.captures.get(node.id)
         if value is None:
             raise self.syntax_error(node, f"the name `{node.id}` is not defined",
-                                    "give it a value before, or define it where the kernel is decorated")  # fmt: skip
+                                    self.instead_of_name(node.id), UNDEFINED_NAME)  # fmt: skip
         if isinstance(value, Undefined):
             notes = ((f"`{node.id}` gets a value here only", value.where),) if value.where else ()
             raise KernelSyntaxError(
                 f"`{node.id}` has no value on some paths that lead here", self.span(node),
-                f"give `{node.id}` a value before the branch or the loop", notes,
+                f"give `{node.id}` a value before the branch or the loop", (*notes, *self.call_notes()), NO_VALUE,
             )  # fmt: skip
         if isinstance(value, UnsupportedValue):
             raise self.unsupported(node, node.id, value)
@@ -60,8 +68,22 @@ class Names(Translation):
 
     def unsupported(self, node: ast.expr, name: str, value: UnsupportedValue) -> KernelTypeError:
         """An object that kernels have no use for; what to pass instead depends on its kind."""
+        if value.places:
+            return self.type_error(node, f"`{name}` is {value.description}", instead_of(value.description),
+                                   CHANGED_KIND, value.places)  # fmt: skip
+        if value.description.endswith("which calls itself"):
+            return self.type_error(node, f"`{name}` calls itself: {self.PLACE} have no recursion",
+                                   instead_of(value.description), CAPTURED)  # fmt: skip
         reason = f"`{name}` is {value.description}, which {self.PLACE} cannot use"
-        return self.type_error(node, reason, instead_of(value.description))
+        return self.type_error(node, reason, instead_of(value.description, name), CAPTURED)
+
+    def instead_of_name(self, name: str) -> str:
+        """A name that is like it, or how it would be defined."""
+        known = [n for n in (*self.names, *self.frame.environment.captures) if not n.startswith(".")]
+        near = get_close_matches(name, known, 1)
+        if near:
+            return f"did you mean `{near[0]}`?"
+        return "give it a value before, or define it where the kernel is decorated"
 
     def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
         path = captured.dotted(node)
@@ -71,13 +93,27 @@ class Names(Translation):
                 raise self.unsupported(node, path, value)
             if value is not None:
                 return value
+            self.refuse_unknown(node)
         value = self.expression(node.value)
         if isinstance(value, Array):
             return self.array_attribute(node, value)
         if isinstance(value, TupleValue) and node.attr in value.fields:
             return value.items[value.fields.index(node.attr)]
-        raise self.type_error(node, f"{describe(value)} has no attribute `{node.attr}` in {self.PLACE}",
-                              "there are those of arrays, as x.shape, and the fields of structs")  # fmt: skip
+        hint = METHODS.get(node.attr, "there are those of arrays, as x.shape, and the fields of structs")
+        raise self.type_error(node, f"{describe(value)} has no attribute `{node.attr}` in {self.PLACE}", hint)
+
+    def refuse_unknown(self, node: ast.Attribute) -> None:
+        """``pk.sqroot``: the module has nothing of this name."""
+        owner = captured.dotted(node.value)
+        module = self.frame.environment.captures.get(owner) if owner else None
+        if not isinstance(module, UnsupportedValue) or not module.description.startswith("the module"):
+            return
+        from pykern.frontend.language_ops import known_names  # it is made of this class
+
+        top = module.description.split("`")[1]
+        near = get_close_matches(node.attr, known_names(), 1) if top in ("pykern", "numpy", "math") else []
+        hint = f"did you mean `{owner}.{near[0]}`?" if near else f"`{top}` has no such name"
+        raise self.syntax_error(node, f"`{owner}.{node.attr}` is not defined", hint, UNDEFINED_NAME)
 
     def array_attribute(self, node: ast.Attribute, array: Array) -> Value:
         if node.attr == "shape":
@@ -91,8 +127,8 @@ class Names(Translation):
             for d in range(len(array.shape)):
                 total = arithmetic.binary("*", total, self.length(array, d))
             return total
-        raise self.type_error(node, f"an array has no attribute `{node.attr}` in kernels",
-                              "there are shape, dtype, ndim, size")  # fmt: skip
+        hint = METHODS.get(node.attr, "there are shape, dtype, ndim, size")
+        raise self.type_error(node, f"an array has no attribute `{node.attr}` in kernels", hint)
 
     def length(self, array: Array, dimension: int) -> Scalar:
         known = array.shape[dimension]

@@ -82,7 +82,9 @@ class Operations(Translation):
             return Scalar(bool_, const=(left == right) == (symbol == "=="))
         if symbol is None:
             raise self.syntax_error(
-                node, f"`{_word(op)}` is not available in kernels", "compare with == or <"
+                node,
+                f"`{_word(op)}` is not available in kernels",
+                "compare with == or <" if "in" not in _word(op).split() else "write a == 1 or a == 2",
             )
         if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
             wrong = right if isinstance(left, Scalar) else left

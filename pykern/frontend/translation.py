@@ -35,6 +35,8 @@ class Frame:
     function: ParsedFunction
     environment: Environment
     call_span: SourceSpan | None = None
+    places: dict[str, SourceSpan] = field(default_factory=dict)
+    """Where names got the values they have now."""
     unrolling: int = 0
     """How many unrolled loops with a break stand around: names of their body are read after it."""
 
@@ -91,11 +93,30 @@ class Translation:
 
     # -- errors ------------------------------------------------------------------------------
 
-    def syntax_error(self, node: ast.AST, reason: str, hint: str | None = None) -> KernelSyntaxError:
-        return KernelSyntaxError(reason, self.span(node), hint, self.call_notes())
+    def syntax_error(
+        self, node: ast.AST, reason: str, hint: str | None = None, code: str | None = None
+    ) -> KernelSyntaxError:
+        return KernelSyntaxError(reason, self.span(node), hint, self.call_notes(), code)
 
-    def type_error(self, node: ast.AST, reason: str, hint: str | None = None) -> KernelTypeError:
-        return KernelTypeError(reason, self.span(node), hint, self.call_notes())
+    def type_error(
+        self,
+        node: ast.AST,
+        reason: str,
+        hint: str | None = None,
+        code: str | None = None,
+        notes: tuple[tuple[str, SourceSpan | None], ...] = (),
+    ) -> KernelTypeError:
+        return KernelTypeError(reason, self.span(node), hint, (*notes, *self.call_notes()), code)
+
+    def place_of(self, name: str, body: list[ast.stmt]) -> SourceSpan | None:
+        """Where `name` gets its last value in `body`."""
+        stores = [
+            node
+            for statement in body
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
+        ]
+        return self.span(stores[-1]) if stores else None
 
     def call_notes(self) -> tuple[tuple[str, SourceSpan | None], ...]:
         """One note per caller of the function being translated, innermost first."""

@@ -103,10 +103,11 @@ class Translator(Calls, Operations):
         """Bind a name, unpack a tuple, or store into an element."""
         if isinstance(target, ast.Name):
             self.names[target.id] = value
+            self.frame.places[target.id] = self.span(target)
         elif isinstance(target, ast.Tuple | ast.List):
             if not isinstance(value, TupleValue) or len(value.items) != len(target.elts):
                 raise self.type_error(target, f"{len(target.elts)} names cannot take {describe(value)}",
-                                      "unpack a tuple of as many items")  # fmt: skip
+                                      self.unpacking(len(target.elts), value))  # fmt: skip
             for name, item in zip(target.elts, value.items, strict=True):
                 self.assign(name, item)
         elif isinstance(target, ast.Subscript):
@@ -115,6 +116,14 @@ class Translator(Calls, Operations):
         else:
             raise self.syntax_error(target, "a kernel assigns to names and elements only",
                                     "keep the value in a local name")  # fmt: skip
+
+    def unpacking(self, names: int, value: Value) -> str:
+        rank = self.source.launch.rank
+        given = len(value.items) if isinstance(value, TupleValue) else 1
+        if given == rank and names != rank:  # most likely an index
+            letters = ", ".join("ijklmnpq"[:rank])
+            return f"the ndrange has {rank} dimension{'s' * (rank > 1)}: write {letters} = pk.index()"
+        return "unpack a tuple of as many items"
 
     # -- expressions -------------------------------------------------------------------------
 

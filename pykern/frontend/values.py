@@ -133,9 +133,10 @@ class Undefined:
 
 @dataclass(frozen=True)
 class UnsupportedValue:
-    """A captured object kernels cannot use."""
+    """A captured object kernels cannot use, or what a name cannot be; `places` tell where it became so."""
 
     description: str
+    places: tuple[tuple[str, SourceSpan | None], ...] = ()
 
 
 class Extension:

@@ -16,6 +16,8 @@ from pathlib import Path
 from pykern.locations import SourceSpan
 
 _OURS = str(Path(__file__).parents[1]) + os.sep
+_FUNCTIONS = os.path.join(_OURS, "function.py")
+"""Between a kernel and a `@pk.func` function that it calls."""
 
 
 def is_ours(code: types.CodeType) -> bool:
@@ -26,9 +28,10 @@ def span_of(traceback: types.TracebackType | None) -> SourceSpan | None:
     """The innermost place of the user's in a traceback: the last frame before ours of the language."""
     found = None
     while traceback is not None:
-        if not is_ours(traceback.tb_frame.f_code):
+        code = traceback.tb_frame.f_code
+        if not is_ours(code):
             found = traceback
-        elif found is not None:
+        elif found is not None and code.co_filename != _FUNCTIONS:
             break
         traceback = traceback.tb_next
     if found is None:

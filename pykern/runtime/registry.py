@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pykern.artifact import Artifact
-from pykern.errors import DeviceError
+from pykern.errors import NO_DEVICE, DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing, Runtime
 from pykern.runtime.pool import Pool
 
@@ -54,9 +54,12 @@ def split(name: str) -> tuple[str, int]:
         raise DeviceError(
             f"no device {name!r}",
             hint=f"there are {', '.join(('cpu', 'python', *KINDS))}; see `pykern devices`",
+            code=NO_DEVICE,
         )
     if colon and not number.isdecimal():
-        raise DeviceError(f"no device {name!r}: {number!r} is no number", hint=f"write {kind}:0")
+        raise DeviceError(
+            f"no device {name!r}: {number!r} is no number", hint=f"write {kind}:0", code=NO_DEVICE
+        )
     return kind, int(number or 0)
 
 
@@ -65,12 +68,13 @@ def info(name: str) -> DeviceInfo:
     kind, ordinal = split(name)
     devices = found(kind)
     if isinstance(devices, Missing):
-        raise DeviceError(f"no device {name!r}: {devices.reason}", hint=devices.install or None)
+        advice = f"needed: {devices.install}" if devices.install else "see `pykern devices`"
+        raise DeviceError(f"no device {name!r}: {devices.reason}", hint=advice, code=NO_DEVICE)
     for device in devices:
         if device.ordinal == ordinal:
             return device
     names = ", ".join(f"{kind}:{d.ordinal} ({d.name})" for d in devices)
-    raise DeviceError(f"no device {name!r}", hint=f"there are {names}" if names else None)
+    raise DeviceError(f"no device {name!r}", hint=f"there are {names}" if names else None, code=NO_DEVICE)
 
 
 @dataclass(eq=False)
