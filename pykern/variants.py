@@ -15,6 +15,7 @@ import numpy as np
 from pykern.abi import REPORT_CELLS
 from pykern.artifact import Artifact, Site
 from pykern.compiler.cache import shared_cache
+from pykern.compiler.progress import tell
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.errors import CALLED_FROM, AssertionFailed, KernelError, OutOfBounds
@@ -85,10 +86,11 @@ def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel
     entry = shared_cache().get(key)
     if entry is not None:
         try:
-            return entry.artifact, load(entry.artifact.binary, entry.artifact.entry)
+            code = load(entry.artifact.binary, entry.artifact.entry)
+            return _with_remarks(entry.artifact), code
         except OSError:  # linked for another machine, or changed since
             shared_cache().discard(key)
-    artifact = _compile(source, key)
+    artifact = _with_remarks(_compile(source, key))
     return artifact, load(artifact.binary, artifact.entry)
 
 
@@ -96,7 +98,16 @@ def compiled(source: KernelSource | ProgramSource) -> Artifact:
     """What a source compiles to, for a device whose driver loads it. Raises what the compiler raises."""
     key = source.key(versions())
     entry = shared_cache().get(key)
-    return entry.artifact if entry is not None else replace(_compile(source, key), key=key)
+    return _with_remarks(entry.artifact if entry is not None else replace(_compile(source, key), key=key))
+
+
+def _with_remarks(artifact: Artifact) -> Artifact:
+    """The artifact; what passes say of it is told where the user asked for it."""
+    if settings().logs("remarks"):
+        for remark in artifact.remarks:
+            place = f"{remark.file}:{remark.line}: " if remark.line else ""
+            tell(f"{place}{artifact.kernel} for {artifact.target}: {remark.text}\n")
+    return artifact
 
 
 def _compile(source: KernelSource | ProgramSource, key: str) -> Artifact:
@@ -114,7 +125,7 @@ def dump(artifact: Artifact, directory: Any) -> None:
     for number, stage in enumerate(artifact.stages):
         if not stage.text:  # linking leaves no text
             continue
-        ending = {"mlir": "mlir", "llvm": "ll", "asm": "s"}[stage.kind]
+        ending = {"mlir": "mlir", "llvm": "ll", "asm": "s", "spirv": "spvasm"}[stage.kind]
         name = "".join(c if c.isalnum() or c in "-_" else "-" for c in stage.name)[:80].strip("-")
         with open(os.path.join(folder, f"{number:02}-{name}.{ending}"), "w") as file:
             file.write(stage.text)

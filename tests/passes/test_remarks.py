@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -119,3 +123,28 @@ def test_remarks_are_kept_with_the_code():
     assert artifact.remarks
     again = from_json(to_json(artifact, omit=("binary", "stages")), binary=b"", stages=())
     assert again.remarks == artifact.remarks
+
+
+PROGRAM = """
+import numpy as np, pykern as pk
+
+@pk.kernel
+def square(y, x):
+    i = pk.index()
+    y[i] = x[i] * x[i]
+
+x = np.ones(1000, np.float32)
+square(x.copy(), x, ndrange=1000)
+"""
+
+
+def test_remarks_are_told_on_demand(tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    for log, wanted in (("remarks", True), ("remarks", True), ("compile", False)):  # made, then found on disk
+        environment = os.environ | {"PYKERN_LOG": log, "PYKERN_CACHE_DIR": str(tmp_path / "cache")}
+        done = subprocess.run(
+            [sys.executable, file], env=environment, capture_output=True, text=True, timeout=120, check=True
+        )
+        told = [row for row in done.stderr.splitlines() if row.startswith(f"{file}:5: square for llvm: ")]
+        assert bool(told) == wanted, done.stderr
