@@ -13,6 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, linalg
 
 from pykern.passes.schedules.product import Product
+from pykern.passes.schedules.readers import Reader
 from pykern.passes.schedules.recipe import PART
 from pykern.passes.schedules.register_tile import MARK, mark
 
@@ -32,53 +33,71 @@ class Contraction:
     product: Product | None = None
     """Whose conversions the factors need; None: they are converted."""
     part: int = 0
+    reader: Reader | None = None
+    reads: tuple[tuple[ir.Value, ir.AffineMap], ...] = ()
+    """What the reader needs beside the sums, with maps; scalars with empty ones."""
+    result: tuple[ir.Value, ir.AffineMap] | None = None
+    """What the reader writes."""
+    last: ir.Value | None = None
+    """Whether these are the last terms (i1); None: they are."""
 
     def emit(self) -> ir.Operation:
         left, right, out = self.operands
-        given = [v for v in (self.start, self.first) if v is not None]
         nothing = ir.AffineMap.get(self.dimensions, 0, [])
-        inputs = [left, right, *given]
-        kinds = [
-            ir.Attribute.parse(f"#linalg.iterator_type<{'reduction' if d in self.terms else 'parallel'}>")
-            for d in range(self.dimensions)
-        ]
-        maps = [self.maps[0], self.maps[1], *[nothing] * len(given), self.maps[2]]
+        inputs = [(left, self.maps[0]), (right, self.maps[1])]
+        outs = [(out, self.maps[2])]
         marks = dict(self.marks)
-        if self.start is not None:
-            marks["start"] = 2
-            marks["first"] = 3 if self.first is not None else -1
+        for name, value in (("start", self.start), ("first", self.first), ("last", self.last)):
+            marks[name] = -1
+            if value is not None:
+                marks[name] = len(inputs)
+                inputs.append((value, nothing))
+        self.given = len(inputs)
+        if self.result is not None:
+            marks["reads"] = len(inputs)
+            inputs += self.reads
+            outs.append(self.result)
+        operands = [v for v, _ in (*inputs, *outs)]
         i64 = ir.IntegerType.get_signless(64)
         op = ir.Operation.create(
             "linalg.generic",
-            operands=[*inputs, out],
+            operands=operands,
             attributes={
-                "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
-                "iterator_types": ir.ArrayAttr.get(kinds),
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), 1]),
+                "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for _, m in (*inputs, *outs)]),
+                "iterator_types": ir.ArrayAttr.get([self._iterator(d) for d in range(self.dimensions)]),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(outs)]),
                 MARK: mark(**marks),
                 PART: ir.IntegerAttr.get(i64, self.part),
             },
             regions=1,
         )
-        block = op.regions[0].blocks.append(*map(element_of, [*inputs, out]))
+        block = op.regions[0].blocks.append(*map(element_of, operands))
         with ir.InsertionPoint(block):
             self._body(list(block.arguments))
         return op
 
+    def _iterator(self, dimension: int) -> ir.Attribute:
+        kind = "reduction" if dimension in self.terms else "parallel"
+        return ir.Attribute.parse(f"#linalg.iterator_type<{kind}>")
+
     def _body(self, arguments: list[ir.Value]) -> None:
-        a, b, *given, held = arguments
+        a, b = arguments[:2]
+        held = arguments[-2 if self.result is not None else -1]
         if self.product is not None:
             a, b = self.product.converted(0, a), self.product.converted(1, b)
         if self.start is not None:
-            held = arith.SelectOp(self._at_first(given[1:]), given[0], held).result
+            held = arith.SelectOp(self._at_first(arguments), arguments[2], held).result
         is_float = isinstance(held.type, ir.FloatType)
         multiply, add = (arith.MulFOp, arith.AddFOp) if is_float else (arith.MulIOp, arith.AddIOp)
         total = add(held, multiply(a, b).result).result
-        ir.Operation.create("linalg.yield", operands=[total])
+        results = [total]
+        if self.reader is not None:
+            results.append(self.reader.emit(total, arguments[self.given : -2]))
+        ir.Operation.create("linalg.yield", operands=results)
 
-    def _at_first(self, first: list[ir.Value]) -> ir.Value:
+    def _at_first(self, arguments: list[ir.Value]) -> ir.Value:
         zero = arith.ConstantOp(ir.IndexType.get(), 0).result
-        found = list(first)
+        found = [] if self.first is None else [arguments[3]]
         for d in self.terms:
             number = linalg.IndexOp(ir.IntegerAttr.get(ir.IntegerType.get_signless(64), d)).result
             found.append(arith.CmpIOp(arith.CmpIPredicate.eq, number, zero).result)

@@ -16,7 +16,7 @@ from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import as_value, least, times, window
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.loops import Counted, When
-from pykern.passes.schedules.nests import PIECES, Job, Range, cut, row_of
+from pykern.passes.schedules.nests import PIECES, Job, Range, cut, reading, row_of
 
 
 @dataclass
@@ -36,8 +36,9 @@ class Direct:
         shared = self._shared()
         length, size = p.lengths[shared], self.sizes[shared]
         whole, extent = length // size, -(-length // size)
-        passed = [*p.op.operands, *([] if job.start is None else [job.start])]
+        passed = [*p.op.operands, *job.passed]
         nest = Nest(job.place, p.op, passed, extent, has_body=False)
+        self.nest = nest
         with nest.inside() as (lo, hi):
             self.operands = [p.view(n, nest.value(p.operand(n))) for n in range(3)]
             self.start = None if job.start is None else nest.value(job.start)
@@ -90,6 +91,7 @@ class Direct:
             start=self.start,
             product=p,
             part=len(job.parts),
+            **reading(job, self.nest, ranges, count, lambda access: access),
         ).emit()
         tiles = [
             self.sizes[d] if d in p.parallel and ranges[d][1] != self.sizes[d] else 0 for d in range(count)

@@ -9,7 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, memref, scf, vector
+
+from pykern.passes.kernels import body, index_constant
+from pykern.passes.schedules.access import Number
+from pykern.passes.schedules.loops import Counted, leave_alone
 
 if TYPE_CHECKING:
     from pykern.passes.schedules.register_tile import Tile
@@ -23,6 +27,7 @@ class Epilogue:
 
     def finish(self, sums: list[ir.Value]) -> None:
         tile = self.tile
+        totals = []
         for r in range(tile.rows):
             for v, (lane, count) in enumerate(tile.vectors):
                 value = sums[r * len(tile.vectors) + v]
@@ -30,4 +35,87 @@ class Epilogue:
                 if held is not None:
                     add = arith.AddFOp if isinstance(tile.element, ir.FloatType) else arith.AddIOp
                     value = add(held, value).result
-                tile.write(tile.inputs, r, lane, count, value)
+                totals.append(value)
+        if len(tile.op.operands) == tile.inputs + 1:
+            self._store(totals)
+            return
+        last = tile.marks.get("last", -1)
+        if last < 0:
+            self._read(totals)
+            return
+        branch = scf.IfOp(tile.op.operands[last], has_else=True)
+        for block, finish in ((branch.then_block, self._read), (branch.else_block, self._store)):
+            with ir.InsertionPoint(block):
+                finish(totals)
+                scf.YieldOp([])
+
+    def _store(self, totals: list[ir.Value]) -> None:
+        """The sums themselves."""
+        tile = self.tile
+        for n, value in enumerate(totals):
+            lane, count = tile.vectors[n % len(tile.vectors)]
+            tile.write(tile.inputs, n // len(tile.vectors), lane, count, value)
+
+    def _read(self, totals: list[ir.Value]) -> None:
+        """What reads the sums; they go through memory of the tile, so that its code stands there once."""
+        tile = self.tile
+        wide = len(tile.vectors)
+        buffer = self._buffer(tile.rows, wide * tile.width)
+        for n, value in enumerate(totals):
+            row, lane = index_constant(n // wide), index_constant(n % wide * tile.width)
+            vector.StoreOp(value, buffer, [row, lane])
+        rows = Counted(index_constant(0), index_constant(tile.rows), 1)
+        leave_alone(rows.loop.operation)
+        with rows as r:
+            for lane, count in tile.vectors:
+                total = vector.LoadOp(tile.kind, buffer, [r, index_constant(lane)]).result
+                tile.write(tile.inputs + 1, r, lane, count, self._value(total, r, lane, count))
+
+    def _buffer(self, rows: int, columns: int) -> ir.Value:
+        """Memory of the function's own: made once, not in every iteration."""
+        parent = self.tile.op.parent
+        while parent is not None and parent.operation.name != "func.func":
+            parent = parent.operation.parent
+        assert parent is not None
+        alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 64)
+        with ir.InsertionPoint.at_block_begin(body(parent.operation)):
+            kind = ir.MemRefType.get([rows, columns], self.tile.element)
+            return memref.AllocaOp(kind, [], [], alignment=alignment).result
+
+    def _value(self, total: ir.Value, row: Number, lane: int, count: int) -> ir.Value:
+        """The body behind the sum, over vectors."""
+        tile = self.tile
+        block = body(tile.op)
+        *operations, end = [o.operation for o in block.operations]
+        first, second = end.operands
+        known: dict[ir.Value, ir.Value] = {first: total}
+        behind = False
+        for op in operations:
+            if behind:
+                operands = [self._operand(v, known, row, lane, count) for v in op.operands]
+                known[op.results[0]] = self._vector(op, operands)
+            behind = behind or op == first.owner.operation
+        return self._operand(second, known, row, lane, count)
+
+    def _operand(
+        self, value: ir.Value, known: dict[ir.Value, ir.Value], row: Number, lane: int, count: int
+    ) -> ir.Value:
+        if value in known:
+            return known[value]
+        tile = self.tile
+        if isinstance(value.owner, ir.Block):
+            found = tile.read(list(value.owner.arguments).index(value), row, lane, count, {})
+            if not isinstance(found.type, ir.VectorType):
+                found = vector.BroadcastOp(ir.VectorType.get([tile.width], found.type), found).result
+        else:  # a constant outside, or one that stands before the sum
+            found = self._vector(value.owner.operation, [])
+        known[value] = found
+        return found
+
+    def _vector(self, op: ir.Operation, operands: list[ir.Value]) -> ir.Value:
+        """An elementwise op over vectors."""
+        kind = ir.VectorType.get([self.tile.width], op.results[0].type)
+        attributes = {name: op.attributes[name] for name in op.attributes}
+        if op.name == "arith.constant":
+            attributes["value"] = ir.DenseElementsAttr.get_splat(kind, attributes["value"])
+        return ir.Operation.create(op.name, [kind], operands, attributes).results[0]

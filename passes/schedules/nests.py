@@ -7,15 +7,18 @@ them. Read next: `direct` and `packed`, the two forms; `recipe`, `register_tile`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from mlir import ir
 
 from pykern.machine import Cpu
 from pykern.passes.array_programs.nests.function import Nest, Place
-from pykern.passes.schedules.access import Number
+from pykern.passes.schedules.access import Access, Number, window
 from pykern.passes.schedules.cost_model import Problem
 from pykern.passes.schedules.product import Product, width
+from pykern.passes.schedules.readers import Reader
 from pykern.passes.schedules.recipe import script
 from pykern.passes.schedules.schedule import ATTRIBUTE, Schedule
 
@@ -36,6 +39,8 @@ class Job:
     start: ir.Value | None
     """What sums start from where memory is not to be read."""
     team: bool
+    reader: Reader | None = None
+    """What is computed from finished sums in the tile."""
     parts: list[list[list[int]]] = field(default_factory=list)
     """Tilings of each contraction that was made."""
 
@@ -59,11 +64,51 @@ class Job:
             "prefetch": int(self.schedule.form == "packed"),
         }
 
+    @property
+    def passed(self) -> list[ir.Value]:
+        """What a function needs for the start and the reader."""
+        found = [] if self.start is None else [self.start]
+        if self.reader is not None:
+            found += [v for v, _ in self.reader.operands] + [*self.reader.captured, self.reader.out]
+        return found
+
     def finish(self, nest: Nest) -> None:
         """The function's schedule, as data and as the script that applies it."""
         nest.function.attributes[ATTRIBUTE] = self.schedule.attribute()
         with self.product.op.location:
             script(self.place.module, nest.symbol, self.parts)
+
+
+Extras = dict[str, Any]
+
+
+def reading(
+    job: Job,
+    nest: Nest,
+    ranges: dict[int, Range],
+    dimensions: int,
+    translate: Callable[[Access], Access],
+) -> Extras:
+    """What a contraction is told of the reader: its operands, cut down to the part, and what it writes."""
+    reader = job.reader
+    if reader is None:
+        return {}
+    identity = {d: d for d in range(dimensions)}
+    nothing = ir.AffineMap.get(dimensions, 0, [])
+    reads = []
+    for value, access in reader.operands:
+        if access is None:
+            reads.append((nest.value(value), nothing))
+        else:
+            part = window(nest.value(value), access, ranges)
+            reads.append((part, translate(access).map(identity)))
+    reads += [(nest.value(v), nothing) for v in reader.captured]
+    out = window(nest.value(reader.out), reader.access, ranges)
+    return {
+        "reader": reader,
+        "reads": tuple(reads),
+        "result": (out, translate(reader.access).map(identity)),
+    }
 
 
 def row_of(product: Product) -> int | None:

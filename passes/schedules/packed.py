@@ -18,7 +18,7 @@ from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import Access, Number, Sum, least, minus, most, times, window
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.loops import Counted
-from pykern.passes.schedules.nests import PIECES, Job, Range, row_of
+from pykern.passes.schedules.nests import PIECES, Job, Range, reading, row_of
 from pykern.passes.schedules.packing import Packing, Slice
 
 Tiles = tuple[Range, Range]
@@ -97,19 +97,23 @@ class Packed:
         job, p = self.job, self.job.product
         out = p.op.operands[2]
         passed = [left, right, out, *self.at.values()]
-        passed += [] if job.start is None else [job.start]
+        passed += job.passed
         passed += [] if isinstance(self.start, int) else [self.start]
         extents = [p.lengths[o[0]] if o else n for o, n in zip(self.outer, self.counts, strict=True)]
         self.shared = 0 if extents[0] >= PIECES or extents[0] >= extents[1] else 1
         nest = Nest(job.place, p.op, passed, extents[self.shared], has_body=False)
+        self.nest = nest
         with nest.inside() as (lo, hi):
             self.lo, self.hi = lo, hi
             self.values = (nest.value(left), nest.value(right), p.view(2, nest.value(out)))
             self.begin = None if job.start is None else nest.value(job.start)
-            self.first = None
+            self.first = self.last = None
             if job.start is not None and not isinstance(self.start, int):
                 start = nest.value(self.start)
                 self.first = arith.CmpIOp(arith.CmpIPredicate.eq, start, index_constant(0)).result
+                if job.reader is not None:
+                    final = index_constant((self.slices.count - 1) * self.slices.step)
+                    self.last = arith.CmpIOp(arith.CmpIPredicate.eq, start, final).result
             batch: dict[int, Range] = {d: (nest.value(v), 1) for d, v in self.at.items()}
             for rows in self._tiles(0, self.row, job.schedule.rows):
                 for columns in self._tiles(1, p.lane, job.columns):
@@ -151,25 +155,29 @@ class Packed:
             marks=job.marks(self.r, self.c, rows[1][1] == job.schedule.rows and columns[1][1] == job.columns),
             start=self.begin,
             first=self.first,
+            last=self.last,
             part=len(job.parts),
+            **reading(job, self.nest, ranges, self.k + 1, self._packed_access),
         ).emit()
         job.parts.append(self._tilings(rows))
 
     def _accesses(self) -> tuple[Access, Access, Access]:
         """Of left, right and out over the packed dimensions."""
-        p = self.job.product
         single = [Sum(((d, 1),)) for d in range(self.k + 1)]
-        lead = (single[: self.i], single[self.i + 1 : self.j])
-        places = dict(zip(self.outer[0], lead[0], strict=True)) | dict(
-            zip(self.outer[1], lead[1], strict=True)
+        return (
+            Access((*single[: self.i], single[self.i], single[self.k], single[self.r])),
+            Access((*single[self.i + 1 : self.j], single[self.j], single[self.k], single[self.c])),
+            self._packed_access(self.job.product.accesses[2]),
         )
+
+    def _packed_access(self, access: Access) -> Access:
+        """Indices of the product as sums of packed dimensions; a batch is one element of its window."""
+        p = self.job.product
+        places = {d: Sum(((n, 1),)) for n, d in enumerate(self.outer[0])}
+        places |= {d: Sum(((self.i + 1 + n, 1),)) for n, d in enumerate(self.outer[1])}
         places[self.row] = Sum(((self.i, self.job.schedule.rows), (self.r, 1)))
         places[p.lane] = Sum(((self.j, self.job.columns), (self.c, 1)))
-        return (
-            Access((*lead[0], single[self.i], single[self.k], single[self.r])),
-            Access((*lead[1], single[self.j], single[self.k], single[self.c])),
-            Access(tuple(places.get(s.factors[0][0], Sum(())) for s in p.accesses[2].sums)),
-        )
+        return Access(tuple(_renamed(s, places) for s in access.sums))
 
     def _tilings(self, rows: Tiles) -> list[list[int]]:
         """Blocks of row tiles, then panels, then tiles: a panel and the tile stay in the first cache."""
@@ -192,3 +200,9 @@ def _elements(tiles: Tiles, size: int) -> Range:
     """Rows (columns) that tiles cover."""
     (begin, many), (_, count) = tiles
     return (times(begin, size), times(many, count))
+
+
+def _renamed(each: Sum, places: dict[int, Sum]) -> Sum:
+    return Sum(
+        tuple((d, f * by) for old, by in each.factors if old in places for d, f in places[old].factors)
+    )

@@ -160,10 +160,10 @@ class Tile:
 
     # -- memory ------------------------------------------------------------------------------
 
-    def indices(self, operand: int, row: int, lane: int, at: dict[int, Number]) -> list[ir.Value]:
+    def indices(self, operand: int, row: Number, lane: int, at: dict[int, Number]) -> list[ir.Value]:
         return self.accesses[operand].place({**at, self.row: row, self.lane: lane})
 
-    def read(self, operand: int, row: int, lane: int, count: int, at: dict[int, Number]) -> ir.Value:
+    def read(self, operand: int, row: Number, lane: int, count: int, at: dict[int, Number]) -> ir.Value:
         """Elements of an operand: a vector along the lanes, padded beyond the last; or one element."""
         value = self.op.operands[operand]
         if not isinstance(value.type, ir.MemRefType):
@@ -179,7 +179,7 @@ class Tile:
         ).result
         return vector.MaskedLoadOp(kind, value, place, mask, self._zero(kind)).result
 
-    def write(self, operand: int, row: int, lane: int, count: int, value: ir.Value) -> None:
+    def write(self, operand: int, row: Number, lane: int, count: int, value: ir.Value) -> None:
         """A vector into an output: beyond the last element nothing is written.
 
         Cut into powers of two, which every machine stores as they are; masked stores are slow on some.

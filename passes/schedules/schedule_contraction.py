@@ -5,16 +5,19 @@ Comes in: a `Space`. Goes out: calls in its place, or nothing. Read next: `produ
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mlir import ir
 
 from pykern.machine import cpu
 from pykern.passes.array_programs.nests.function import Place
-from pykern.passes.array_programs.nests.space import Space
+from pykern.passes.array_programs.nests.space import Space, lengths_of
 from pykern.passes.schedules.cost_model import schedule_for
 from pykern.passes.schedules.direct import Direct
 from pykern.passes.schedules.nests import Job, problem_of
 from pykern.passes.schedules.packed import Packed
 from pykern.passes.schedules.product import Product, product_of
+from pykern.passes.schedules.readers import Reader, reader_of
 
 FEWEST = 4
 """Columns below which vectors stay too empty."""
@@ -31,15 +34,31 @@ def scheduled_product(space: Space) -> Product | None:
     return product
 
 
-def build(place: Place, product: Product, start: ir.Value | None, team: bool, machine: str) -> None:
-    """Functions for the product, and their calls before the op."""
+def build(place: Place, product: Product, start: ir.Value | None, team: bool, machine: str) -> Reader | None:
+    """Functions for the product, and their calls before the op. Gives what was computed with it, to be erased."""
     target = cpu(machine)
+    reader = None if start is None else reader_of(product.space)
+    if reader is not None and any(len(group) > 1 for group in product.space.groups):
+        apart = replace(product.space, groups=[[d] for group in product.space.groups for d in group])
+        again = product_of(_ungrouped(apart))
+        assert again is not None
+        product = again
     schedule = schedule_for(problem_of(product), target)
-    job = Job(place, product, schedule, target, start, team)
+    job = Job(place, product, schedule, target, start, team, reader)
+    if reader is not None:  # from here on the sums belong to where they are read
+        product.op.move_before(reader.op)
     if schedule.form == "packed":
         Packed(job).build()
     else:
         Direct(job).build()
+    return reader
+
+
+def _ungrouped(space: Space) -> Space:
+    """Every dimension a loop of its own, so that readers can tell them apart."""
+    count = len(space.groups)
+    kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(space.op.attributes["iterator_types"])]
+    return replace(space, lengths=lengths_of(space.op, space.maps, count), reduction=kinds)
 
 
 def _is_known(product: Product) -> bool:

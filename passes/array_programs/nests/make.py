@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from mlir import ir
@@ -61,7 +61,7 @@ class MakeNests(Pass):
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = _starts([op for _, op in operations])
             for place, op in operations:
-                if place not in fills:
+                if place not in fills and place not in maker.done:
                     maker.generic(op, starts[place])
 
 
@@ -82,6 +82,8 @@ class Maker:
     place: Place
     threads: bool
     machine: str
+    done: set[int] = field(default_factory=set)
+    """Ops that were computed with another one."""
 
     def generic(self, op: ir.Operation, start: list[ir.Value | None]) -> None:
         allow_reordering(op)
@@ -116,7 +118,10 @@ class Maker:
 
     def _product(self, product: Product, start: ir.Value | None) -> None:
         team = self.threads and product.space.work > PARALLEL_WORK
-        build(self.place, product, start, team, self.machine)
+        reader = build(self.place, product, start, team, self.machine)
+        if reader is not None:
+            self.done.add(identity(reader.op))
+            reader.op.erase()
 
     def _whole(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
         outside = [*space.op.operands, *(v for v in start if v is not None)]
