@@ -76,12 +76,16 @@ BIND_CELLS = (
 size and the longest grid."""
 
 
-def array_kind(dtype: int, rank: int, strided: bool, readonly: bool, device: int) -> int:
+def array_kind(
+    dtype: int, rank: int, strided: bool, device: int, readonly: bool, aligned: bool, small: bool
+) -> int:
     """A number that is the same for arrays that the same code takes. `dtype` and `device` are numbers too."""
-    return dtype | rank << 8 | strided << 16 | readonly << READONLY_BIT | device << DEVICE_BIT
+    facts = readonly << READONLY_BIT | aligned << ALIGNED_BIT | small << SMALL_BIT
+    return dtype | rank << 8 | strided << 16 | facts | device << DEVICE_BIT
 
 
-READONLY_BIT, DEVICE_BIT = 17, 32
+READONLY_BIT, ALIGNED_BIT, SMALL_BIT, DEVICE_BIT = 17, 18, 19, 32
+"""`ALIGNED_BIT`: it begins at a multiple of 16 bytes; `SMALL_BIT`: positions of its elements fit in 32 bits."""
 
 ENTRIES = 8
 KERNEL_CELLS = (
@@ -120,6 +124,8 @@ def array_slots(rank: int, layout: str) -> int:
 # besides.
 
 GRID_AXES = 3
+SMALL_COUNT = (1 << 31) - (1 << 11)
+"""Work-items of a dimension for which the numbers of all, those of a partial last group too, fit in 31 bits."""
 
 
 def grid_axes(rank: int) -> int:

@@ -31,6 +31,7 @@ class Array:
         "__weakref__",
         "_allocation",
         "_described",
+        "_facts",
         "_launch",
         "_stand_in",
         "dtype",
@@ -57,7 +58,8 @@ class Array:
         self.offset = offset
         self._stand_in: np.ndarray | None = None
         self._described: Any = None
-        """Kept by `pykern.device_launch`."""
+        self._facts: tuple[bool, bool] | None = None
+        """Kept by `pykern.device_kinds`."""
         self._launch: bytes | None = None
         """What compiled entries see of it, kept by `pykern.device_entries`."""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pykern.abi import ARRAY_CELLS, BIND_CELLS, array_kind, array_slots, grid_axes
 from pykern.array import Array, covered
 from pykern.artifact import Artifact
+from pykern.device_kinds import facts
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import load_entry
 from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
@@ -50,9 +51,12 @@ def tell(array: Array) -> None:
     memory = 0 if direct is None else direct.memory(allocation.memory)
     if direct is not None and direct.form == "addresses":
         memory += array.offset
+    aligned, small = facts(array)
     cells = {
         "users": users,
-        "kind": array_kind(NUMBERS[dtype.name], array.ndim, strided, array.readonly, allocation.pool.number),
+        "kind": array_kind(
+            NUMBERS[dtype.name], array.ndim, strided, allocation.pool.number, array.readonly, aligned, small
+        ),
         "host": id(array.geometry()) if here else 0,  # kept by the array
         "memory": memory,
         "offset": array.offset // size,
@@ -73,7 +77,8 @@ def offer(
         return
     given = sorted(keywords & KEYWORDS)
     launch = source.launch if "workgroup" in given else replace(source.launch, workgroup=())
-    target = "+".join((f"entry:{direct.form}", *given))
+    told = [word for word in source.target.split("+")[1:] if word in ("aligned", "small")]
+    target = "+".join((f"entry:{direct.form}", *given, *told))
     parameters = tuple(_used(source.parameters, artifact))
     made = compiled(replace(source, target=target, parameters=parameters, launch=launch, passes=()))
     handle, kept = direct.code(opened.code(artifact))
@@ -97,7 +102,7 @@ def offer(
     cells = [values[name] for name in BIND_CELLS] + list(size)
     bound = (ctypes.c_int64 * len(cells))(*cells)
     entry.bind(bound)
-    launcher.entries.add_direct(entry.address, source, (entry, bound, kept, artifact))
+    launcher.entries.add_direct(entry.address, source, len(told), (entry, bound, kept, artifact))
 
 
 def _has_entry(source: KernelSource, artifact: Artifact, keywords: frozenset[str]) -> bool:

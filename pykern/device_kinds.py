@@ -7,12 +7,14 @@ shared memory, static parameters, annotated lengths. Then `pykern.device_launch`
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pykern.abi import SMALL_COUNT
 from pykern.arguments import scalar_bits
-from pykern.array import Array
+from pykern.array import Array, covered
 from pykern.index_space import Extent
 from pykern.runtime.driver import Memory
 from pykern.types import ArrayAnnotation, IntentAnnotation, static
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from pykern.stream import Stream
 
 _NUMBERS = (float, int, bool)
+ADDRESSED = ("nvvm", "rocdl")
+ALIGNMENT = 16
+SMALL = 1 << 31
 
 
 def known_kind(
@@ -49,8 +54,8 @@ def known_kind(
             if allocation.pool is not opened.pool or any(allocation is other for other in seen):
                 return None
             seen.append(allocation)
-            kinds.append(_described(value)[0])
-            if kinds[-1] is None:
+            kinds += _described(value)[0], facts(value)
+            if kinds[-2] is None:
                 return None
         elif type(value) in _NUMBERS or isinstance(value, np.generic):
             kinds.append(type(value))
@@ -59,7 +64,8 @@ def known_kind(
     # Where a launch's lengths are facts for the compiler, they are part of its kind.
     counts = tuple(e.count for e in space) if kernel.ndrange is not None or kernel.derivatives else len(space)
     function, _ = kernel.captured()
-    return opened.name, id(function), function.name, counts, plain, workgroup, shared is None, tuple(kinds)
+    launch = counts, plain, _is_small(space), workgroup, shared is None
+    return opened.name, id(function), function.name, launch, tuple(kinds)
 
 
 def known_words(kernel: KernelBase, values: list[tuple[str, Any]], artifact: Artifact) -> Any:
@@ -104,6 +110,32 @@ def _described(array: Array) -> tuple[Any, int, tuple[int, ...]]:
         kind = None if fixed else (array.dtype.name, array.ndim, strided)
         array._described = (kind, array.offset // size, (*array.shape, *strides))
     return array._described
+
+
+def facts(array: Array) -> tuple[bool, bool]:
+    """Whether it begins at a multiple of 16 bytes, and whether positions of its elements fit in 32 bits."""
+    if array._facts is None:
+        low, high = covered(array)
+        address = array.memory.address + array.offset
+        aligned = bool(array.memory.address) and address % ALIGNMENT == 0
+        # Devices without addresses count from the start of the memory, others from the first element.
+        array._facts = aligned, max(high, array.offset - low) // array.itemsize < SMALL
+    return array._facts
+
+
+def fitted(target: str, arrays: Iterable[Array], space: tuple[Extent, ...]) -> str:
+    """The target with what is true of a launch: code that relies on it is compiled when it is first launched."""
+    told = [facts(array) for array in arrays]
+    family = target.partition(":")[0]
+    if family in ADDRESSED and all(aligned for aligned, _ in told):
+        target += "+aligned"
+    if family in (*ADDRESSED, "spirv") and _is_small(space) and all(small for _, small in told):
+        target += "+small"
+    return target
+
+
+def _is_small(space: tuple[Extent, ...]) -> bool:
+    return all(extent.count <= SMALL_COUNT for extent in space)
 
 
 def _decides(annotation: Any) -> bool:

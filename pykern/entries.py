@@ -25,7 +25,7 @@ class Entries:
     def __init__(self, kernel: KernelBase) -> None:
         self.kernel = kernel
         self._here: list[Variant] = []
-        self._there: list[tuple[int, KernelSource, Any]] = []
+        self._there: list[tuple[int, KernelSource, int, Any]] = []
 
     def add_variant(self, variant: Variant) -> None:
         """An entry of the CPU."""
@@ -33,9 +33,9 @@ class Entries:
             self._here.insert(0, variant)
             self._install(variant.source)
 
-    def add_direct(self, address: int, source: KernelSource, kept: Any) -> None:
-        """An entry of a device; `kept` lives as long as it may be called."""
-        self._there.insert(0, (address, source, kept))
+    def add_direct(self, address: int, source: KernelSource, facts: int, kept: Any) -> None:
+        """An entry of a device; `kept` lives as long as it. Those that ask for more `facts` come first."""
+        self._there.insert(0, (address, source, facts, kept))
         self._install(source)
 
     def _install(self, source: KernelSource) -> None:
@@ -46,9 +46,10 @@ class Entries:
         table()[TABLE_INDEX["kernel_offset"]] = launchable.offset(self.kernel)
         self._here = [v for v in self._here if v.source.function == source.function]
         self._there = [item for item in self._there if item[1].function == source.function][:ENTRIES]
+        self._there.sort(key=lambda item: -item[2])
         self._here.sort(key=lambda v: not v.source.noalias)
         here = [v.entry_address for v in self._here]
-        there = [address for address, _, _ in self._there]
+        there = [item[0] for item in self._there]
         room = max(ENTRIES - len(there), ENTRIES // 2)  # where both are many, each has half
         self._here = self._here[:room]
         _, guards = self.kernel.captured()

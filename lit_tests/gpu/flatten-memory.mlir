@@ -1,7 +1,8 @@
 // RUN: %pykern-opt %s --kern-flatten-memory --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-flatten-memory=words-in-memory=true --canonicalize --cse | FileCheck %s --check-prefix=WORDS
+// RUN: %pykern-opt %s --kern-flatten-memory=small=true --canonicalize --cse | FileCheck %s --check-prefix=SMALL
 
-// Memory, then its lengths; scalars are words.
+// Memory, then its lengths; scalars are words. Where positions fit in 32 bits, the low half of each part decides.
 
 // CHECK-LABEL: func.func @matrix
 // CHECK-SAME: (%[[X:.*]]: memref<?xf32>, %{{.*}}: i64, %[[M:.*]]: i64, %[[A:.*]]: i64)
@@ -12,6 +13,16 @@
 // CHECK: %[[ROW:.*]] = arith.muli %{{.*}}, %[[WIDTH]]
 // CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %{{.*}}
 // CHECK: memref.store %[[VALUE]], %[[X]][%[[AT]]]
+// SMALL-LABEL: func.func @matrix
+// SMALL-SAME: (%[[X:.*]]: memref<?xf32>, %{{.*}}: i64, %[[M:.*]]: i64, %{{.*}}: i64)
+// SMALL: %[[WIDTH:.*]] = arith.index_cast %[[M]] {kern.range = array<i64: 0, 2147483647>}
+// SMALL: %[[I:.*]] = arith.index_cast %{{.*}} : index to i32
+// SMALL: %[[STRIDE:.*]] = arith.index_cast %[[WIDTH]] : index to i32
+// SMALL: %[[ROW:.*]] = arith.muli %[[I]], %[[STRIDE]] : i32
+// SMALL: %[[J:.*]] = arith.index_cast %{{.*}} : index to i32
+// SMALL: %[[AT:.*]] = arith.addi %[[ROW]], %[[J]] : i32
+// SMALL: %[[PLACE:.*]] = arith.index_cast %[[AT]] : i32 to index
+// SMALL: memref.store %{{.*}}, %[[X]][%[[PLACE]]]
 // WORDS-LABEL: func.func @matrix
 // WORDS-SAME: (%{{.*}}: memref<?xf32>, %[[W:.*]]: memref<?xi64>)
 // WORDS: memref.load %[[W]][%c1]

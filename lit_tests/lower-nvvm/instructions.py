@@ -89,3 +89,25 @@ def fours(out, x):
 # CHECK: ld.global.nc.v4.b32
 # CHECK: st.global.v4.b32
 show(fours, f32, f32, target="nvvm:sm_80+aligned")
+
+
+@pk.kernel(workgroup=(8, 32))
+def rows(out, x):
+    i, j = pk.index()
+    out[i, j] = x[i, j]
+
+
+# Where positions fit in 32 bits, they are computed in them; 64-bit products are slow.
+# CHECK-LABEL: .visible .entry kern_rows(
+# CHECK: mad.lo.s32
+# CHECK-NOT: mad.lo.s64
+# CHECK-NOT: mul.lo.s64
+# CHECK: ld.global.nc.b32
+# CHECK: ret
+show(
+    rows,
+    pk.spec(("n", "m"), pk.f32),
+    pk.spec(("n", "m"), pk.f32),
+    target="nvvm:sm_90a+small",
+    ndrange=("n", "m"),
+)

@@ -14,12 +14,14 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.abi import GRID_AXES, grid_axes
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.cells import Cell, word_of
 from pykern.lowering.gpu.reports import REPORT
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.integer_ranges import RANGE
 from pykern.passes.kernels import (
     BUFFERS,
     MEMORY_OPERAND,
@@ -32,6 +34,7 @@ from pykern.passes.kernels import (
 from pykern.passes.launch_arguments import update_type
 from pykern.passes.words import from_word
 
+SMALL = 1 << 31
 ADDRESS = "memref.extract_aligned_pointer_as_index"
 ARGUMENTS = "kern.arguments"
 """Attribute of the flat kernel: "memory" or "word" for each argument."""
@@ -54,6 +57,9 @@ class FlattenMemory(Pass):
     """Whether the device's memory and atomics know every float, bf16 too."""
     atomic_width: int = 32
     """Bits of the smallest element that the device changes atomically."""
+    small: bool = False
+    """Whether lengths, strides, counts and every element's position fit in 32 bits: then positions are computed in
+    them, whatever overflows on the way."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
@@ -71,6 +77,7 @@ class _Flat:
     element: ir.Type
     words: bool = False
     """Kept in words that atomics change, see `cells`."""
+    small: bool = False
 
 
 class _Flattener:
@@ -90,6 +97,7 @@ class _Flattener:
     def run(self) -> None:
         old = list(self.block.arguments)
         report = REPORT in self.kernel.attributes
+        own, small = len(old) - report - self._launch_words(), self._small_words()
         by_bits = _changed_by_atomics(self.kernel, self.options)
         if self.options.words_in_memory:
             kind = self._memref_type(self.i64)
@@ -100,6 +108,8 @@ class _Flattener:
                     is_report = report and number == len(old) - 1
                     flat = self._array(argument, argument in by_bits, with_lengths=not is_report)
                     self._rewrite(argument, flat)
+                elif own <= number < own + small:
+                    argument.replace_all_uses_with(self._index())
                 else:
                     argument.replace_all_uses_with(from_word(self._word(), argument.type))
         for op in named(self.kernel, "kern.dynamic_shared")[1:]:
@@ -122,6 +132,21 @@ class _Flattener:
         self.anchor.erase()
         update_type(self.kernel)
 
+    def _launch_words(self) -> int:
+        """How many arguments behind the user's are the launch's own, where something is known of them."""
+        if "kern.rank" not in self.kernel.attributes or "kern.plain" not in self.kernel.attributes:
+            return 0
+        rank = kernels.rank(self.kernel)
+        count = rank + grid_axes(rank)
+        last = list(self.block.arguments)[-count - (REPORT in self.kernel.attributes) :][:count]
+        added = all(isinstance(argument.type, ir.IndexType) for argument in last)
+        return count if self.options.small and added else 0
+
+    def _small_words(self) -> int:
+        """How many of these are from 0 to 2**31: not the first group of an axis that several dimensions share."""
+        count = self._launch_words()
+        return count - (count > 2 * GRID_AXES)
+
     def _memref_type(self, element: ir.Type) -> ir.Type:
         return ir.MemRefType.get([ir.ShapedType.get_dynamic_size()], element, memory_space=self.space)
 
@@ -133,8 +158,12 @@ class _Flattener:
         self.next_word += 1
         return memref.LoadOp(self.words, [index_constant(self.next_word - 1)]).result
 
-    def _index(self) -> ir.Value:
-        return arith.IndexCastOp(ir.IndexType.get(), self._word()).result
+    def _index(self, least: int = 0) -> ir.Value:
+        """The next word, an index; the launch's own are not negative, but for strides."""
+        made = arith.IndexCastOp(ir.IndexType.get(), self._word()).result
+        if self.options.small:
+            made.owner.operation.attributes[RANGE] = ir.DenseI64ArrayAttr.get([least, SMALL - 1])
+        return made
 
     def _stored_as(self, element: ir.Type, words: bool) -> ir.Type:
         knows = self.options.float_atomics and isinstance(element, ir.BF16Type)
@@ -146,7 +175,7 @@ class _Flattener:
         return given if ir.ShapedType.is_dynamic_size(known) else index_constant(known)
 
     def _stride(self, known: int) -> ir.Value:
-        given = self._index()
+        given = self._index(-SMALL)
         return given if known == ir.ShapedType.get_dynamic_stride_or_offset() else index_constant(known)
 
     def _array(self, argument: ir.Value, bits: bool, with_lengths: bool) -> _Flat:
@@ -163,7 +192,7 @@ class _Flattener:
         )
         if not with_lengths:
             strides = _static_strides(kind.shape)
-        return _Flat(memory, offset, lengths, strides, kind.element_type, bits)
+        return _Flat(memory, offset, lengths, strides, kind.element_type, bits, self.options.small)
 
     def _buffer(self, op: ir.Operation, bits: bool) -> None:
         """Shared and private memory, of rank 1 and with elements that memory has."""
@@ -235,12 +264,29 @@ def from_memory(value: ir.Value, element: ir.Type) -> ir.Value:
 
 
 def _position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
+    if flat.small and any(kernels.is_constant(stride) is None for stride in flat.strides):
+        return _small_position(flat, indices)  # else there is nothing to gain
     place = flat.offset
     for index, stride in zip(indices, flat.strides, strict=True):
         one = kernels.is_constant(stride) == 1
         term = index if one else arith.MulIOp(index, stride).result
         place = term if place is None else arith.AddIOp(place, term).result
     return index_constant(0) if place is None else place
+
+
+def _small_position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
+    """The low 32 bits decide: the position of an element that is there is what they say, with its sign."""
+    i32 = ir.IntegerType.get_signless(32)
+
+    def low(value: ir.Value) -> ir.Value:
+        return arith.IndexCastOp(i32, value).result
+
+    place = None if flat.offset is None else low(flat.offset)
+    for index, stride in zip(indices, flat.strides, strict=True):
+        one = kernels.is_constant(stride) == 1
+        term = low(index) if one else arith.MulIOp(low(index), low(stride)).result
+        place = term if place is None else arith.AddIOp(place, term).result
+    return index_constant(0) if place is None else arith.IndexCastOp(ir.IndexType.get(), place).result
 
 
 def _load(op: ir.Operation, flat: _Flat) -> None:

@@ -11,10 +11,13 @@ from __future__ import annotations
 import time
 
 from pykern.abi import (
+    ALIGNED_BIT,
     ARRAY_CELLS,
     BIND_CELLS,
     DEVICE_BIT,
     READONLY_BIT,
+    SMALL_BIT,
+    SMALL_COUNT,
     STREAM_CELLS,
     TABLE_INDEX,
     array_kind,
@@ -31,6 +34,9 @@ from pykern.types import NUMBERS
 
 FORMS = ("addresses", "handles")
 """How a driver is called: as CUDA and HIP are, or as OpenCL is."""
+KEYWORDS = ("ndrange", "stream", "workgroup")
+FACTS = ("aligned", "small")
+"""Options of a device's target that say something of all arrays."""
 EXPORTS = ("pk_init", "pk_bind", "pk_entry")
 
 _OWN = """
@@ -52,11 +58,11 @@ define void @pk_bind(ptr %bound) {
 
 def lower(source: KernelSource, record: Record) -> Artifact:
     """The entry of a kind of call. `Parameter.writes` says which arrays the kernel writes."""
-    form, *keywords = source.target.partition(":")[2].split("+")
+    form, *options = source.target.partition(":")[2].split("+")
     if form not in FORMS:
         raise TargetError(f"no entry of the form `{form}`", hint=f"there are {', '.join(FORMS)}")
     uses = tuple(ArgumentUse(p.reads, p.writes) for p in source.parameters if isinstance(p.spec, ArraySpec))
-    text = DeviceEntry(source, uses, form, tuple(keywords)).text()
+    text = DeviceEntry(source, uses, form, tuple(options)).text()
     code = generate(text, (), EXPORTS, texts=record.texts)
     started = time.perf_counter()
     binary = link_shared(code.object)
@@ -65,13 +71,15 @@ def lower(source: KernelSource, record: Record) -> Artifact:
 
 
 class DeviceEntry(Entry):
-    """Writes the function. `keywords` are those of the call, in any order."""
+    """Writes the function. `options` are the keywords of the call, in any order, and facts that the code needs."""
 
     def __init__(
-        self, source: KernelSource, uses: tuple[ArgumentUse, ...], form: str, keywords: tuple[str, ...]
+        self, source: KernelSource, uses: tuple[ArgumentUse, ...], form: str, options: tuple[str, ...]
     ) -> None:
         super().__init__(source, uses)
-        self.form, self.keywords = form, keywords
+        self.form = form
+        self.keywords = tuple(word for word in options if word in KEYWORDS)
+        self.facts = tuple(word for word in options if word in FACTS)
 
     def text(self) -> str:
         parameters = self.source.parameters
@@ -172,6 +180,8 @@ class DeviceEntry(Entry):
             if known is not None and value is not None:
                 self.same("i64", count, str(known[d]))
             self.need(self.emit(f"icmp sgt i64 {count}, 0"))
+            if "small" in self.facts:
+                self.need(self.emit(f"icmp sle i64 {count}, {SMALL_COUNT}"))
             self.put("i64", count)
         return counts
 
@@ -183,12 +193,15 @@ class DeviceEntry(Entry):
         users = self.emit(f"load i64, ptr {self.array_cell(cells, 'users', 'ptr')}")
         used = self.emit(f"and i64 {users}, {self.stream_cell('bit')}")
         self.need(self.emit(f"icmp ne i64 {used}, 0"))
-        kind = self.array_cell(cells, "kind")
-        if not use.writes:
-            kind = self.emit(f"and i64 {kind}, {~(1 << READONLY_BIT)}")
+        ignored = (not use.writes) << READONLY_BIT
+        ignored |= ("aligned" not in self.facts) << ALIGNED_BIT | ("small" not in self.facts) << SMALL_BIT
+        kind = self.emit(f"and i64 {self.array_cell(cells, 'kind')}, {~ignored}")
         there = self.emit(f"shl i64 {self.bound('device')}, {DEVICE_BIT}")
         number = NUMBERS[spec.dtype]
-        wanted = array_kind(number, spec.rank, spec.layout == "strided", readonly=False, device=0)
+        strided = spec.layout == "strided"
+        wanted = array_kind(
+            number, spec.rank, strided, 0, False, "aligned" in self.facts, "small" in self.facts
+        )
         self.same("i64", kind, self.emit(f"or i64 {there}, {wanted}"))
         self.put("i64", self.array_cell(cells, "memory"))
         if self.form == "handles":

@@ -18,6 +18,7 @@ from pykern.passes.integer_ranges import RANGE
 from pykern.passes.kernels import BUFFERS, index_constant, named, replace
 from pykern.passes.launch_arguments import update_type
 
+SMALL = 1 << 31
 LINE, PLANE = (256,), (4, 64)
 """Groups where the launch leaves them open: long along the last dimension, whose neighbours lie side by side."""
 
@@ -34,10 +35,12 @@ class PlaceWorkItems(Pass):
 
     name: ClassVar[str] = "kern-place-work-items"
     subgroup_size: int = 32
+    small: bool = False
+    """Whether the numbers of all work-items and groups, those of a last group that is not full too, fit in 31 bits."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            _place(kernel, self.subgroup_size)
+            _place(kernel, self.subgroup_size, self.small)
 
 
 def default_group(rank: int) -> tuple[int, ...]:
@@ -55,7 +58,7 @@ class _Words:
     first: list[ir.Value]
 
 
-def _place(kernel: ir.Operation, subgroup_size: int) -> None:
+def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
     rank = kernels.rank(kernel)
     grid = Grid(kernels.integers(kernel, "kern.workgroup") or default_group(rank))
     kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(grid.size))
@@ -67,11 +70,13 @@ def _place(kernel: ir.Operation, subgroup_size: int) -> None:
             words.counts = [index_constant(n) for n in known]
         sizes = [index_constant(n) for n in grid.size]
         groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(words.counts, sizes, strict=True)]
-        local, group = _positions(grid, sizes, groups, words, known)
+        local, group = _positions(grid, sizes, groups, words, known, small)
         items = [
             arith.AddIOp(arith.MulIOp(at, width).result, inner).result
             for at, width, inner in zip(group, sizes, local, strict=True)
         ]
+        if small:
+            items = [_within(item, SMALL) for item in items]
         coordinates = [_coordinate(words, dim, item) for dim, item in enumerate(items)]
         number = grid.linear(local)
         subgroup = index_constant(subgroup_size)
@@ -123,13 +128,18 @@ def _positions(
     groups: list[ir.Value],
     words: _Words,
     known: tuple[int, ...] | None,
+    small: bool,
 ) -> tuple[list[ir.Value], list[ir.Value]]:
     """The place in the group and the group's, one value a dimension."""
     local: dict[int, ir.Value] = {}
     group: dict[int, ir.Value] = {}
     for axis, first in enumerate(words.first):
         local |= grid.spread(axis, _within(built_in("thread_id", axis), grid.block[axis]), sizes)
-        number = arith.AddIOp(built_in("block_id", axis), first).result
+        block = built_in("block_id", axis)
+        number = arith.AddIOp(block, first).result
+        if small and len(grid.dimensions(axis)) == 1:  # groups of several dimensions may be more
+            _within(block, SMALL)
+            _within(number, SMALL)
         if known is not None:
             count = math.prod(-(-known[d] // grid.size[d]) for d in grid.dimensions(axis))
             _within(number, count)

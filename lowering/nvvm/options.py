@@ -10,9 +10,11 @@ from pykern.lowering.nvvm.chips import CHIPS, Chip
 
 @dataclass(frozen=True)
 class NvvmOptions:
-    """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one."""
+    """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one.
+    `small`: every element's position in its array fits in 32 bits."""
 
     aligned: bool = False
+    small: bool = False
 
 
 def parse(target: str) -> tuple[Chip, NvvmOptions]:

@@ -28,14 +28,16 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
         (
             ExpandFp8(),  # everything below sees bytes
             PlaceTapes(),  # its ids are work-items' places
-            PlaceWorkItems(subgroup_size=SUBGROUP),
+            PlaceWorkItems(subgroup_size=SUBGROUP, small=options.small),
             SplitGuards(),  # while guards are still marked
             LowerDeviceTapes(),  # a push is one op until here
             LowerSubgroups(subgroup_size=SUBGROUP, redux=chip.redux),  # after everybody reaches them
             LowerCollectives(),  # barriers
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             LowerDeviceReports(),  # it adds the last argument
-            FlattenMemory(float_atomics=True, atomic_width=8),  # LLVM makes loops where a chip has no atomic
+            FlattenMemory(  # LLVM makes loops where a chip has no atomic
+                float_atomics=True, atomic_width=8, small=options.small
+            ),
             CheckLimits(chip.name, MAX_GROUP, MAX_DEPTH, STATIC_SHARED),  # flat: shared memory is counted
             Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),

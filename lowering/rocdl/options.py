@@ -12,9 +12,11 @@ from pykern.lowering.rocdl.chips import CHIPS, Chip
 @dataclass(frozen=True)
 class RocdlOptions:
     """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one.
+    `small`: every element's position in its array fits in 32 bits.
     `cumode`: a group runs on one compute unit instead of a pair that works together (RDNA only)."""
 
     aligned: bool = False
+    small: bool = False
     cumode: bool = False
 
 

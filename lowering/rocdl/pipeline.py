@@ -34,14 +34,16 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
         (
             ExpandFp8(),  # everything below sees bytes
             PlaceTapes(),  # its ids are work-items' places
-            PlaceWorkItems(subgroup_size=chip.subgroup_size),
+            PlaceWorkItems(subgroup_size=chip.subgroup_size, small=options.small),
             SplitGuards(),  # while guards are still marked
             LowerDeviceTapes(),  # a push is one op until here
             LowerSubgroups(subgroup_size=chip.subgroup_size),  # after everybody reaches them
             LowerCollectives(),  # barriers
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             LowerDeviceReports(),  # it adds the last argument
-            FlattenMemory(float_atomics=True, atomic_width=8),  # LLVM makes loops where a chip has no atomic
+            FlattenMemory(  # LLVM makes loops where a chip has no atomic
+                float_atomics=True, atomic_width=8, small=options.small
+            ),
             CheckLimits(chip.name, MAX_GROUP, MAX_GROUP, chip.shared),  # flat: shared memory is counted
             Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),

@@ -1,4 +1,4 @@
-"""Which SPIR-V: the environment of a target, named ``spirv:opencl1.2`` … ``spirv:vulkan1.3``."""
+"""Which SPIR-V: the environment of a target, named ``spirv:opencl1.2`` … ``spirv:vulkan1.3+small``."""
 
 from __future__ import annotations
 
@@ -19,10 +19,14 @@ VULKAN_VERSIONS = ("1.1", "1.2", "1.3")
 
 @dataclass(frozen=True)
 class Flavour:
-    """One environment. `space` is the storage class of arrays; `spirv` the version of the binary."""
+    """One environment. `space` is the storage class of arrays; `spirv` the version of the binary.
+
+    `small`: every element's position in its memory fits in 32 bits.
+    """
 
     api: str
     version: str
+    small: bool = False
 
     @property
     def vulkan(self) -> bool:
@@ -53,11 +57,11 @@ class Flavour:
 
 def flavour(target: str) -> Flavour:
     """``spirv:opencl2.0`` and the like; without a version, one that every driver has."""
-    found = re.fullmatch(r"spirv:(opencl|vulkan)(\d\.\d)?", target)
+    found = re.fullmatch(r"spirv:(opencl|vulkan)(\d\.\d)?(\+small)?", target)
     versions = {"opencl": OPENCL_VERSIONS, "vulkan": VULKAN_VERSIONS}
     if found is not None:
         api, version = found.group(1), found.group(2) or ("1.2" if found.group(1) == "opencl" else "1.1")
         if version in versions[api]:
-            return Flavour(api, version)
+            return Flavour(api, version, found.group(3) is not None)
     known = [f"spirv:{api}{version}" for api, numbers in versions.items() for version in numbers]
     raise TargetError(f"no target `{target}`", hint=f"there are {', '.join(known)}")

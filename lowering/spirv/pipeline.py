@@ -35,7 +35,10 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             LowerDeviceReports(),  # it adds the last argument
             FlattenMemory(
-                space=f"#spirv.storage_class<{flavour.space}>", offsets=True, words_in_memory=flavour.vulkan
+                space=f"#spirv.storage_class<{flavour.space}>",
+                offsets=True,
+                words_in_memory=flavour.vulkan,
+                small=flavour.small,
             ),
             Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),

@@ -1,0 +1,156 @@
+"""Code that relies on facts of a launch: aligned arrays, positions of 32 bits. Compiled when a launch has them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern import device_kinds
+from pykern.abi import SMALL_COUNT
+from pykern.index_space import Extent
+from pykern.runtime import registry
+from tests.runtime.test_device_entries import Counted, cuda, floats  # noqa: F401 - a fixture
+
+OPENCL = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
+
+
+def targets(kernel):
+    """What the kernel was compiled for so far, in order."""
+    return [source.target for source in kernel._launcher.artifacts]
+
+
+def stencil():
+    @pk.kernel
+    def spread(y, x):
+        i, j = pk.index()
+        if 0 < i < x.shape[0] - 1 and 0 < j < x.shape[1] - 1:
+            y[i, j] = x[i - 1, j] + x[i + 1, j] + x[i, j - 1] - 2 * x[i, j + 1]
+
+    return spread, Counted(spread)
+
+
+def expected(y, x):
+    y = y.copy()
+    y[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] - 2 * x[1:-1, 2:]
+    return y
+
+
+VIEWS = {
+    "whole": np.s_[:, :],
+    "odd": np.s_[1:, 3:],
+    "steps": np.s_[::2, 1::3],
+    "backward": np.s_[::-1, ::-1],
+    "column": np.s_[5:, ::-2],
+}
+
+
+@OPENCL
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("view", VIEWS)
+def test_positions_of_any_view(device, view, small, rng, monkeypatch):
+    if not small:
+        monkeypatch.setattr(device_kinds, "SMALL", 10)
+    spread, python = stencil()
+    hx, hy = (rng.integers(-9, 9, (37, 54)).astype(np.float32) for _ in "xy")
+    x, y = pk.array(hx, device=device)[VIEWS[view]], pk.array(hy, device=device)[VIEWS[view]]
+    for _ in range(4):
+        spread(y, x, ndrange=x.shape)
+    np.testing.assert_array_equal(y.numpy(), expected(hy[VIEWS[view]], hx[VIEWS[view]]))
+    (target,) = targets(spread)
+    assert target == registry.info(device).target + "+small" * small
+    if device.startswith("opencl"):
+        assert python.count == 2
+
+
+@OPENCL
+def test_the_wide_version_is_made_when_an_array_asks_for_it(device, monkeypatch):
+    """One array beyond the limit is enough; the narrow code and its entry serve the others."""
+    monkeypatch.setattr(device_kinds, "SMALL", 400)
+    spread, python = stencil()
+    plain = registry.info(device).target
+    for side, more in (
+        (10, [plain + "+small"]),
+        (20, [plain + "+small", plain]),
+        (12, [plain + "+small", plain]),
+    ):
+        hx = np.arange(side * side, dtype=np.float32).reshape(side, side)
+        x, y = pk.array(hx, device=device), pk.zeros((side, side), pk.f32, device=device)
+        for _ in range(3):
+            spread(y, x, ndrange=(side, side))
+        np.testing.assert_array_equal(y.numpy(), expected(np.zeros_like(hx), hx))
+        assert targets(spread) == more
+    if device.startswith("opencl"):
+        assert python.count == 5  # two of each version, one for arrays not seen before
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "offset", "expected"),
+    [((2**31 - 1,), None, 0, True), ((2**31 + 1,), None, 0, False), ((2, 3), (2**33, 4), 0, False),
+     ((2, 3), (-(2**32), 4), 2**32, True), ((2, 3), (-(2**33), 4), 2**33, False), ((0,), None, 0, True)],
+)  # fmt: skip
+def test_what_is_small(shape, strides, offset, expected):
+    pool = registry.opened("null:0").pool
+    memory = pk.zeros(16, pk.u8, device="null:0").memory
+    array = pk.Array(pool.adopt(memory, None), shape, np.dtype(np.float32), strides, offset)
+    assert device_kinds.facts(array)[1] is expected
+
+
+def test_counts_decide_too():
+    fits, not_ = ((Extent(0, 1, SMALL_COUNT + more),) for more in (0, 1))
+    assert device_kinds.fitted("spirv:opencl3.0", [], fits) == "spirv:opencl3.0+small"
+    assert device_kinds.fitted("spirv:opencl3.0", [], not_) == "spirv:opencl3.0"
+    assert device_kinds.fitted("rocdl:gfx942", [], not_) == "rocdl:gfx942+aligned"
+    assert device_kinds.fitted("llvm", [], fits) == "llvm"
+
+
+def emulated(words, grid, group, shared):
+    """`y[i] = x[i] + 1` over the words of `pykern.abi`."""
+    y, ny, x, nx, count, _ = words
+    floats(y, ny)[:count] = floats(x, nx)[:count] + 1
+
+
+def test_alignment_is_looked_at_on_cuda(cuda):  # noqa: F811
+    """Misaligned views take the plain code, aligned ones theirs, whichever was launched first, with entries too."""
+
+    @pk.kernel
+    def more(y, x):
+        i = pk.index()
+        y[i] = x[i] + 1
+
+    python = Counted(more)
+    cuda.kernels[b"kern_more"], cuda.cells = emulated, 6
+    hx = np.arange(64, dtype=np.float32)
+    x, y = pk.array(hx, device="cuda:0"), pk.zeros(64, pk.f32, device="cuda:0")
+    assert x.memory.address % 16 == 0 == y.memory.address % 16
+    loaded = {}
+    for start in (1, 0, 3, 4, 0, 1):
+        there, back = x[start : start + 32], y[start : start + 32]
+        for _ in range(3):
+            more(back, there, ndrange=32)
+        loaded[start] = cuda.images[-1]
+        np.testing.assert_array_equal(back.numpy(), hx[start : start + 32] + 1)
+    plain, aligned = targets(more)
+    assert (plain, aligned) == ("nvvm:sm_90a+small", "nvvm:sm_90a+aligned+small")
+    assert len(cuda.images) == 2 and python.count == 8  # entries after two of each; views are told once each
+    by_code = {}
+    for function, *_, places, _ in cuda.did("C cuLaunchKernel"):
+        by_code.setdefault(function, set()).add(places)
+    assert len(by_code) == 2
+
+
+def test_vectors_where_all_arrays_are_aligned():
+    @pk.kernel
+    def fours(y, x):
+        i = pk.index()
+        for c in pk.unroll(range(4)):
+            y[4 * i + c] = 2 * x[4 * i + c]
+
+    specs = pk.spec("n", pk.f32), pk.spec("n", pk.f32)
+    asm = {
+        options: fours.lower(*specs, ndrange="n", target=f"nvvm:sm_90a{options}").compile().asm()
+        for options in ("", "+aligned", "+aligned+small")
+    }
+    assert "ld.global.nc.b32" in asm[""] and ".v4" not in asm[""]
+    for options in ("+aligned", "+aligned+small"):
+        assert "ld.global.nc.v4.b32" in asm[options] and "st.global.v4.b32" in asm[options]
