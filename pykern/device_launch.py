@@ -25,7 +25,7 @@ from pykern.device_entries import offer, tell
 from pykern.device_kinds import array_words, fitted, known_kind, known_words
 from pykern.device_report import Report
 from pykern.device_tape import TapeArguments, TapedLaunch, words_told
-from pykern.errors import DeviceError, LaunchError
+from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
 from pykern.index_space import Extent, is_plain
 from pykern.launch_graph import current_graph, refuse_in_graph
@@ -70,6 +70,7 @@ class Places:
             raise DeviceError(
                 f"`{name}` lives on {array.device_name}, and this launch runs on {self.device}",
                 hint=f"move it: {name.partition('.')[0]}.to({self.device!r})",
+                code=DIFFERENT_DEVICES,
             )
         array.memory  # noqa: B018 - a freed array is refused here
         return array.geometry()
@@ -80,6 +81,7 @@ class Places:
                 f"`{name}` lives on cpu, and other arguments live on {self.device}",
                 hint=f"move it: pk.asarray({name}, device={self.device!r}); or say device={self.device!r} "
                 "in the launch: then it is copied there and back",
+                code=DIFFERENT_DEVICES,
             )
         key = (host.ctypes.data, host.shape, host.strides, host.dtype)
         if key not in self._copies:
@@ -202,6 +204,7 @@ def _work(
             f"a group of {artifact.workgroup} is more than the {opened.info.max_group} work-items "
             f"that {opened.name} has in one",
             hint="give a smaller workgroup=",
+            code=WORKGROUP,
         )
     sizes = [] if shared is None else [shared]
     words: list[int] = []
@@ -307,6 +310,7 @@ def _check_writes(launcher: Launcher, artifact: Artifact, passed: list[Passed], 
                 f"`{names[first]}` and `{names[second]}` overlap in part, and `{launcher.kernel.__name__}` "
                 "writes one of them",
                 hint="pass a copy: x.copy()",
+                code=ARRAY_MEMORY,
             )
 
 
