@@ -1,8 +1,9 @@
-"""Every error: its code, what it is, and the page of the code where there is one."""
+"""Every error: its code, what it says, its class, and the page of the code where there is one."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 
 from extensions.markdown import docstring, table
@@ -11,30 +12,30 @@ FOLDER = Path(__file__).resolve().parents[1] / "errors"
 
 
 def page() -> str:
-    from pykern import errors
-
-    classes = [
-        c
-        for c in vars(errors).values()
-        if inspect.isclass(c) and issubclass(c, errors.KernelError) and c.code != "PK000"
-    ]
-    codes = {path.stem: path for path in sorted(FOLDER.glob("PK*.md"))}
-    rows = []
-    for error in sorted(classes, key=lambda c: c.code):
-        rows.append((_linked(error.code, codes), f"`{error.__name__}`", docstring(error).split("\n\n")[0]))
-    known = {error.code for error in classes}
-    rows += [(_linked(code, codes), "", _title(path)) for code, path in codes.items() if code not in known]
-    parts = [table(("code", "class", "what it says"), sorted(rows))]
-    if codes:
-        listed = "\n".join(f"../errors/{code}" for code in codes)
+    pages = {path.stem: path.read_text() for path in sorted(FOLDER.glob("PK*.md"))}
+    rows = {code: (code, text, f"`{name}`") for code, (name, text) in _classes().items()}
+    for code, text in pages.items():
+        name = re.search(r"^Class: `(?:pykern\.)?(\w+)`", text, re.MULTILINE)
+        rows[code] = (f"[{code}](../errors/{code}.md)", _title(text), f"`{name[1]}`" if name else "")
+    parts = [table(("code", "what is wrong", "class"), (rows[code] for code in sorted(rows)))]
+    if pages:
+        listed = "\n".join(f"../errors/{code}" for code in pages)
         parts.append(f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{listed}\n```")
     return "\n\n".join(parts)
 
 
-def _linked(code: str, pages: dict[str, Path]) -> str:
-    return f"[{code}](../errors/{code}.md)" if code in pages else code
+def _classes() -> dict[str, tuple[str, str]]:
+    """Code to class and its first sentence."""
+    from pykern import errors
+
+    found = {}
+    for error in vars(errors).values():
+        if inspect.isclass(error) and issubclass(error, errors.KernelError) and error.code != "PK000":
+            found[error.code] = (error.__name__, docstring(error).split("\n\n")[0])
+    return found
 
 
-def _title(path: Path) -> str:
-    first = path.read_text().lstrip().splitlines()[0]
-    return first.lstrip("# ").partition(":")[2].strip() or first.lstrip("# ")
+def _title(text: str) -> str:
+    """``# PK015: a name is not defined`` -> ``a name is not defined``."""
+    first = text.lstrip().splitlines()[0].lstrip("# ")
+    return first.partition(":")[2].strip() or first

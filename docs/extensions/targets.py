@@ -21,13 +21,13 @@ HEAD = (
 def page() -> str:
     return "\n\n".join(
         (
-            "### Chips",
+            "## Chips",
             table(HEAD, [_cpu(), *_nvidia(), *_amd()]),
             "Other types are added atomically by a loop of compare and exchange.",
-            "### OpenCL and Vulkan",
+            "## OpenCL and Vulkan",
             "Limits and types are those of the device: `pk.device(name).info` has them.",
             table(("target", "code"), _spirv()),
-            "### To look at",
+            "## To look at",
             table(("target", ""), [("`linalg`", "the raised form; nothing runs there")]),
         )
     )
