@@ -16,6 +16,7 @@ from pykern.lowering.gpu.target import KernelBinary
 from pykern.lowering.record import Record
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.binary import assemble, prepare
+from pykern.lowering.spirv.disassembly import disassembled, disassembler
 from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import flavour as flavour_of
@@ -42,6 +43,9 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     started = time.perf_counter()
     binary, text = assemble(module, flavour, record.before_code)
     record.add("spirv-assemble", text if record.texts else "", started)
+    if record.texts and disassembler() is not None:
+        started = time.perf_counter()
+        record.add("spirv-dis", disassembled(binary), started, "spirv")
     symbol = ir.StringAttr(entry.attributes["sym_name"]).value
     code = DeviceCode("spirv", arguments, offsets=True, dynamic_shared=dynamic, tape=tape_use(entry))
     return KernelBinary(binary, symbol, workgroup, code, {"binary_bytes": len(binary)})

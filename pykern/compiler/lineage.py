@@ -24,6 +24,7 @@ from pykern.artifact import Stage
 from pykern.compiler.code_lines import CodeLine, read_asm, read_llvm
 from pykern.compiler.costs import costs_of, has_ids
 from pykern.compiler.driver import Recorder
+from pykern.compiler.spirv_lines import CARRYING, instruction, origins
 from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, Place
 
 TAG = "pykern.stage"
@@ -103,6 +104,8 @@ class Tracer(Recorder):
             stage = replace(stage, text=look.text, lineage=look.lineage)
         elif stage.kind in ("llvm", "asm") and stage.text and self._last is not None:
             stage = self._code_stage(stage)
+        elif stage.kind == "spirv" and stage.text and self.stages:
+            stage = _spirv_stage(stage, self.stages[-1])
         self.stages.append(stage)
         if self._partial and stage.lineage is not None:
             with open(self._partial, "ab") as file:
@@ -177,6 +180,29 @@ class Tracer(Recorder):
         self._code = lines
         lineage = Lineage(last.files, "".join(kinds), tuple(parents), tuple(places), dict(ops))
         return replace(stage, text="\n".join(line.text for line in lines), lineage=lineage)
+
+
+def _spirv_stage(stage: Stage, last: Stage) -> Stage:
+    """The instructions of a binary, after the module that it was made of."""
+    assert last.lineage is not None
+    rows = stage.text.rstrip("\n").splitlines()
+    names, lines = [instruction(row) for row in rows], origins(last.text, rows)
+    kinds = [
+        OTHER
+        if not name
+        else PLUMBING
+        if name in CARRYING
+        else last.lineage.kinds[line - 1]
+        if line
+        else OPERATION
+        for name, line in zip(names, lines, strict=True)
+    ]
+    parents = tuple((line,) if line else () for line in lines)
+    places = tuple(last.lineage.places[line - 1] if line else None for line in lines)
+    ops = dict(collections.Counter(name for name in names if name))
+    return replace(
+        stage, text="\n".join(rows), lineage=Lineage(last.lineage.files, "".join(kinds), parents, places, ops)
+    )
 
 
 def _run(op: ir.Operation, pipeline: str) -> None:

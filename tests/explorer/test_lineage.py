@@ -12,6 +12,7 @@ from pykern.explorer import packing
 from pykern.explorer.data import Pin, lineage_of
 from pykern.explorer.explore import of_kernel
 from pykern.lineage import OPERATION, PLUMBING, Lineage, Place, lines_of_place, relatives
+from pykern.lowering.spirv.disassembly import disassembler
 from tests.explorer.samples import HOSTILE, SAMPLES, saxpy
 
 TARGETS = ("llvm", "spirv:vulkan", "nvvm:sm_80")
@@ -61,6 +62,25 @@ def test_half_of_the_instructions_know_their_line(name, target):
     assert stage.kind == "asm"
     assert len(operations(stage)) >= 15
     assert lineage_of(stage).mapped() >= 0.5
+
+
+@pytest.mark.skipif(disassembler() is None, reason="no spirv-dis: Debian's package is spirv-tools")
+@pytest.mark.parametrize("target", ["spirv:vulkan", "spirv:opencl"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_instructions_of_spirv_come_from_the_operation_of_their_name(name, target):
+    *_, module, binary = SAMPLES[name].look(target).stages
+    assert binary.kind == "spirv"
+    rows = module.text.splitlines()
+    found = operations(binary)
+    assert len(found) >= 15
+    for text, _, parents, place in found:
+        assert place is not None, text
+        (parent,) = parents
+        instruction = re.search(r"Op(\w+)", text)[1]
+        if instruction not in ("ExtInst", "Function", "Variable"):
+            assert f"spirv.{instruction} " in rows[parent - 1], text
+    order = [parents[0] for text, _, parents, _ in found if "OpVariable" not in text]
+    assert order == sorted(order)
 
 
 @pytest.mark.parametrize("target", TARGETS)

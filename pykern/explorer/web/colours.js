@@ -42,10 +42,18 @@ function asmText(text) {
   return escape(m[1]) + (m[2] ? span("value", m[2]) : "") + span("op d-llvm", m[3]) + coloured(rest, WORDS, irWord);
 }
 
+const SPIRV = /^(\s*)(%\S+)?( = )?(Op\w+)/;
+function spirvText(text) {
+  const m = SPIRV.exec(text);
+  if (!m) return escape(text);
+  const value = m[2] ? `<span class="value" data-v="${escape(m[2])}">${escape(m[2])}</span>` : "";
+  return `${m[1]}${value}${m[3] || ""}${span("op d-gpu", m[4])}${coloured(text.slice(m[0].length), WORDS, irWord)}`;
+}
+
 const pythonWord = m => span(m[1] ? "comment" : m[2] ? "string" : m[3] ? "keyword" : m[4] ? "symbol" : "number", m[0]);
 const pythonText = text => coloured(text, PYTHON_WORDS, pythonWord);
-const textOf = (stage, text) => stage.kind === "asm" ? asmText(text) : stage.kind === "failed" ? escape(text) : coloured(text, WORDS, irWord);
+const textOf = (stage, text) => stage.kind === "asm" ? asmText(text) : stage.kind === "spirv" ? spirvText(text) : stage.kind === "failed" ? escape(text) : coloured(text, WORDS, irWord);
 
 const OP = /^\s*(?:[%\w:#, ]+=\s*)?"?([a-z]\w*)\.[A-Za-z_]/;
-const hueOfLine = (stage, text) => stage.kind === "mlir" ? hueOf(dialectOfLine(text)) : "llvm";
+const hueOfLine = (stage, text) => stage.kind === "mlir" ? hueOf(dialectOfLine(text)) : hueOf("instructions");
 const dialectOfLine = text => { const m = OP.exec(text); return m ? m[1] : ""; };
