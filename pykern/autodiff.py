@@ -57,9 +57,10 @@ class Autodiff:
         spaces = launch.get("ndrange")
         if self.mode == "reverse" and isinstance(spaces, list) and len(spaces) > 1:
             return self._last_to_first(flat, values, launch)
-        if self.mode == "reverse" and self.level != "direct" and self._run_raised(flat, values, launch):
-            return COMPLETED
-        return flat(*values, **launch)
+        event = None
+        if self.mode == "reverse" and self.level != "direct":
+            event = self._run_raised(flat, values, launch)
+        return flat(*values, **launch) if event is None else event
 
     def lower(self, *args: Any, **keywords: Any) -> Any:
         """Every stage of the derivative for these arguments or specs, as `Lowered`; nothing runs.
@@ -108,7 +109,7 @@ class Autodiff:
             self._dependent[key] = any(use.reads and use.writes for name, use in uses if name in own)
         return self._dependent[key]
 
-    def _run_raised(self, flat: Any, values: list[Any], launch: dict[str, Any]) -> bool:
+    def _run_raised(self, flat: Any, values: list[Any], launch: dict[str, Any]) -> Event | None:
         try:
             return self._raised_of(flat).run(values, launch)
         except KernelError as error:

@@ -7,7 +7,7 @@ kept, in memory and on disk, so that a warm start asks no compiler.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -17,15 +17,21 @@ from pykern.arguments import homes
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
-from pykern.devices import current_device
+from pykern.device_launch import Places
+from pykern.devices import chosen_device
 from pykern.errors import NotDifferentiable, NotRaisable
+from pykern.event import COMPLETED, Event
 from pykern.index_space import Extent, is_plain, launches
+from pykern.launch import device_of
 from pykern.launch_graph import current_graph
 from pykern.lowered import Lowered
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
+from pykern.program_device import DevicePlan, bring_back, overlap
 from pykern.program_plan import Plan
 from pykern.program_source import KernelLaunch, ProgramSource
+from pykern.runtime.registry import opened
 from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
+from pykern.stream import checked_stream
 
 MOST_SHAPES = 16
 """Lengths are known to raised code: kernels launched over more kinds of arrays than this go the direct way."""
@@ -37,19 +43,27 @@ class RaisedGradients:
     def __init__(self, kernel: Any, level: str) -> None:
         self.kernel = kernel
         self.level = level
-        self._plans: dict[ProgramSource, Plan | None] = {}
+        self._plans: dict[tuple[str, ProgramSource], Plan | DevicePlan | None] = {}
 
-    def run(self, values: list[Any], launch: dict[str, Any]) -> bool:
-        """Run the launch raised; False where it is not for this level. Raises `NotRaisable` at level "raised"."""
-        request = self.request(values, launch)
+    def run(self, values: list[Any], launch: dict[str, Any]) -> Event | None:
+        """Run the launch raised; None where it is not for this level. Raises `NotRaisable` at level "raised"."""
+        request = self._request(values, launch)
         if request is None:
-            return False
-        source, arguments = request
-        plan = self._plan(source, arguments)
+            return None
+        plan = self._plan(request)
         if plan is None:
-            return False
-        plan.run(arguments.values)
-        return True
+            return None
+        given = request.arguments.values
+        if isinstance(plan, Plan):
+            plan.run(given)
+            return COMPLETED
+        assert request.places is not None
+        plan.check_hosts(request.places)
+        stream = checked_stream(launch.get("stream"), request.device)
+        results = plan.run(given, None, stream)
+        if any(host is not None for host in request.places.hosts):
+            bring_back(results, request.places, plan)
+        return stream.record()
 
     def lower(self, values: list[Any], launch: dict[str, Any]) -> Lowered | None:
         """The stages of the raised launch; None where it is not for this level."""
@@ -86,23 +100,40 @@ class RaisedGradients:
         self, values: list[Any], launch: dict[str, Any]
     ) -> tuple[ProgramSource, ProgramArguments] | None:
         """The source of the launch on whole arrays; None where it asks for what only work-items have."""
+        request = self._request(values, launch)
+        return None if request is None else (request.source, request.arguments)
+
+    def _request(self, values: list[Any], launch: dict[str, Any]) -> _Request | None:
         spaces = launches(launch.get("ndrange", self.kernel.ndrange) or 0)
-        extras = [k for k in launch if k not in ("ndrange", "device") and launch[k] is not None]
+        named = list(zip(self.kernel.signature.parameters, values, strict=True))
+        device = device_of(named, launch.get("device"), launch.get("stream"))
+        chosen = ("ndrange", "device") if device == "cpu" else ("ndrange", "device", "stream")
+        extras = [k for k in launch if k not in chosen and launch[k] is not None]
         usual = (
             len(spaces) == 1
             and all(e.count for e in spaces[0])
             and not extras
             and self.kernel.workgroup is None
             and not self.kernel.options.debug
-            and current_device(launch.get("device")) == "cpu"
+            and device != "python"
         )
-        names = list(self.kernel.signature.parameters)
-        if not usual or homes(list(zip(names, values, strict=True))) or current_graph() is not None:
+        if not usual or current_graph() is not None:
             return None
-        arguments = describe(list(zip(names, values, strict=True)), self.kernel.annotations)
+        places = None
+        if device == "cpu":
+            arguments = describe(named, self.kernel.annotations)
+        else:
+            asked = launch.get("device") is not None or chosen_device() == device or not homes(named)
+            places = Places(device, asked)
+            arguments = describe(named, self.kernel.annotations, places)
+            arrays = iter(places.arrays)
+            arguments.values = [next(arrays) if isinstance(v, np.ndarray) else v for v in arguments.values]
         if _overlapping(arguments.values):
             return None
-        return self.source(tuple(arguments.parameters), spaces[0]), arguments
+        source = self.source(tuple(arguments.parameters), spaces[0])
+        if device != "cpu":
+            source = replace(source, target=opened(device).info.target)
+        return _Request(device, source, arguments, places)
 
     def source(self, parameters: tuple[Parameter, ...], space: tuple[Extent, ...]) -> ProgramSource:
         kernel = self.kernel
@@ -120,32 +151,46 @@ class RaisedGradients:
         extents = tuple((e.start, e.step, e.count) for e in space)
         return ProgramSource(function, parameters, kernel.options, kernel=KernelLaunch(inner, extents))
 
-    def _plan(self, source: ProgramSource, arguments: ProgramArguments) -> Plan | None:
+    def _plan(self, request: _Request) -> Plan | DevicePlan | None:
+        key = request.device, request.source
         with self.kernel._lock:
-            if source in self._plans:
-                return self._plans[source]
+            if key in self._plans:
+                return self._plans[key]
             if self.level == "auto" and len(self._plans) >= MOST_SHAPES:
                 return None
-            plan = self._obtain(source, arguments)
-            self._plans[source] = plan
+            plan = self._obtain(request)
+            self._plans[key] = plan
             return plan
 
-    def _obtain(self, source: ProgramSource, arguments: ProgramArguments) -> Plan | None:
-        from pykern.variants import loaded
+    def _obtain(self, request: _Request) -> Plan | DevicePlan | None:
+        from pykern.variants import compiled, loaded
 
+        source, names = request.source, tuple(request.arguments.names)
         refused = source.key(f"direct {versions()}")
         if self.level == "auto" and shared_cache().seen(refused):
             return None
         try:
-            artifact, code = loaded(source)
+            if request.device == "cpu":
+                return Plan(*loaded(source), names)
+            artifact = compiled(source)
         except (NotRaisable, NotDifferentiable):
             if self.level == "raised":
                 raise
             shared_cache().mark_seen(refused)  # the direct level says itself what it refuses
             return None
-        return Plan(artifact, code, tuple(arguments.names))
+        return DevicePlan(opened(request.device), artifact, source.parameters, names, self.kernel.text, False)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A launch on whole arrays; `places` are there on a device with a driver."""
+
+    device: str
+    source: ProgramSource
+    arguments: ProgramArguments
+    places: Places | None
 
 
 def _overlapping(values: list[Any]) -> bool:
-    arrays = [v for v in values if isinstance(v, np.ndarray)]
-    return any(np.may_share_memory(a, b) for a, b in combinations(arrays, 2))
+    arrays = [v for v in values if not isinstance(v, int)]
+    return any(overlap(a, b) for a, b in combinations(arrays, 2))

@@ -189,3 +189,30 @@ def test_check_grads_with_arrays_of_the_device(device):
         pk.check_grads(
             programs.layernorm, (random.random((3, 5)), random.random(5), random.random(5)), rtol=2e-7
         )
+
+
+@pk.kernel
+def blur(out, x, w):
+    i = pk.index()
+    s = 0.0
+    for k in range(w.shape[0]):
+        s += x[i + k] * w[k]
+    out[i] = s * s
+
+
+def gradient_of_blur(level, place, **launch):
+    made = np.random.default_rng(3)
+    shapes = (46, 46, 50, 50, 5, 5)
+    out, dout, x, dx, w, dw = (place(made.random(n)) for n in shapes)
+    pk.autodiff(blur, level=level)(pk.Dup(out, dout), pk.Dup(x, dx), pk.Dup(w, dw), ndrange=46, **launch)
+    return tuple(np.asarray(a) for a in (dout, dx, dw))
+
+
+@over_devices
+@pytest.mark.parametrize("level", ["raised", "auto"])
+def test_raised_gradients_of_kernels(device, level):
+    """On whole arrays, with arrays of the device, NumPy's, and in a stream."""
+    want = gradient_of_blur("direct", lambda a: a)
+    close(gradient_of_blur(level, lambda a: put(a, device)), want)
+    close(gradient_of_blur(level, lambda a: a, device=device), want)
+    close(gradient_of_blur(level, lambda a: put(a, device), stream=pk.Stream(device)), want)

@@ -16,6 +16,7 @@ from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
 from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.points import Items, Points, group_of, spread
+from pykern.passes.array_programs.device.products import launch_product, product_of
 from pykern.passes.array_programs.nests.combine import Combine, combines
 from pykern.passes.array_programs.nests.space import Space, lengths_of, space_of
 from pykern.passes.kernels import index_constant
@@ -43,6 +44,8 @@ def launch_generic(place: Place, space: Space, start: Start) -> None:
         _moving(place, space, start)
     elif not reduced:
         _cells(place, space, start)
+    elif (product := product_of(space)) is not None:
+        launch_product(place, product, start[0])
     else:
         joins = combines(space.op)
         terms = math.prod(space.lengths[g] for g in reduced)
