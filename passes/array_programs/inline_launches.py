@@ -30,6 +30,7 @@ class InlineLaunches(Pass):
             for o in module.body.operations
             if o.operation.name == "func.func"
             and "kern.kernel" not in o.attributes
+            and "kern.attention" not in o.attributes
             and len(o.operation.regions[0].blocks)  # a function of libm stays a call
         }
         for program in programs(module):

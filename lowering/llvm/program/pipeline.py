@@ -9,6 +9,7 @@ from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.machine import cache_bytes
 from pykern.passes.array_programs.arena import UseArena
+from pykern.passes.array_programs.attention.outline import OutlineAttention
 from pykern.passes.array_programs.forward_copies import ForwardCopies
 from pykern.passes.array_programs.fresh_inserts import FreshInserts
 from pykern.passes.array_programs.fuse_siblings import FuseSiblings
@@ -55,17 +56,20 @@ def launch_pipeline() -> Pipeline:
 
 def program_pipeline(options: KernelOptions) -> Pipeline:
     """From tensors to functions of loops in the llvm dialect."""
-    return tensor_pipeline() + buffer_pipeline() + llvm_pipeline()
+    return tensor_pipeline(attention=True) + buffer_pipeline() + llvm_pipeline()
 
 
-def tensor_pipeline() -> Pipeline:
-    """Tensors to tensors: fewer, larger operations."""
+def tensor_pipeline(attention: bool = False) -> Pipeline:
+    """Tensors to tensors: fewer, larger operations. `attention`: the target has its tiles."""
+    # before fusion: an operation of NumPy's is an op
+    outlined = (OutlineAttention(), Upstream("canonicalize,cse")) if attention else ()
     return Pipeline(
         (
             PrepareSignature(),  # first: marks are on the function as the frontend left it
             Upstream("convert-elementwise-to-linalg"),
             Upstream("func.func(linalg-generalize-named-ops)"),
             Upstream("canonicalize,cse"),
+            *outlined,
             HoldFusion(),  # what would be computed many times over stays apart
             Upstream("func.func(linalg-fuse-elementwise-ops)"),
             ReleaseFusion(),

@@ -22,6 +22,7 @@ from pykern.lowering.llvm.resources import resources
 from pykern.lowering.record import Record
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.arena import UseArena
+from pykern.passes.array_programs.attention.outline import OutlineAttention
 from pykern.passes.array_programs.forward_copies import ForwardCopies
 from pykern.passes.array_programs.fresh_inserts import FreshInserts
 from pykern.passes.array_programs.fuse_siblings import FuseSiblings
@@ -44,7 +45,7 @@ from pykern.source import KernelOptions
 
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseSiblings, HoldFusion, LowerLaunches,
-    MakeNests, PrepareSignature, RaiseLaunches,
+    MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches,
     ReleaseFusion, ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers,
     UseArena,
 )  # fmt: skip
@@ -64,7 +65,7 @@ class ProgramCode:
 
 def lower(module: ir.Module, options: KernelOptions, record: Record) -> ProgramCode:
     """Lower, generate, link."""
-    for pipeline in (tensor_pipeline(), buffer_pipeline()):
+    for pipeline in (tensor_pipeline(attention=True), buffer_pipeline()):
         pipeline.run(module, record, texts=record.texts)
     found = programs(module)
     if len(found) != 1:

@@ -9,6 +9,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.passes.array_programs.aliases import outputs_of, programs
+from pykern.passes.array_programs.attention.tiles import make_attentions
 from pykern.passes.array_programs.nests.combine import allow_reordering, combines
 from pykern.passes.array_programs.nests.emit import Loops
 from pykern.passes.array_programs.nests.function import Nest, Place
@@ -55,6 +56,7 @@ class MakeNests(Pass):
                 if not outputs_of(op):  # what fusion leaves of a call of libm, which no pass takes for pure
                     op.erase()
             place = Place(module, function)
+            make_attentions(place, self.threads)
             for group in groups(function):
                 make_rows(place, group, self.threads)
             maker = Maker(place, self.threads, self.machine)

@@ -1,0 +1,131 @@
+"""Where an element of a tensor comes from: affine expressions followed through transposed copies and reshapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from pykern.passes.kernels import body
+
+Exprs = tuple[ir.AffineExpr, ...]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """`value` read at `at`, expressions over the dimensions of whoever asks."""
+
+    value: ir.Value
+    at: Exprs
+
+
+def operand(op: ir.Operation, number: int) -> Operand:
+    """An operand of a linalg.generic, over the op's own dimensions."""
+    m = ir.AffineMapAttr(ir.ArrayAttr(op.attributes["indexing_maps"])[number]).value
+    return Operand(op.operands[number], tuple(m.results))
+
+
+def dims(*positions: int) -> Exprs:
+    return tuple(ir.AffineDimExpr.get(p) for p in positions)
+
+
+def positions(at: Exprs) -> list[int]:
+    """The dimensions that occur."""
+    return [ir.AffineDimExpr(e).position for e in at if isinstance(e, ir.AffineDimExpr)]
+
+
+def is_plain(at: Exprs) -> bool:
+    """Dimensions, each once, and constants."""
+    found = positions(at)
+    constants = [e for e in at if isinstance(e, ir.AffineConstantExpr)]
+    return len(set(found)) == len(found) and len(found) + len(constants) == len(at)
+
+
+def producer(value: ir.Value) -> ir.Operation | None:
+    return None if isinstance(value.owner, ir.Block) else value.owner.operation
+
+
+def is_elementwise(op: ir.Operation | None) -> bool:
+    """A linalg.generic with one result, computed element by element with plain arithmetic."""
+    if op is None or op.name != "linalg.generic" or len(op.results) != 1:
+        return False
+    if "reduction" in str(op.attributes["iterator_types"]) or _uses_output(op):
+        return False
+    if sorted(positions(operand(op, len(op.operands) - 1).at)) != list(range(rank_of(op))):
+        return False
+    inside = [o.operation for o in body(op).operations][:-1]
+    return all(
+        (o.name.startswith(("arith.", "math.")) or o.name == "linalg.index")
+        and len(o.results) == 1
+        and not o.regions
+        for o in inside
+    )
+
+
+def _uses_output(op: ir.Operation) -> bool:
+    return bool(list(list(body(op).arguments)[-1].uses))
+
+
+def rank_of(op: ir.Operation) -> int:
+    return len(ir.ArrayAttr(op.attributes["iterator_types"]))
+
+
+def within(op: ir.Operation, at: Exprs) -> dict[int, ir.AffineExpr]:
+    """What the dimensions of an elementwise op are where its result is read at `at`."""
+    out = operand(op, len(op.operands) - 1).at
+    return {ir.AffineDimExpr(e).position: a for e, a in zip(out, at, strict=True)}
+
+
+def composed(at: Exprs, known: dict[int, ir.AffineExpr]) -> Exprs:
+    """Expressions over an op's dimensions (dimensions and constants), with what these are put in."""
+    return tuple(known[e.position] if isinstance(e, ir.AffineDimExpr) else e for e in map(_as_kind, at))
+
+
+def _as_kind(expression: ir.AffineExpr) -> ir.AffineExpr:
+    return ir.AffineDimExpr(expression) if isinstance(expression, ir.AffineDimExpr) else expression
+
+
+def through(read: Operand) -> Operand:
+    """The same elements in the tensor that transposed copies and reshapes of length 1 were made from."""
+    while True:
+        op = producer(read.value)
+        if op is None:
+            return read
+        if op.name in ("tensor.collapse_shape", "tensor.expand_shape"):
+            found = _through_reshape(op, read.at)
+        elif is_elementwise(op) and len(op.operands) == 2 and _copies(op):
+            source = operand(op, 0)
+            plain = isinstance(source.value.type, ir.RankedTensorType) and is_plain(source.at)
+            found = Operand(source.value, composed(source.at, within(op, read.at))) if plain else None
+        else:
+            found = None
+        if found is None:
+            return read
+        read = found
+
+
+def _copies(op: ir.Operation) -> bool:
+    end = [o.operation for o in body(op).operations]
+    return len(end) == 1 and end[0].operands[0] == body(op).arguments[0]
+
+
+def _through_reshape(op: ir.Operation, at: Exprs) -> Operand | None:
+    """Where at most one dimension of a group is longer than 1."""
+    source = op.operands[0]
+    collapses = op.name == "tensor.collapse_shape"
+    wide = ir.RankedTensorType((source if collapses else op.results[0]).type).shape
+    groups = [
+        [ir.IntegerAttr(d).value for d in ir.ArrayAttr(g)]
+        for g in ir.ArrayAttr(op.attributes["reassociation"])
+    ]
+    zero = ir.AffineConstantExpr.get(0)
+    found: list[ir.AffineExpr] = []
+    for number, group in enumerate(groups):
+        long = [d for d in group if wide[d] != 1]
+        if len(long) > 1:
+            return None
+        if collapses:
+            found += [at[number] if d in long else zero for d in group]
+        else:
+            found.append(at[long[0]] if long else zero)
+    return Operand(source, tuple(found))
