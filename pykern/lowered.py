@@ -65,8 +65,11 @@ class Compiled:
         return dict(self.artifact.resources)
 
     def asm(self) -> str:
-        """The assembly text."""
-        return next(s.text for s in self.artifact.stages if s.kind == "asm")
+        """The assembly text; of an array program on a device that of each of its kernels."""
+        found = [s for s in self.artifact.stages if s.kind == "asm"]
+        if self.artifact.program is None or not found:
+            return next(s.text for s in found)
+        return "\n".join(s.text for s in found if s.name == found[0].name)
 
     def __repr__(self) -> str:
         return (

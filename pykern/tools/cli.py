@@ -68,7 +68,7 @@ def _explore_arguments(commands) -> None:
     parser = commands.add_parser(
         "explore", help="every stage of a kernel beside its Python, line by line: a page, or text"
     )
-    _call_arguments(parser, ndrange=False)
+    _call_arguments(parser)
     parser.add_argument(
         "--against", action="append", default=[], metavar="FILE.py::KERNEL",
         help="another kernel, or version of it, beside the first",
@@ -123,13 +123,15 @@ def _value_arguments(parser) -> None:
     parser.set_defaults(target="llvm", debug=False)
 
 
-def _call_arguments(parser, ndrange: bool = True) -> None:
+def _call_arguments(parser) -> None:
     parser.add_argument("kernel", metavar="FILE.py::KERNEL")
     parser.add_argument(
         "--args", default="", metavar="TYPES",
         help="argument types where the kernel has no annotations, e.g. 'f32[?,?] f32[128] f64 int'",
     )  # fmt: skip
-    parser.add_argument("--ndrange", required=ndrange, default="", help="lengths known or not: 128,? or ?")
+    parser.add_argument(
+        "--ndrange", default="", help="lengths known or not: 128,? or ? (not for array programs)"
+    )
     parser.add_argument("--workgroup", default="", help="e.g. 16,16")
     parser.add_argument(
         "--target", default="llvm", help="llvm, nvvm:sm_90a, ...; explore takes several, with commas"

@@ -1,4 +1,4 @@
-"""``pykern compile FILE.py::KERNEL``: every stage of a kernel, without running it."""
+"""``pykern compile FILE.py::KERNEL``: every stage of a kernel or an array program, without running it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ from pykern.types import BY_NAME, ArrayAnnotation, IntentAnnotation
 
 
 def run(chosen: argparse.Namespace) -> int:
-    kernel = load_kernel(chosen.kernel)
-    args, keywords = call_of(kernel, chosen)
+    kernel = load_kernel(chosen.kernel, programs=True)
+    if hasattr(type(kernel), "__pykern_program__"):
+        args, keywords = arguments_of(kernel, chosen.args), {"target": chosen.target}
+    elif chosen.ndrange:
+        args, keywords = call_of(kernel, chosen)
+    else:
+        raise LaunchError(f"`{chosen.kernel}` is a kernel", hint="say how many work-items: --ndrange 128,?")
     lowered: Lowered = kernel.lower(*args, **keywords)
     if chosen.output:
         with open(chosen.output, "wb") as file:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.tools.cli import main
 from tests.programs.test_against_python import CASES, leaves
 from tests.programs.test_jit import heat, heat_numpy
 
@@ -483,3 +484,15 @@ def test_equal_kernels_are_compiled_once():
 
 def twice(x):
     return softmax(softmax(x))
+
+
+@pytest.mark.parametrize("target", ["nvvm:sm_80", "rocdl:gfx942"])
+def test_the_command_compiles_programs(tmp_path, capsys, target):
+    file = tmp_path / "softmax_file.py"
+    file.write_text("import pykern as pk\n\n\n@pk.jit\ndef twice(x):\n    return x * 2, x.sum()\n")
+    command = ["compile", f"{file}::twice", "--args", "f32[50]", "--target", target]
+    assert main(command) == 0
+    assert "kern-make-kernels" in capsys.readouterr().out
+    assert main([*command, "--asm"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"kern_twice_{n}" in text for n in range(2))
