@@ -36,3 +36,9 @@ def test_a_chain_as_long_as_pythons_stack(rng):
     y = np.zeros_like(x)
     chain(y, x, ndrange=len(x))
     np.testing.assert_allclose(y, expected(x), rtol=1e-6)
+
+
+def test_a_program_of_many_ops(rng):
+    chain = pk.jit(made("chain", "(x):\n    a = x\n", "a = a * 0.5 + x", "    return a\n"))
+    x = rng.random(1000, np.float32)
+    np.testing.assert_allclose(chain(x), expected(x), rtol=1e-6)

@@ -12,6 +12,7 @@ from pykern.passes.array_programs.arena import UseArena
 from pykern.passes.array_programs.attention.outline import OutlineAttention
 from pykern.passes.array_programs.forward_copies import ForwardCopies
 from pykern.passes.array_programs.fresh_inserts import FreshInserts
+from pykern.passes.array_programs.fuse_long_chains import FuseLongChains
 from pykern.passes.array_programs.fuse_siblings import FuseSiblings
 from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
 from pykern.passes.array_programs.inline_launches import InlineLaunches
@@ -71,6 +72,7 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
             Upstream("canonicalize,cse"),
             *outlined,
             HoldFusion(),  # what would be computed many times over stays apart
+            FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),
             ReleaseFusion(),
             Upstream("canonicalize,cse,loop-invariant-code-motion"),

@@ -25,6 +25,7 @@ from pykern.passes.array_programs.arena import UseArena
 from pykern.passes.array_programs.attention.outline import OutlineAttention
 from pykern.passes.array_programs.forward_copies import ForwardCopies
 from pykern.passes.array_programs.fresh_inserts import FreshInserts
+from pykern.passes.array_programs.fuse_long_chains import FuseLongChains
 from pykern.passes.array_programs.fuse_siblings import FuseSiblings
 from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
 from pykern.passes.array_programs.nests.make import MakeNests
@@ -44,8 +45,8 @@ from pykern.passes.schedules.register_tile import EmitRegisterTiles
 from pykern.source import KernelOptions
 
 register(
-    ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseSiblings, HoldFusion, LowerLaunches,
-    MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches,
+    ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, HoldFusion,
+    LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches,
     ReleaseFusion, ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers,
     UseArena,
 )  # fmt: skip

@@ -1,0 +1,49 @@
+"""Long chains of elementwise ops are fused piece by piece: upstream's fusion takes time with the square of a chain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from pykern.passes.array_programs.hold_fusion import HOLD
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import named
+
+_FUSE = "builtin.module(func.func(linalg-fuse-elementwise-ops))"
+_MARK = "kern.piece"
+
+
+@dataclass(frozen=True)
+class FuseLongChains(Pass):
+    """Fuse within pieces of so many ops, and again within pieces of what that leaves, until few ops are left.
+
+    Upstream copies all that was fused before for each op that joins it. Programs of less than two pieces are left
+    to it, and what is left here goes on to it.
+
+    In:  linalg.generic on tensors.
+    Out: the same, fewer of them.
+    """
+
+    name: ClassVar[str] = "kern-fuse-long-chains"
+
+    piece: int = 16
+
+    def run(self, module: ir.Module) -> None:
+        before, generics = 0, named(module.operation, "linalg.generic")
+        while len(generics) >= 2 * self.piece and len(generics) != before:
+            before = len(generics)
+            self._fuse(module, generics)
+            generics = named(module.operation, "linalg.generic")
+
+    def _fuse(self, module: ir.Module, generics: list[ir.Operation]) -> None:
+        for op in generics[self.piece - 1 :: self.piece]:
+            with ir.InsertionPoint.after(op), op.location:
+                for result in op.results:
+                    ir.Operation.create(HOLD, operands=[result], attributes={_MARK: ir.UnitAttr.get()})
+        PassManager.parse(_FUSE).run(module.operation)
+        for op in named(module.operation, HOLD):
+            if _MARK in op.attributes:
+                op.erase()
