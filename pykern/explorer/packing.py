@@ -17,6 +17,9 @@ from pykern.explorer.words import intensity, summary
 
 VERSION = 2
 _VALUE = re.compile(r"%[\w#]+")
+LONG = 2000
+"""Characters from which a line may hold a constant that nobody reads."""
+_CONSTANT = re.compile(r"(dense(?:_resource)?<\"?).{400,}?(\"?>)")
 PHASES = (
     ("simplify", ""),
     ("differentiate", r"^gradient|reverse|forward-mode"),
@@ -90,8 +93,8 @@ def files_of(data: Exploration) -> dict[str, int]:
 def _stage(data: Exploration, number: int, files: dict[str, int]) -> dict[str, Any]:
     stage = data.stages[number]
     lineage = lineage_of(stage)
-    lines = stage.text.splitlines()
-    before = data.stages[number - 1].text.splitlines() if number else []
+    lines = [_elided(line) for line in stage.text.splitlines()]
+    before = [_elided(line) for line in data.stages[number - 1].text.splitlines()] if number else []
     return {
         "name": stage.name,
         "kind": stage.kind,
@@ -128,6 +131,11 @@ def _same(data: Comparison, one: int, other: int) -> list[list[int]]:
     files = files_of(data.subjects[one]), files_of(data.subjects[other])
     pairs = data.same(one, other).items()
     return [[files[0][a], line_a, files[1][b], line_b] for (a, line_a), (b, line_b) in pairs]
+
+
+def _elided(line: str) -> str:
+    """A line without the numbers of large constants."""
+    return line if len(line) < LONG else _CONSTANT.sub(r"\1…\2", line)
 
 
 def _more(lines: list[str], others: list[str]) -> int:

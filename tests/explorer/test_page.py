@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern import explorer
 from pykern.explorer import packing
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.page import page
@@ -71,6 +73,21 @@ def test_page_asks_for_nothing():
     assert not [a for _, a in read.elements if {"src", "href", "action", "data"} & set(a)]
     policy = [a["content"] for tag, a in read.elements if tag == "meta" and "content" in a]
     assert any(p and p.startswith("default-src 'none'") for p in policy)
+
+
+def test_large_constants_are_left_out():
+    data = SAMPLES["saxpy"].look("llvm")
+    numbers = ", ".join(map(str, range(3000)))
+    line = f"  %cst = arith.constant dense<[{numbers}]> : tensor<3000xf32>"
+    text = "\n".join([line, *data.stages[0].text.splitlines()[1:]])
+    shown = packing.subject(replace(data, stages=(replace(data.stages[0], text=text), *data.stages[1:])))
+    assert shown["stages"][0]["lines"][0] == "  %cst = arith.constant dense<…> : tensor<3000xf32>"
+
+
+def test_the_page_is_light():
+    web = Path(explorer.__file__).parent / "web"
+    assert sum(f.stat().st_size for f in web.iterdir() if f.suffix in (".js", ".css")) < 100_000
+    assert len(page(alone(SAMPLES["heat"]))) < 200_000
 
 
 def test_hostile_text_stays_text():

@@ -81,8 +81,10 @@ class Pane {
   pythonBody(row) {
     const subject = SUBJECTS[SAME_SOURCE ? STAGES[S.b].subject : row.subject];
     const count = subject.weight.get(`${row.file}:${row.line}`);
+    const work = Object.entries(subject.work.get(`${row.file}:${row.line}`) || {}).map(([what, n]) => plural(n, what)).join(", ");
+    const told = `${plural(count || 0, "instruction")} of the last stage${work ? `; ${work} a work-item` : ""}`;
     const share = count ? Math.max(.12, count / subject.heaviest) : 0;
-    const heat = count ? `<b class="weight" title="${plural(count, "instruction")} of the last stage" style="--share:${share.toFixed(2)}">${count}</b>` : "";
+    const heat = count ? `<b class="weight" title="${escape(told)}" style="--share:${share.toFixed(2)}">${count}</b>` : "";
     return `${heat}<span role="gridcell">${pythonText(row.text)}</span>`;
   }
 

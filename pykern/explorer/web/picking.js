@@ -10,6 +10,16 @@ SUBJECTS.forEach(subject => {
       if (!subject.said.get(key).includes(text)) subject.said.get(key).push(text);
     });
   });
+  subject.work = new Map();  // loads, stores, atomics and flops of a work-item, for each line of Python
+  const add = (x, what, n) => {
+    const key = `${x.file}:${x.line}`, sums = subject.work.get(key) || {};
+    sums[what] = (sums[what] || 0) + n * x.times;
+    subject.work.set(key, sums);
+  };
+  if (subject.costs) {
+    subject.costs.accesses.forEach(x => add(x, x.kind, 1));
+    subject.costs.work.forEach(x => add(x, "flop", x.flops));
+  }
   subject.weight = new Map();  // instructions of the last stage for each line of Python
   const last = [...subject.stages].reverse().find(s => s.kind !== "failed");
   last.src.forEach((place, row) => {
