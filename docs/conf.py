@@ -33,7 +33,14 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "extensions.generated",
 ]
-exclude_patterns = ["_build", "_generated", "errors/README.md", "gallery/*.ipynb", "gallery/*.py"]
+exclude_patterns = [
+    "_build",
+    "_generated",
+    "errors/README.md",
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "sg_execution_times.rst",
+]
 # sphinx-gallery pickles nothing of ours; its scrapers are functions, which Sphinx would like to pickle.
 suppress_warnings = ["config.cache"]
 

@@ -29,6 +29,7 @@ from extensions.mlir_lexer import Lexer
 
 LOG = logging.getLogger(__name__)
 FOLDER = Path(__file__).resolve().parents[1] / "_generated"
+GALLERY = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 PAGES: dict[str, Callable[[], str]] = {
     "api.md": api.page,
     "commands.md": commands.page,
@@ -58,7 +59,14 @@ def write(_app: object = None) -> None:
         LOG.info(f"wrote {name} in {time.perf_counter() - started:.1f} s")
 
 
+def collect_explorers(_app: object) -> None:
+    """After the gallery has run: the explorer's pages that its examples wrote become files of the site."""
+    for page in GALLERY.glob("*.html"):
+        page.replace(stages.STATIC / page.name)
+
+
 def setup(app):
+    app.connect("builder-inited", collect_explorers, priority=900)
     app.add_lexer("mlir", Lexer)
     app.connect("autodoc-process-signature", api.shown_signature)
     app.connect("config-inited", lambda app, _config: write(app))

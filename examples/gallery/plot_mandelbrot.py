@@ -64,3 +64,14 @@ cmap.set_bad("black")
 axes.imshow(shown, cmap=cmap, origin="lower", extent=(left, left + step * columns, low, low + step * rows))
 axes.set(xlabel="Re c", ylabel="Im c")
 plt.show()
+
+# %%
+# What the loop becomes on an NVIDIA GPU, instruction by instruction; none has to be there.
+#
+# .. raw:: html
+#
+#    <iframe class="explorer" src="../_static/mandelbrot.html" title="the explorer's page"></iframe>
+
+page = pk.explore(
+    mandelbrot, count, left, low, step, 1500, ndrange=count.shape, target="nvvm:sm_90a", to="mandelbrot.html"
+)

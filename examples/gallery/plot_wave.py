@@ -31,10 +31,8 @@ slow[:, wall] = 0
 for slit in (122, 178):
     slow[slit - 8 : slit + 8, wall] = 0.25
 
-edge = np.minimum.reduce(
-    [*np.meshgrid(np.minimum(np.arange(rows), np.arange(rows)[::-1]),
-                  np.minimum(np.arange(columns), np.arange(columns)[::-1]), indexing="ij")]
-)  # fmt: skip
+i, j = np.indices((rows, columns))
+edge = np.minimum.reduce([i, rows - 1 - i, j, columns - 1 - j])
 loss = 0.15 * np.clip(1 - edge / 30, 0, 1) ** 2
 
 
@@ -77,3 +75,12 @@ axes.imshow(np.where(slow == 0, 1.0, np.nan), cmap="gray", vmin=0, vmax=2)
 axes.set(xticks=[], yticks=[], title=f"after {steps} steps")
 figure.colorbar(picture, label="height", shrink=0.8)
 plt.show()
+
+# %%
+# Every stage of the kernel. Click a line of Python to see what it became.
+#
+# .. raw:: html
+#
+#    <iframe class="explorer" src="../_static/wave_step.html" title="the explorer's page"></iframe>
+
+page = pk.explore(wave_step, u, u, slow, loss, ndrange=inside, to="wave_step.html")
