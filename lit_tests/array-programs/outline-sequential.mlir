@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-outline-sequential)" | FileCheck %s
+// RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-outline-sequential)" | FileCheck %s
 
 // A loop over single elements is one kernel of one work-item; what it adds up is read where it is needed.
 // CHECK-LABEL: func.func @program.scan(
@@ -50,3 +50,28 @@ func.func @program.steps(%x: memref<40xf32>, %n: index) attributes {kern.program
 // CHECK: scf.for %{{.*}} = %[[ZERO]] to
 // CHECK-NOT: memref.subview
 // CHECK: memref.store
+
+// -----
+
+// Values added up at computed places: a work-item a value.
+// CHECK-LABEL: func.func @program.scatter(
+// CHECK-NOT: scf.for
+// CHECK: func.call @scatter_loop0(
+// CHECK: ndrange = array<i64: 1000>
+func.func @program.scatter(%x: memref<40xf32>, %places: memref<1000xindex>, %values: memref<1000xf32>)
+    attributes {kern.program} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 1000 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %place = memref.load %places[%i] : memref<1000xindex>
+    %held = memref.load %x[%place] : memref<40xf32>
+    %value = memref.load %values[%i] : memref<1000xf32>
+    %sum = arith.addf %held, %value : f32
+    memref.store %sum, %x[%place] : memref<40xf32>
+  }
+  return
+}
+// CHECK: func.func private @scatter_loop0(
+// CHECK: "kern.atomic_rmw"(%{{.*}}, %{{.*}}, %{{.*}}) {kind = "add"}
+// CHECK-NOT: memref.store

@@ -141,8 +141,10 @@ def looked_up(x, rows):
 
 
 @over_devices
-def test_look_ups_are_added_up(device):
-    x, rows = random.random((20, 3)), random.integers(-20, 20, 57)
+@pytest.mark.parametrize("count", [0, 57, 1000])
+def test_look_ups_are_added_up(device, count):
+    """Few in order, many by atomics."""
+    x, rows = random.random((20, 3)), random.integers(-20, 20, count)
     want = np.zeros_like(x)
     np.add.at(want, rows, 2 * x[rows])
     close(host(pk.grad(looked_up)(put(x, device), put(rows, device)), device), want)

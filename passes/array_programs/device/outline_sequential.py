@@ -13,6 +13,7 @@ from pykern.dialect.memory import PrivateOp
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.device.copies import copy_to_generic
 from pykern.passes.array_programs.device.kernel import Kernel, Place, is_pure
+from pykern.passes.array_programs.device.scatter import launch_scatter, scatter_of
 from pykern.passes.array_programs.nests.space import space_of
 from pykern.passes.autodiff.raised.clone import clone, free_values
 from pykern.passes.framework import Pass, Upstream, run_pass
@@ -26,7 +27,8 @@ VIEWS = ("memref.subview", "memref.cast", "memref.collapse_shape", "memref.expan
 
 @dataclass(frozen=True)
 class OutlineSequential(Pass):
-    """Turn loops whose iterations touch a few elements into kernels of one work-item.
+    """Turn loops whose iterations touch a few elements into kernels of one work-item; where they add values up at
+    computed places (`scatter`), of a work-item a value.
 
     In:  programs on buffers. Out: the same with a `kern.launch` in place of such a loop; numbers it results in
          go through buffers of one element.
@@ -38,7 +40,12 @@ class OutlineSequential(Pass):
         for program in programs(module):
             place = Place(ir.Module.create(program.location), program, suffix="loop")
             for loop in _loops(program):
-                _outline(place, loop)
+                scatter = scatter_of(loop)
+                if scatter is not None:
+                    launch_scatter(place, scatter)
+                    loop.erase()
+                else:
+                    _outline(place, loop)
             if not list(kernels(place.module)):
                 continue
             _to_scalar_code(place.module)
