@@ -206,6 +206,7 @@ def _work(
             hint="give a smaller workgroup=",
             code=WORKGROUP,
         )
+    _check_shared(opened, artifact, shared or 0)
     sizes = [] if shared is None else [shared]
     words: list[int] = []
     for extent in space:
@@ -237,6 +238,25 @@ def _work(
         TapedLaunch(opened, stream, device, grid, group, written, launcher.tapes, key).run(attempt)
 
     return run
+
+
+def _check_shared(opened: Opened, artifact: Artifact, asked: int) -> None:
+    """Refuse what a group cannot share: drivers tell it late, or not at all."""
+    assert artifact.device is not None
+    own, most = artifact.device.shared_bytes, opened.info.shared_bytes
+    if most and own > most:
+        raise LaunchError(
+            f"`{artifact.kernel}` takes {own} bytes of shared memory, and {opened.name} has {most} for a group",
+            hint="share less: a smaller pk.shared, a smaller workgroup",
+        )
+    left = most - own if most else asked
+    room = artifact.resources.get("max_dynamic_shared")
+    left = min(left, room) if isinstance(room, int) else left
+    if asked > left:
+        raise LaunchError(
+            f"`{artifact.kernel}`: shared_bytes={asked}, and {left} are left for a group on {opened.name}",
+            hint="share less, or in parts",
+        )
 
 
 # -- arguments -------------------------------------------------------------------------------------

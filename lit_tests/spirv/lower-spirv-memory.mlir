@@ -3,6 +3,7 @@
 // Buffers stand in storage classes; memory sized at launch takes what 32 KiB leave of it.
 
 // CHECK-LABEL: func.func @buffers
+// CHECK-SAME: kern.shared_bytes = 1024 : i64
 // CHECK: memref.alloc() : memref<256xf32, #spirv.storage_class<Workgroup>>
 // CHECK: memref.alloca() : memref<4xf32, #spirv.storage_class<Function>>
 // CHECK: memref.alloc() : memref<7936xf32, #spirv.storage_class<Workgroup>>

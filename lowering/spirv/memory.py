@@ -9,6 +9,7 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.lowering.gpu.limits import shared_bytes
+from pykern.lowering.gpu.pointers import SHARED_BYTES
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
@@ -27,6 +28,7 @@ class LowerSpirvMemory(Pass):
     Out: memref.alloc in Workgroup, memref.alloca in Function memory; for each atomic a load of the cell (the
          old value) and stores of the operands to it, marked by their locations: those pass through the
          conversion, which has no atomics on arrays of OpenCL and no compare-and-exchange, and nothing folds them.
+         `kern.shared_bytes` is the static shared memory.
     """
 
     name: ClassVar[str] = "kern-lower-spirv-memory"
@@ -34,6 +36,7 @@ class LowerSpirvMemory(Pass):
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
             used = shared_bytes(kernel)
+            kernel.attributes[SHARED_BYTES] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), used)
             for op in named(kernel, "kern.shared"):
                 _buffer(op, "Workgroup", memref.AllocOp)
             for op in named(kernel, "kern.private"):

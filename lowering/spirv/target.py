@@ -11,6 +11,7 @@ from mlir import ir
 
 from pykern.artifact import DeviceCode
 from pykern.lowering.gpu.flat_memory import ARGUMENTS
+from pykern.lowering.gpu.pointers import SHARED_BYTES
 from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary
 from pykern.lowering.record import Record
@@ -20,7 +21,7 @@ from pykern.lowering.spirv.disassembly import disassembled, disassembler
 from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import flavour as flavour_of
-from pykern.lowering.spirv.memory import LowerSpirvMemory
+from pykern.lowering.spirv.memory import MAX_SHARED, LowerSpirvMemory
 from pykern.lowering.spirv.pipeline import spirv_pipeline
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.passes import kernels
@@ -47,5 +48,11 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         started = time.perf_counter()
         record.add("spirv-dis", disassembled(binary), started, "spirv")
     symbol = ir.StringAttr(entry.attributes["sym_name"]).value
-    code = DeviceCode("spirv", arguments, offsets=True, dynamic_shared=dynamic, tape=tape_use(entry))
-    return KernelBinary(binary, symbol, workgroup, code, {"binary_bytes": len(binary)})
+    shared = ir.IntegerAttr(entry.attributes[SHARED_BYTES]).value
+    code = DeviceCode("spirv", arguments, True, shared, dynamic, tape_use(entry))
+    resources: dict[str, object] = {"binary_bytes": len(binary), "shared_bytes": shared}
+    if dynamic:
+        resources["max_dynamic_shared"] = (
+            MAX_SHARED - shared
+        )  # compiled in: SPIR-V has no memory sized at launch
+    return KernelBinary(binary, symbol, workgroup, code, resources)

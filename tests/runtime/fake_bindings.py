@@ -20,6 +20,8 @@ class Result(enum.IntEnum):
     NO_DEVICE = 100
     NOT_READY = 600
     ILLEGAL_ADDRESS = 700
+    LAUNCH_OUT_OF_RESOURCES = 701
+    LAUNCH_FAILED = 719
 
 
 NAMES = {
@@ -30,6 +32,8 @@ NAMES = {
         Result.NO_DEVICE: "hipErrorNoDevice",
         Result.NOT_READY: "hipErrorNotReady",
         Result.ILLEGAL_ADDRESS: "hipErrorIllegalAddress",
+        Result.LAUNCH_OUT_OF_RESOURCES: "hipErrorLaunchOutOfResources",
+        Result.LAUNCH_FAILED: "hipErrorLaunchFailure",
     },
 }
 

@@ -10,6 +10,7 @@ import gc
 import importlib
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -251,6 +252,41 @@ def test_errors_say_what_was_tried(fake, driver, stream):
         driver.load(Artifact("k", "k", "", "k", b"", device=DeviceCode("spirv", ())))
     with pytest.raises(DeviceError, match="there is no device"):
         fake.runtime.open(3)
+
+
+@pytest.mark.parametrize(
+    ("result", "means"),
+    [(Result.ILLEGAL_ADDRESS, "outside of memory"), (Result.LAUNCH_FAILED, "a kernel failed")],
+)
+def test_a_fault_names_kernels_and_what_to_do(fake, driver, stream, result, means):
+    """It is told by a later call; the kernels launched before are named, the last one first."""
+    for name in (b"first", b"second", b"first"):
+        fake.machine.kernels[b"entry"] = lambda *given: None
+        code = driver.load(replace(fake.artifact("word"), kernel=name.decode()))
+        driver.launch(stream, code, [1], (1, 1, 1), (1, 1, 1), 0)
+    event = driver.record(stream)
+    for call, give in (
+        (fake.name("cuEventSynchronize", "hipEventSynchronize"), lambda: driver.wait(event)),
+        (fake.name("cuStreamSynchronize", "hipStreamSynchronize"), lambda: driver.synchronize(stream)),
+        (fake.name("cuEventQuery", "hipEventQuery"), lambda: driver.done(event)),
+        (fake.name("cuMemAllocAsync", "hipMallocAsync"), lambda: driver.allocate(8)),
+    ):
+        fake.machine.fails = {call: result}
+        with pytest.raises(DeviceError, match=means) as caught:
+            give()
+        assert "(launched here: `first`, `second`)" in caught.value.reason
+        assert "debug=True" in caught.value.hint
+    fake.machine.fails = {}
+    driver.wait(event)
+
+
+def test_a_launch_that_asks_for_too_much_says_so(fake, driver, stream):
+    fake.machine.kernels[b"entry"] = lambda *given: None
+    code = driver.load(fake.artifact("word"))
+    fake.machine.fails[fake.launch_name] = Result.LAUNCH_OUT_OF_RESOURCES
+    with pytest.raises(DeviceError, match="launch kernel") as caught:
+        driver.launch(stream, code, [1], (1, 1, 1), (1, 1, 1), 0)
+    assert "smaller workgroup" in caught.value.hint
 
 
 def test_missing_says_what_to_install(fake, monkeypatch):

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from pykern.artifact import Artifact
-from pykern.errors import DeviceError, OutOfMemory
+from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
+from pykern.runtime.drivers.results import check, failure
 
 DTYPES = frozenset(
     [
@@ -27,6 +28,8 @@ DTYPES = frozenset(
     ]
 )
 """What compiled code computes with on every such device."""
+NAMED = 5
+"""Kernels that the error of a fault names."""
 PLAIN_SHARED = 48 << 10
 """Bytes of shared memory that a launch may have without asking for more."""
 _MASK = (1 << 64) - 1
@@ -119,22 +122,6 @@ class Pinned:
         return {"version": 3, "shape": (self.nbytes,), "typestr": "|u1", "data": (self.address, False)}
 
 
-def check(calls: Calls, result: Any, what: str) -> Any:
-    """What a call gives besides its code: nothing, a value, or several. Raises `DeviceError`."""
-    code, *values = result
-    if int(code) != 0:
-        raise failure(calls, code, what)
-    return None if not values else values[0] if len(values) == 1 else tuple(values)
-
-
-def failure(calls: Calls, code: Any, what: str) -> DeviceError:
-    """The error for a result code: its name, and what the API says about it."""
-    _, told = calls.error_text(code)
-    text = told.decode() if isinstance(told, bytes) else str(told)
-    kind = OutOfMemory if code.name == calls.out_of_memory else DeviceError
-    return kind(f"{calls.api}: {what}: {code.name}: {text}")
-
-
 class AddressDriver:
     """See `pykern.runtime.driver.Driver`. `format` are the kinds of binary the API loads."""
 
@@ -142,6 +129,7 @@ class AddressDriver:
         self.info = info
         self._calls = calls
         self._formats = formats
+        self._kernels: dict[str, None] = {}
         self.direct = self._direct()
 
     def _direct(self) -> Direct | None:
@@ -165,10 +153,14 @@ class AddressDriver:
     def _do(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call. The bindings raise RuntimeError for a function that the installed driver lacks."""
         try:
-            check(self._calls, self._calls.enter(), what)
-            return check(self._calls, function(*arguments), what)
+            check(self._calls, self._calls.enter(), what, self._launched())
+            return check(self._calls, function(*arguments), what, self._launched())
         except RuntimeError as error:
             raise DeviceError(f"{self._calls.api}: {what}: {error}") from None
+
+    def _launched(self) -> list[str]:
+        """Kernels that were launched on the device, the last one first."""
+        return list(self._kernels)[: -NAMED - 1 : -1]
 
     def _when_gone(self, owner: object, function: Callable[..., Any], handle: Any) -> None:
         def destroy() -> None:
@@ -282,6 +274,8 @@ class AddressDriver:
         shared_bytes: int,
     ) -> None:
         what = f"launch {code.name}"
+        self._kernels.pop(code.name, None)
+        self._kernels[code.name] = None
         cells, pointers = self._packed(code, arguments, what)
         if 0 in grid:
             return
@@ -348,7 +342,7 @@ class AddressDriver:
         self._do("ask for an event", self._calls.enter)
         code, *_ = self._calls.query(event.handle)
         if int(code) != 0 and code.name != self._calls.not_ready:
-            raise failure(self._calls, code, "ask for an event")
+            raise failure(self._calls, code, "ask for an event", self._launched())
         return int(code) == 0
 
     def wait(self, event: Any) -> None:

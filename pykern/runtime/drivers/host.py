@@ -13,7 +13,7 @@ import numpy as np
 
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
-from pykern.runtime.driver import DeviceInfo, Memory
+from pykern.runtime.driver import DeviceInfo, Direct, Memory
 
 ALIGNMENT = 64
 NUMBERS = frozenset(
@@ -40,7 +40,7 @@ NUMBERS = frozenset(
 class HostDriver:
     """One device whose memory is the host's. `Memory.handle` is an array of bytes."""
 
-    direct = None
+    direct: Direct | None = None
 
     def __init__(self, info: DeviceInfo) -> None:
         self.info = info

@@ -12,7 +12,8 @@ from typing import Any
 
 from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
-from pykern.runtime.drivers.addresses import DTYPES, AddressDriver, Calls, check
+from pykern.runtime.drivers.addresses import DTYPES, AddressDriver, Calls
+from pykern.runtime.drivers.results import check
 
 DRIVER = "ROCm (it brings libamdhip64) and AMD's driver for the GPU"
 ATOMICS = frozenset({"i32", "i64", "u32", "u64", "f32", "f64"})

@@ -58,6 +58,7 @@ class Queue:
 class Code:
     """A kernel; its arguments are set one by one, so one launch at a time."""
 
+    name: str
     kernel: Any
     program: Any
     lock: Any = field(default_factory=threading.Lock)
@@ -139,7 +140,7 @@ class OpenClDriver:
     def load(self, artifact: Artifact) -> Code:
         with trying(f"load `{artifact.kernel}` (SPIR-V, {len(artifact.binary)} bytes)"), _no_build_log():
             program = cl.Program(self._context, artifact.binary).build()
-            return Code(cl.Kernel(program, artifact.entry), program)
+            return Code(artifact.kernel, cl.Kernel(program, artifact.entry), program)
 
     def launch(
         self,
@@ -151,7 +152,7 @@ class OpenClDriver:
         shared_bytes: int,
     ) -> None:
         items = tuple(g * n for g, n in zip(grid, group, strict=True))
-        with trying(f"launch {grid} groups of {group}"), code.lock:
+        with trying(f"launch `{code.name}`, {grid} groups of {group}"), code.lock:
             code.kernel.set_args(*(a.handle if isinstance(a, Memory) else np.int64(a) for a in arguments))
             cl.enqueue_nd_range_kernel(stream.native, code.kernel, items, group)
 

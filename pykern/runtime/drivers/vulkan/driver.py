@@ -31,7 +31,7 @@ LAST_WAIT_MS = 10_000
 class VulkanDriver:
     """One device. All methods may be called from several threads."""
 
-    direct = None
+    direct: Direct | None = None
 
     def __init__(self, ordinal: int) -> None:
         self._physical = chosen(ordinal)
