@@ -15,7 +15,7 @@ import numpy as np
 
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError
-from pykern.runtime.driver import Memory
+from pykern.runtime.driver import Direct, Memory
 from pykern.runtime.drivers.vulkan.device import chosen, open_device
 from pykern.runtime.drivers.vulkan.memory import Part
 from pykern.runtime.drivers.vulkan.pipelines import Code, Pipelines
