@@ -22,13 +22,16 @@ LONG = 2000
 _CONSTANT = re.compile(r"(dense(?:_resource)?<\"?).{400,}?(\"?>)")
 PHASES = (
     ("simplify", ""),
-    ("differentiate", r"^gradient|reverse|forward-mode"),
+    ("derive", r"^gradient|reverse|forward-mode"),
     ("raise", r"kern-raise-to-linalg"),
     ("arrays", r"kern-prepare-signature"),
     ("buffers", r"one-shot-bufferize|kern-separate-yields"),
-    ("work-items", r"kern-lower-tapes|kern-place-tapes|kern-expand-ndrange|kern-place-work-items"),
-    ("loops", r"kern-make-nests"),
-    ("lower", r"kern-flatten-arguments|math-extend|expand-strided-metadata|kern-lower-to-pointers|convert-"),
+    ("work-items", r"kern-place-tapes|kern-expand-ndrange|kern-place-work-items"),
+    ("loops", r"kern-lower-launches|kern-make-nests"),
+    (
+        "lower",
+        r"kern-flatten-arguments|math-extend|expand-strided-metadata|kern-lower-to-pointers|convert-(?!elementwise)",
+    ),
 )
 """Phases in order, and what the first stage of each is called."""
 

@@ -11,6 +11,11 @@ from pykern.costs import Costs, least_bytes, total
 from pykern.explorer.data import FAILED, Exploration, lineage_of
 from pykern.explorer.roof import Roof
 
+PROVED = (
+    "bounds check", "not raised", "the kernel can be raised", "the launch of", "kept a copy", "scratch memory",
+    "the tape of",
+)  # fmt: skip
+"""How remarks begin that belong into a summary."""
 ALWAYS_MEMORY, ALWAYS_COMPUTE = 1.0, 60.0
 """Flops for a byte below and above which no processor of today leaves the question open."""
 
@@ -24,7 +29,7 @@ def _sentences(data: Exploration) -> Iterator[str]:
     if data.error:
         yield f"It did not compile: {data.error.splitlines()[0]}"
         reached = data.reached
-        yield f"{len(data.stages) - 1} stages were reached; the last of them, {reached.name}, is what failed to go on."
+        yield f"{len(data.stages) - 1} stages were reached; the last of them is {reached.name}."
         return
     if data.costs is not None:
         yield from _costs(data.costs, data.roof)
@@ -109,7 +114,7 @@ def _is_limited(known: dict[str, object]) -> bool:
 
 def _proved(data: Exploration) -> Iterator[str]:
     said = []
-    for start in ("bounds check", "not raised", "the kernel can be raised"):
+    for start in PROVED:
         rows = [r for r in data.remarks if r.text.startswith(start)]
         for text in dict.fromkeys(r.text for r in rows):
             lines = sorted({r.line for r in rows if r.text == text and r.line})

@@ -32,7 +32,7 @@ function resourcesPanel() {
     if (r.occupancy !== undefined) meters.push(meter("occupancy", r.occupancy, 1, percent(r.occupancy) + (r.occupancy_limit && r.occupancy < 1 ? `, limited by ${r.occupancy_limit}` : "")));
     const spills = r.spill_bytes ?? r.vgpr_spills;
     if (spills !== undefined) meters.push(meter("spills", spills ? 1 : 0, 1, spills ? `${spills}` : "none", spills > 0));
-    if (r.shared_bytes !== undefined) meters.push(meter("shared memory", r.shared_bytes, r.shared_bytes + (r.max_dynamic_shared || 0), `${number(r.shared_bytes)} of ${number(r.shared_bytes + (r.max_dynamic_shared || 0))} bytes`));
+    if (r.shared_bytes !== undefined) meters.push(meter("shared memory", r.shared_bytes, r.shared_bytes + (r.max_dynamic_shared || 0), `${number(r.shared_bytes)} ${r.max_dynamic_shared === undefined ? "" : `of ${number(r.shared_bytes + r.max_dynamic_shared)} `}bytes`));
     if (r.vector_bits !== undefined) meters.push(meter("vectors", r.vector_bits, 512, `${r.vector_bits} bits`));
     const facts = {...r}, shownAbove = ["registers", "vgprs", "occupancy", "occupancy_limit", "shared_bytes", "vector_bits", "spill_bytes", "vgpr_spills"];
     shownAbove.forEach(k => delete facts[k]);

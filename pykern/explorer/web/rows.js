@@ -3,7 +3,7 @@ function pythonRows() {
   const rows = [];
   SUBJECTS.slice(0, SAME_SOURCE ? 1 : undefined).forEach((subject, k) => {
     subject.source.forEach((s, n) => {
-      if (n || (MANY && !SAME_SOURCE)) rows.push({head: MANY && !SAME_SOURCE ? `${label(k)}  ${s.name}` : s.name});
+      if (n || (MANY && !SAME_SOURCE)) rows.push({head: MANY && !SAME_SOURCE && label(k) !== s.name ? `${label(k)}  ${s.name}` : s.name});
       s.lines.forEach((text, row) => {
         const line = s.first + row, said = subject.said.get(`${s.file}:${line}`);
         rows.push({text, stage: PYTHON, subject: k, file: s.file, line});
