@@ -13,7 +13,7 @@ from pykern.artifact import DeviceCode
 from pykern.lowering.gpu.flat_memory import ARGUMENTS
 from pykern.lowering.gpu.pointers import SHARED_BYTES
 from pykern.lowering.gpu.tapes import tape_use
-from pykern.lowering.gpu.target import KernelBinary
+from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
 from pykern.lowering.record import Record
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.binary import assemble, prepare
@@ -36,6 +36,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     """Lower and assemble. Raises `TargetError` for a target or an op that there is not."""
     flavour = flavour_of(source.target)
     prepare(module, flavour)
+    arrays = dynamic_arrays(module)
     spirv_pipeline(flavour).run(module, record, texts=record.texts)
     entry = find(module.operation, lambda op: op.name == "spirv.func" and ARGUMENTS in op.attributes)[0]
     arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entry.attributes[ARGUMENTS]))
@@ -49,10 +50,12 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         record.add("spirv-dis", disassembled(binary), started, "spirv")
     symbol = ir.StringAttr(entry.attributes["sym_name"]).value
     shared = ir.IntegerAttr(entry.attributes[SHARED_BYTES]).value
-    code = DeviceCode("spirv", arguments, True, shared, dynamic, tape_use(entry))
+    code = DeviceCode("spirv", arguments, True, shared, dynamic, tape_use(entry), arrays)
     resources: dict[str, object] = {"binary_bytes": len(binary), "shared_bytes": shared}
+    if source.options.fastmath:
+        resources["fastmath"] = True  # drivers may be asked for less
     if dynamic:
         resources["max_dynamic_shared"] = (
             MAX_SHARED - shared
-        )  # compiled in: SPIR-V has no memory sized at launch
+        ) // arrays  # compiled in: SPIR-V has no memory sized at launch
     return KernelBinary(binary, symbol, workgroup, code, resources)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import types
+
 import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.artifact import Artifact
 from pykern.runtime import registry
 from pykern.runtime.driver import Memory
 
@@ -147,3 +151,15 @@ def test_code_that_is_no_spirv_is_refused(need_device):
     )
     with pytest.raises(pk.DeviceError, match=r"load `wrong`"):
         opened.driver.load(wrong)
+
+
+@pytest.mark.parametrize("able", [True, False])
+@pytest.mark.parametrize("fastmath", [True, False])
+def test_opencl_is_asked_for_exact_roots_where_it_can(need_device, monkeypatch, able, fastmath):
+    need_device("opencl:0")
+    driver = registry.opened("opencl:0").driver
+    flag = importlib.import_module("pyopencl").device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
+    monkeypatch.setattr(driver, "_device", types.SimpleNamespace(single_fp_config=7 | flag if able else 7))
+    artifact = Artifact("", "k", "", "k", b"", resources={"fastmath": True} if fastmath else {})
+    asked = ["-cl-fp32-correctly-rounded-divide-sqrt"] if able and not fastmath else []
+    assert driver._options(artifact) == asked

@@ -24,6 +24,7 @@ from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
 
+EXACT = "-cl-fp32-correctly-rounded-divide-sqrt"
 _QUEUE_PRIORITY = 0x1096  # CL_QUEUE_PRIORITY_KHR; pyopencl has no name for it
 _PRIORITIES = {"high": 1, "normal": 2, "low": 4}
 _NO_ROOM = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES")
@@ -137,9 +138,14 @@ class OpenClDriver:
                 unit = np.frombuffer(pattern, np.uint8)
                 cl.enqueue_fill_buffer(stream.native, memory.handle, unit, offset, nbytes)
 
+    def _options(self, artifact: Artifact) -> list[str]:
+        """Square roots and quotients of f32 are IEEE's where the device can; OpenCL leaves them 3 ulp otherwise."""
+        able = self._device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
+        return [EXACT] if able and not artifact.resources.get("fastmath") else []
+
     def load(self, artifact: Artifact) -> Code:
         with trying(f"load `{artifact.kernel}` (SPIR-V, {len(artifact.binary)} bytes)"), _no_build_log():
-            program = cl.Program(self._context, artifact.binary).build()
+            program = cl.Program(self._context, artifact.binary).build(self._options(artifact))
             return Code(artifact.kernel, cl.Kernel(program, artifact.entry), program)
 
     def launch(
