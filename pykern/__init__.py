@@ -25,6 +25,8 @@ _HOME = {
     "check_grads": "pykern.check_grads",
     "GradientCheck": "pykern.check_grads",
     "jit": "pykern.jit",
+    "tune": "pykern.tuning",
+    "Tuned": "pykern.tuning",
     "Program": "pykern.jit",
     **dict.fromkeys(("grad", "value_and_grad", "vjp", "jvp", "hvp"), "pykern.gradients"),
     **dict.fromkeys(("checkpoint", "every", "binomial"), "pykern.checkpointing"),
@@ -152,6 +154,8 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.runtime.cpu_table import set_num_threads as set_num_threads
     from pykern.stream import Stream as Stream
     from pykern.stream import synchronize as synchronize
+    from pykern.tuning import Tuned as Tuned
+    from pykern.tuning import tune as tune
     from pykern.types import In as In
     from pykern.types import InOut as InOut
     from pykern.types import Out as Out

@@ -31,6 +31,7 @@ from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.source import KernelOptions
 from pykern.stream import checked_stream
 from pykern.synthetic_frame import at_kernel_line
+from pykern.tuning_store import tuned
 from pykern.types import ArrayAnnotation
 from pykern.variants import compiled, loaded
 
@@ -99,6 +100,11 @@ class Program:
             place(error, self.text)
             raised = error
         raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def forget_plans(self) -> None:
+        """Look for the best schedules again: tuning has found some."""
+        with self._lock:
+            self._plans, self._sources, self._last = (None, {}), {}, None
 
     def derived(self, derivative: ProgramDerivative, more: tuple[str, ...], name: str) -> Program:
         """The program's derivative, which takes the parameters `more` behind its own. Made once."""
@@ -280,7 +286,7 @@ class Program:
         with self._lock:
             plan = self._sources.get(source)
         if plan is None:
-            plan = Plan(*loaded(source), tuple(arguments.names))
+            plan = Plan(*loaded(tuned(source)), tuple(arguments.names))
             remember(self.text)
             with self._lock:
                 plan = self._sources.setdefault(source, plan)
@@ -323,6 +329,7 @@ class Program:
         source = ProgramSource(
             self.captured()[0], parameters, self.options, target, donated, self.derivatives, self.added
         )
+        source = tuned(source)
         return Lowered(source, service().compile(source, keep_stages=True, passes=passes), passes)
 
     def _is_simple(self) -> bool:

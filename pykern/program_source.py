@@ -62,6 +62,8 @@ class ProgramSource:
     """How many parameters each derivative adds."""
     kernel: KernelLaunch | None = None
     """In place of the function: the program is the gradient of this launch."""
+    schedules: tuple[str, ...] = ()
+    """Of its contractions, in order, as text (`pykern.schedule`); empty or missing: the cost model's."""
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""

@@ -53,7 +53,7 @@
 // TILE: vector.store
 
 // WIDE: memref<32x200x16xf64>
-// WIDE: rows = 14 : i64
+// WIDE: rows = 12 : i64
 func.func @product(%a: memref<512x800xf64>, %b: memref<800x512xf64>, %c: memref<512x512xf64>)
     attributes {kern.program} {
   %zero = arith.constant 0.0 : f64

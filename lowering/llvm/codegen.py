@@ -30,6 +30,29 @@ class Host:
     features: str = ""
 
 
+ELSEWHERE = {
+    "aarch64": (Host("aarch64-unknown-linux-gnu", "generic", "+neon"), "neon"),
+    "x86-64-v2": (Host("x86_64-unknown-linux-gnu", "x86-64-v2", "+sse4.2"), "sse2"),
+    "x86-64-v3": (Host("x86_64-unknown-linux-gnu", "x86-64-v3", "+avx2"), "avx2"),
+    "x86-64-v4": (Host("x86_64-unknown-linux-gnu", "x86-64-v4", "+avx512f"), "avx512"),
+    "sapphirerapids": (
+        Host("x86_64-unknown-linux-gnu", "sapphirerapids", "+avx512bf16"),
+        "avx512+bf16-dot+i16-dot",
+    ),
+}
+"""Processors that code is made for, to be looked at, as ``llvm:aarch64``; and their names in `pykern.machine`."""
+
+
+def host_of(target: str) -> tuple[Host, str]:
+    """The machine of a target, and its name for schedules: both empty for this one, ``llvm``."""
+    _, _, name = target.partition(":")
+    if not name:
+        return Host(), ""
+    if name not in ELSEWHERE:
+        raise TargetError(f"no target `{target}`", hint=f"after `llvm:` there are {', '.join(ELSEWHERE)}")
+    return ELSEWHERE[name]
+
+
 @dataclass
 class MachineCode:
     """An object file, and on demand the texts on the way to it."""

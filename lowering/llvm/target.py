@@ -13,7 +13,7 @@ from mlir import ir
 from pykern.artifact import ArgumentUse, Stage
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
-from pykern.lowering.llvm.codegen import generate, translate
+from pykern.lowering.llvm.codegen import generate, host_of, translate
 from pykern.lowering.llvm.entry import entry_text
 from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linker import link_shared
@@ -67,7 +67,7 @@ def lower(
     launcher = launcher_text(source, symbol)
     entry = "" if reports else entry_text(source, uses)
     extra = (launcher, entry) if entry else (launcher,)
-    code = generate(text, extra, EXPORTS, texts=record.texts)
+    code = generate(text, extra, EXPORTS, host_of(source.target)[0], texts=record.texts)
     for name, elapsed in code.times.items():
         texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
         body, kind = texts.get(name, (code.llvm_ir, "llvm"))

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pykern.machine import Cpu
-from pykern.passes.schedules.schedule import Schedule
+from pykern.schedule import Schedule
 
 LATENCY = 4
 """Cycles from a multiply-add to the next one on the same sum."""
-SPARE = 2
-"""Registers beside sums and one line of the right factor: elements of the left one; with one alone LLVM spills."""
+SPARE = {16: 2, 32: 6}
+"""Registers beside sums and one line of the right factor, by how many there are: elements of the left one.
+With fewer LLVM spills sums."""
 MANY = 96
 """Rows, columns and terms from which packing both factors costs little beside multiplying."""
 
@@ -57,6 +58,16 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     return Schedule("direct", *register_tile(problem, cpu, 6))
 
 
+def can_take(problem: Problem, schedule: Schedule, cpu: Cpu) -> bool:
+    """Whether a schedule from elsewhere fits the contraction and the registers."""
+    if schedule.form == "packed" and not problem.packable:
+        return False
+    if schedule.form == "direct" and not problem.unit_right:
+        return False
+    fits = 1 <= schedule.rows * schedule.vectors + schedule.vectors < cpu.registers
+    return fits and schedule.unroll >= 1 and schedule.depth >= 0 and schedule.block >= 0
+
+
 def packs(problem: Problem) -> bool:
     """Whether copying both factors pays: each element is read often enough, or cannot be read as it is."""
     if not problem.packable:
@@ -72,7 +83,7 @@ def register_tile(problem: Problem, cpu: Cpu, most: int) -> tuple[int, int]:
     best, least = (1, 1), float("inf")
     for vectors in range(1, most + 1):
         for rows in range(1, cpu.registers):
-            if rows * vectors + vectors + SPARE > cpu.registers or rows > max(problem.row, 1):
+            if rows * vectors + vectors + SPARE[cpu.registers] > cpu.registers or rows > max(problem.row, 1):
                 continue
             if vectors > -(-problem.lane // lanes):
                 continue

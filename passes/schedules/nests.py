@@ -20,7 +20,8 @@ from pykern.passes.schedules.cost_model import Problem
 from pykern.passes.schedules.product import Product, width
 from pykern.passes.schedules.readers import Reader
 from pykern.passes.schedules.recipe import script
-from pykern.passes.schedules.schedule import ATTRIBUTE, Schedule
+from pykern.passes.schedules.schedule import ATTRIBUTE, attribute
+from pykern.schedule import Schedule
 
 Range = tuple[Number, Number]
 """Where a dimension starts, and how long it is."""
@@ -74,7 +75,7 @@ class Job:
 
     def finish(self, nest: Nest) -> None:
         """The function's schedule, as data and as the script that applies it."""
-        nest.function.attributes[ATTRIBUTE] = self.schedule.attribute()
+        nest.function.attributes[ATTRIBUTE] = attribute(self.schedule)
         with self.product.op.location:
             script(self.place.module, nest.symbol, self.parts)
 

@@ -1,74 +1,38 @@
-"""`Schedule`: the parameters of a contraction's schedule, apart from the recipe that applies them.
-
-Comes in: numbers of the cost model or of the tuner. Goes out: a value that is hashed into keys, written into
-the IR as `kern.schedule`, and read from its text.
-"""
+"""A schedule in the IR: the attribute `kern.schedule` of the functions that a contraction became."""
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from mlir import ir
+
+from pykern.schedule import Schedule
 
 ATTRIBUTE = "kern.schedule"
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """How one contraction is computed.
-
-    `form`: "packed" copies both factors into the order of the tiles, "direct" reads them where they are,
-    "dots" adds up along vectors of the summed dimension.
-    """
-
-    form: str
-    rows: int
-    """Rows of a register tile."""
-    vectors: int
-    """Columns of a register tile, in vectors."""
-    depth: int = 0
-    """Terms of a slice; 0: all of them."""
-    block: int = 0
-    """Row tiles that stay in the second cache while all panels of the right factor go by; 0: all."""
-    unroll: int = 2
-    """Terms of an iteration of the innermost loop."""
-    threads: bool = True
-    """Whether threads share it."""
-
-    def __str__(self) -> str:
-        return ",".join(f"{f.name}={getattr(self, f.name)}" for f in dataclasses.fields(self))
-
-    def attribute(self) -> ir.Attribute:
-        """For the IR."""
-        i64 = ir.IntegerType.get_signless(64)
-        made: dict[str, ir.Attribute] = {}
-        for name, value in dataclasses.asdict(self).items():
-            if isinstance(value, bool):
-                made[name] = ir.BoolAttr.get(value)
-            elif isinstance(value, int):
-                made[name] = ir.IntegerAttr.get(i64, value)
-            else:
-                made[name] = ir.StringAttr.get(value)
-        return ir.DictAttr.get(made)
-
-
-def parse(text: str) -> Schedule:
-    """The inverse of `str`. Raises ValueError for what is none."""
-    fields = {f.name: f for f in dataclasses.fields(Schedule)}
-    values: dict[str, object] = {}
-    for item in text.split(","):
-        name, found, value = item.partition("=")
-        if not found or name not in fields:
-            raise ValueError(f"`{item}` is no parameter of a schedule")
-        if name == "form":
-            if value not in ("packed", "direct", "dots"):
-                raise ValueError(f"`{value}` is no form of a schedule")
-            values[name] = value
-        elif name == "threads":
-            values[name] = value == "True"
+def attribute(schedule: Schedule) -> ir.Attribute:
+    """Its parameters by name."""
+    i64 = ir.IntegerType.get_signless(64)
+    made: dict[str, ir.Attribute] = {}
+    for name, value in dataclasses.asdict(schedule).items():
+        if isinstance(value, bool):
+            made[name] = ir.BoolAttr.get(value)
+        elif isinstance(value, int):
+            made[name] = ir.IntegerAttr.get(i64, value)
         else:
-            values[name] = int(value)
-    if not {"form", "rows", "vectors"} <= values.keys():
-        raise ValueError(f"`{text}` lacks form, rows or vectors")
-    return Schedule(**values)  # type: ignore[arg-type]
+            made[name] = ir.StringAttr.get(value)
+    return ir.DictAttr.get(made)
+
+
+def schedules_of(module: ir.Module) -> list[str]:
+    """The schedules of a module's contractions, in order, as text."""
+    found = []
+    for op in module.body.operations:
+        if ATTRIBUTE in op.operation.attributes:
+            values = []
+            for named in ir.DictAttr(op.operation.attributes[ATTRIBUTE]):
+                kind = {ir.BoolAttr: bool, ir.IntegerAttr: int, ir.StringAttr: str}[type(named.attr)]
+                values.append((named.name, kind(named.attr.value)))
+            found.append(str(Schedule(**dict(values))))
+    return found

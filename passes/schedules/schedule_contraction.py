@@ -12,12 +12,13 @@ from mlir import ir
 from pykern.machine import cpu
 from pykern.passes.array_programs.nests.function import Place
 from pykern.passes.array_programs.nests.space import Space, lengths_of
-from pykern.passes.schedules.cost_model import schedule_for
+from pykern.passes.schedules.cost_model import can_take, schedule_for
 from pykern.passes.schedules.direct import Direct
 from pykern.passes.schedules.nests import Job, problem_of
 from pykern.passes.schedules.packed import Packed
 from pykern.passes.schedules.product import Product, product_of
 from pykern.passes.schedules.readers import Reader, reader_of
+from pykern.schedule import parse
 
 FEWEST = 4
 """Columns below which vectors stay too empty."""
@@ -34,8 +35,13 @@ def scheduled_product(space: Space) -> Product | None:
     return product
 
 
-def build(place: Place, product: Product, start: ir.Value | None, team: bool, machine: str) -> Reader | None:
-    """Functions for the product, and their calls before the op. Gives what was computed with it, to be erased."""
+def build(
+    place: Place, product: Product, start: ir.Value | None, team: bool, machine: str, asked: str = ""
+) -> Reader | None:
+    """Functions for the product, and their calls before the op. Gives what was computed with it, to be erased.
+
+    `asked` is a schedule to take instead of the cost model's, where it can be.
+    """
     target = cpu(machine)
     reader = None if start is None else reader_of(product.space)
     if reader is not None and any(len(group) > 1 for group in product.space.groups):
@@ -43,7 +49,10 @@ def build(place: Place, product: Product, start: ir.Value | None, team: bool, ma
         again = product_of(_ungrouped(apart))
         assert again is not None
         product = again
-    schedule = schedule_for(problem_of(product), target)
+    problem = problem_of(product)
+    schedule = schedule_for(problem, target)
+    if asked and can_take(problem, wanted := parse(asked), target):
+        schedule = wanted
     job = Job(place, product, schedule, target, start, team, reader)
     if reader is not None:  # from here on the sums belong to where they are read
         product.op.move_before(reader.op)

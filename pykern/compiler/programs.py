@@ -49,7 +49,14 @@ def compile_program(source: ProgramSource, record: KeptRecord, passes: Passes = 
     from pykern.compiler.program_derivatives import differentiate, undifferentiated
     from pykern.frontend.program import build_program
 
-    asked = Request(source.function.name, source.options, source.target, source.donated, source.function)
+    asked = Request(
+        source.function.name,
+        source.options,
+        source.target,
+        source.donated,
+        source.function,
+        source.schedules,
+    )
     if source.kernel is not None:
         launch = source.kernel
         return compile_module(lambda: kernel_gradient(launch), asked, record, passes)
@@ -73,6 +80,7 @@ class Request:
     donated: tuple[str, ...] = ()
     function: FunctionSource | None = None
     """What the kernels of a program on a device are named after."""
+    schedules: tuple[str, ...] = ()
 
 
 def compile_module(
@@ -133,7 +141,7 @@ def compile_module(
 def _lower(module: ir.Module, asked: Request, record: KeptRecord) -> cpu.ProgramCode | DeviceProgram:
     family = asked.target.split(":")[0]
     if family == "llvm":
-        return cpu.lower(module, asked.options, record)
+        return cpu.lower(module, asked.options, record, asked.target, asked.schedules)
     if family not in DEVICE_TARGETS:
         known = ", ".join(f"`{name}:…`" for name in DEVICE_TARGETS)
         raise TargetError(

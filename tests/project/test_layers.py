@@ -28,6 +28,7 @@ PLAIN_DATA = tuple(
         "abi",
         "settings",
         "machine",
+        "schedule",
         "event",
     )
 )

@@ -107,14 +107,14 @@ def buffer_pipeline() -> Pipeline:
     )
 
 
-def llvm_pipeline() -> Pipeline:
-    """Buffers to loops, and down to the llvm dialect."""
+def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "") -> Pipeline:
+    """Buffers to loops, and down to the llvm dialect. `schedules` and `machine` are those of `MakeNests`."""
     return Pipeline(
         (
             LowerTapes(groups=True),
             ExpandFp8(),
             LowerLaunches(),  # kernels become loops too
-            MakeNests(),
+            MakeNests(machine=machine, schedules=";".join(schedules)),
             ApplySchedules(),  # the transform scripts of contractions
             EmitRegisterTiles(),  # before loops are looked at: all of them are there then
             SizeNests(),

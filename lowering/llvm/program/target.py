@@ -7,13 +7,13 @@ Comes in: a module with one `kern.program` function on tensors, and the kernels 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 
 from pykern.artifact import Stage
 from pykern.errors import TargetError
-from pykern.lowering.llvm.codegen import generate, translate
+from pykern.lowering.llvm.codegen import Host, generate, host_of, translate
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.program.launcher import kinds_of, launcher_text, teams_of
 from pykern.lowering.llvm.program.launches import LowerLaunches
@@ -42,6 +42,8 @@ from pykern.passes.kernels import body
 from pykern.passes.registry import register
 from pykern.passes.schedules.recipe import ApplySchedules
 from pykern.passes.schedules.register_tile import EmitRegisterTiles
+from pykern.passes.schedules.schedule import schedules_of
+from pykern.schedule import SCHEDULES
 from pykern.source import KernelOptions
 
 register(
@@ -64,22 +66,35 @@ class ProgramCode:
     resources: dict[str, object]
 
 
-def lower(module: ir.Module, options: KernelOptions, record: Record) -> ProgramCode:
-    """Lower, generate, link."""
+def lower(
+    module: ir.Module,
+    options: KernelOptions,
+    record: Record,
+    target: str = "llvm",
+    schedules: tuple[str, ...] = (),
+) -> ProgramCode:
+    """Lower, generate, link. `schedules` are those of contractions that are not to be the cost model's."""
+    host, machine = host_of(target)
     for pipeline in (tensor_pipeline(attention=True), buffer_pipeline()):
         pipeline.run(module, record, texts=record.texts)
     found = programs(module)
     if len(found) != 1:
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")
     result_arguments = integers(found[0], RESULT_ARGUMENTS) or ()
-    llvm = llvm_pipeline()
+    llvm = llvm_pipeline(schedules, machine)
     launcher, scratch = "", 0
+    used: list[str] = []
     # the launcher is made while arguments are still buffers and the last pass is to come that makes functions
     for step in llvm:
         type(llvm)((step,)).run(module, record, texts=record.texts)
+        if isinstance(step, MakeNests):
+            used = schedules_of(module)
         if isinstance(step, UseArena):
             launcher, scratch = _launcher(module)
-    return _generate(module, launcher, result_arguments, scratch, record)
+    made = _generate(module, launcher, host, record)
+    if used:
+        made.resources[SCHEDULES] = used
+    return replace(made, result_arguments=result_arguments, scratch_bytes=scratch)
 
 
 def _launcher(module: ir.Module) -> tuple[str, int]:
@@ -89,14 +104,12 @@ def _launcher(module: ir.Module) -> tuple[str, int]:
     return launcher_text(symbol, kinds_of(program), teams_of(module)), arena.shape[0]
 
 
-def _generate(
-    module: ir.Module, launcher: str, result_arguments: tuple[int, ...], scratch: int, record: Record
-) -> ProgramCode:
+def _generate(module: ir.Module, launcher: str, host: Host, record: Record) -> ProgramCode:
     started = time.perf_counter()
     record.before_code(module.operation)
     text = translate(module)
     record.add("llvm-translate", text, started, "llvm")
-    code = generate(text, (launcher,), EXPORTS, texts=record.texts)
+    code = generate(text, (launcher,), EXPORTS, host, texts=record.texts)
     for name, elapsed in code.times.items():
         texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
         shown, kind = texts.get(name, (code.llvm_ir, "llvm"))
@@ -104,4 +117,4 @@ def _generate(
     started = time.perf_counter()
     binary = link_shared(code.object)
     record.add("link", "", started, "none")
-    return ProgramCode(binary, result_arguments, scratch, resources(code))
+    return ProgramCode(binary, (), 0, resources(code))

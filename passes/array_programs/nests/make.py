@@ -48,6 +48,8 @@ class MakeNests(Pass):
     threads: bool = True
     machine: str = ""
     """The processor that schedules are for (`pykern.machine.cpu`); empty: this one."""
+    schedules: str = ""
+    """Schedules of the contractions, in order, with semicolons; empty ones are the cost model's."""
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
@@ -59,7 +61,7 @@ class MakeNests(Pass):
             make_attentions(place, self.threads)
             for group in groups(function):
                 make_rows(place, group, self.threads)
-            maker = Maker(place, self.threads, self.machine)
+            maker = Maker(place, self.threads, self.machine, self.schedules.split(";"))
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = _starts([op for _, op in operations])
             for place, op in operations:
@@ -84,6 +86,7 @@ class Maker:
     place: Place
     threads: bool
     machine: str
+    schedules: list[str]
     done: set[int] = field(default_factory=set)
     """Ops that were computed with another one."""
 
@@ -120,7 +123,8 @@ class Maker:
 
     def _product(self, product: Product, start: ir.Value | None) -> None:
         team = self.threads and product.space.work > PARALLEL_WORK
-        reader = build(self.place, product, start, team, self.machine)
+        asked = self.schedules.pop(0) if self.schedules else ""
+        reader = build(self.place, product, start, team, self.machine, asked)
         if reader is not None:
             self.done.add(identity(reader.op))
             reader.op.erase()

@@ -1,0 +1,158 @@
+"""`pk.tune`: what it keeps, what it survives, and that later calls use it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern import tuning
+from pykern.schedule import Schedule, parse
+from pykern.settings import settings
+from pykern.tuning_candidates import candidates
+
+OTHER = "form=direct,rows=2,vectors=2,depth=0,block=0,unroll=1,threads=True"
+
+
+@pk.jit
+def product(a, b):
+    return a @ b
+
+
+@pk.jit
+def plain(a):
+    return a + 1.0
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYKERN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYKERN_QUIET", "1")
+    settings.cache_clear()
+    product.forget_plans()
+    yield tmp_path / "cache"
+    monkeypatch.undo()
+    settings.cache_clear()
+    product.forget_plans()
+
+
+@pytest.fixture
+def factors(rng):
+    return rng.standard_normal((20, 24)), rng.standard_normal((24, 32))
+
+
+def schedule_in_use(a, b) -> str:
+    text = next(s.text for s in product.lower(a, b).stages if s.name.startswith("kern-make-nests"))
+    return text[text.index("kern.schedule =") :].split("}")[0]
+
+
+def file_of(cache) -> str:
+    [name] = os.listdir(cache / "tuned")
+    return str(cache / "tuned" / name)
+
+
+def test_schedules_and_their_text():
+    chosen = Schedule("packed", 6, 2, 256, 32, 2, False)
+    assert parse(str(chosen)) == chosen
+    assert str(chosen) not in candidates(str(chosen))
+    for wrong in ("", "form=packed", "form=other,rows=1,vectors=1", "rows=six,form=direct,vectors=1", "a=b"):
+        with pytest.raises(ValueError, match=r".+"):
+            parse(wrong)
+
+
+def test_timings_are_kept_and_gone_on_with(own_cache, factors):
+    first = pk.tune(product, *factors, seconds=3)
+    assert first.tried >= 1 and first.seconds <= first.before
+    with open(file_of(own_cache)) as file:
+        stored = json.load(file)["timings"]
+    assert "" in stored and len(stored) == first.tried + 1
+    again = pk.tune(product, *factors, seconds=0.2)
+    assert again.tried + len(stored) <= len(again.timings) + 1  # nothing that was known is timed again
+    assert set(stored) <= set(again.timings)
+    a, b = factors
+    np.testing.assert_allclose(product(a, b), a @ b, atol=1e-12)
+
+
+def test_later_compilations_use_the_best(own_cache, factors):
+    pk.tune(product, *factors, seconds=0.01)
+    with open(path := file_of(own_cache)) as file:
+        stored = json.load(file)
+    stored["timings"] = {"": 1.0, OTHER: 0.5}
+    with open(path, "w") as file:
+        json.dump(stored, file)
+    product.forget_plans()
+    used = schedule_in_use(*factors)
+    assert "rows = 2" in used and "unroll = 1" in used
+    a, b = factors
+    np.testing.assert_allclose(product(a, b), a @ b, atol=1e-12)
+    assert "rows = 2" not in schedule_in_use(a[:8], b)  # another kind of call
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[1]", '{"version": 9, "timings": {}}', '{"version": 1, "timings": {"nonsense": 0.1}}',
+               '{"version": 1, "timings": {"": "NaN"}}', '{"version": 1, "timings": 3}']
+)  # fmt: skip
+def test_a_damaged_file_is_nothing_known(own_cache, factors, damage):
+    pk.tune(product, *factors, seconds=0.01)
+    with open(file_of(own_cache), "w") as file:
+        file.write(damage)
+    product.forget_plans()
+    a, b = factors
+    np.testing.assert_allclose(product(a, b), a @ b, atol=1e-12)
+    assert pk.tune(product, a, b, seconds=0.01).path  # written anew
+    with open(file_of(own_cache)) as file:
+        assert "" in json.load(file)["timings"]
+
+
+def test_an_interruption_keeps_the_best(own_cache, factors, monkeypatch):
+    tries = []
+    true = tuning.Search._try
+
+    def interrupted(self, name):
+        if len(tries) == 2:
+            raise KeyboardInterrupt
+        tries.append(name)
+        return true(self, name)
+
+    monkeypatch.setattr(tuning.Search, "_try", interrupted)
+    found = pk.tune(product, *factors, seconds=60)
+    assert found.interrupted and len(tries) == 2
+    with open(file_of(own_cache)) as file:
+        assert set(json.load(file)["timings"]) >= {name for name in tries if name in found.timings}
+
+
+def test_wrong_results_are_not_taken(own_cache, factors, monkeypatch):
+    monkeypatch.setattr(tuning.Search, "_agrees", lambda self, found: False)
+    found = pk.tune(product, *factors, seconds=1)
+    assert found.schedules == () and found.tried == 0
+
+
+def test_processes_at_the_same_time(own_cache, tmp_path):
+    script = tmp_path / "tuned.py"
+    script.write_text(
+        "import numpy as np, pykern as pk\n"
+        "@pk.jit\ndef product(a, b):\n    return a @ b\n"
+        "a = np.ones((16, 16))\n"
+        "pk.tune(product, a, a, seconds=0.5)\n"
+        "assert np.allclose(product(a, a), 16.0)\n"
+    )
+    running = [subprocess.Popen([sys.executable, script], env={**os.environ}) for _ in range(2)]
+    assert [each.wait(timeout=120) for each in running] == [0, 0]
+    with open(file_of(own_cache)) as file:
+        assert "" in json.load(file)["timings"]
+
+
+def test_without_contractions_there_is_nothing_to_tune(own_cache):
+    assert pk.tune(plain, np.ones(8), seconds=1).tried == 0
+
+
+def test_what_is_no_program_is_refused():
+    with pytest.raises(pk.KernelTypeError, match="no array program"):
+        pk.tune(np.sin, 1.0)
+    with pytest.raises(pk.KernelTypeError, match="above 0"):
+        pk.tune(product, np.ones((2, 2)), np.ones((2, 2)), seconds=0)
