@@ -280,14 +280,14 @@ class Entry:
         return number
 
     def _ndrange(self, positional: int) -> None:
-        """Exactly one keyword, `ndrange`, an int or a tuple of ints; without keywords a static one."""
+        """Exactly one keyword, `ndrange`, a tuple of ints, or an int; without keywords a static one."""
         rank, known = self.source.launch.rank, self.source.launch.ndrange
         self.need(self.emit("icmp ne ptr %kwnames, null"))
         self.same("i64", self.field("%kwnames", 16, "i64"), "1")
         self.same("ptr", self.field("%kwnames", 24, "ptr"), self.table("ndrange"))
         value = self.field("%args", 8 * positional, "ptr")
         if rank == 1:
-            items = [value]
+            items = [self._only_item(value)]
         else:
             self._type_is(value, "@PyTuple_Type")
             self.same("i64", self.field(value, 16, "i64"), str(rank))
@@ -300,6 +300,18 @@ class Entry:
                 self.need(self.emit(f"icmp sge i64 {count}, 0"))
             self.put("i64", count)
         self.put("i64", "0")
+
+    def _only_item(self, value: str) -> str:
+        """The item of a tuple of one, as in ``ndrange=x.shape``; anything else as it is."""
+        self.counter += 1
+        n = self.counter
+        is_tuple = self.emit(f"icmp eq ptr {self.field(value, 8, 'ptr')}, @PyTuple_Type")
+        self.lines += [f"  br i1 {is_tuple}, label %tuple{n}, label %single{n}", f"tuple{n}:"]
+        is_one = self.emit(f"icmp eq i64 {self.field(value, 16, 'i64')}, 1")
+        self.lines += [f"  br i1 {is_one}, label %take{n}, label %miss", f"take{n}:"]
+        inner = self.field(value, 24, "ptr")
+        self.lines += [f"  br label %item{n}", f"single{n}:", f"  br label %item{n}", f"item{n}:"]
+        return self.emit(f"phi ptr [ {inner}, %take{n} ], [ {value}, %single{n} ]")
 
     def _overlap(self) -> None:
         """No written array may share bytes with another argument."""
