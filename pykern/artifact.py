@@ -86,7 +86,8 @@ class DeviceCode:
     `format` is "spirv", "ptx", "cubin" or "hsaco". `arguments` holds "memory" or "word" for each argument
     of the kernel, in the order of `pykern.abi`; `offsets` tells whether every memory is followed by
     the word that holds its offset. `shared_bytes` is the static shared memory of a group;
-    `dynamic_shared` tells whether the launch adds to it; `tape` is there where it brings one.
+    `dynamic_shared` tells whether the launch adds to it, for each of `dynamic_arrays` as much; `tape` is there
+    where it brings one.
     """
 
     format: str
@@ -95,6 +96,7 @@ class DeviceCode:
     shared_bytes: int = 0
     dynamic_shared: bool = False
     tape: TapeUse | None = None
+    dynamic_arrays: int = 1
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from pykern.arguments import Passed, is_array, pass_value
 from pykern.array import Array
 from pykern.array_making import array as copied
 from pykern.array_making import from_dlpack
-from pykern.artifact import Artifact
+from pykern.artifact import Artifact, DeviceCode
 from pykern.device_entries import offer, tell
 from pykern.device_kinds import array_words, fitted, known_kind, known_words
 from pykern.device_report import Report
@@ -226,7 +226,7 @@ def _work(
                     [*arguments, *sizes, *tape(first), *words, *first[:axes], *behind],
                     part,
                     group,
-                    shared or 0,
+                    dynamic_bytes(device, shared),
                 )
             return report.ask if report is not None else lambda: None
 
@@ -238,6 +238,13 @@ def _work(
         TapedLaunch(opened, stream, device, grid, group, written, launcher.tapes, key).run(attempt)
 
     return run
+
+
+def dynamic_bytes(device: DeviceCode, shared: int | None) -> int:
+    """What the launch adds to a group's shared memory; of several arrays each begins at a multiple of 16 bytes."""
+    if not shared or device.dynamic_arrays == 1:
+        return shared or 0
+    return -(-shared // 16) * 16 * device.dynamic_arrays
 
 
 def _check_shared(opened: Opened, artifact: Artifact, asked: int) -> None:

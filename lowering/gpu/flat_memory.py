@@ -112,12 +112,6 @@ class _Flattener:
                     argument.replace_all_uses_with(self._index())
                 else:
                     argument.replace_all_uses_with(from_word(self._word(), argument.type))
-        for op in named(self.kernel, "kern.dynamic_shared")[1:]:
-            raise TargetError(
-                "a kernel on this device has one shared array that is sized at launch",
-                span_of(op.location),
-                "give it a length when compiling",
-            )
         for op in named(self.kernel, *BUFFERS):
             self._buffer(op, op.result in by_bits)
         if self.words is not None:  # it was added first, and stands last

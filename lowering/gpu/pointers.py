@@ -62,6 +62,8 @@ class _Lowering:
         self.options = options
         self.memory: dict[ir.Value, _Memory] = {}
         self.steps: dict[tuple[str, str], ir.Module] = {}
+        self.sized: ir.Value | None = None
+        self.arrays = 0
 
     def run(self) -> None:
         self.kernel.attributes[SHARED_BYTES] = _integer(shared_bytes(self.kernel))
@@ -106,8 +108,24 @@ class _Lowering:
             elif op.name == "kern.shared":
                 pointer = self._shared(f"kern_shared_{number}", kind.shape[0], element)
             else:
-                pointer = self._shared(DYNAMIC_SHARED, None, element)
+                pointer = self._sized(op, element)
         self.memory[op.result] = _Memory(pointer, element, shared=op.name != "kern.private")
+
+    def _sized(self, op: ir.Operation, element: ir.Type) -> ir.Value:
+        """Arrays sized at launch lie one behind the other, each from a multiple of `BUFFER_ALIGNMENT` on."""
+        if self.sized is None:
+            self.sized = self._shared(DYNAMIC_SHARED, None, element)
+            return self.sized
+        self.arrays += 1
+        with ir.InsertionPoint(op), op.location:
+            each = arith.IndexCastOp(_i64(), op.operands[0]).result
+            mask = arith.ConstantOp(_i64(), -BUFFER_ALIGNMENT).result
+            whole = arith.AddIOp(each, arith.ConstantOp(_i64(), BUFFER_ALIGNMENT - 1).result).result
+            whole = arith.AndIOp(whole, mask).result
+            begin = arith.MulIOp(whole, arith.ConstantOp(_i64(), self.arrays).result).result
+            byte = ir.TypeAttr.get(ir.IntegerType.get_signless(8))
+            dynamic = ir.DenseI32ArrayAttr.get([-(2**31)])
+            return llvm.GEPOp(_pointer(SHARED), self.sized, [begin], dynamic, byte, None).result
 
     def _private(self, count: int, element: ir.Type) -> ir.Value:
         one = arith.ConstantOp(_i64(), 1).result

@@ -12,14 +12,14 @@ from pykern.lowering.gpu.flat_memory import ARGUMENTS, FlattenMemory
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.outline import OutlineKernels
-from pykern.lowering.gpu.pointers import SHARED_BYTES, LowerToPointers
+from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, SHARED_BYTES, LowerToPointers
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes, tape_use
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.passes import kernels
-from pykern.passes.kernels import find
+from pykern.passes.kernels import find, named
 from pykern.passes.registry import register
 
 register(
@@ -71,3 +71,13 @@ def code_facts(device: ir.Operation) -> CodeFacts:
         ir.IntegerAttr(entry.attributes[SHARED_BYTES]).value,
         tape_use(entry),
     )
+
+
+def dynamic_arrays(module: ir.Module) -> int:
+    """How many shared arrays the launch sizes: a derivative has two of each. Asked before the passes."""
+    return max(1, len(named(module.operation, "kern.dynamic_shared")))
+
+
+def room_of_each(room: int, arrays: int) -> int:
+    """The most `shared_bytes` where each of several arrays takes as much, from a multiple of `BUFFER_ALIGNMENT` on."""
+    return room if arrays == 1 else room // arrays // BUFFER_ALIGNMENT * BUFFER_ALIGNMENT

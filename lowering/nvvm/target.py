@@ -14,7 +14,7 @@ from mlir.passmanager import PassManager
 
 from pykern.artifact import DeviceCode
 from pykern.lowering.gpu.pointers import check_lowered
-from pykern.lowering.gpu.target import KernelBinary, code_facts
+from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
 from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
@@ -33,6 +33,7 @@ register(CallLibdevice)
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
     """Lower, generate, assemble. Raises `TargetError` for a target or an op that there is not."""
     chip, options = parse(source.target)
+    arrays = dynamic_arrays(module)
     functions = cuda_functions(source)
     called = calls(module, functions)
     started = time.perf_counter()
@@ -49,7 +50,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     record.add("ptx", ptx, started, "asm")
     resources: dict[str, object] = {
         "shared_bytes": facts.shared_bytes,
-        "max_dynamic_shared": chip.shared - facts.shared_bytes,
+        "max_dynamic_shared": room_of_each(chip.shared - facts.shared_bytes, arrays),
     }
     binary, form = ptx.encode(), "ptx"
     if users or ptxas() is not None:
@@ -64,6 +65,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         shared_bytes=facts.shared_bytes,
         dynamic_shared=source.launch.shared,
         tape=facts.tape,
+        dynamic_arrays=arrays,
     )
     return KernelBinary(
         binary, facts.symbol, facts.workgroup, described, resources | {"binary_bytes": len(binary)}

@@ -13,7 +13,7 @@ from mlir.dialects import llvm as llvm_dialect
 
 from pykern.artifact import DeviceCode, Stage
 from pykern.lowering.gpu.pointers import check_lowered
-from pykern.lowering.gpu.target import KernelBinary, code_facts
+from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.record import Record
 from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import Chip
@@ -33,6 +33,7 @@ register(DescribeKernels, ExpandRemainder)
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
     """Lower, generate, link. Raises `TargetError` for a target or an op that there is not."""
     chip, options = parse(source.target)
+    arrays = dynamic_arrays(module)
     rocdl_pipeline(chip, options).run(module, record, texts=record.texts)
     device = find(module.operation, lambda op: op.name == "gpu.module")[0]
     check_lowered(device, ("llvm.", "rocdl."), chip.name)
@@ -46,18 +47,19 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
         body, kind = texts.get(name, ("", "none"))
         record(Stage(name, body, elapsed, kind))
-    resources = _resources(chip, code.binary, facts.symbol, math.prod(facts.workgroup))
+    resources = _resources(chip, code.binary, facts.symbol, math.prod(facts.workgroup), arrays)
     described = DeviceCode(
         "hsaco",
         facts.arguments,
         shared_bytes=facts.shared_bytes,
         dynamic_shared=source.launch.shared,
         tape=facts.tape,
+        dynamic_arrays=arrays,
     )
     return KernelBinary(code.binary, facts.symbol, facts.workgroup, described, resources)
 
 
-def _resources(chip: Chip, binary: bytes, symbol: str, group: int) -> dict[str, object]:
+def _resources(chip: Chip, binary: bytes, symbol: str, group: int, arrays: int) -> dict[str, object]:
     said = kernel_metadata(binary, symbol)
     registers, shared = said["vgpr_count"], said["group_segment_fixed_size"]
     return {
@@ -68,7 +70,7 @@ def _resources(chip: Chip, binary: bytes, symbol: str, group: int) -> dict[str, 
         "sgpr_spills": said["sgpr_spill_count"],
         "stack_bytes": said["private_segment_fixed_size"],
         "shared_bytes": shared,
-        "max_dynamic_shared": chip.shared - shared,
+        "max_dynamic_shared": room_of_each(chip.shared - shared, arrays),
         "argument_bytes": said["kernarg_segment_size"],
         "subgroup_size": said["wavefront_size"],
         "resident_groups": resident_groups(chip, group, registers, shared),

@@ -41,9 +41,10 @@ class LowerSpirvMemory(Pass):
                 _buffer(op, "Workgroup", memref.AllocOp)
             for op in named(kernel, "kern.private"):
                 _buffer(op, "Function", memref.AllocaOp)
-            for op in named(kernel, "kern.dynamic_shared"):
+            sized = named(kernel, "kern.dynamic_shared")
+            for op in sized:
                 element = ir.MemRefType(op.result.type).element_type
-                used_up = (MAX_SHARED - used) // max(1, element.width // 8)
+                used_up = (MAX_SHARED - used) // len(sized) // max(1, element.width // 8)
                 _buffer(op, "Workgroup", memref.AllocOp, length=used_up)
             for number, op in enumerate(named(kernel, "kern.atomic_rmw", "kern.atomic_cas")):
                 with ir.InsertionPoint(op):

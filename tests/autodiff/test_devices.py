@@ -13,6 +13,7 @@ import pykern as pk
 from benchmarks.autodiff_patterns_data import GROUP, PATTERNS
 from benchmarks.autodiff_patterns_pykern import KERNELS
 from pykern import device_tape
+from pykern.device_launch import dynamic_bytes
 from tests.autodiff import test_direct as direct
 from tests.autodiff import test_groups as groups
 from tests.autodiff import test_random_kernels as fuzz
@@ -491,3 +492,39 @@ def test_nothing_else_is_launched_for_a_private_tape(need_device: Callable[[str]
         *[pk.Dup(pk.spec(None, pk.f64), pk.spec(None, pk.f64))] * 2, ndrange="n", target="spirv:opencl"
     )
     assert lowered.artifact.device.tape is None
+
+
+@pk.kernel
+def weighted_group(out, x):
+    """Its derivative has two arrays that the launch sizes."""
+    t = pk.shared(None, pk.f64)
+    i, lane = pk.index(), pk.local_index()
+    t[lane] = x[i] * x[i]
+    pk.barrier()
+    if lane == 0:
+        s = 0.0
+        for j in range(len(t)):
+            s += t[j] * (j + 1)
+        out[pk.group_index()] = s
+
+
+@over_devices
+@pytest.mark.parametrize("group", [5, 16])
+def test_shared_memory_sized_at_launch(device: str, group: int) -> None:
+    def make() -> list[Any]:
+        made = np.random.default_rng(1)
+        return [
+            pk.Dup(made.random(3), made.random(3)),
+            pk.Dup(made.random(3 * group), made.random(3 * group)),
+        ]
+
+    compare(weighted_group, make, device, 3 * group, workgroup=group, shared_bytes=8 * group)
+
+
+def test_two_arrays_are_given_twice_the_memory() -> None:
+    arguments = [pk.Dup(pk.spec(None, pk.f64), pk.spec(None, pk.f64))] * 2
+    lowered = pk.autodiff(weighted_group, level="direct").lower(
+        *arguments, ndrange="n", workgroup=16, shared_bytes=128, target="nvvm:sm_80"
+    )
+    assert lowered.artifact.device.dynamic_arrays == 2
+    assert dynamic_bytes(lowered.artifact.device, 8 * 5) == 2 * 48
