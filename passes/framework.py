@@ -20,7 +20,7 @@ from mlir.passmanager import PassManager
 from pykern.artifact import Stage
 from pykern.dialect.context import check_kern_ops
 from pykern.dialect.diagnostics import collected, located_error
-from pykern.errors import PassError, VerifyError
+from pykern.errors import KernelError, PassError, VerifyError
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,11 @@ class Pipeline:
         """
         for step in self.passes:
             started = time.perf_counter()
-            run_pass(step, module)
+            try:
+                run_pass(step, module)
+            except KernelError as error:
+                error.during = error.during or str(step)
+                raise
             elapsed = (time.perf_counter() - started) * 1e3
             if record is not None:
                 record(Stage(str(step), str(module) if texts else "", elapsed))

@@ -59,6 +59,8 @@ class KernelError(Exception):
     source: object = None
     """What was compiled when it failed, where that is known: `pk.explore(error)` shows how far it came."""
     passes: tuple = ()
+    during: str = ""
+    """The pass that raised it; known where it is raised, not across processes."""
 
     def __init__(
         self,

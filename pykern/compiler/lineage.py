@@ -25,6 +25,7 @@ from pykern.compiler.code_lines import CodeLine, read_asm, read_llvm
 from pykern.compiler.costs import costs_of, has_ids
 from pykern.compiler.driver import Recorder
 from pykern.compiler.spirv_lines import CARRYING, instruction, origins
+from pykern.errors import KernelError
 from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, Place
 
 TAG = "pykern.stage"
@@ -85,7 +86,9 @@ class Tracer(Recorder):
     def __enter__(self) -> Tracer:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, KernelError) and error.during:
+            self._write(error.during)  # the last word in the file of stages: what failed
         self.close()
 
     def watch(self, module: ir.Module) -> None:
@@ -107,9 +110,13 @@ class Tracer(Recorder):
         elif stage.kind == "spirv" and stage.text and self.stages:
             stage = _spirv_stage(stage, self.stages[-1])
         self.stages.append(stage)
-        if self._partial and stage.lineage is not None:
+        if stage.lineage is not None:
+            self._write(stage)
+
+    def _write(self, what: Stage | str) -> None:
+        if self._partial:
             with open(self._partial, "ab") as file:
-                pickle.dump(stage, file, protocol=5)
+                pickle.dump(what, file, protocol=5)
 
     def _count(self, module: ir.Module) -> None:
         """Costs are those of the last stage where work-items ask who they are: the simplified kernel."""

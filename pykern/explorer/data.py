@@ -8,7 +8,6 @@ Read next: `comparison` (several in one page), `packing` (as JSON), `words` (in 
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -139,11 +138,15 @@ def exploration(lowered: Lowered, traced: Artifact, said: tuple[Remark, ...] = (
     )
 
 
-def failed(source: KernelSource | ProgramSource, stages: Sequence[Stage], error: KernelError) -> Exploration:
-    """What there is to see of a compilation that failed: the stages it reached, and the error as the last."""
+def failed(
+    source: KernelSource | ProgramSource, stages: Sequence[Stage], during: str, error: KernelError
+) -> Exploration:
+    """What there is to see of a compilation that failed: the stages it reached, and the error as the last.
+
+    `during` is the pass that failed, "" where nobody knows.
+    """
     text = str(error)
-    wrong = re.search(r"pass `(.+?)` ", error.reason)
-    name = wrong[1] if wrong else f"{type(error).__name__} [{error.code}]"
+    name = during or f"{type(error).__name__} [{error.code}]"
     count = len(text.splitlines())
     nothing = Lineage((), OTHER * count, ((),) * count, (None,) * count)
     span = error.span

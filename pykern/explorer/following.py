@@ -50,20 +50,20 @@ def _traced(source: KernelSource | ProgramSource, passes: tuple[Any, ...]) -> Ar
         try:
             return service().compile(source, Follow(partial), passes)
         except KernelError as error:
-            return replace(failed(source, _read(partial), error), facts=_facts(source))
+            return replace(failed(source, *_read(partial), error), facts=_facts(source))
 
 
-def _read(path: str) -> list[Stage]:
-    """The stages in a file of our own; the last may be cut off."""
-    found: list[Stage] = []
-    if not os.path.exists(path):
-        return found
-    with open(path, "rb") as file:
-        while True:
-            try:
-                found.append(pickle.load(file))
-            except (EOFError, pickle.UnpicklingError):
-                return found
+def _read(path: str) -> tuple[list[Stage], str]:
+    """The stages in a file of our own, of which the last may be cut off, and the pass that failed."""
+    found: list[Stage | str] = []
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            while True:
+                try:
+                    found.append(pickle.load(file))
+                except (EOFError, pickle.UnpicklingError):
+                    break
+    return [s for s in found if isinstance(s, Stage)], next((s for s in found if isinstance(s, str)), "")
 
 
 def _facts(source: KernelSource | ProgramSource) -> dict[str, object]:

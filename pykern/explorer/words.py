@@ -29,7 +29,7 @@ def _sentences(data: Exploration) -> Iterator[str]:
     if data.error:
         yield f"It did not compile: {data.error.splitlines()[0]}"
         reached = data.reached
-        yield f"{len(data.stages) - 1} stages were reached; the last of them is {reached.name}."
+        yield f"{len(data.stages) - 1} stages were reached, {reached.name} the last; {data.stages[-1].name} failed."
         return
     if data.costs is not None:
         yield from _costs(data.costs, data.roof)

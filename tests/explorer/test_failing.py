@@ -10,7 +10,7 @@ import pykern as pk
 from pykern.artifact import Stage
 from pykern.errors import CompilerCrash, KernelError, KernelSyntaxError, TargetError
 from pykern.explorer import following
-from pykern.explorer.explore import look
+from pykern.explorer.explore import look, of_kernel
 from pykern.explorer.packing import subject
 from pykern.explorer.text import overview
 from pykern.lineage import Follow, Lineage
@@ -28,9 +28,10 @@ def large_group():
 
 def test_a_pass_that_fails_leaves_the_stages_before_it():
     (data,) = look(saxpy, *ARGUMENTS, ndrange="n", workgroup=2048, target="nvvm:sm_80").subjects
-    whole = SAMPLES["saxpy"].look("nvvm:sm_80")
+    whole = of_kernel(saxpy, *ARGUMENTS, ndrange="n", workgroup=64, target="nvvm:sm_80")
     *before, error = data.stages
     assert error.kind == "failed"
+    assert error.name == whole.stages[len(before)].name
     assert "a group of 2048 work-items" in error.text
     assert len(before) >= 5
     assert [s.name for s in before] == [s.name for s in whole.stages[: len(before)]]
@@ -80,6 +81,7 @@ def test_a_crash_leaves_what_was_written(monkeypatch):
     assert data.stages[:3] == whole.stages[:3]
     assert len(data.stages) == 4
     assert "SIGSEGV" in data.error
+    assert data.stages[-1].name == "CompilerCrash [PK008]"
 
 
 def test_what_was_explored_before_is_shown_beside():
