@@ -82,21 +82,23 @@ class _Package(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name from its module at its first use (PEP 562)."""
-    if name.startswith("_"):
-        raise AttributeError(f"module 'pykern' has no attribute {name!r}")
-    if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name in _SUBMODULES:
-        return importlib.import_module(f"pykern.{name}")
-    else:
-        home = next((m for m in map(importlib.import_module, _LANGUAGE) if name in m.__all__), None)
-        if home is None:
+if not TYPE_CHECKING:  # else every name would be there, misspelt ones too
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name from its module at its first use (PEP 562)."""
+        if name.startswith("_"):
             raise AttributeError(f"module 'pykern' has no attribute {name!r}")
-        value = getattr(home, name)
-    globals()[name] = value
-    return value
+        if name in _HOME:
+            value = getattr(importlib.import_module(_HOME[name]), name)
+        elif name in _SUBMODULES:
+            return importlib.import_module(f"pykern.{name}")
+        else:
+            home = next((m for m in map(importlib.import_module, _LANGUAGE) if name in m.__all__), None)
+            if home is None:
+                raise AttributeError(f"module 'pykern' has no attribute {name!r}")
+            value = getattr(home, name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
@@ -107,8 +109,9 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
+    import os
+
     from pykern.array import Array as Array
-    from pykern.array_language import *  # noqa: F403
     from pykern.array_making import array as array
     from pykern.array_making import asarray as asarray
     from pykern.array_making import empty_cache as empty_cache
@@ -136,16 +139,6 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.event import wait as wait
     from pykern.explorer.explore import explore as explore
     from pykern.function import func as func
-    from pykern.gradients import grad as grad
-    from pykern.gradients import hvp as hvp
-    from pykern.gradients import jvp as jvp
-    from pykern.gradients import value_and_grad as value_and_grad
-    from pykern.gradients import vjp as vjp
-    from pykern.jit import Program as Program
-    from pykern.jit import jit as jit
-    from pykern.kernel import Kernel as Kernel
-    from pykern.kernel import kernel as kernel
-    from pykern.language import *  # noqa: F403
     from pykern.launch_graph import graph as graph
     from pykern.lowered import Compiled as Compiled
     from pykern.lowered import Lowered as Lowered
@@ -156,22 +149,54 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.stream import synchronize as synchronize
     from pykern.tuning import Tuned as Tuned
     from pykern.tuning import tune as tune
-    from pykern.types import In as In
-    from pykern.types import InOut as InOut
-    from pykern.types import Out as Out
-    from pykern.types import bf16 as bf16
-    from pykern.types import bool_ as bool_
-    from pykern.types import f8e4m3 as f8e4m3
-    from pykern.types import f8e5m2 as f8e5m2
-    from pykern.types import f16 as f16
-    from pykern.types import f32 as f32
-    from pykern.types import f64 as f64
-    from pykern.types import i8 as i8
-    from pykern.types import i16 as i16
-    from pykern.types import i32 as i32
-    from pykern.types import i64 as i64
-    from pykern.types import static as static
-    from pykern.types import u8 as u8
-    from pykern.types import u16 as u16
-    from pykern.types import u32 as u32
-    from pykern.types import u64 as u64
+    from pykern.typed.kernels import Kernel as Kernel
+    from pykern.typed.kernels import Program as Program
+    from pykern.typed.kernels import grad as grad
+    from pykern.typed.kernels import hvp as hvp
+    from pykern.typed.kernels import jit as jit
+    from pykern.typed.kernels import jvp as jvp
+    from pykern.typed.kernels import kernel as kernel
+    from pykern.typed.kernels import value_and_grad as value_and_grad
+    from pykern.typed.kernels import vjp as vjp
+    from pykern.typed.language import *  # noqa: F403
+
+    if os.name == "java":  # mypy reads both branches and keeps the first, pyright the second: see `typed`
+        from pykern.typed.anything import In as In
+        from pykern.typed.anything import InOut as InOut
+        from pykern.typed.anything import Out as Out
+        from pykern.typed.anything import bf16 as bf16
+        from pykern.typed.anything import bool_ as bool_
+        from pykern.typed.anything import f8e4m3 as f8e4m3
+        from pykern.typed.anything import f8e5m2 as f8e5m2
+        from pykern.typed.anything import f16 as f16
+        from pykern.typed.anything import f32 as f32
+        from pykern.typed.anything import f64 as f64
+        from pykern.typed.anything import i8 as i8
+        from pykern.typed.anything import i16 as i16
+        from pykern.typed.anything import i32 as i32
+        from pykern.typed.anything import i64 as i64
+        from pykern.typed.anything import static as static
+        from pykern.typed.anything import u8 as u8
+        from pykern.typed.anything import u16 as u16
+        from pykern.typed.anything import u32 as u32
+        from pykern.typed.anything import u64 as u64
+    else:
+        from pykern.typed.dtypes import In as In
+        from pykern.typed.dtypes import InOut as InOut
+        from pykern.typed.dtypes import Out as Out
+        from pykern.typed.dtypes import bf16 as bf16
+        from pykern.typed.dtypes import bool_ as bool_
+        from pykern.typed.dtypes import f8e4m3 as f8e4m3
+        from pykern.typed.dtypes import f8e5m2 as f8e5m2
+        from pykern.typed.dtypes import f16 as f16
+        from pykern.typed.dtypes import f32 as f32
+        from pykern.typed.dtypes import f64 as f64
+        from pykern.typed.dtypes import i8 as i8
+        from pykern.typed.dtypes import i16 as i16
+        from pykern.typed.dtypes import i32 as i32
+        from pykern.typed.dtypes import i64 as i64
+        from pykern.typed.dtypes import static as static
+        from pykern.typed.dtypes import u8 as u8
+        from pykern.typed.dtypes import u16 as u16
+        from pykern.typed.dtypes import u32 as u32
+        from pykern.typed.dtypes import u64 as u64

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from pykern.types import DType, f64
 
 __all__: list[str] = []
 
 
-def _builtin(function: Callable) -> Callable:
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _builtin(function: _F) -> _F:
     function.__pykern_builtin__ = function.__name__  # type: ignore[attr-defined]
     __all__.append(function.__name__)
     return function

@@ -12,6 +12,12 @@ from pykern.locations import SourceSpan
 CALLED_FROM = "called from "
 """Begin of the notes that tell the calls which led to a place, innermost first."""
 
+__all__ = [
+    "AssertionFailed", "CompilerCrash", "DeviceError", "KernelError", "KernelSyntaxError", "KernelTypeError",
+    "LaunchError", "NotDifferentiable", "NotRaisable", "OutOfBounds", "OutOfMemory", "PassError", "TargetError",
+    "UsedAfterFree", "VerifyError",
+]  # fmt: skip
+
 UNDEFINED_NAME, NO_VALUE, CAPTURED, INDICES = "PK015", "PK016", "PK017", "PK018"
 ARGUMENT_TYPE, ARGUMENTS, CHANGED_KIND = "PK019", "PK020", "PK021"
 NDRANGE, WORKGROUP, ARRAY_MEMORY = "PK022", "PK023", "PK024"

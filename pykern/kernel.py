@@ -194,8 +194,16 @@ def _annotations(function: Callable, signature: inspect.Signature) -> dict[str, 
                 annotation = inspect.get_annotations(function, eval_str=True)[name]
             except NameError as error:
                 raise KernelTypeError(f"the annotation of `{name}`: {error}") from None
-        found[name] = annotation
+        if not _is_any_array(annotation):
+            found[name] = annotation
     return found
+
+
+def _is_any_array(annotation: Any) -> bool:
+    """``np.ndarray``, ``npt.NDArray[np.float32]``, `pk.Array`: for type checkers; any array is passed."""
+    kind = getattr(annotation, "__origin__", annotation)
+    is_numpy = getattr(kind, "__module__", "") == "numpy" and getattr(kind, "__name__", "") == "ndarray"
+    return is_numpy or bool(getattr(kind, "__pykern_array__", False))
 
 
 def _how_to_call(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ import builtins
 import math
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from pykern.errors import KernelError, KernelTypeError
 from pykern.runtime import reference as _reference
@@ -24,7 +24,10 @@ _NAMES: dict[int, str] = {}
 __all__ = ["e", "inf", "nan", "pi", "tau"]  # the functions add themselves
 
 
-def _builtin(function: Callable) -> Callable:
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _builtin(function: _F) -> _F:
     """Make a function a name of the language."""
     function.__pykern_builtin__ = function.__name__  # type: ignore[attr-defined]
     __all__.append(function.__name__)

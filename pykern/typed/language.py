@@ -1,0 +1,134 @@
+"""Every function of the kernel language by its name: those that are made in loops get theirs here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pykern.array_language import all as all
+from pykern.array_language import any as any
+from pykern.array_language import arange as arange
+from pykern.array_language import argmax as argmax
+from pykern.array_language import argmin as argmin
+from pykern.array_language import broadcast_to as broadcast_to
+from pykern.array_language import concatenate as concatenate
+from pykern.array_language import copy as copy
+from pykern.array_language import dot as dot
+from pykern.array_language import empty as empty
+from pykern.array_language import empty_like as empty_like
+from pykern.array_language import expand_dims as expand_dims
+from pykern.array_language import eye as eye
+from pykern.array_language import flip as flip
+from pykern.array_language import full as full
+from pykern.array_language import full_like as full_like
+from pykern.array_language import matmul as matmul
+from pykern.array_language import max as max
+from pykern.array_language import mean as mean
+from pykern.array_language import min as min
+from pykern.array_language import ones as ones
+from pykern.array_language import ones_like as ones_like
+from pykern.array_language import outer as outer
+from pykern.array_language import pad as pad
+from pykern.array_language import prod as prod
+from pykern.array_language import range as range
+from pykern.array_language import ravel as ravel
+from pykern.array_language import reshape as reshape
+from pykern.array_language import squeeze as squeeze
+from pykern.array_language import stack as stack
+from pykern.array_language import stop_gradient as stop_gradient
+from pykern.array_language import sum as sum
+from pykern.array_language import swapaxes as swapaxes
+from pykern.array_language import transpose as transpose
+from pykern.array_language import zeros as zeros
+from pykern.array_language import zeros_like as zeros_like
+from pykern.language import atomic_add as atomic_add
+from pykern.language import atomic_and_ as atomic_and_
+from pykern.language import atomic_compare_exchange as atomic_compare_exchange
+from pykern.language import atomic_exchange as atomic_exchange
+from pykern.language import atomic_max as atomic_max
+from pykern.language import atomic_min as atomic_min
+from pykern.language import atomic_or_ as atomic_or_
+from pykern.language import atomic_sub as atomic_sub
+from pykern.language import atomic_xor as atomic_xor
+from pykern.language import barrier as barrier
+from pykern.language import cast as cast
+from pykern.language import cdiv as cdiv
+from pykern.language import clamp as clamp
+from pykern.language import clz as clz
+from pykern.language import e as e
+from pykern.language import group_index as group_index
+from pykern.language import group_reduce as group_reduce
+from pykern.language import group_size as group_size
+from pykern.language import index as index
+from pykern.language import inf as inf
+from pykern.language import lane_index as lane_index
+from pykern.language import local_index as local_index
+from pykern.language import maximum as maximum
+from pykern.language import minimum as minimum
+from pykern.language import nan as nan
+from pykern.language import ndrange as ndrange
+from pykern.language import num_groups as num_groups
+from pykern.language import pi as pi
+from pykern.language import popcount as popcount
+from pykern.language import print as print
+from pykern.language import private as private
+from pykern.language import shared as shared
+from pykern.language import subgroup_broadcast as subgroup_broadcast
+from pykern.language import subgroup_index as subgroup_index
+from pykern.language import subgroup_reduce as subgroup_reduce
+from pykern.language import subgroup_scan as subgroup_scan
+from pykern.language import subgroup_shuffle as subgroup_shuffle
+from pykern.language import subgroup_size as subgroup_size
+from pykern.language import tau as tau
+from pykern.language import unroll as unroll
+from pykern.language import where as where
+
+abs: Callable[..., Any]
+acos: Callable[..., Any]
+acosh: Callable[..., Any]
+asin: Callable[..., Any]
+asinh: Callable[..., Any]
+atan: Callable[..., Any]
+atan2: Callable[..., Any]
+atanh: Callable[..., Any]
+cbrt: Callable[..., Any]
+ceil: Callable[..., Any]
+copysign: Callable[..., Any]
+cos: Callable[..., Any]
+cosh: Callable[..., Any]
+degrees: Callable[..., Any]
+erf: Callable[..., Any]
+erfc: Callable[..., Any]
+exp: Callable[..., Any]
+exp2: Callable[..., Any]
+expm1: Callable[..., Any]
+fabs: Callable[..., Any]
+floor: Callable[..., Any]
+fma: Callable[..., Any]
+fmod: Callable[..., Any]
+gamma: Callable[..., Any]
+gcd: Callable[..., Any]
+hypot: Callable[..., Any]
+isfinite: Callable[..., Any]
+isinf: Callable[..., Any]
+isnan: Callable[..., Any]
+isqrt: Callable[..., Any]
+lgamma: Callable[..., Any]
+log: Callable[..., Any]
+log10: Callable[..., Any]
+log1p: Callable[..., Any]
+log2: Callable[..., Any]
+nextafter: Callable[..., Any]
+pow: Callable[..., Any]
+radians: Callable[..., Any]
+remainder: Callable[..., Any]
+round: Callable[..., Any]
+rsqrt: Callable[..., Any]
+sign: Callable[..., Any]
+sin: Callable[..., Any]
+sinh: Callable[..., Any]
+sqrt: Callable[..., Any]
+square: Callable[..., Any]
+tan: Callable[..., Any]
+tanh: Callable[..., Any]
+trunc: Callable[..., Any]
