@@ -150,7 +150,7 @@ class Settings:
     )
     dump: str | None = _setting(
         None, "PYKERN_DUMP", _directory, "a directory", "nothing is written",
-        "Where every stage of every compiled kernel is written.",
+        "Where every stage of every compiled kernel is written, and the explorer's page of it.",
     )
     log: frozenset[str] = _setting(
         frozenset(), "PYKERN_LOG", _topics, "a list, with commas, of " + ", ".join(LOG_TOPICS), "nothing",

@@ -114,12 +114,12 @@ def _compile(source: KernelSource | ProgramSource, key: str) -> Artifact:
     artifact = service().compile(source, keep_stages=settings().dump is not None)
     shared_cache().put(key, artifact)
     if settings().dump is not None:
-        dump(replace(artifact, key=key), settings().dump)
+        _dump_page(source, artifact, dump(replace(artifact, key=key), settings().dump))
     return artifact
 
 
-def dump(artifact: Artifact, directory: Any) -> None:
-    """Write every stage of a kernel: ``DIR/kernel.key/NN-name.mlir``."""
+def dump(artifact: Artifact, directory: Any) -> str:
+    """Write every stage of a kernel: ``DIR/kernel.key/NN-name.mlir``. Gives the folder."""
     folder = os.path.join(directory, f"{artifact.kernel}.{artifact.key[:12] or 'kernel'}")
     os.makedirs(folder, exist_ok=True)
     for number, stage in enumerate(artifact.stages):
@@ -129,3 +129,13 @@ def dump(artifact: Artifact, directory: Any) -> None:
         name = "".join(c if c.isalnum() or c in "-_" else "-" for c in stage.name)[:80].strip("-")
         with open(os.path.join(folder, f"{number:02}-{name}.{ending}"), "w") as file:
             file.write(stage.text)
+    return folder
+
+
+def _dump_page(source: KernelSource | ProgramSource, artifact: Artifact, folder: str) -> None:
+    """The explorer's page beside the stages."""
+    from pykern.explorer.notebook import lowered_page
+    from pykern.lowered import Lowered
+
+    with open(os.path.join(folder, "explorer.html"), "w", encoding="utf-8") as file:
+        file.write(lowered_page(Lowered(source, artifact)))

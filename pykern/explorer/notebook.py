@@ -31,6 +31,11 @@ def lowered_html(lowered: Lowered) -> str:
     return frame(Comparison((follow(lowered),)))
 
 
+def lowered_page(lowered: Lowered) -> str:
+    """The page of a kernel or program that was lowered, as a whole document."""
+    return page(Comparison((follow(lowered),)))
+
+
 def kernel_html(kernel: KernelBase) -> str:
     """A kernel."""
     launcher = kernel._launcher

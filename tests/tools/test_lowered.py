@@ -127,6 +127,7 @@ def test_dump_writes_every_stage(tmp_path, monkeypatch: pytest.MonkeyPatch) -> N
     assert names[0] == "00-kern.mlir"
     assert any(n.endswith(".ll") for n in names)
     assert any(n.endswith(".s") for n in names)
+    assert "<!doctype html>" in (folder / "explorer.html").read_text()
     assert "1.725" in (folder / "00-kern.mlir").read_text()
 
 

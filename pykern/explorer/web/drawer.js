@@ -86,7 +86,7 @@ function reproducePanel() {
     <p>${command ? `From ${escape(from)} to ${escape(b.name)}:` : "A and B are one stage apart from nothing: choose another pair with <kbd>[</kbd> <kbd>]</kbd> <kbd>j</kbd> <kbd>k</kbd>."}</p>
     ${command ? `<pre class="command">${escape(command)}</pre>` : ""}
     <p><button class="chip" data-act="copy">copy B</button> <button class="chip" data-act="lit">copy B as a lit test</button> <button class="chip" data-act="save">download B</button> <button class="chip" data-act="save-a">download A</button></p>
-    <p class="hint">Every stage of every kernel of a program: <code>PYKERN_DUMP=folder</code>; in this process, for a debugger: <code>PYKERN_COMPILER=inprocess</code>.</p></div>
+    <p class="hint">Every stage of every kernel of a program: <code>PYKERN_DUMP=folder</code>, with a page for each; in this process, for a debugger: <code>PYKERN_COMPILER=inprocess</code>.</p></div>
     <table class="facts">${row("pykern", escape(D.pykern))}${row("kernel", `<code>${escape(s.kernel.name)}(${escape(s.kernel.signature)})</code>`)}${row("target", `<code>${escape(s.kernel.target)}</code>`)}${known}</table></div>`;
 }
 
