@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pykern import dlpack
 from pykern.devices import checked, device
 from pykern.errors import LaunchError
 from pykern.runtime import registry
@@ -244,36 +245,42 @@ class Array:
         kind, ordinal = registry.split(self.device_name)
         if self.host is not None:
             return 1, 0  # kDLCPU
-        if kind in _DLPACK_KINDS:
-            return _DLPACK_KINDS[kind], ordinal
+        if kind in dlpack.KINDS:
+            return dlpack.KINDS[kind], ordinal
         raise BufferError(f"DLPack has no devices of {kind}")
 
-    def __dlpack__(self, **keywords: Any) -> Any:
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:
+        """The memory for another library, whose `stream` waits for what is under way with the array."""
         host = self.host
-        if host is None:
-            raise BufferError(
-                f"{self!r} is out of the host's reach",
-                "read it through __cuda_array_interface__, or x.numpy()",
-            )
-        self.numpy()  # waits
-        return host.__dlpack__(**keywords)
+        if host is not None:
+            self.numpy()  # waits
+            asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+            return host.__dlpack__(**{name: value for name, value in asked.items() if value is not None})
+        here = self.__dlpack_device__()
+        if dl_device is not None and tuple(dl_device) != here:
+            raise BufferError(f"{self!r} is not on DLPack's device {tuple(dl_device)}; move it: x.to(...)")
+        return dlpack.exported(self.copy() if copy else self, stream, max_version)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if registry.split(self.device_name)[0] != "cuda":
             raise AttributeError(f"{self!r} is not on a CUDA device")
+        driver: Any = self._allocation.pool.driver
+        stream = registry.opened(self.device_name).stream
+        self._allocation.wait_for_users(stream)  # the consumer waits for this one
         return {
             "shape": self.shape,
             "strides": None if self.contiguous else self.strides,
             "typestr": self.dtype.str,
             "data": (self.memory.address + self.offset, self.readonly),
             "version": 3,
-            "stream": None,
+            "stream": driver.stream_number(stream),
         }
 
 
 tell_type("array", Array)
-_DLPACK_KINDS = {"cuda": 2, "rocm": 10}
 
 
 def dense_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pykern import dlpack
 from pykern.array import Array, dense_strides
 from pykern.copying import copyto
 from pykern.devices import checked, chosen_device, current_device
@@ -85,12 +86,14 @@ def asarray(data: Any, dtype: Any = None, device: Any = None) -> Array:
 def from_dlpack(x: Any, device: Any = None) -> Array:
     """The memory of another library's array, without a copy where it lies; `device` moves it.
 
-    Takes what has ``__cuda_array_interface__`` or, in the host's memory, ``__dlpack__``.
+    Takes what has ``__dlpack__`` or ``__cuda_array_interface__``; the device waits for the other library.
     """
     if isinstance(x, Array):
         found = x
     elif hasattr(x, "__dlpack__") and x.__dlpack_device__()[0] == 1:  # kDLCPU
         found = _of_numpy(_told(x, lambda: np.from_dlpack(x)))
+    elif hasattr(type(x), "__dlpack__") and x.__dlpack_device__()[0] in dlpack.DEVICES:
+        found = _of_gpu(x)
     elif hasattr(type(x), "__cuda_array_interface__"):
         found = _of_cuda(x, _told(x, lambda: x.__cuda_array_interface__))
     else:
@@ -157,10 +160,25 @@ def _told(x: Any, ask: Callable[[], Any]) -> Any:
         ) from None
 
 
+def _of_gpu(x: Any) -> Array:
+    where, number = x.__dlpack_device__()
+    name = f"{dlpack.DEVICES[where]}:{number}"
+    opened = registry.opened(name)
+    driver: Any = opened.driver
+    taken = _told(x, lambda: dlpack.taken(x, driver.stream_number(opened.stream)))
+    made = from_pointer(taken.address, taken.shape, taken.dtype, name, taken.owner, taken.strides)
+    made._allocation.readonly = taken.readonly
+    return made
+
+
 def _of_cuda(x: Any, told: dict[str, Any]) -> Array:
     address, readonly = told["data"]
     number = x.__dlpack_device__()[1] if hasattr(x, "__dlpack_device__") else 0
     name, kind = f"cuda:{number}", np.dtype(told["typestr"])
+    if told.get("stream") is not None:
+        opened = registry.opened(name)
+        driver: Any = opened.driver
+        driver.stream_wait(opened.stream, driver.record(driver.foreign(int(told["stream"]))))
     made = from_pointer(address, told["shape"], kind, name, x, told.get("strides"))
     made._allocation.readonly = readonly
     return made

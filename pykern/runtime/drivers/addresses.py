@@ -331,6 +331,14 @@ class AddressDriver:
         self._when_gone(stream, self._calls.stream_destroy, stream.handle)
         return stream
 
+    def foreign(self, handle: int) -> Native:
+        """A stream of somebody else, by the API's number."""
+        return Native(handle)
+
+    def stream_number(self, stream: Any) -> int:
+        """The API's number of a stream, for others."""
+        return int(stream.handle)
+
     def record(self, stream: Any) -> Native:
         timed = 0
         event = Native(self._do("make an event", self._calls.event, timed))
