@@ -57,6 +57,18 @@ def syr2k_program(C, A, B, alpha, beta):
     syr2k(C, A, B, alpha, beta, ndrange=C.shape)
 
 
+@pk.jit
+def syrk_arrays(C, A, lower, alpha, beta):
+    """The whole product, of which half is kept."""
+    return pk.where(lower, beta * C + alpha * (A @ A.T), C)
+
+
+@pk.jit
+def syr2k_arrays(C, A, B, lower, alpha, beta):
+    product = A @ B.T
+    return pk.where(lower, beta * C + alpha * (product + product.T), C)
+
+
 @pk.kernel(fastmath=True)
 def doitgen(A, C4, total):
     r, q = pk.index()

@@ -29,7 +29,9 @@ def ramp(*shape: int, divisor: float = 0.0, shift: int = 0, modulo: int = 0) -> 
     return ((values + shift) % modulo) / (divisor or modulo)
 
 
-def program(call: Callable[..., Any], names: str, *numbers: Any) -> Callable[[Case], Iterator[Contender]]:
+def program(
+    call: Callable[..., Any], names: str, *numbers: Any, label: str = "pykern"
+) -> Callable[[Case], Iterator[Contender]]:
     """A program that returns its results: into given arrays."""
 
     def contenders(case: Case) -> Iterator[Contender]:
@@ -37,7 +39,7 @@ def program(call: Callable[..., Any], names: str, *numbers: Any) -> Callable[[Ca
         expected = case.workload.expected(case.arrays)
         outputs = tuple(map(np.empty_like, expected if isinstance(expected, tuple) else (expected,)))
         out = outputs if isinstance(expected, tuple) else outputs[0]
-        yield Contender("pykern", lambda: call(*inputs, *numbers, out=out), outputs)
+        yield Contender(label, lambda: call(*inputs, *numbers, out=out), outputs)
 
     return contenders
 
@@ -52,6 +54,10 @@ def updating(
             yield on_copies(case, label, call, names.split(), updated.split())
 
     return contenders
+
+
+def _both(*makers: Callable[[Case], Iterator[Contender]]) -> Callable[[Case], Iterator[Contender]]:
+    return lambda case: (one for make in makers for one in make(case))
 
 
 def on_copies(
@@ -120,12 +126,13 @@ def _lower(C: np.ndarray, new: np.ndarray) -> np.ndarray:
 
 def syrk(n: int, m: int) -> Workload:
     return Workload(
-        "syrk", {"size": f"{n} {m}"}, lambda: {"C": ramp(n, n, shift=2), "A": ramp(n, m, shift=1)},
-        updating(
+        "syrk", {"size": f"{n} {m}"},
+        lambda: {"C": ramp(n, n, shift=2), "A": ramp(n, m, shift=1), "lower": np.tri(n, dtype=bool)},
+        _both(program(k.syrk_arrays, "C A lower", ALPHA, BETA, label="pykern arrays"), updating(
             "C A", "C",
             ("pykern", lambda C, A: k.syrk_program(C, A, ALPHA, BETA)),
             ("pykern kernels", lambda C, A: k.syrk(C, A, ALPHA, BETA, ndrange=C.shape)),
-        ),
+        )),
         lambda a: _lower(a["C"], BETA * a["C"] + ALPHA * a["A"] @ a["A"].T),
         bytes=8 * (n * m + n * n), flops=n * n * m, dtype="float64", tolerance=1e-11,
     )  # fmt: skip
@@ -134,12 +141,15 @@ def syrk(n: int, m: int) -> Workload:
 def syr2k(n: int, m: int) -> Workload:
     return Workload(
         "syr2k", {"size": f"{n} {m}"},
-        lambda: {"C": ramp(n, n, shift=3), "A": ramp(n, m, shift=1), "B": ramp(n, m, shift=2)},
-        updating(
+        lambda: {
+            "C": ramp(n, n, shift=3), "A": ramp(n, m, shift=1), "B": ramp(n, m, shift=2),
+            "lower": np.tri(n, dtype=bool),
+        },
+        _both(program(k.syr2k_arrays, "C A B lower", ALPHA, BETA, label="pykern arrays"), updating(
             "C A B", "C",
             ("pykern", lambda C, A, B: k.syr2k_program(C, A, B, ALPHA, BETA)),
             ("pykern kernels", lambda C, A, B: k.syr2k(C, A, B, ALPHA, BETA, ndrange=C.shape)),
-        ),
+        )),
         lambda a: _lower(a["C"], BETA * a["C"] + ALPHA * (a["A"] @ a["B"].T + a["B"] @ a["A"].T)),
         bytes=8 * (2 * n * m + n * n), flops=2 * n * n * m, dtype="float64", tolerance=1e-11,
     )  # fmt: skip

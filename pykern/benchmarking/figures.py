@@ -57,24 +57,17 @@ def ratios(found: Sequence[Record], path: str, heading: str) -> None:
                 continue
             at = row + (number - (len(counts) - 1) / 2) * height
             colour = OURS if cell.ratio >= 1 else OTHERS[0]
-            axes.barh(
-                at,
-                cell.ratio,
-                height * 0.92,
-                color=colour,
-                alpha=1.0 - 0.4 * number / max(1, len(counts) - 1),
-            )
-            axes.text(
-                cell.ratio,
-                at,
-                f" {cell.ratio:.2f} {cell.peer['line']}, {count} thr.",
-                va="center",
-                fontsize=6.5,
-            )
+            shade = 1.0 - 0.4 * number / max(1, len(counts) - 1)
+            axes.barh(at, cell.ratio - 1.0, height * 0.92, left=1.0, color=colour, alpha=shade)
+            text = f" {cell.ratio:.2f} {cell.peer['line']}, {count} thr."
+            axes.text(max(cell.ratio, 1.0), at, text, va="center", fontsize=6.5)
     axes.axvline(1.0, color="#1b1f24", linewidth=1)
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.25 * max(cell.ratio for cell in chosen.values()))
+    axes.set_xscale("log", base=2)
+    ratios = [cell.ratio for cell in chosen.values()]
+    axes.set_xlim(min(*ratios, 0.8) / 1.2, max(*ratios, 1.2) * 2.5)
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("time of the best peer / time of pykern")
     axes.set_title(heading, fontsize=10)
     _save(figure, path)
@@ -90,7 +83,7 @@ def roofline(found: Sequence[Record], path: str) -> None:
     figure, axes = _axes()
     counts = sorted({threads for _, threads in chosen})
     names = list(dict.fromkeys(name for name, _ in chosen))
-    shades = dict(zip(names, OTHERS * 4, strict=False))
+    shades = {name: f"C{number % 10}" for number, name in enumerate(names)}
     intensities = [c.mine["flops"] / c.mine["bytes"] for c in chosen.values()]
     low, high = min(intensities) / 2, max(intensities) * 4
     styles = ("-", "--", "-.", ":")
@@ -127,7 +120,7 @@ def roofline(found: Sequence[Record], path: str) -> None:
     axes.set_xlabel("operations on floats a byte")
     axes.set_ylabel("GFLOP/s")
     axes.set_title("below what this machine was measured to reach; hollow: the best peer", fontsize=9)
-    axes.legend(fontsize=6.5, loc="lower right")
+    axes.legend(fontsize=6.5, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     _save(figure, path)
 
 

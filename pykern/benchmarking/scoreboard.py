@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import geometric_mean
 
 from pykern.benchmarking.records import Record
 from pykern.benchmarking.report import Missing, machine
@@ -62,6 +63,7 @@ def scoreboard(found: Sequence[Record], missing: Missing, style: Style) -> str:
         chosen = cells(found, allocates)
         if chosen:
             parts.append(f"{style.strong(heading)}\n{_summary(chosen, allocates, style)}")
+    parts.append(_means(found))
     absent: dict[tuple[str, str], list[str]] = {}
     for name, peer, why in missing:
         absent.setdefault((peer, why), []).append(name)
@@ -70,7 +72,7 @@ def scoreboard(found: Sequence[Record], missing: Missing, style: Style) -> str:
         if absent
         else []
     )
-    return "\n\n".join([*parts, machine(_one_each(found))])
+    return "\n\n".join([*filter(None, parts), machine(_one_each(found))])
 
 
 def _where(names: Sequence[str], found: Sequence[Record]) -> str:
@@ -87,6 +89,27 @@ def _summary(chosen: dict[tuple[str, int], Cell], allocates: bool, style: Style)
         for count in counts:
             row += _cell(chosen.get((name, count)), allocates, style)
         rows.append(row)
+    return table(header, rows)
+
+
+def _means(found: Sequence[Record]) -> str:
+    """How many times as long each peer takes, over the workloads it has; pykern's best contender stands against it."""
+    ours = {(key, kept): cell.mine for kept in (False, True) for key, cell in cells(found, kept).items()}
+    ratios: dict[str, dict[int, list[float]]] = {}
+    for record in found:
+        mine = ours.get(((title(record), record["threads"]), bool(record["allocates"])))
+        if mine and not record["line"].startswith(OURS):
+            name = record["line"] + ("*" if record["allocates"] else "")
+            by_threads = ratios.setdefault(name, {})
+            by_threads.setdefault(record["threads"], []).append(record["median_ns"] / mine["median_ns"])
+    if not ratios:
+        return ""
+    counts = sorted({count for by_threads in ratios.values() for count in by_threads})
+    header = ["geometric mean of ratios", *(f"{n} thread{'s' * (n > 1)}" for n in counts), "workloads"]
+    rows = []
+    for name, by_threads in sorted(ratios.items()):
+        means = [f"{geometric_mean(by_threads[n]):.2f}" if n in by_threads else "" for n in counts]
+        rows.append([name, *means, str(max(map(len, by_threads.values())))])
     return table(header, rows)
 
 
