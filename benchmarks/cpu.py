@@ -52,7 +52,7 @@ def machine() -> dict[str, str]:
 
 
 SUITE = Suite(
-    "cpu", __file__, (LAUNCH, *TABLE), PEERS, Effort(11, 1.0), figures.plain, description=__doc__ or ""
+    "cpu", __file__, (LAUNCH, *TABLE), PEERS, Effort(9, 0.5), figures.plain, description=__doc__ or ""
 )
 TRY = Suite("try", __file__, (LAUNCH, *SMALL), PEERS, Effort(3, 0.1), description="small sizes, for tests")
 
