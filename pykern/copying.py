@@ -1,8 +1,8 @@
 """How bytes move between devices, and between a device and NumPy.
 
 Comes in: arrays and where they go. Goes out: the copies, and the `Event` behind the last of them. Dense parts
-are copied as they are; of others the bytes from the first element to the last are brought to the host
-and, where they were written, back.
+are copied as they are; elements of one device that lie apart go by a small kernel (`pykern.element_copies`); else
+the bytes from the first element to the last are brought to the host and, where they were written, back.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from pykern.event import COMPLETED, Event
 from pykern.launch_graph import current_graph, refuse_in_graph
 from pykern.stream import Stream, checked_stream, default_stream
 from pykern.types import DType
+
+SPARSE = 2
+"""Bytes from the first element to the last, for each byte of elements, from which these are gathered first."""
 
 
 def copyto(to: Any, source: Any, stream: Any = None) -> Event:
@@ -36,6 +39,8 @@ def copyto(to: Any, source: Any, stream: Any = None) -> Event:
     waits = stream is None
     if isinstance(source, Array) and _same_place(to, source):
         _on_device(to, source, used, waits)
+    elif isinstance(source, Array) and _by_elements(to, source, used, waits):
+        pass
     elif (pattern := _pattern(to, source)) is not None:
         _fill(to, pattern, used, waits)
     else:
@@ -61,12 +66,25 @@ def to_host(array: Array) -> np.ndarray:
         _settle(array)
         return host if array.device_name == "cpu" else host.copy()
     low, high = covered(array)
+    if high - low > SPARSE * array.nbytes:  # what lies between the elements need not travel
+        dense = _dense(array, stream)
+        if dense is not None:
+            _settle(array)
+            return to_host(dense)
     whole = np.empty(high - low, np.uint8)
     stream._opened.driver.copy_out(stream.native, whole, memory, low)
     stream.record().wait()
     _settle(array)
     part = np.ndarray(array.shape, array.dtype, whole, array.offset - low, array.strides)
     return part if part.flags.c_contiguous else np.ascontiguousarray(part).reshape(array.shape)
+
+
+def _dense(array: Array, stream: Stream) -> Array | None:
+    """A dense copy on the same device, made by a kernel; None where that is not possible."""
+    from pykern.array_making import empty
+
+    made = empty(array.shape, array.dtype, device=array.device)
+    return made if _by_elements(made, array, stream, waits=True) else None
 
 
 def moved(array: Array, name: str, stream: Any = None) -> Array:
@@ -100,6 +118,22 @@ def _stream(to: Array, source: Any, stream: Any) -> Stream:
 def _same_place(to: Array, source: Array) -> bool:
     same = to._allocation.pool is source._allocation.pool and to.shape == source.shape
     return same and to.dtype == source.dtype and to.contiguous and source.contiguous
+
+
+def _by_elements(to: Array, source: Array, stream: Stream, waits: bool) -> bool:
+    """Copy between arrays of one device that lie apart, broadcast, by a kernel; False where that is not possible."""
+    same = to._allocation.pool is source._allocation.pool and to.dtype == source.dtype
+    if not same or not fits(source.shape, to.shape) or a_touches_b(to, source):
+        return False
+    from pykern.element_copies import copied_by_kernel
+
+    return copied_by_kernel(to, source._view(np.broadcast_to(source.geometry(), to.shape)), stream, waits)
+
+
+def fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
+    """Whether an array of one shape is broadcast to the other."""
+    behind = into[len(into) - len(shape) :] if len(shape) <= len(into) else None
+    return behind is not None and all(n in (1, m) for n, m in zip(shape, behind, strict=True))
 
 
 def _on_device(to: Array, source: Array, stream: Stream, waits: bool) -> None:
@@ -148,7 +182,7 @@ def _fill(to: Array, pattern: bytes, stream: Stream, waits: bool) -> None:
 
 def _from_host(to: Array, value: np.ndarray, stream: Stream, waits: bool) -> None:
     driver = stream._opened.driver
-    if np.broadcast_shapes(value.shape, to.shape) != to.shape:
+    if not fits(value.shape, to.shape):
         raise LaunchError(f"an array of shape {value.shape} does not fit into one of {to.shape}")
     if to.size == 0:
         return
@@ -161,6 +195,8 @@ def _from_host(to: Array, value: np.ndarray, stream: Stream, waits: bool) -> Non
         driver.copy_in(stream.native, memory, to.offset, whole)
         _keep(stream, whole)
         return
+    if _scattered(to, value, stream, waits):
+        return
     low, high = covered(to)
     around = np.empty(high - low, np.uint8)
     driver.copy_out(stream.native, around, memory, low)
@@ -169,6 +205,19 @@ def _from_host(to: Array, value: np.ndarray, stream: Stream, waits: bool) -> Non
     np.copyto(part, value, casting="unsafe")
     driver.copy_in(stream.native, memory, low, around)
     _keep(stream, around)
+
+
+def _scattered(to: Array, value: np.ndarray, stream: Stream, waits: bool) -> bool:
+    """Bring dense elements to the device and put them apart there; False where that is not possible."""
+    from pykern.element_copies import as_integers
+
+    if as_integers(to) is None or current_graph() is not None:
+        return False
+    from pykern.array_making import empty
+
+    dense = empty(to.shape, to.dtype, device=to.device)
+    _from_host(dense, value, stream, waits)
+    return _by_elements(to, dense, stream, waits)
 
 
 def _keep(stream: Stream, host: np.ndarray) -> None:
