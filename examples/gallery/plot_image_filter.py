@@ -35,8 +35,8 @@ def bilateral(out, image, near, alike, reach: pk.static):
     out[i, j] = total / weights
 
 
-with cbook.get_sample_data("grace_hopper.jpg") as file:
-    photograph = plt.imread(file).astype(np.float32).mean(axis=2)[40:400, 96:456] / 255
+file = str(cbook.get_sample_data("grace_hopper.jpg", asfileobj=False))
+photograph = plt.imread(file).astype(np.float32).mean(axis=2)[40:400, 96:456] / 255
 noisy = photograph + 0.08 * np.random.default_rng(0).standard_normal(photograph.shape, np.float32)
 near, alike = np.float32(2.5), np.float32(0.22)
 smooth = np.empty_like(noisy)
