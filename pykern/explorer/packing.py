@@ -49,9 +49,12 @@ def packed(data: Comparison) -> dict[str, Any]:
 
 
 def subject(data: Exploration) -> dict[str, Any]:
-    """One kernel. Unchanged text is given once: `lines` is null. A parent is its line, 0 for none, or a list."""
+    """One kernel. Unchanged text is given once: `lines` is null. A parent is its line, 0 for none, or a list;
+    `src` counts in `places` from 1."""
     files = files_of(data)
     phases = phases_of(data)
+    places: Places = {}
+    stages = [_stage(data, n, files, places) | {"phase": phases[n]} for n in range(len(data.stages))]
     return {
         "kernel": {"name": data.kernel, "target": data.target, "signature": data.signature},
         "facts": data.facts,
@@ -60,7 +63,8 @@ def subject(data: Exploration) -> dict[str, Any]:
             {"name": s.name, "file": files[s.file], "first": s.first, "lines": list(s.lines)}
             for s in data.sources
         ],
-        "stages": [_stage(data, n, files) | {"phase": phases[n]} for n in range(len(data.stages))],
+        "stages": stages,
+        "places": list(places),
         "resources": data.resources,
         "remarks": [{"file": files.get(r.file, -1), "line": r.line, "text": r.text} for r in data.remarks],
         "costs": None if data.costs is None else _costs(data, files),
@@ -93,7 +97,11 @@ def files_of(data: Exploration) -> dict[str, int]:
     return {file: number for number, file in enumerate(dict.fromkeys(named))}
 
 
-def _stage(data: Exploration, number: int, files: dict[str, int]) -> dict[str, Any]:
+Places = dict[tuple[int, int, int], int]
+"""File, line and column of Python, by number from 1: many ops have the same."""
+
+
+def _stage(data: Exploration, number: int, files: dict[str, int], places: Places) -> dict[str, Any]:
     stage = data.stages[number]
     lineage = lineage_of(stage)
     lines = [_elided(line) for line in stage.text.splitlines()]
@@ -109,7 +117,12 @@ def _stage(data: Exploration, number: int, files: dict[str, int]) -> dict[str, A
         "lines": lines if data.changed(number) else None,
         "kinds": lineage.kinds,
         "parents": [p[0] if len(p) == 1 else list(p) or 0 for p in lineage.parents],
-        "src": [0 if p is None else [files[lineage.files[p.file]], p.line, p.column] for p in lineage.places],
+        "src": [
+            0
+            if p is None
+            else places.setdefault((files[lineage.files[p.file]], p.line, p.column), len(places) + 1)
+            for p in lineage.places
+        ],
     }
 
 

@@ -90,7 +90,7 @@ class Pane {
 
   stageBody(row, classes) {
     const stage = STAGES[row.stage], kind = stage.kinds[row.line - 1];
-    classes.push(kind === "o" ? "operation" : kind === "p" ? "plumbing" : "other");
+    classes.push(kind === "o" || stage.kind === "failed" ? "operation" : kind === "p" ? "plumbing" : "other");
     if (S.only && hueOfLine(stage, row.text) !== S.only) classes.push("aside");
     const dot = kind === "o" ? `<b class="dot ${stage.src[row.line - 1] ? "" : "hollow"}"></b>` : "";
     const fold = row.fold ? `<b class="fold" title="fold (- +)">${row.fold === "closed" ? "▸" : "▾"}</b>` : "";
