@@ -82,10 +82,11 @@ def roofline(rows: Sequence[Record]) -> str:
     y = Axis(min([*rates, peak]) / 2, peak * 2, HEIGHT - BOTTOM, TOP)
     parts = _frame(x, y, "operations on floats a byte", "GFLOP/s")
     roofs = {(r.get("threads"), r["device"]): r["limits"] for r in best}
-    for (threads, _), limits in roofs.items():
+    for number, ((threads, _), limits) in enumerate(roofs.items()):
         ridge = limits["gflop_per_s"] / limits["gb_per_s"]
+        start = max(x.low, y.low / limits["gb_per_s"])
         points = [
-            (x.low, x.low * limits["gb_per_s"]),
+            (start, start * limits["gb_per_s"]),
             (ridge, limits["gflop_per_s"]),
             (x.high, limits["gflop_per_s"]),
         ]
@@ -94,7 +95,7 @@ def roofline(rows: Sequence[Record]) -> str:
             f", {threads} threads" if threads else ""
         )
         parts.append(
-            f'<text class="roof-label" x="{x.end - 4:.0f}" y="{y.at(limits["gflop_per_s"]) - 5:.1f}" '
+            f'<text class="roof-label" x="{x.end - 4:.0f}" y="{y.at(limits["gflop_per_s"]) + _beside(number):.1f}" '
             f'text-anchor="end">{label}</text>'
         )
     names = list(dict.fromkeys(r["benchmark"] for r in best))
@@ -109,6 +110,11 @@ def roofline(rows: Sequence[Record]) -> str:
             f'<circle class="f{colour}" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{size}"><title>{told}</title></circle>'
         )
     return _svg(parts + _legend(names), "roofline")
+
+
+def _beside(number: int) -> int:
+    """Labels of roofs that lie close together: above the line, then below, then further below."""
+    return -5 if number == 0 else 3 + 11 * number
 
 
 def _draw(series: Sequence[Series], x_label: str, y_label: str) -> str:
