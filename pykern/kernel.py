@@ -7,6 +7,7 @@ specs -> variant (cache, compiler, loader) -> checks -> run, and the new entry i
 from __future__ import annotations
 
 import inspect
+import linecache
 import threading
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -16,6 +17,7 @@ from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.errors import ARGUMENTS, KernelError, KernelTypeError, LaunchError
 from pykern.event import Event
 from pykern.launch import LAUNCH_KEYWORDS, Launcher
+from pykern.locations import SourceSpan
 from pykern.placing import place
 from pykern.runtime.launchable import make_launchable
 from pykern.source import Derivative, KernelOptions
@@ -170,8 +172,12 @@ def _placed(error: KernelError, function: Any) -> KernelError:
     """An error of the decoration, at the function's ``def`` where there is its source."""
     try:
         place(error, function_text(function))
-    except KernelError:
-        pass  # that it has none is the error
+    except KernelError:  # that it has none is the error
+        if (code := getattr(function, "__code__", None)) is not None:
+            line = linecache.getline(code.co_filename, code.co_firstlineno).rstrip("\n")
+            indent = len(line) - len(line.lstrip())
+            name = code.co_name if code.co_name.isidentifier() else "<module>"
+            error.span = SourceSpan(code.co_filename, code.co_firstlineno, indent, len(line), name, line)
     return error
 
 

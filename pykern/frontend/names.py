@@ -53,6 +53,12 @@ class Names(Translation):
         value = self.names.get(node.id)
         if value is None:
             value = self.frame.environment.captures.get(node.id)
+        if value is None and (place := self.place_of(node.id, self.frame.function.node.body)) is not None:
+            raise KernelSyntaxError(
+                f"`{node.id}` is read before it gets a value", self.span(node),
+                f"give `{node.id}` a value before the branch or the loop",
+                ((f"`{node.id}` gets a value here only", place), *self.call_notes()), NO_VALUE,
+            )  # fmt: skip
         if value is None:
             raise self.syntax_error(node, f"the name `{node.id}` is not defined",
                                     self.instead_of_name(node.id), UNDEFINED_NAME)  # fmt: skip

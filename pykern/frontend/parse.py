@@ -53,5 +53,8 @@ def parse_function(source: FunctionSource) -> ParsedFunction:
             inner.end_col_offset += indent
     if not isinstance(node, ast.FunctionDef):
         what = "an async function" if isinstance(node, ast.AsyncFunctionDef) else "not a function"
-        raise KernelSyntaxError(f"`{source.name}` is {what}; kernels are plain `def` functions")
+        raise KernelSyntaxError(
+            f"`{source.name}` is {what}; kernels are plain `def` functions",
+            hint="write `def`; a launch does not wait where the device can go on: k(...).wait() does",
+        )
     return ParsedFunction(source, node, lines)

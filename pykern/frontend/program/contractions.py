@@ -83,7 +83,8 @@ def _check(t: ProgramTranslator, node: ast.AST, x: Cell, y: Cell) -> None:
     inner = y.shape[-2:][0]
     if x.shape[-1] != inner:
         raise t.type_error(node, f"the inner lengths differ: {x.shape[-1]} of {x.description} and "
-                           f"{inner} of {y.description}")  # fmt: skip
+                           f"{inner} of {y.description}",
+                           "the last axis of the first meets the last but one of the second")  # fmt: skip
 
 
 def _typed(t: ProgramTranslator, node: ast.AST, x: Cell, y: Cell) -> tuple[Cell, Cell]:

@@ -277,7 +277,12 @@ class ProgramTranslator(Translator):
             return self.cell_attribute(node, value)
         if isinstance(value, TupleValue) and node.attr in value.fields:
             return value.items[value.fields.index(node.attr)]
-        raise self.type_error(node, f"{describe(value)} has no attribute `{node.attr}` in array programs")
+        hint = "there are the attributes of arrays and the fields of structs"
+        if isinstance(value, TupleValue):
+            hint = "make a new tuple: t = (*t, x); arrays hold many values"
+        raise self.type_error(
+            node, f"{describe(value)} has no attribute `{node.attr}` in array programs", hint
+        )
 
     def cell_attribute(self, node: ast.Attribute, cell: Cell) -> Value:
         if node.attr == "shape":
