@@ -315,21 +315,38 @@ CLICK = """async () => {
 }"""
 
 
-def test_a_hundred_thousand_lines(opened):
+def test_a_hundred_thousand_lines(browser, tmp_path):
+    """Times are the processor's, of the page's main thread: other programs do not count. Still they are asserted
+    only with ``PYKERN_TEST_BROWSER_BUDGET=1``, and told with ``-s``."""
     data = long_page()
-    tab = opened(data)
+    file = real.written(tmp_path, Comparison((data,)))
+    tab = Tab(browser, file)
+    meter = tab.context.new_cdp_session(tab.page)
+    meter.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def busy():
+        told = {m["name"]: m["value"] for m in meter.send("Performance.getMetrics")["metrics"]}
+        return told["TaskDuration"] * 1e3, told["JSHeapUsedSize"] / 1e6
+
+    started, _ = busy()
+    tab.page.reload()
+    tab.page.wait_for_function("document.documentElement.dataset.ready === '1'")
+    opened, _ = busy()
     took = tab.page.evaluate(CLICK)
+    clicked, heap = busy()
     assert tab.page.evaluate("explorer.lit(explorer.state.pin)[9].length") == 10_000 // 50
     assert tab.page.locator("#b .row").count() < 200
     assert lineage_of(data.stages[9]).mapped() == 1
-    opening = tab.page.evaluate("performance.getEntriesByName('explorer-ready')[0].startTime")
-    heap = tab.page.evaluate("performance.memory ? performance.memory.usedJSHeapSize / 1e6 : 0")
+    assert heap < 200
+    opening, click = opened - min(started, opened), (clicked - opened) / len(took)
     print(
-        f"100,000 lines: open {opening:.0f} ms, clicks {min(took):.1f} to {max(took):.1f} ms, heap {heap:.0f} MB"
+        f"100,000 lines: opens in {opening:.0f} ms, a click {click:.1f} ms of processor time; heap {heap:.0f} MB"
     )
-    if os.environ.get("PYKERN_TEST_BROWSER_BUDGET"):  # wants a machine that is not loaded
+    if os.environ.get("PYKERN_TEST_BROWSER_BUDGET"):
         assert opening < 500
-        assert sorted(took)[len(took) // 2] < 30
+        assert click < 30
+    assert tab.wrong == []
+    tab.context.close()
 
 
 def test_derivatives_and_programs_have_pages(opened):
