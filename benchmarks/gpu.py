@@ -64,8 +64,12 @@ def main() -> None:
             rows.append(measured(workload, options.device, options.small))
             print(line(rows[-1], rows[0]), flush=True)
     launches = overhead([str(pk.device(options.device))]) | replayed(options.device)
+    if has("torch"):
+        launches |= peer_overhead(options.device)
     for what, times in launches.items():
-        print(f"{what:30} {next(iter(times.values())) * 1e6:8.2f} us")
+        print(
+            f"{what:38}" + "".join(f"{name:>14} {seconds * 1e6:8.2f} us" for name, seconds in times.items())
+        )
     if options.json:
         device = {"name": info.name, "driver": info.driver, "target": info.target}
         with open(options.json, "w") as file:
@@ -107,8 +111,15 @@ def measured(workload: Workload, device: str, small: bool) -> dict[str, Any]:
         "flops": workload.flops,
         "sets": copies,
         "times": {name: statistics.median(seconds) for name, seconds in taken.items()},
+        "spread": {name: spread(seconds) for name, seconds in taken.items()},
         "compile_ms": compiled,
     }
+
+
+def spread(seconds: list[float]) -> float:
+    """Half of the distance between the quartiles, as a part of the median: what is less than it is noise."""
+    low, middle, high = statistics.quantiles(seconds, n=4)
+    return (high - low) / 2 / middle
 
 
 def pykern_timer(workload: Workload, sets: list[tuple[Any, ...]], device: str) -> Timer:
@@ -194,6 +205,31 @@ def replayed(device: str, launches: int = 100) -> dict[str, dict[str, float]]:
     return {"launch, replayed": {str(pk.device(device)): statistics.median(taken)}}
 
 
+def peer_overhead(device: str, launches: int = 100) -> dict[str, dict[str, float]]:
+    """Seconds in which torch and Triton put a launch with nothing much to do into their stream."""
+    import torch
+
+    kind, _, number = device.partition(":")
+    there = f"cuda:{number or 0}" if kind in ("cuda", "rocm") else "cpu"
+    x, y = torch.zeros(64, device=there), torch.zeros(64, device=there)
+    functions: dict[str, Callable[[], object]] = {f"torch, {there}": lambda: x.add_(1)}
+    if there != "cpu" and (copy := triton_peer("copy", (x, y))) is not None:
+        functions["triton"] = copy
+    taken: dict[str, list[float]] = {name: [] for name in functions}
+    for turn in range(10):
+        for name, function in functions.items():
+            started = time.perf_counter()
+            for _ in range(launches):
+                function()
+            if turn:  # the first compiles
+                taken[name].append((time.perf_counter() - started) / launches)
+            if there != "cpu":
+                torch.cuda.synchronize()
+    return {
+        "launch, put into the stream, peers": {n: statistics.median(seconds) for n, seconds in taken.items()}
+    }
+
+
 def line(row: dict[str, Any], ceiling: dict[str, Any]) -> str:
     """Time, rate, the share of the copy's bandwidth, and how many times as long each peer takes."""
     mine = row["times"]["pykern"]
@@ -203,7 +239,8 @@ def line(row: dict[str, Any], ceiling: dict[str, Any]) -> str:
         share = row["moved"] / mine / (ceiling["moved"] / ceiling["times"]["pykern"])
         rate = f"{row['moved'] / mine / 1e9:9.1f} GB/s {share:6.1%} of the copy"
     peers = "".join(f"   {n} {t / mine:.2f}x" for n, t in row["times"].items() if n != "pykern")
-    return f"{row['name']:26} {mine * 1e3:9.3f} ms {rate:32}{peers}   compiled in {row['compile_ms']:.0f} ms"
+    noise = f"± {row['spread']['pykern']:.1%}"
+    return f"{row['name']:26} {mine * 1e3:9.3f} ms {noise:>7} {rate:32}{peers}   compiled in {row['compile_ms']:.0f} ms"
 
 
 if __name__ == "__main__":

@@ -25,6 +25,10 @@ def torch_peer(name: str, tensors: tuple[Any, ...]) -> Callable[[], object] | No
         return lambda: torch.add(rest[0], rest[1], alpha=2.5, out=out)
     if name == "saxpy":
         return lambda: out.add_(rest[0], alpha=2.5)
+    if name == "heat, 5 points":
+        return lambda: _heat(out, rest[0])
+    if name.startswith("3-D diffusion"):
+        return lambda: _diffusion(out, *rest)
     if name.startswith("transpose"):
         return lambda: out.copy_(rest[0].T)
     if name == "reduction":
@@ -38,6 +42,20 @@ def torch_peer(name: str, tensors: tuple[Any, ...]) -> Callable[[], object] | No
     if name.startswith("layernorm"):
         return lambda: out.copy_(torch.nn.functional.layer_norm(rest[0], (1024,), rest[1], rest[2], 1e-5))
     return None
+
+
+def _heat(new: Any, old: Any) -> None:
+    """Whole slices, as torch is written without kernels; every step is an array."""
+    here = old[1:-1, 1:-1]
+    around = old[2:, 1:-1] + old[:-2, 1:-1] + old[1:-1, 2:] + old[1:-1, :-2]
+    new[1:-1, 1:-1] = here + 0.1 * (around - 4.0 * here)
+
+
+def _diffusion(new: Any, old: Any, k: Any) -> None:
+    i = slice(1, -1)
+    here = old[i, i, i]
+    around = old[2:, i, i] + old[:-2, i, i] + old[i, 2:, i] + old[i, :-2, i] + old[i, i, 2:] + old[i, i, :-2]
+    new[i, i, i] = here + 0.1 * k[i, i, i] * (around - 6.0 * here)
 
 
 def triton_peer(name: str, tensors: tuple[Any, ...]) -> Callable[[], object] | None:
@@ -63,4 +81,25 @@ def triton_peer(name: str, tensors: tuple[Any, ...]) -> Callable[[], object] | N
         rows, columns = out.shape
         grid = (rows, triton.cdiv(columns, 1024))
         return lambda: triton_peers.heat[grid](out, rest[0], 0.1, rows, columns, 1024)
+    if name.startswith("3-D diffusion"):
+        nx, ny, nz = out.shape
+        block = triton.next_power_of_2(min(nz, 1024))
+        grid = (nx * ny, triton.cdiv(nz, block))
+        return lambda: triton_peers.diffusion3[grid](out, *rest, 0.1, nx, ny, nz, block)
+    if name.startswith("transpose"):
+        rows, columns = rest[0].shape
+        grid = (triton.cdiv(rows, 32), triton.cdiv(columns, 32))
+        return lambda: triton_peers.transpose[grid](out, rest[0], rows, columns, 32)
+    if name == "reduction":
+        n = rest[0].numel()
+        grid = (triton.cdiv(n, 4096),)
+        return lambda: triton_peers.reduction[grid](out, rest[0], n, 4096)
+    if name.startswith("histogram"):
+        n = rest[0].numel()
+        grid = (triton.cdiv(n, 4096),)
+        return lambda: triton_peers.histogram[grid](out, rest[0], n, 256, 4096)
+    if name.startswith("matmul"):
+        (m, k), n = rest[0].shape, rest[1].shape[1]
+        grid = (triton.cdiv(m, 64), triton.cdiv(n, 64))
+        return lambda: triton_peers.matmul[grid](out, *rest, n, k, 64, 64, 32)
     return None
