@@ -153,6 +153,8 @@ def _repeated(
     arrays: list[Array],
 ) -> None:
     """Once more of a kind: the second launch makes its entry, and arrays are told to entries."""
+    if opened.driver.direct is None:
+        return
     key = artifact.key, opened.name, keywords
     count = launcher.launched.get(key, 0)
     if count < 2 and current_graph() is None:

@@ -335,6 +335,8 @@ def test_the_real_bindings_take_these_arguments(kind):
         }  # fmt: skip
         if calls.allow_shared is not None:
             given["allow_shared"] = (function, 60_000)
+        if kind == "cuda":
+            given["address_of"] = ("cuLaunchKernel",)
         if calls.set_2d_32 is None:
             del given["set_2d_32"]
         for name, arguments in given.items():
