@@ -22,6 +22,15 @@ from pykern.runtime import registry
 from pykern.runtime.cpu_table import tell_type
 
 PRIORITIES = ("high", "normal", "low")
+
+
+def _counted_alone() -> int:
+    """What is counted for an object that a local name alone refers to: 2, and 1 from Python 3.14 on."""
+    event = object()
+    return sys.getrefcount(event)
+
+
+_ALONE = _counted_alone()
 _LAST = STREAM_CELLS.index("last")
 UNFINISHED = 64
 """Reports and host copies under way in one stream, beyond which the host waits for them."""
@@ -72,7 +81,7 @@ class Stream:
     def settle(self) -> None:
         """Record the event of the last launch where somebody has it; more work is about to come."""
         event, self._last, self._cells[_LAST] = self._last, None, 0
-        if event is not None and sys.getrefcount(event) > 2:  # ours, and the question's
+        if event is not None and sys.getrefcount(event) > _ALONE:
             event._pending = None
             event._driver, event._native, event._finishers = self._mark()
 
