@@ -347,6 +347,26 @@ def test_assertions_of_kernels(device):
         with_assert(x, 9.0).numpy()
 
 
+@pk.kernel
+def moved_on(x, n):
+    i = pk.index()
+    x[i + n] = 1.0
+
+
+@pk.jit(debug=True)
+def checks_bounds(x, n):
+    moved_on(x, n, ndrange=x.shape)
+    return x + 1
+
+
+@pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
+def test_debug_checks_the_accesses_of_kernels_that_would_be_raised(device):
+    x = pk.zeros(8, device=device)
+    assert checks_bounds(x, 0)[7] == 2 if device == "cpu" else checks_bounds(x, 0).numpy()[7] == 2
+    with pytest.raises(pk.OutOfBounds, match="index 8 is outside of `x`"):
+        checks_bounds(x, 3)
+
+
 @pk.jit
 def inner(x, n: pk.static):
     return x * n

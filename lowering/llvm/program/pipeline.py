@@ -46,13 +46,15 @@ BUFFERIZE = (
 )
 
 
-def launch_pipeline() -> Pipeline:
-    """Kernels that programs launch: into the program where they are elementwise, else as calls.
+def launch_pipeline(debug: bool = False) -> Pipeline:
+    """Kernels that programs launch: into the program where they are elementwise, else as calls. With `debug` all
+    stay calls: their accesses are checked.
 
     Before anything else: a launch writes through a buffer, which common subexpressions and loop
     invariants would take for the value it was made from.
     """
-    return Pipeline((RaiseLaunches(only_parallel=True), OutlineLaunches()))
+    raised = Pipeline() if debug else Pipeline((RaiseLaunches(only_parallel=True),))
+    return raised + Pipeline((OutlineLaunches(),))
 
 
 def program_pipeline(options: KernelOptions) -> Pipeline:
