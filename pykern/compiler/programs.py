@@ -104,7 +104,9 @@ def compile_module(
     program = programs(module)[0]
     _donate(program, asked.donated)
     users = Pipeline(tuple(Callback(function=p) for p in passes))
-    first = launch_pipeline(asked.options.debug) + kern_pipeline(asked.options) if list(kernels.kernels(module)) else Pipeline()
+    first = Pipeline()
+    if list(kernels.kernels(module)):
+        first = launch_pipeline(asked.options.debug) + kern_pipeline(asked.options)
     (first + users).run(module, record, texts=record.texts)
     sites = number_sites(module)
     program = programs(module)[0]
