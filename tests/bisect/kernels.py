@@ -1,5 +1,6 @@
 """Kernels whose every stage is interpreted: loops, integers, small floats, groups, collectives, functions, guards."""
 
+import ml_dtypes
 import numpy as np
 
 import pykern as pk
@@ -72,13 +73,63 @@ def reversed_copy(out, x):
     out[i] = x[x.shape[0] - 1 - i]
 
 
+@pk.kernel(workgroup=64)
+def collective(out, x):
+    i = pk.index()
+    total = pk.subgroup_reduce(x[i], "add") + pk.group_reduce(x[i], "max")
+    out[i] = total + pk.subgroup_shuffle(x[i], (pk.lane_index() + 1) % 8)
+
+
+@pk.kernel(workgroup=16)
+def sized_at_launch(out, x):
+    i = pk.index()
+    part = pk.shared(None, pk.f32)
+    at = pk.local_index()
+    part[at] = x[i]
+    pk.barrier()
+    out[i] = part[15 - at]
+
+
+@pk.kernel
+def doubled(out, x):
+    i = pk.index()
+    out[i] = x[i] * 2 + 1
+
+
+@pk.kernel
+def leaves_early(out, x, limit):
+    i = pk.index()
+    total = 0.0
+    for k in range(i, x.shape[0]):
+        if x[k] > limit:
+            continue
+        total += x[k]
+        if total > 3:
+            break
+    kept = pk.private(4, pk.f64)
+    for k in range(4):
+        kept[k] = total * k
+    out[i] = kept[i % 4]
+
+
 def cases(rng: np.random.Generator) -> dict[str, tuple]:
     """Kernel, arguments, launch keywords, by name."""
     field = rng.random((9, 13), np.float32)
     line = rng.random(16, np.float32)
     ints = rng.integers(-1000, 1000, (2, 37)).astype(np.int32)
     strided = np.zeros(58, np.float32)[::2]
+    wide = rng.random(64).astype(np.float32)
+    bf16, fp8 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn
     return {
+        "collective": (collective, (np.zeros(64, np.float32), wide), {"ndrange": 64}),
+        "sized at launch": (
+            sized_at_launch,
+            (np.zeros_like(wide), wide),
+            {"ndrange": 64, "shared_bytes": 64},
+        ),
+        "bf16": (doubled, (np.zeros(20, bf16), line[:9].astype(bf16)), {"ndrange": 9}),
+        "fp8": (doubled, (np.zeros(20, fp8), line[:9].astype(fp8)), {"ndrange": 9}),
+        "leaves early": (leaves_early, (np.zeros(20), rng.random(20), 0.8), {"ndrange": 20}),
         "heat": (heat, (field.copy(), field, np.ones_like(field), 0.1), {"ndrange": field.shape}),
         "sums": (sums, (np.zeros(17, np.float32), line), {"ndrange": 16}),
         "integers": (integers, (np.zeros(37, np.int32), *ints), {"ndrange": 37}),

@@ -12,7 +12,9 @@ from tests.bisect.kernels import cases
 NAMES = tuple(cases(np.random.default_rng(0)))
 DEVICES = [("cpu", name) for name in NAMES]
 DEVICES += [
-    (device, n) for device in ("opencl:0", "vulkan:0") for n in ("sums", "integers", "counted", "strided")
+    (device, n)
+    for device in ("opencl:0", "vulkan:0")
+    for n in ("sums", "counted", "strided", "collective", "fp8", "leaves early")
 ]
 
 

@@ -1,4 +1,4 @@
-"""What a newcomer is told: wrong kernels, programs and launches, each with the whole text of its error (`newcomers.txt`).
+"""What a newcomer is told: wrong kernels, programs, launches, each with the whole text of its error (`newcomers.txt`).
 
 ``PYKERN_WRITE_TEXTS=1`` writes the file anew: read the difference before you keep it.
 """

@@ -171,6 +171,12 @@ def _call(e: Emitter, op: ir.Operation) -> None:
             f"{target + ' = ' if results else ''}(yield from {python_name(symbol)}({', '.join(['it', *values])}))"
         )
         return
+    if symbol == "malloc":
+        e.line(f"{results[0]} = np.int64(it.memory.make(int({values[0]})))")
+        return
+    if symbol == "free":
+        e.line(f"it.memory.forget(int({values[0]}))")
+        return
     plain = symbol if symbol in FUNCTIONS else symbol.removesuffix("f")
     if plain not in FUNCTIONS or len(results) != 1:
         raise NoReading(f"the function `{symbol}` is not here")

@@ -49,6 +49,8 @@ for _text, _ops in {
     "nb.to_integer({0}, {t}, True)": ("ConvertFToU",),
     "np.isnan({0})": ("IsNan",),
     "np.isinf({0})": ("IsInf",),
+    "np.isnan({0}) | np.isnan({1})": ("Unordered",),
+    "~(np.isnan({0}) | np.isnan({1}))": ("Ordered",),
     "nb.count_ones({0})": ("BitCount",),
     "nb.fma({0}, {1}, {2})": ("GL.Fma", "CL.fma"),
     "np.abs({0})": ("GL.FAbs", "CL.fabs", "GL.SAbs", "CL.s_abs"),
