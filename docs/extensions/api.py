@@ -46,7 +46,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Whole arrays: new ones": (
         "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "eye",
     ),
-    "Benchmarks": ("benchmark", "BenchmarkResult", "Disagreement"),
+    "Benchmarks and tuning": ("benchmark", "BenchmarkResult", "Disagreement", "tune", "Tuned"),
     "Errors": (
         "KernelError", "KernelSyntaxError", "KernelTypeError", "VerifyError", "PassError", "NotRaisable",
         "NotDifferentiable", "TargetError", "CompilerCrash", "LaunchError", "DeviceError", "OutOfBounds",

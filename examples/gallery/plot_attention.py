@@ -8,7 +8,8 @@ far, so that no matrix of scores is ever stored [Milakov and Gimelshein 2018].
 
 # %%
 # A work-item a query. `pk.private` memory holds the sum while keys go by; the width is `pk.static`, so that
-# its loops have known lengths.
+# its loops have known lengths. `examples/attention.py` has heads that share keys, and the textbook's formula as an
+# array program, which the compiler turns into this by itself.
 
 import matplotlib.pyplot as plt
 import numpy as np
