@@ -56,14 +56,14 @@ func.func @filter(%x: memref<34x66xf32>, %w: memref<3x3xf32>, %y: memref<32x64xf
 // A convolution with channels is a product whose rows overlap: the picture is packed as it is read.
 
 // CHECK-LABEL: func.func @channels
-// CHECK-DAG: memref.alloc() : memref<2x100x17x288x6xf32>
-// CHECK-DAG: memref.alloc() : memref<8x288x16xf32>
+// CHECK-DAG: memref.alloc() : memref<2x100x20x288x5xf32>
+// CHECK-DAG: memref.alloc() : memref<16x288x16xf32>
 // CHECK: form = "packed"
-func.func @channels(%x: memref<2x102x102x32xf32>, %w: memref<3x3x32x128xf32>, %y: memref<2x100x100x128xf32>) attributes {kern.program} {
+func.func @channels(%x: memref<2x102x102x32xf32>, %w: memref<3x3x32x256xf32>, %y: memref<2x100x100x256xf32>) attributes {kern.program} {
   linalg.generic {indexing_maps = [affine_map<(b, i, j, o, p, q, c) -> (b, i + p, j + q, c)>,
       affine_map<(b, i, j, o, p, q, c) -> (p, q, c, o)>, affine_map<(b, i, j, o, p, q, c) -> (b, i, j, o)>],
       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%x, %w : memref<2x102x102x32xf32>, memref<3x3x32x128xf32>) outs(%y : memref<2x100x100x128xf32>) {
+      ins(%x, %w : memref<2x102x102x32xf32>, memref<3x3x32x256xf32>) outs(%y : memref<2x100x100x256xf32>) {
     ^bb0(%a: f32, %b: f32, %o: f32):
       %p = arith.mulf %a, %b : f32
       %s = arith.addf %o, %p : f32

@@ -15,6 +15,8 @@ from pykern.passes.kernels import body, find, index_constant, named
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.remarks import remark
+from pykern.passes.schedules.access import access_of
+from pykern.passes.schedules.product import multiplies
 from pykern.source import KernelOptions
 
 
@@ -104,25 +106,20 @@ def _is_parallel(module: ir.Module) -> bool:
 
 
 def _is_product(op: ir.Operation) -> bool:
-    """Whether two factors are multiplied as matrices are: each is read again for a dimension of the result."""
-    if op.name in ("linalg.matmul", "linalg.batch_matmul"):
+    """Whether two factors are multiplied as matrices are, each read again for other results, or convolved."""
+    if op.name in ("linalg.matmul", "linalg.batch_matmul") or op.name.startswith("linalg.conv_"):
         return True
-    if op.name != "linalg.generic" or len(op.operands) != 3:
-        return False
-    if [o.operation.name for o in op.regions[0].blocks[0].operations] != [
-        "arith.mulf",
-        "arith.addf",
-        "linalg.yield",
-    ]:
+    if op.name != "linalg.generic" or len(op.operands) != 3 or not multiplies(op):
         return False
     kinds = ["parallel" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    if kinds.count(False) != 1 or not all(m.is_projected_permutation for m in maps):
+    accesses = [access_of(ir.AffineMapAttr(m).value) for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    left, right, result = (a.dimensions if a is not None else set() for a in accesses)
+    if all(kinds) or any(a is None for a in accesses):
         return False
-    left, right, result = ({ir.AffineDimExpr(e).position for e in m.results} for m in maps)
-    return (
-        bool(result - left) and bool(result - right) and len(left & right) == 1 + len(left & right & result)
-    )
+    if any(len(s.factors) > 1 for a in accesses if a is not None for s in a.sums):
+        return bool(result - right) or bool(result - left)
+    summed = {d for d, parallel in enumerate(kinds) if not parallel}
+    return bool(result - left) and bool(result - right) and summed <= left & right
 
 
 def _put(launch: ir.Operation, form: ir.Module) -> None:

@@ -12,13 +12,17 @@ from dataclasses import dataclass
 from pykern.machine import Cpu
 from pykern.schedule import Schedule
 
-LATENCY = 4
-"""Cycles from a multiply-add to the next one on the same sum."""
+LATENCY = 5
+"""Cycles from a multiply-add to the next one on the same sum: four, and what the loop adds."""
 SPARE = {16: 2, 32: 6}
 """Registers beside sums and one line of the right factor, by how many there are: elements of the left one.
 With fewer LLVM spills sums."""
-MANY = 96
-"""Rows, columns and terms from which packing both factors costs little beside multiplying."""
+FEW = 16
+"""Rows and columns below which copying costs as much as multiplying."""
+MOST_ROWS = 8
+"""Of a tile that reads rows where they are: more streams are not fetched ahead (13 rows took twice as long as 6)."""
+STREAMED_ROWS, STREAMED_TERMS, STREAMED_BYTES = 4, 8, 8192
+"""Up to so many rows, a large right factor goes by once: so many lines at a time, so many bytes of each."""
 
 
 @dataclass(frozen=True)
@@ -44,17 +48,24 @@ class Problem:
     """Whether both factors lie side by side along the terms."""
     packable: bool
     """Whether both factors have a dimension of their own: rows and lanes."""
+    simple: bool = False
+    """Whether rows, lanes and terms are at most one dimension each, and there is no batch."""
 
 
 def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     """The schedule of a contraction."""
-    if packs(problem):
+    if packs(problem, cpu):
         # a panel of two lines leaves room for its terms in the first cache; short vectors take three
         rows, vectors = register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)
         depth = cpu.l1 // (vectors * cpu.vector_bytes)
         tile_bytes = rows * depth * problem.bits // 8
         block = max(1, cpu.l2 * 2 // 5 // tile_bytes)
         return Schedule("packed", rows, vectors, depth, block)
+    if streams(problem, cpu):
+        rows, vectors = min(problem.row, STREAMED_ROWS), 4 if problem.row == 1 else 2
+        piece = min(STREAMED_BYTES, problem.lane * problem.bits // 16)  # two pieces at least, for threads
+        block = max(1, piece // (vectors * cpu.vector_bytes))
+        return Schedule("direct", rows, vectors, STREAMED_TERMS, block, STREAMED_TERMS)
     return Schedule("direct", *register_tile(problem, cpu, 6))
 
 
@@ -62,31 +73,42 @@ def can_take(problem: Problem, schedule: Schedule, cpu: Cpu) -> bool:
     """Whether a schedule from elsewhere fits the contraction and the registers."""
     if schedule.form == "packed" and not problem.packable:
         return False
-    if schedule.form == "direct" and not problem.unit_right:
+    if schedule.form == "direct" and (not problem.unit_right or (schedule.depth and not problem.simple)):
         return False
     fits = 1 <= schedule.rows * schedule.vectors + schedule.vectors < cpu.registers
     return fits and schedule.unroll >= 1 and schedule.depth >= 0 and schedule.block >= 0
 
 
-def packs(problem: Problem) -> bool:
+def packs(problem: Problem, cpu: Cpu) -> bool:
     """Whether copying both factors pays: each element is read often enough, or cannot be read as it is."""
     if not problem.packable:
         return False
     if not problem.unit_right:
         return True
-    return min(problem.m, problem.n, problem.k) >= MANY
+    return right_bytes(problem) > cpu.l2 * 3 // 8 and min(problem.m, problem.n) >= 3 * FEW
+
+
+def streams(problem: Problem, cpu: Cpu) -> bool:
+    """Whether the right factor is large beside the work on it."""
+    large = right_bytes(problem) > cpu.l2 // 2 and problem.lane >= 8 * cpu.lanes(problem.bits)
+    return problem.m <= STREAMED_ROWS and problem.simple and problem.unit_right and large
+
+
+def right_bytes(problem: Problem) -> int:
+    """Of the right factor, one batch of it."""
+    return problem.n * problem.k * problem.factor_bits // 8
 
 
 def register_tile(problem: Problem, cpu: Cpu, most: int) -> tuple[int, int]:
     """Rows and vectors, `most` of them, of the tile with the least cost over the whole result."""
     lanes = cpu.lanes(problem.bits)
+    highest = max(problem.row, 1) if most <= 3 else min(max(problem.row, 1), MOST_ROWS)
+    widest = min(most, -(-problem.lane // lanes))
     best, least = (1, 1), float("inf")
-    for vectors in range(1, most + 1):
-        for rows in range(1, cpu.registers):
-            if rows * vectors + vectors + SPARE[cpu.registers] > cpu.registers or rows > max(problem.row, 1):
-                continue
-            if vectors > -(-problem.lane // lanes):
-                continue
+    for vectors in range(1, widest + 1):
+        for rows in range(1, highest + 1):
+            if rows * vectors + vectors + SPARE[cpu.registers] > cpu.registers:
+                break
             cost = _total(problem.row, problem.lane, rows, vectors, lanes)
             if cost < least:
                 best, least = (rows, vectors), cost

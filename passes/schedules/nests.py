@@ -135,6 +135,10 @@ def problem_of(product: Product) -> Problem:
         lane=product.lengths[product.lane],
         unit_right=right[product.lane] == 1 and left[product.lane] in (0, 1),
         unit_terms=last is not None and left[last] == 1 and right[last] == 1,
+        simple=len(product.m) <= 1
+        and product.n == (product.lane,)
+        and len(product.k) == 1
+        and not product.batch,
         packable=bool(product.m) and product.lane in product.n and bool(product.k),
     )
 

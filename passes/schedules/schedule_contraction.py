@@ -53,6 +53,8 @@ def build(
     schedule = schedule_for(problem, target)
     if asked and can_take(problem, wanted := parse(asked), target):
         schedule = wanted
+    if schedule.form == "direct" and schedule.depth:
+        reader = None  # sums go through memory: there is no tile in which they are finished
     job = Job(place, product, schedule, target, start, team, reader)
     if reader is not None:  # from here on the sums belong to where they are read
         product.op.move_before(reader.op)
