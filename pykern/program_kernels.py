@@ -6,6 +6,7 @@ of the words is that of `pykern.abi`, "Device code".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from pykern.capture import FunctionText
 from pykern.device_launch import along_axes, parts
 from pykern.device_report import Report
 from pykern.device_tape import TapeArguments, TapedLaunch, words_told
+from pykern.errors import LaunchError
 from pykern.program_scalars import bits
 from pykern.program_steps import Buffer, Run, Step
 from pykern.runtime.driver import Memory
@@ -45,6 +47,7 @@ class LaunchedKernel:
             sites=program.sites if kernel.reports else (),
             device=kernel.device,
         )
+        _check_group(opened, kernel, program.kernel)
         self.code = opened.code(self.artifact)
         self.tapes: dict[Any, int] = {}
 
@@ -91,6 +94,22 @@ class LaunchedKernel:
             return report.ask if report is not None else lambda: None
 
         return attempt
+
+
+def _check_group(opened: Opened, kernel: PlanKernel, program: str) -> None:
+    """Refuse what a group of the device has not: drivers tell it late, or not at all."""
+    items, most = math.prod(kernel.workgroup), opened.info.max_group
+    if items > most:
+        raise LaunchError(
+            f"`{program}` launches groups of {items} work-items, and {opened.name} has {most} in one",
+            hint="give a smaller workgroup=",
+        )
+    own, shared = kernel.device.shared_bytes, opened.info.shared_bytes
+    if shared and own > shared:
+        raise LaunchError(
+            f"a kernel of `{program}` takes {own} bytes of shared memory, and {opened.name} has {shared} for a group",
+            hint="share less: a smaller pk.shared, a smaller workgroup",
+        )
 
 
 def _passing(arguments: list[list[Any]], offsets: bool) -> Callable[[Run], Words]:
