@@ -10,9 +10,15 @@ from tests.docs.pages import Runner, blocks, expect
 from tests.project.tree import ROOT
 
 PAGES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+LONG = ("getting-started", "testing")
+"""Pages with many commands, each a process of its own."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def parameter(page: Path):
+    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in LONG else [])
+
+
+@pytest.mark.parametrize("page", map(parameter, PAGES))
 def test_page(page: Path, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     assert Runner(page, tmp_path, capfd).run() > 0

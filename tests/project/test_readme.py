@@ -15,6 +15,7 @@ README = ROOT / "README.md"
 FILES = {b.comment.removeprefix("file: "): b.text for b in blocks(README) if b.comment.startswith("file: ")}
 
 
+@pytest.mark.slow
 def test_everything_in_order(tmp_path: Path) -> None:
     """Programs print what is printed, commands find what was written before; tests in it pass."""
     assert Runner(README, tmp_path).run() >= 15
