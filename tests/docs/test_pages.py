@@ -18,7 +18,7 @@ def parameter(page: Path):
     return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in LONG else [])
 
 
-@pytest.mark.parametrize("page", map(parameter, PAGES))
+@pytest.mark.parametrize("page", [parameter(page) for page in PAGES])
 def test_page(page: Path, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     assert Runner(page, tmp_path, capfd).run() > 0
