@@ -14,6 +14,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,7 @@ FUSED = {2: chain2, 3: chain3, 4: chain4, 5: chain5, 7: chain7}
 Step = Callable[..., object]
 
 
-def steps(x, r, b, f, s, own: dict[str, Step], out: str) -> list[Step]:
+def steps(r, b, f, s, own: dict[str, Step], out: str) -> list[Step]:
     """The operations one by one, each from an array into another: `own` has them under NumPy's names."""
     return [
         lambda a, c: own["add"](a, b, **{out: c}),
@@ -144,9 +145,9 @@ def chains(threads: int, rows: int, turns: int) -> Iterator[dict[str, object]]:
         "cap": lambda a, out: np.minimum(a, np.float32(6), out=out),
         "halve": lambda a, out: np.multiply(a, np.float32(0.5), out=out),
     }  # fmt: skip
-    sources: dict[str, tuple] = {
-        "unfused": (x, buffers, steps(x, r, b, f, s, own, "out")),
-        "numpy": (x, buffers, steps(x, r, b, f, s, numpys, "out")),
+    sources: dict[str, tuple[Any, list[Any], list[Step]]] = {
+        "unfused": (x, buffers, steps(r, b, f, s, own, "out")),
+        "numpy": (x, buffers, steps(r, b, f, s, numpys, "out")),
     }
     if has("torch"):
         import torch
@@ -158,9 +159,9 @@ def chains(threads: int, rows: int, turns: int) -> Iterator[dict[str, object]]:
             "cap": lambda a, out: torch.clamp(a, max=6.0, out=out),
             "halve": lambda a, out: torch.mul(a, 0.5, out=out),
         }  # fmt: skip
-        tx, *rest = (torch.from_numpy(a) for a in (x, r, b, f, s))
+        tx, tr, tb, tf, ts = (torch.from_numpy(a) for a in (x, r, b, f, s))
         targets = [torch.from_numpy(a) for a in buffers]
-        sources["torch"] = (tx, targets, steps(tx, *rest, torches, "out"))
+        sources["torch"] = (tx, targets, steps(tr, tb, tf, ts, torches, "out"))
     for count, fused in FUSED.items():
         functions: dict[str, Callable[[], object]] = {
             "fused": lambda fused=fused: fused(x, r, b, f, s, out=out),
@@ -205,12 +206,12 @@ def gelu(x):
 
 
 @pk.jit
-def sum_squared(x, axis: pk.static = None):
+def sum_squared(x, axis: pk.static = None):  # pyright: ignore[reportArgumentType]
     return pk.sum(x * x, axis=axis)
 
 
 @pk.jit
-def mean_abs(x, axis: pk.static = None):
+def mean_abs(x, axis: pk.static = None):  # pyright: ignore[reportArgumentType]
     return pk.mean(pk.abs(x), axis=axis)
 
 

@@ -121,3 +121,44 @@ func.func @rows(%z: memref<6000x1000xf32>, %x: memref<6000x1000xf32>) attributes
   }
   return
 }
+
+// Where a vector takes long to compute its loads are fetched ahead; so are those of an array that is read in several
+// rows, and those alone.
+
+// CHECK-LABEL: func.func @exponential
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c16
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[I]], %c512
+// CHECK-NEXT: memref.prefetch %arg1[%[[AHEAD]]], read, locality<3>, data
+// CHECK: math.exp %{{.*}} : vector<16xf32>
+func.func @exponential(%z: memref<?xf32>, %x: memref<?xf32>, %n: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %u = memref.load %x[%i] : memref<?xf32>
+    %p = math.exp %u : f32
+    memref.store %p, %z[%i] : memref<?xf32>
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @stencil_rows
+// CHECK: scf.for %{{.*}} step %c16
+// CHECK-COUNT-2: memref.prefetch %arg1
+// CHECK-NOT: memref.prefetch %arg2
+// CHECK: vector.store
+func.func @stencil_rows(%z: memref<?x?xf32>, %x: memref<?x?xf32>, %y: memref<?x?xf32>, %n: index, %m: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %k = arith.addi %i, %c1 : index
+    scf.for %j = %c0 to %m step %c1 {
+      %u = memref.load %x[%i, %j] : memref<?x?xf32>
+      %v = memref.load %x[%k, %j] : memref<?x?xf32>
+      %w = memref.load %y[%i, %j] : memref<?x?xf32>
+      %p = arith.addf %u, %v : f32
+      %q = arith.addf %p, %w : f32
+      memref.store %q, %z[%i, %j] : memref<?x?xf32>
+    }
+  }
+  return
+}

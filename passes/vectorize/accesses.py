@@ -16,8 +16,9 @@ _FLOATS = (ir.F32Type, ir.F64Type)
 _INTEGERS = (8, 16, 32, 64)
 _UNARY = "absf absi ceil floor rint round roundeven sqrt trunc"
 # elementary functions become arithmetic on vectors too; not those that leave some arguments to the C library
-_ELEMENTARY = "exp exp2 expm1 log log2 log10 log1p powf tanh sinh cosh erf rsqrt atan asinh acosh atanh cbrt"
-_ELEMENTWISE_MATH = {f"math.{name}" for name in f"{_UNARY} copysign fma {_ELEMENTARY}".split()}
+_NAMES = "exp exp2 expm1 log log2 log10 log1p powf tanh sinh cosh erf rsqrt atan asinh acosh atanh cbrt"
+ELEMENTARY = {f"math.{name}" for name in _NAMES.split()}
+_ELEMENTWISE_MATH = {f"math.{name}" for name in f"{_UNARY} copysign fma".split()} | ELEMENTARY
 
 _QUESTIONS = {"memref.dim", "memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
 
