@@ -68,7 +68,8 @@ def accesses_of(loop: ir.Operation, arrays: list[ir.Value]) -> Accesses | None:
             return None
     if any(store.column is None for store in stores) or not _independent(loads, stores):
         return None
-    streamed = tuple(store for store in stores if is_only_stored(store.memory))
+    only_stored = {memory: is_only_stored(memory) for memory in {store.memory: None for store in stores}}
+    streamed = tuple(store for store in stores if only_stored[store.memory])
     return Accesses(tuple(loads), tuple(stores), streamed)
 
 
@@ -106,11 +107,8 @@ def has_unit_stride(memory: ir.Value) -> bool:
 
 def _independent(loads: list[Access], stores: list[Access]) -> bool:
     """Whether iterations do not meet: an array that is stored to has one place in each of them."""
-    for store in stores:
-        others = [a for a in (*loads, *stores) if a.memory == store.memory]
-        if not all(store.same_place(other) for other in others):
-            return False
-    return True
+    place = {store.memory: store for store in stores}
+    return all(a.same_place(place[a.memory]) for a in (*loads, *stores) if a.memory in place)
 
 
 def _is_elementwise(op: ir.Operation) -> bool:
