@@ -56,7 +56,11 @@ class Suite:
         if "--child" in (sys.argv[1:] if arguments is None else arguments):
             return self._child()
         chosen = self._chosen(arguments)
-        run, status = self._measured(chosen)
+        run, status = Run(), 130
+        try:
+            status = self._measured(chosen, run)
+        except KeyboardInterrupt:
+            print(f"\n{self.name}: stopped; {len(run.found)} results are kept", file=sys.stderr)
         print(scoreboard(run.found, run.missing, style_of(sys.stdout)))
         for title, name, why in run.wrong:
             print(f"WRONG: {title}, {name}: {why}", file=sys.stderr)
@@ -88,8 +92,9 @@ class Suite:
             parser.error(f"no workload has a name like {chosen.only!r}")
         return chosen
 
-    def _measured(self, chosen: argparse.Namespace) -> tuple[Run, int]:
-        run, status = Run(), 0
+    def _measured(self, chosen: argparse.Namespace, run: Run) -> int:
+        """Fill `run`; gives the exit code."""
+        status = 0
         titles = [one.title for one in self.workloads if chosen.only in one.title]
         progress = Progress(self.name, len(titles) * len(chosen.threads))
         for count in chosen.threads:
@@ -107,7 +112,7 @@ class Suite:
                     run.missing.append((title, name, f"{error}; left out from here on, see above"))
                     job["without"].append(name)
         progress.end()
-        return run, status
+        return status
 
     def _child_failed(
         self, job: dict[str, Any], cache: str, run: Run, progress: Progress
