@@ -46,7 +46,7 @@ class Operations(Translation):
             wrong = right if isinstance(left, Scalar) else left
             raise self.type_error(node, f"`{symbol}` takes scalars, not {describe(wrong)}",
                                   scalar_from(wrong))  # fmt: skip
-        with self.operands_of(node):
+        with self.operands_of(node, _operands(node, left, right)):
             return arithmetic.binary(symbol, left, right, self.fastmath)
 
     def of_UnaryOp(self, node: ast.UnaryOp) -> Value:  # noqa: N802
@@ -99,6 +99,24 @@ class Operations(Translation):
 
     def of_IfExp(self, node: ast.IfExp) -> Value:  # noqa: N802
         return branches.conditional(self, node)
+
+
+def _operands(node: ast.AST, left: Value, right: Value) -> str:
+    """The operands as they are written, with what they are; "" where a text is long or all is constant."""
+    sides = {ast.BinOp: ("left", "right"), ast.AugAssign: ("target", "value")}.get(type(node))
+    if sides is None or (
+        isinstance(left, Scalar) and left.is_const and isinstance(right, Scalar) and right.is_const
+    ):
+        return ""
+    texts = [ast.unparse(getattr(node, side)) for side in sides]
+    if any(len(text) > _LONGEST for text in texts):
+        return ""
+    return " and ".join(
+        f"`{text}` is {describe(value)}" for text, value in zip(texts, (left, right), strict=True)
+    )
+
+
+_LONGEST = 40
 
 
 def _word(op: ast.cmpop) -> str:

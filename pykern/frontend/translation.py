@@ -127,12 +127,13 @@ class Translation:
         )
 
     @contextmanager
-    def operands_of(self, node: ast.AST) -> Iterator[None]:
-        """An `OperandError` inside becomes a `KernelTypeError` at `node`."""
+    def operands_of(self, node: ast.AST, operands: str = "") -> Iterator[None]:
+        """An `OperandError` inside becomes a `KernelTypeError` at `node`; `operands` tells which is what."""
         try:
             yield
         except OperandError as error:
-            raise self.type_error(node, str(error), error.hint) from None
+            notes = ((operands, None),) if operands else ()
+            raise self.type_error(node, str(error), error.hint, notes=notes) from None
 
     # -- scalars -----------------------------------------------------------------------------
 
