@@ -21,6 +21,8 @@ FEW = 16
 """Rows and columns below which copying costs as much as multiplying."""
 MOST_ROWS = 8
 """Of a tile that reads rows where they are: more streams are not fetched ahead (13 rows took twice as long as 6)."""
+SHARED_BYTES = 4 << 20
+"""A factor that goes by once and is larger than this is worth a second thread; smaller ones are faster in one piece."""
 STREAMED_ROWS, STREAMED_TERMS, STREAMED_BYTES = 4, 8, 8192
 """Up to so many rows, a large right factor goes by once: so many lines at a time, so many bytes of each."""
 
@@ -63,7 +65,10 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
         return Schedule("packed", rows, vectors, depth, block)
     if streams(problem, cpu):
         rows, vectors = min(problem.row, STREAMED_ROWS), 4 if problem.row == 1 else 2
-        piece = min(STREAMED_BYTES, problem.lane * problem.bits // 16)  # two pieces at least, for threads
+        line = problem.lane * problem.bits // 8
+        if right_bytes(problem) > SHARED_BYTES:  # two pieces at least, for threads
+            line //= 2
+        piece = min(STREAMED_BYTES, line)
         block = max(1, piece // (vectors * cpu.vector_bytes))
         return Schedule("direct", rows, vectors, STREAMED_TERMS, block, STREAMED_TERMS)
     return Schedule("direct", *register_tile(problem, cpu, 6))

@@ -27,15 +27,7 @@ class Epilogue:
 
     def finish(self, sums: list[ir.Value]) -> None:
         tile = self.tile
-        totals = []
-        for r in range(tile.rows):
-            for v, (lane, count) in enumerate(tile.vectors):
-                value = sums[r * len(tile.vectors) + v]
-                held = tile.held(tile.inputs, r, lane, count)
-                if held is not None:
-                    add = arith.AddFOp if isinstance(tile.element, ir.FloatType) else arith.AddIOp
-                    value = add(held, value).result
-                totals.append(value)
+        totals = self._totals(sums)
         if len(tile.op.operands) == tile.inputs + 1:
             self._store(totals)
             return
@@ -48,6 +40,38 @@ class Epilogue:
             with ir.InsertionPoint(block):
                 finish(totals)
                 scf.YieldOp([])
+
+    def _totals(self, sums: list[ir.Value]) -> list[ir.Value]:
+        """The sums with what they start from: one branch for all of them."""
+        tile = self.tile
+        start, first = tile.marks.get("start", -1), tile.marks.get("first", -1)
+        if start < 0:
+            return self._added(sums)
+        if first < 0:
+            return self._started(sums, start)
+        branch = scf.IfOp(tile.op.operands[first], [v.type for v in sums], has_else=True)
+        with ir.InsertionPoint(branch.then_block):
+            scf.YieldOp(self._started(sums, start))
+        with ir.InsertionPoint(branch.else_block):
+            scf.YieldOp(self._added(sums))
+        return list(branch.results)
+
+    def _started(self, sums: list[ir.Value], start: int) -> list[ir.Value]:
+        value = self.tile.start(start)
+        return sums if value is None else [self._add(value, each) for each in sums]
+
+    def _added(self, sums: list[ir.Value]) -> list[ir.Value]:
+        """What memory holds, and the sums."""
+        tile, made = self.tile, []
+        for n, value in enumerate(sums):
+            lane, count = tile.vectors[n % len(tile.vectors)]
+            held = tile.read(tile.inputs, n // len(tile.vectors), lane, count, {})
+            made.append(self._add(held, value))
+        return made
+
+    def _add(self, held: ir.Value, value: ir.Value) -> ir.Value:
+        is_float = isinstance(self.tile.element, ir.FloatType)
+        return (arith.AddFOp if is_float else arith.AddIOp)(held, value).result
 
     def _store(self, totals: list[ir.Value]) -> None:
         """The sums themselves."""

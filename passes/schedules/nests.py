@@ -62,7 +62,7 @@ class Job:
             "lane": lane,
             "unroll": self.schedule.unroll if whole else 1,
             "width": self.lanes,
-            "prefetch": int(self.schedule.form == "packed"),
+            "prefetch": int(whole and self.schedule.form == "packed"),
         }
 
     @property

@@ -15,7 +15,6 @@ A second output is computed from the finished sum (see `epilogue`), and stored w
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -206,21 +205,8 @@ class Tile:
 
     # -- what a tile is finished with -----------------------------------------------------------
 
-    def held(self, operand: int, row: int, lane: int, count: int) -> ir.Value | None:
-        """What sums are added to: memory, or what the product starts from; None for zero."""
-        start, first = self.marks.get("start", -1), self.marks.get("first", -1)
-        if start < 0:
-            return self.read(operand, row, lane, count, {})
-        if first < 0:
-            return self._start(start)
-        return _either(
-            self.op.operands[first],
-            self.kind,
-            lambda: self._start(start) or self._zero(self.kind),
-            lambda: self.read(operand, row, lane, count, {}),
-        )
-
-    def _start(self, operand: int) -> ir.Value | None:
+    def start(self, operand: int) -> ir.Value | None:
+        """What sums start from, as a vector; None for zero."""
         value = self.op.operands[operand]
         owner = value.owner
         if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
@@ -230,14 +216,3 @@ class Tile:
             ):
                 return None
         return vector.BroadcastOp(self.kind, value).result
-
-
-def _either(
-    condition: ir.Value, kind: ir.Type, first: Callable[[], ir.Value], second: Callable[[], ir.Value]
-) -> ir.Value:
-    branch = scf.IfOp(condition, [kind], has_else=True)
-    with ir.InsertionPoint(branch.then_block):
-        scf.YieldOp([first()])
-    with ir.InsertionPoint(branch.else_block):
-        scf.YieldOp([second()])
-    return branch.results[0]
