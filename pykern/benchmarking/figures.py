@@ -5,6 +5,7 @@ Comes in: records, a path. Goes out: PNG files. Pages have charts of their own (
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -131,11 +132,12 @@ def lines(
     """Lines over what varies; `guides` are drawn thin, to compare with."""
     figure, axes = _axes()
     shades = colours(series)
+    ways = itertools.cycle(("o-", "s--", "^-.", "D-"))  # pykern's lines share a colour
     for name, points in series.items():
         width = 2.2 if name.startswith("pykern") else 1.2
         axes.plot(
             *zip(*sorted(points), strict=True),
-            "o-",
+            next(ways) if name.startswith("pykern") else "o-",
             color=shades[name],
             linewidth=width,
             markersize=3.5,
