@@ -18,7 +18,7 @@ class Schedule:
     """How one contraction is computed.
 
     `form`: "packed" copies both factors into the order of the tiles, "direct" reads them where they are,
-    "dots" adds up along vectors of the summed dimension.
+    "dots" adds up along vectors of the summed dimension, where a matrix is multiplied with a vector.
     """
 
     form: str

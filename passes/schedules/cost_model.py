@@ -21,6 +21,8 @@ FEW = 16
 """Rows and columns below which copying costs as much as multiplying."""
 MOST_ROWS = 8
 """Of a tile that reads rows where they are: more streams are not fetched ahead (13 rows took twice as long as 6)."""
+DOT_ROWS = 4
+"""Rows of a matrix that is multiplied with a vector: each vector's load serves so many."""
 SHARED_BYTES = 4 << 20
 """A factor that goes by once and is larger than this is worth a second thread; smaller ones are faster in one piece."""
 STREAMED_ROWS, STREAMED_TERMS, STREAMED_BYTES = 4, 8, 8192
@@ -52,10 +54,14 @@ class Problem:
     """Whether both factors have a dimension of their own: rows and lanes."""
     simple: bool = False
     """Whether rows, lanes and terms are at most one dimension each, and there is no batch."""
+    dots: bool = False
+    """Whether it is a matrix times a vector, and both lie along the terms."""
 
 
 def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     """The schedule of a contraction."""
+    if problem.dots and not problem.unit_right:
+        return Schedule("dots", DOT_ROWS, 1, unroll=2)
     if packs(problem, cpu):
         # a panel of two lines leaves room for its terms in the first cache; short vectors take three
         rows, vectors = register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)
@@ -78,6 +84,8 @@ def can_take(problem: Problem, schedule: Schedule, cpu: Cpu) -> bool:
     """Whether a schedule from elsewhere fits the contraction and the registers."""
     if schedule.form == "packed" and not problem.packable:
         return False
+    if schedule.form == "dots":
+        return problem.dots and schedule.rows * schedule.unroll + 3 <= cpu.registers
     if schedule.form == "direct" and (not problem.unit_right or (schedule.depth and not problem.simple)):
         return False
     fits = 1 <= schedule.rows * schedule.vectors + schedule.vectors < cpu.registers

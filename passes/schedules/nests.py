@@ -139,8 +139,16 @@ def problem_of(product: Product) -> Problem:
         and product.n == (product.lane,)
         and len(product.k) == 1
         and not product.batch,
+        dots=_dots(product),
         packable=bool(product.m) and product.lane in product.n and bool(product.k),
     )
+
+
+def _dots(product: Product) -> bool:
+    """Whether it is a matrix times a vector, rows of the matrix along the terms."""
+    one = len(product.k) == 1 and product.n == (product.lane,) and not product.m and not product.batch
+    is_float = isinstance(product.element, ir.FloatType)
+    return one and is_float and product.strides(0)[product.k[0]] == 1 == product.strides(1)[product.k[0]]
 
 
 def cut(length: int, size: int) -> list[Range]:

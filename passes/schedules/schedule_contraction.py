@@ -14,6 +14,7 @@ from pykern.passes.array_programs.nests.function import Place
 from pykern.passes.array_programs.nests.space import Space, lengths_of
 from pykern.passes.schedules.cost_model import can_take, schedule_for
 from pykern.passes.schedules.direct import Direct
+from pykern.passes.schedules.dots import Dots
 from pykern.passes.schedules.nests import Job, problem_of
 from pykern.passes.schedules.packed import Packed
 from pykern.passes.schedules.product import Product, product_of
@@ -30,7 +31,7 @@ def scheduled_product(space: Space) -> Product | None:
     if product is None or not product.k or not space.iterations > 0 or not _is_known(product):
         return None
     problem = problem_of(product)
-    if not (problem.unit_right or problem.packable) or problem.lane < FEWEST:
+    if not (problem.unit_right or problem.packable or problem.dots) or problem.lane < FEWEST:
         return None
     return product
 
@@ -53,13 +54,15 @@ def build(
     schedule = schedule_for(problem, target)
     if asked and can_take(problem, wanted := parse(asked), target):
         schedule = wanted
-    if schedule.form == "direct" and schedule.depth:
+    if schedule.form == "dots" or (schedule.form == "direct" and schedule.depth):
         reader = None  # sums go through memory: there is no tile in which they are finished
     job = Job(place, product, schedule, target, start, team, reader)
     if reader is not None:  # from here on the sums belong to where they are read
         product.op.move_before(reader.op)
     if schedule.form == "packed":
         Packed(job).build()
+    elif schedule.form == "dots":
+        Dots(job).build()
     else:
         Direct(job).build()
     return reader

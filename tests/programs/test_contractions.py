@@ -148,6 +148,21 @@ def test_few_rows_times_a_large_matrix(rng, m):
         close(product(a[0], b)[None], a, b)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("m", "k"), [(4, 1), (5, 7), (37, 16), (41, 33), (500, 131), (4, 5000)])
+def test_a_matrix_times_a_vector(rng, m, k, dtype):
+    a, x = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal(k).astype(dtype)
+    if k > 1:
+        assert 'form = "dots"' in scheduled(product, a, x)
+    close(product(a, x)[:, None], a, x[:, None])
+
+
+def test_a_matrix_times_a_vector_in_16_bits(rng):
+    a, x = (rng.standard_normal(s).astype(np.float16) for s in ((33, 50), (50,)))
+    exact = a.astype(np.float64) @ x.astype(np.float64)
+    np.testing.assert_allclose(product(a, x).astype(np.float64), exact, rtol=1e-3, atol=1e-3)
+
+
 def test_batches_and_broadcast(rng):
     a, b = rng.standard_normal((5, 33, 20)), rng.standard_normal((5, 20, 19))
     np.testing.assert_allclose(product(a, b), a @ b, atol=1e-12)

@@ -1,0 +1,25 @@
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx2},canonicalize,cse)" | FileCheck %s
+
+// A matrix times a vector: four rows at a time, two vectors of sums each; a load of the vector serves four rows.
+
+// CHECK-LABEL: func.func private @rows.nest0
+// CHECK-SAME: form = "dots", rows = 4
+// CHECK: scf.for
+// CHECK: %{{.*}}:8 = scf.for %{{.*}} step %c16
+// CHECK: vector.load %arg1[{{.*}} : memref<100xf32>
+// CHECK-COUNT-4: vector.fma
+// CHECK: vector.load %arg1[{{.*}} : memref<100xf32>
+// CHECK-COUNT-4: vector.fma
+// CHECK: scf.yield
+// CHECK: vector.maskedload
+// CHECK: vector.reduction <add>, {{.*}} fastmath<reassoc>
+func.func @rows(%a: memref<64x100xf32>, %x: memref<100xf32>, %y: memref<64xf32>) attributes {kern.program} {
+  linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>],
+      iterator_types = ["parallel", "reduction"]} ins(%a, %x : memref<64x100xf32>, memref<100xf32>) outs(%y : memref<64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %s = arith.addf %o, %r : f32
+      linalg.yield %s : f32
+  }
+  return
+}
