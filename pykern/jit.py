@@ -70,7 +70,9 @@ class Program:
         self._sources: dict[ProgramSource, Plan] = {}
         self._device_plans: dict[tuple[str, ProgramSource], DevicePlan] = {}
         self._derived: dict[ProgramDerivative, Program] = {}
-        self._last: tuple[Any, tuple[tuple[np.dtype, tuple[int, ...]], ...], Plan] | None = None
+        self._last: tuple[Any, tuple[tuple[np.dtype, tuple[int, ...]], ...], Plan, tuple[int, ...]] | None = (
+            None
+        )
         self._names = frozenset(self.signature.parameters)
         self._simple = self._is_simple()
         self._refuse_signature()
@@ -138,7 +140,7 @@ class Program:
         last, captured = self._last, self._captured
         if last is None or captured is None or last[0] is not captured[0] or OVERRIDE["device"] is not None:
             return None
-        _, kinds, plan = last
+        _, kinds, plan, sizes = last
         if len(args) != len(kinds) or (captured[1] and not all(map(_holds, captured[1]))):
             return None
         for value, (dtype, shape) in zip(args, kinds, strict=True):
@@ -146,9 +148,9 @@ class Program:
                 return None
         if out is None:
             results = plan.run_quickly(args, None)
-        else:
-            results = plan.run_quickly(args, (out,)) if plan.takes(out) else None
-        return None if results is None else (plan.build(results),)
+            return None if results is None else (plan.build(results),)
+        result = plan.run_again(args, sizes, out)
+        return None if result is None else (result,)
 
     def _run(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
         source, _ = self.captured()
@@ -159,7 +161,8 @@ class Program:
             if plan is not None and OVERRIDE["device"] is None:
                 if isinstance(plan, Plan):
                     if plan.quick and all(type(a) is np.ndarray for a in args):
-                        self._last = (source, tuple((a.dtype, a.shape) for a in args), plan)
+                        kinds = tuple((a.dtype, a.shape) for a in args)
+                        self._last = (source, kinds, plan, tuple(a.nbytes for a in args))
                     return self._with_plan(plan, list(map(_value, args)), out)
                 return self._with_device_plan(plan, list(map(_value, args)), out)
         if current_device() == "python" and program_reference.is_inside():

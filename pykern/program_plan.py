@@ -28,6 +28,7 @@ ALIGNMENT = 64
 DENSE = 0x101
 """NumPy's flags C_CONTIGUOUS and ALIGNED; their number is read faster than each by its name."""
 WRITEABLE = 0x400
+DENSE_AND_WRITEABLE = DENSE | WRITEABLE
 KEPT_BYTES = 1 << 30
 """Scratch memory up to this size is kept for the next call: fresh memory costs a page fault per 4 KiB."""
 
@@ -78,6 +79,37 @@ class Plan:
             return False
         shape, dtype = self.single
         return out.dtype is dtype and out.shape == shape and bool(out.flags.num & WRITEABLE)
+
+    def run_again(self, arrays: tuple[np.ndarray, ...], sizes: tuple[int, ...], out: Any) -> Any:
+        """A call whose arguments are NumPy arrays (of `sizes` bytes) of the right dtypes and shapes, into one result.
+
+        None where the long way has to look: `out` is not as it is to be or overlaps, an array is not dense.
+        """
+        if self.single is None:
+            return None
+        shape, dtype = self.single
+        if type(out) is not np.ndarray or out.dtype is not dtype or out.shape != shape:
+            return None
+        if out.flags.num & DENSE_AND_WRITEABLE != DENSE_AND_WRITEABLE:
+            return None
+        first = address_of(out)
+        last = first + out.nbytes
+        cells = []
+        for array, size in zip(arrays, sizes, strict=True):
+            if array.flags.num & DENSE != DENSE:
+                return None
+            address = address_of(array)
+            if first < address + size and address < last:
+                return None
+            cells.append(address)
+        if self.layout.scratch_bytes <= 1:  # memory of one byte stands for none
+            self._call(self._pack(*cells, first, 0, 0))
+            return self.build([out])
+        scratch = self._take()
+        self._call(self._pack(*cells, first, 0, scratch.address))
+        if self.layout.scratch_bytes <= KEPT_BYTES:
+            self._pool.append(scratch)
+        return self.build([out])
 
     def run(self, values: list[Any], out: list[np.ndarray] | None = None) -> list[Any]:
         """Run with flattened arguments (arrays, bits of scalars); gives the arrays of the results."""

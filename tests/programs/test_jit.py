@@ -142,6 +142,37 @@ def test_out(rng):
         polynomial(x, y, 2.0, out=(np.empty(49), b))
 
 
+def test_the_same_call_again(rng):
+    """Calls like the last one take a short way, which has to see what is different after all."""
+
+    @pk.jit
+    def product(a, b):
+        return a @ b
+
+    a, b = rng.random((2, 12, 12))
+    out = np.empty((12, 12))
+    for _ in range(3):
+        assert product(a, b, out=out) is out
+        np.testing.assert_allclose(out, a @ b)
+    expected = a @ b
+    both = a.copy()
+    assert product(both, b, out=both) is both  # overlaps: through a copy
+    np.testing.assert_allclose(both, expected)
+    np.testing.assert_allclose(product(a.T, b, out=out), a.T @ b)
+    strided = np.empty((12, 24))[:, ::2]
+    np.testing.assert_allclose(product(a, b, out=strided), expected)
+    np.testing.assert_allclose(
+        product(a.astype(np.float32), b[:, :5].astype(np.float32)), (a @ b)[:, :5], rtol=1e-5
+    )
+    with pytest.raises(pk.LaunchError, match="result 0"):
+        product(a, b, out=np.empty((12, 11)))
+    readonly = np.empty((12, 12))
+    readonly.flags.writeable = False
+    with pytest.raises(pk.LaunchError, match="read-only"):
+        product(a, b, out=readonly)
+    np.testing.assert_allclose(product(a, b), expected)
+
+
 def test_donation(rng):
     @pk.jit(donate_argnums=0)
     def step(x, y):
