@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: func.func @saxpy
 // CHECK-SAME: (%[[Z:[a-z0-9]+]]: memref<?xf32>, %[[A:[a-z0-9]+]]: f32, %[[X:[a-z0-9]+]]: memref<?xf32>, %[[Y:[a-z0-9]+]]: memref<?xf32>, %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index, %[[CACHE:[a-z0-9]+]]: index
-// CHECK: %[[LARGE:.*]] = arith.cmpi sgt, %{{.*}}, %[[CACHE]]
+// CHECK: %[[LARGE:.*]] = arith.cmpi sge, %{{.*}}, %[[CACHE]]
 // CHECK: %[[MANY:.*]] = arith.cmpi uge, %{{.*}}, %c64
 // CHECK: %[[MIDDLE:.*]] = arith.addi %[[LO]],
 // CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %c16

@@ -87,13 +87,13 @@ class VectorizeStreams(Pass):
 
     def _is_small(self, arrays: list[ir.Value], limit: ir.Value | None) -> bool:
         known = static_bytes(arrays)
-        return known is not None and known <= (SMALL if limit is not None else self.threshold_bytes)
+        return known is not None and known < (SMALL if limit is not None else self.threshold_bytes)
 
     def _exceeds(self, arrays: list[ir.Value], limit: ir.Value | None) -> ir.Value:
-        """Whether the arrays together are larger than the cache."""
+        """Whether the arrays together are as large as the cache: it holds other things too."""
         total = total_bytes(arrays)
         limit = index_constant(self.threshold_bytes) if limit is None else limit
-        return arith.CmpIOp(arith.CmpIPredicate.sgt, total, limit).result
+        return arith.CmpIOp(arith.CmpIPredicate.sge, total, limit).result
 
 
 def functions(module: ir.Module) -> list[ir.Operation]:
