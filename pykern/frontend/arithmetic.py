@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, math
 
 from pykern.frontend.casts import constant, convert, fits, integer_range, materialise
-from pykern.frontend.values import Scalar
+from pykern.frontend.values import OperandError, Scalar
 from pykern.promotion import promote, true_divide
 from pykern.types import DType, bool_, i64, u64, weak_float, weak_int
 
@@ -29,14 +29,6 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _SIGNED = dict(zip(COMPARISONS, ("slt", "sle", "sgt", "sge", "eq", "ne"), strict=True))
 _UNSIGNED = dict(zip(COMPARISONS, ("ult", "ule", "ugt", "uge", "eq", "ne"), strict=True))
 _FLOAT = dict(zip(COMPARISONS, ("OLT", "OLE", "OGT", "OGE", "OEQ", "UNE"), strict=True))
-
-
-class OperandError(Exception):
-    """Operands that an operator cannot take; the caller knows the place and the names."""
-
-    def __init__(self, reason: str, hint: str | None = None) -> None:
-        super().__init__(reason)
-        self.hint = hint
 
 
 def binary(op: str, a: Scalar, b: Scalar, fastmath: bool = False) -> Scalar:
@@ -83,7 +75,7 @@ def python_constant(value: object) -> Scalar:
     if isinstance(value, bool):
         return Scalar(bool_, const=value)
     if isinstance(value, int):
-        if not fits(value, weak_int):
+        if not fits(value, weak_int) and not fits(value, u64):
             raise OperandError(f"the integer {value} needs more than 64 bits", "write it as a float")
         return Scalar(weak_int, const=value)
     if isinstance(value, float):
@@ -301,9 +293,16 @@ def _compare(op: str, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _comparable(a: Scalar, other: Scalar) -> Scalar:
-    """A Python integer that the other type cannot hold is compared as what it is, in 64 bits."""
-    outside = a.is_const and a.dtype == weak_int and other.dtype.is_integer and not fits(a.const, other.dtype)
-    return Scalar(i64, const=a.const) if outside else a
+    """A Python integer takes the other type; one that this cannot hold is compared as what it is, in 64 bits."""
+    if not (a.is_const and a.dtype == weak_int and other.dtype.is_integer and not other.dtype.weak):
+        return Scalar(u64, const=a.const) if a.is_const and _only_u64(a) else a
+    if fits(a.const, other.dtype):
+        return Scalar(other.dtype, const=a.const)
+    return Scalar(u64 if _only_u64(a) else i64, const=a.const)
+
+
+def _only_u64(a: Scalar) -> bool:
+    return a.dtype == weak_int and not fits(a.const, weak_int)
 
 
 def _compare_mixed(op: str, a: Scalar, b: Scalar) -> Scalar:

@@ -12,7 +12,7 @@ from mlir import ir
 from mlir.dialects import arith
 from mlir.dialects import math as math_dialect
 
-from pykern.frontend.values import Scalar
+from pykern.frontend.values import OperandError, Scalar
 from pykern.types import DType, bool_, f32, f64, i64, u64, weak_int
 
 _BY_NAME = {"bf16": ir.BF16Type, "f8e4m3": ir.Float8E4M3FNType, "f8e5m2": ir.Float8E5M2Type}
@@ -49,6 +49,8 @@ def constant(value: object, dtype: DType) -> ir.Value:
     if dtype.is_float:
         return arith.ConstantOp(kind, ir.FloatAttr.get(kind, float(value))).result
     number = int(value)
+    if dtype == weak_int and not fits(number, weak_int):
+        raise OperandError(f"the integer {number} fits u64 alone", f"cast it, as in pk.u64({number})")
     if number > 2 ** (dtype.bits - 1) - 1 and dtype.kind == "u":
         number -= 2**dtype.bits
     return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, number)).result

@@ -11,9 +11,8 @@ from mlir import ir
 from mlir.dialects import arith, math, scf
 
 from pykern.frontend import arithmetic
-from pykern.frontend.arithmetic import OperandError
 from pykern.frontend.casts import constant, convert, materialise, mlir_type
-from pykern.frontend.values import Scalar
+from pykern.frontend.values import OperandError, Scalar
 from pykern.promotion import promote
 from pykern.types import DType, bool_, f64, u64, weak_int
 

@@ -16,10 +16,10 @@ from mlir import ir
 
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend.advice import scalar_from
-from pykern.frontend.arithmetic import OperandError
 from pykern.frontend.parse import ParsedFunction
 from pykern.frontend.values import (
     Environment,
+    OperandError,
     Scalar,
     Value,
     describe,

@@ -43,7 +43,8 @@ class Translator(Calls, Operations):
                 type(node).__name__, (type(node).__name__.lower(), None)
             )
             raise self.syntax_error(node, f"`{name}` is not available in {self.PLACE}", advice)
-        method(node)
+        with self.operands_of(node):  # of constants that get their type where the statement ends
+            method(node)
 
     def do_Assign(self, node: ast.Assign) -> None:  # noqa: N802
         value = self.expression(node.value)

@@ -16,6 +16,14 @@ from pykern.source import CapturedCuda, CapturedCustom, CapturedKernel, Function
 from pykern.types import DType
 
 
+class OperandError(Exception):
+    """Operands that an operator cannot take; the caller knows the place and the names."""
+
+    def __init__(self, reason: str, hint: str | None = None) -> None:
+        super().__init__(reason)
+        self.hint = hint
+
+
 @dataclass(frozen=True)
 class Scalar:
     """A value of type `dtype`: `ssa`, or the compile-time `const` where `ssa` is None."""
