@@ -98,7 +98,8 @@ def packs(problem: Problem, cpu: Cpu) -> bool:
         return False
     if not problem.unit_right:
         return True
-    return right_bytes(problem) > cpu.l2 * 3 // 8 and min(problem.m, problem.n) >= 3 * FEW
+    fewest = FEW if right_bytes(problem) > 2 * cpu.l2 else 3 * FEW
+    return right_bytes(problem) > cpu.l2 * 3 // 8 and min(problem.m, problem.n) >= fewest
 
 
 def streams(problem: Problem, cpu: Cpu) -> bool:
