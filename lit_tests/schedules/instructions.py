@@ -34,4 +34,10 @@ def product(a, b):
 # AVX2-NOT: (%rsp)
 # AVX2: vfmadd231ps
 spec = pk.spec((384, 384), pk.f32)
-print(next(s.text for s in product.lower(spec, spec, target=f"llvm:{sys.argv[1]}").stages if s.name == "llvm-emit"))
+print(
+    next(
+        s.text
+        for s in product.lower(spec, spec, target=f"llvm:{sys.argv[1]}").stages
+        if s.name == "llvm-emit"
+    )
+)

@@ -8,7 +8,7 @@ import pytest
 import pykern as pk
 from pykern.runtime.cpu_table import get_num_threads, set_num_threads
 
-SIZES = [(128, 128, 128), (97, 300, 101), (130, 513, 98), (101, 256, 128)]
+SIZES = [(128, 512, 128), (97, 700, 101), (130, 513, 98), (101, 600, 131)]
 
 
 @pk.jit
