@@ -16,8 +16,11 @@ braces, labels, declarations and whatever else does nothing."""
 
 @dataclass(frozen=True)
 class Follow:
-    """Asks a compilation for its stages with lineage. `partial` is a file that gets each stage as soon as it is
-    there, so that a compilation that fails leaves what came before, and the name of the pass that failed; "" writes none."""
+    """Asks a compilation for its stages with lineage.
+
+    `partial` is a file that gets each stage as soon as it is there, so that a compilation that fails leaves what
+    came before, and the name of the pass that failed; "" writes none.
+    """
 
     partial: str = ""
 

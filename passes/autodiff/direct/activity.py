@@ -121,6 +121,7 @@ def _terminator(op: ir.Operation, region: int) -> list[ir.Value]:
 def _refuse_foreign(kernel: ir.Operation) -> None:
     """Nothing is known of other people's code: neither its derivative, nor what it does to memory."""
     module = kernel.parent
+    assert module is not None, "a kernel lies in a module"
     foreign = {
         ir.StringAttr(op.operation.attributes["sym_name"]).value: ir.StringAttr(
             op.operation.attributes[FOREIGN]
