@@ -88,7 +88,9 @@ def test_loops_vectorise(kernel: Any, dtype: pk.DType) -> None:
     assert blocks
     for block in blocks:
         called = set(re.findall(r"@([\w.]+)\(", block))
-        scalar = {f for f in called if not re.search(r"\.v\d+|^kern\.huge_angle\.\d+$|^llvm\.(assume|prefetch)", f)}
+        scalar = {
+            f for f in called if not re.search(r"\.v\d+|^kern\.huge_angle\.\d+$|^llvm\.(assume|prefetch)", f)
+        }
         assert not scalar, scalar
 
 
