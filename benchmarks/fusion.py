@@ -262,13 +262,14 @@ def operations(threads: int, turns: int, enlarge: int = 8) -> Iterator[dict[str,
         return rng.standard_normal(shape, np.float32)
 
     m = enlarge
+    one: Any = 1  # an axis, which programs take as pk.static
     wide, row = (128 * m, 64 * m), 64 * m
     cases: dict[str, tuple[Callable, Callable, tuple]] = {
         "add_relu": (add_relu, lambda x, y: torch.relu(x + y), (array(*wide), array(*wide))),
         "mul_tanh": (mul_tanh, lambda x, y: torch.tanh(x * y), (array(*wide), array(*wide))),
         "bias_gelu": (bias_gelu, lambda x, b: F.gelu(x + b), (array(*wide), array(row))),
-        "sum_squared": (lambda x: sum_squared(x, axis=1), lambda x: (x * x).sum(1), (array(*wide),)),
-        "mean_abs": (lambda x: mean_abs(x, axis=1), lambda x: x.abs().mean(1), (array(*wide),)),
+        "sum_squared": (lambda x: sum_squared(x, one), lambda x: (x * x).sum(1), (array(*wide),)),
+        "mean_abs": (lambda x: mean_abs(x, one), lambda x: x.abs().mean(1), (array(*wide),)),
         "layernorm_relu": (
             layernorm_relu,
             lambda x, w, b: torch.relu(F.layer_norm(x, (x.shape[-1],), w, b)),
