@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.dialect.diagnostics import span_of
-from pykern.errors import PassError
+from pykern.errors import NotDifferentiable, PassError
 from pykern.passes.array_programs.aliases import Positions, allocations, programs
 from pykern.passes.array_programs.keep_in_place import escapes
 from pykern.passes.framework import Pass
@@ -80,7 +80,13 @@ def _arrange(function: ir.Operation) -> None:
 
 
 def _check(alloc: ir.Operation) -> None:
-    """A buffer that a loop hands on to its next iteration cannot be one place in the block."""
+    """What cannot be one place in the block: a buffer that a loop hands on, and states without a known number."""
+    if not ir.MemRefType(alloc.result.type).has_static_shape:
+        raise NotDifferentiable(
+            "on the CPU, the states of a loop are kept only where the number of its trips is known",
+            span_of(alloc.location),
+            "declare the count `n: pk.static`, or give its value in the program",
+        )
     parent = alloc.parent
     while parent is not None and parent.name != "func.func":
         loop = parent.operation

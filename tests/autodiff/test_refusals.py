@@ -194,3 +194,25 @@ def test_what_differs_is_named():
 def test_the_reference_device_has_no_derivatives():
     with pytest.raises(pk.DeviceError, match="derivatives"):
         pk.autodiff(gamma_free)(dup(), dup(), ndrange=8, device="python")
+
+
+@pk.jit
+def grown(x, n):
+    for _ in pk.range(n):
+        x = x * x * 0.5
+    return x.sum()
+
+
+@pk.jit
+def grown_so_often(x, n: pk.static):
+    for _ in pk.range(n):
+        x = x * x * 0.5
+    return x.sum()
+
+
+def test_states_of_a_loop_without_a_known_count_are_refused_on_the_cpu():
+    x = np.random.default_rng(0).random(50)
+    with pytest.raises(pk.NotDifferentiable, match="number of its trips is known") as caught:
+        pk.grad(grown)(x, 3)
+    assert caught.value.span is not None and "pk.range(n)" in str(caught.value)
+    np.testing.assert_allclose(pk.grad(grown_so_often)(x, 3), 8 * x**7 / 2**7)
