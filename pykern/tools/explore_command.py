@@ -48,7 +48,7 @@ def _look(chosen: argparse.Namespace) -> Comparison:
     for kernel in kernels:
         for target in chosen.target.split(","):
             what, args, keywords = _call(kernel, chosen)
-            subjects += look(what, *args, **keywords, **({"target": target} if keywords else {})).subjects
+            subjects += look(what, *args, **keywords, target=target).subjects
     return Comparison(tuple(subjects))
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from pykern.explorer import text
 from pykern.explorer.comparison import Comparison
+from pykern.tools.cli import main
 from tests.explorer.samples import SAMPLES
 
 KERNELS = Path(__file__).with_name("samples.py")
@@ -102,6 +103,17 @@ def test_a_kernel_that_fails_shows_how_far_it_came(tmp_path):
     assert "kern-place-work-items" in done.stdout
     assert "a group of 2048 work-items" in done.stderr
     assert done.stdout.count("✕") == 1
+
+
+@pytest.mark.parametrize(
+    "target, code", [("llvm", "llvm-emit"), ("spirv:opencl3.0", "spirv-assemble"), ("nvvm:sm_90a", "ptx")]
+)
+def test_a_program_for_a_target(tmp_path, capsys, target, code):
+    file = tmp_path / "prog.py"
+    file.write_text("import pykern as pk\n\n\n@pk.jit\ndef f(x):\n    return (x * x).sum()\n")
+    assert main(["explore", f"{file}::f", "--args", "f32[64,32]", "--target", target, "--text"]) == 0
+    shown = capsys.readouterr().out
+    assert f"for {target}" in shown and code in shown
 
 
 def test_a_program_needs_no_index_space(tmp_path):
