@@ -106,7 +106,7 @@ def test_a_kernel_that_fails_shows_how_far_it_came(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "target, code", [("llvm", "llvm-emit"), ("spirv:opencl3.0", "spirv-assemble"), ("nvvm:sm_90a", "ptx")]
+    ("target", "code"), [("llvm", "llvm-emit"), ("spirv:opencl3.0", "spirv-assemble"), ("nvvm:sm_90a", "ptx")]
 )
 def test_a_program_for_a_target(tmp_path, capsys, target, code):
     file = tmp_path / "prog.py"
