@@ -54,7 +54,8 @@ def assemble(ptx: str, chip: str) -> Cubin:
         source, result = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
         with open(source, "w", encoding="utf-8") as file:
             file.write(ptx)
-        command = [program, "-v", "-O3", f"-arch={chip}", source, "-o", result]
+        lines = ["-lineinfo"] if "\t.loc\t" in ptx else []
+        command = [program, "-v", "-O3", *lines, f"-arch={chip}", source, "-o", result]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise TargetError(f"ptxas failed: {(done.stderr + done.stdout).strip() or done.returncode}")

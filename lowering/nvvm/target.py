@@ -16,6 +16,7 @@ from pykern.artifact import DeviceCode
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.nvvm.chips import Chip
+from pykern.lowering.nvvm.disassembly import disassembled, disassembler
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
 from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.nvvm.options import parse
@@ -57,6 +58,9 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         started = time.perf_counter()
         code = linked(ptx, users, chip, next(iter(called.values()))) if users else assemble(ptx, chip.name)
         record.add("nvjitlink" if users else "ptxas", "", started, "none")
+        if "\t.loc\t" in ptx and disassembler() is not None:  # followed: for who looks, not for every launch
+            started = time.perf_counter()
+            record.add("sass", disassembled(code.binary), started, "asm")
         binary, form = code.binary, "cubin"
         resources |= _measured(chip, code, math.prod(facts.workgroup), facts.shared_bytes)
     described = DeviceCode(

@@ -37,7 +37,7 @@ _NOISE = re.compile(
     r"^\s*\.(loc|file|cfi_\w+|ident|addrsig)\b|^\.?L?\$?L?(__)?(tmp|func_begin|func_end|debug)\w*:"
 )
 _ASM_FUNCTION = re.compile(r"""^(?!\.L|\$L|L)[\w.$"]+:|^\s*\.(visible|entry|func)\b""")
-_ASM_INSTRUCTION = re.compile(r"^\s+\{?\s*(?:@!?%\w+\s+)?([a-z][\w.]*)")
+_ASM_INSTRUCTION = re.compile(r"^\s+\{?\s*(?:@!?%?\w+\s+)?([a-zA-Z][\w.]*)")
 
 
 def read_llvm(text: str) -> list[CodeLine]:

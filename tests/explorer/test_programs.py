@@ -68,7 +68,9 @@ def test_a_kernel_s_derivative_is_followed(target, last):
     shadowed = (pk.Dup(MATRIX, MATRIX), pk.Dup(MATRIX, MATRIX), pk.Dup(MATRIX, MATRIX), pk.i64)
     derivative = pk.autodiff(matmul, level="direct")
     (data,) = look(derivative, *shadowed, ndrange=("n", "m"), target=target).subjects
-    assert data.stages[-1].name == last
+    assert last in [
+        s.name for s in data.stages[-2:]
+    ]  # behind PTX stands what the chip runs, where it can be told
     assert lineage_of(data.stages[-1]).mapped() >= 0.5
     line = SAMPLES["matmul"].line("total += a")
     lit = data.lit(Pin(-1, line, data.sources[0].file))

@@ -1,0 +1,63 @@
+"""The instructions of a cubin, by NVIDIA's disassembler where it is installed.
+
+Comes in: machine code, with line information where it is followed. Goes out: assembly whose ``.loc`` lines say
+where what follows comes from, as PTX does; "" where there is no ``nvdisasm``.
+It comes with the wheel `nvidia-cuda-nvdisasm` or a CUDA toolkit.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+_PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d+)')
+_ADDRESS = re.compile(r"^\s*/\*[0-9a-f]+\*/\s*")
+_HEADER = re.compile(r"^\s*\.(headerflags|elftype|global|type|size|other|align)\b|^\s*//-")
+
+
+@functools.cache
+def disassembler() -> str | None:
+    """The path of nvdisasm, or None."""
+    try:
+        found = importlib.util.find_spec("nvidia.cu13")
+    except ModuleNotFoundError:  # no package of NVIDIA's at all
+        found = None
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        path = os.path.join(folder, "bin", "nvdisasm")
+        if os.access(path, os.X_OK):
+            return path
+    return shutil.which("nvdisasm")
+
+
+def disassembled(cubin: bytes) -> str:
+    """The instructions of a cubin; "" where they cannot be told (a chip that this nvdisasm does not know)."""
+    program = disassembler()
+    if program is None:
+        return ""
+    with tempfile.TemporaryDirectory(prefix="pykern-nvdisasm-") as folder:
+        path = os.path.join(folder, "kernel.cubin")
+        with open(path, "wb") as file:
+            file.write(cubin)
+        done = subprocess.run([program, "-c", "-g", path], capture_output=True, text=True, check=False)
+    return _readable(done.stdout) if done.returncode == 0 else ""
+
+
+def _readable(text: str) -> str:
+    """Without addresses and headers; places as ``.loc``."""
+    files: dict[str, int] = {}
+    rows: list[str] = []
+    for row in text.splitlines():
+        if place := _PLACE.match(row):
+            name, line = place.groups()
+            if name not in files:
+                files[name] = len(files) + 1
+                rows.append(f'\t.file\t{files[name]} "{name}"')
+            rows.append(f"\t.loc\t{files[name]} {line} 0")
+        elif not _HEADER.match(row):
+            rows.append(_ADDRESS.sub("\t", row))
+    return "\n".join(rows).strip("\n")
