@@ -40,7 +40,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "i8, u8": _of(PAIRS, "i8", "u8"),
     "i16, u16": _of(PAIRS, "i16", "u16"),
     "i32, u32": _of(PAIRS, "i32", "u32"),
-    "i64, u64": _of(PAIRS, "i64", "u64"),
+    "i64, u64": (*_of(PAIRS, "i64", "u64"), "test_large_constants::*"),
     "f16": _of(PAIRS, "f16"),
     "bf16": _of(PAIRS, "bf16"),
     "f32": _of(PAIRS, "f32"),

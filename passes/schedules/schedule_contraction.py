@@ -30,10 +30,13 @@ def scheduled_product(space: Space) -> Product | None:
     product = product_of(space)
     if product is None or not product.k or not space.iterations > 0 or not _is_known(product):
         return None
+    return product if _fits(product) else None
+
+
+def _fits(product: Product) -> bool:
+    """Whether there is a form for it: lanes that lie side by side, or can be laid so, or rows of terms."""
     problem = problem_of(product)
-    if not (problem.unit_right or problem.packable or problem.dots) or problem.lane < FEWEST:
-        return None
-    return product
+    return (problem.unit_right or problem.packable or problem.dots) and problem.lane >= FEWEST
 
 
 def build(
@@ -49,7 +52,10 @@ def build(
         apart = replace(product.space, groups=[[d] for group in product.space.groups for d in group])
         again = product_of(_ungrouped(apart))
         assert again is not None
-        product = again
+        if _fits(again):
+            product = again
+        else:  # rows that lie as one are not a vector each
+            reader = None
     problem = problem_of(product)
     schedule = schedule_for(problem, target)
     if asked and can_take(problem, wanted := parse(asked), target):

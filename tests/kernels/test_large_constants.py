@@ -46,7 +46,6 @@ def words() -> np.ndarray:
     return np.concatenate([edges, rng.integers(0, 2**64, 61, dtype=np.uint64)])
 
 
-@pytest.mark.parametrize("device", ["cpu", "python"])
 def test_a_hash(device, words):
     out = np.zeros_like(words)
     mixed(out, words, ndrange=words.size, device=device)
@@ -56,7 +55,6 @@ def test_a_hash(device, words):
     np.testing.assert_array_equal(out, ~z)
 
 
-@pytest.mark.parametrize("device", ["cpu", "python"])
 def test_comparisons(device, words):
     out = np.zeros(words.size, np.bool_)
     compared(out, words, ndrange=words.size, device=device)

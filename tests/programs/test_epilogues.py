@@ -91,3 +91,17 @@ def test_nan_and_infinity_reach_only_their_rows(rng):
     np.testing.assert_array_equal(np.isinf(found), np.isinf(exact))
     kept = np.isfinite(exact)
     np.testing.assert_allclose(found[kept], exact[kept], atol=1e-11)
+
+
+@pk.jit
+def scaled_lines(a, v):
+    return (a @ v) * 2.0 + 1.0
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 3), (2, 7, 3), (3, 4, 20), (2, 3, 5, 6), (5, 1, 9), (1, 4, 4)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_several_dimensions_times_a_vector(rng, shape, dtype):
+    """Rows that lie as one when nothing reads them are dimensions of their own when something does."""
+    a, v = rng.random(shape).astype(dtype), rng.random(shape[-1]).astype(dtype)
+    expected = (a.astype(np.float64) @ v.astype(np.float64)) * 2 + 1
+    np.testing.assert_allclose(scaled_lines(a, v), expected, rtol=20 * np.finfo(dtype).eps)

@@ -23,8 +23,7 @@ def _torch(function):
         return "not installed"
 
     def run(*arrays):
-        import torch
-
+        torch = importlib.import_module("torch")
         return function(torch, *(torch.from_numpy(a) for a in arrays))
 
     return run
