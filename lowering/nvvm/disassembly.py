@@ -7,31 +7,21 @@ It comes with the wheel `nvidia-cuda-nvdisasm` or a CUDA toolkit.
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import tempfile
+
+from pykern.lowering.nvvm.tools import tool
 
 _PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d+)')
 _ADDRESS = re.compile(r"^\s*/\*[0-9a-f]+\*/\s*")
 _HEADER = re.compile(r"^\s*\.(headerflags|elftype|global|type|size|other|align)\b|^\s*//-")
 
 
-@functools.cache
 def disassembler() -> str | None:
     """The path of nvdisasm, or None."""
-    try:
-        found = importlib.util.find_spec("nvidia.cu13")
-    except ModuleNotFoundError:  # no package of NVIDIA's at all
-        found = None
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
-        path = os.path.join(folder, "bin", "nvdisasm")
-        if os.access(path, os.X_OK):
-            return path
-    return shutil.which("nvdisasm")
+    return tool("nvidia.cu13", "nvdisasm")
 
 
 def disassembled(cubin: bytes) -> str:

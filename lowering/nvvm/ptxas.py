@@ -5,16 +5,14 @@ ptxas comes with the wheel `nvidia-cuda-nvcc-cu12` or a CUDA toolkit.
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
 
 from pykern.errors import TargetError
+from pykern.lowering.nvvm.tools import tool
 
 _USED = re.compile(r"Used (\d+) registers")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -31,18 +29,9 @@ class Cubin:
     spill_loads: int
 
 
-@functools.cache
 def ptxas() -> str | None:
     """The path of the assembler, or None."""
-    try:
-        found = importlib.util.find_spec("nvidia.cuda_nvcc")
-    except ModuleNotFoundError:  # no package of NVIDIA's at all
-        found = None
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
-        path = os.path.join(folder, "bin", "ptxas")
-        if os.access(path, os.X_OK):
-            return path
-    return shutil.which("ptxas")
+    return tool("nvidia.cuda_nvcc", "ptxas")
 
 
 def assemble(ptx: str, chip: str) -> Cubin:

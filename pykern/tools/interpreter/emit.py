@@ -177,6 +177,7 @@ def python_of(module: ir.Module) -> Program:
         rules_kern,
         rules_llvm,
         rules_memref,
+        rules_pointer,
         rules_spirv,
         rules_vector,
     )

@@ -6,10 +6,9 @@ import re
 
 from mlir import ir
 
-from pykern.tools.interpreter.emit import Emitter, NoReading, integers, is_vector, rule, template
+from pykern.tools.interpreter.emit import Emitter, NoReading, integers, rule, template
 from pykern.tools.interpreter.rules_arith import constant
 from pykern.tools.interpreter.rules_memref import DYNAMIC
-from pykern.tools.interpreter.rules_vector import shape_of
 
 template("{0}.astype(np.int64)", "llvm.ptrtoint", "llvm.inttoptr")
 template("{0}", "llvm.freeze", "llvm.addrspacecast")
@@ -61,23 +60,6 @@ def size_of(kind: str) -> int:
     if match := re.fullmatch(r"(?:b?f|i)(\d+)", kind):
         return max(1, int(match[1]) // 8)
     raise NoReading(f"the size of {kind} is not known")
-
-
-@rule("llvm.load")
-def _load(e: Emitter, op: ir.Operation) -> None:
-    pointer, kind = e.name(op.operands[0]), op.results[0].type
-    if is_vector(kind):
-        e.assign(op, f"it.memory.load_many(int({pointer}), {e.dtype(kind)}, {shape_of(kind)[0]})")
-    else:
-        e.assign(op, f"it.memory.load(int({pointer}), {e.dtype(kind)})")
-
-
-@rule("llvm.store")
-def _store(e: Emitter, op: ir.Operation) -> None:
-    value, pointer = map(e.name, op.operands)
-    kind = op.operands[0].type
-    many = "store_many" if is_vector(kind) else "store"
-    e.line(f"it.memory.{many}({value}, int({pointer}), {e.dtype(kind)})")
 
 
 @rule("llvm.intr.masked.load")

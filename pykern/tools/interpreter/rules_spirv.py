@@ -11,7 +11,6 @@ from pykern.tools.interpreter.emit import Emitter, NoReading, integer, integers,
 from pykern.tools.interpreter.numbers import FUNCTIONS, TYPES
 from pykern.tools.interpreter.rules_arith import _FLOAT, Aggregate, anything, constant
 from pykern.tools.interpreter.rules_control import _go, _names
-from pykern.tools.interpreter.rules_vector import shape_of
 
 for _text, _ops in {
     "{0} + {1}": ("IAdd", "FAdd"),
@@ -228,23 +227,6 @@ def _pointer_chain(e: Emitter, op: ir.Operation) -> None:
         kind = element(kind)
         steps.append(f"{inner}.astype(np.int64) * {size_of(kind)}")
     e.assign(op, " + ".join([base, *steps]))
-
-
-@rule("spirv.Load")
-def _load(e: Emitter, op: ir.Operation) -> None:
-    pointer, kind = e.name(op.operands[0]), op.results[0].type
-    if is_vector(kind):
-        e.assign(op, f"it.memory.load_many(int({pointer}), {e.dtype(kind)}, {shape_of(kind)[0]})")
-    else:
-        e.assign(op, f"it.memory.load(int({pointer}), {e.dtype(kind)})")
-
-
-@rule("spirv.Store")
-def _store(e: Emitter, op: ir.Operation) -> None:
-    pointer, value = map(e.name, op.operands)
-    kind = op.operands[1].type
-    many = "store_many" if is_vector(kind) else "store"
-    e.line(f"it.memory.{many}({value}, int({pointer}), {e.dtype(kind)})")
 
 
 @rule("spirv.Variable")
