@@ -113,6 +113,8 @@ weak_float = DType("float", "f", 64, weak=True)
 
 STRONG = (bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64)
 STORAGE = (f8e4m3, f8e5m2)
+DTYPES = frozenset(dtype.name for dtype in (*STRONG, *STORAGE))
+"""Names of all types that arrays have."""
 BY_NAME = {dtype.name: dtype for dtype in (*STRONG, *STORAGE, weak_int, weak_float)}
 NUMBERS = {name: number for number, name in enumerate(BY_NAME)}
 

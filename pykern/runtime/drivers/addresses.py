@@ -21,13 +21,6 @@ from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
 from pykern.runtime.drivers.results import check, failure
 
-DTYPES = frozenset(
-    [
-        *("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"),
-        *("f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"),
-    ]
-)
-"""What compiled code computes with on every such device."""
 NAMED = 5
 """Kernels that the error of a fault names."""
 PLAIN_SHARED = 48 << 10

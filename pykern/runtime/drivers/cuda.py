@@ -11,8 +11,9 @@ from typing import Any
 
 from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
-from pykern.runtime.drivers.addresses import DTYPES, AddressDriver, Calls
+from pykern.runtime.drivers.addresses import AddressDriver, Calls
 from pykern.runtime.drivers.results import check
+from pykern.types import DTYPES
 
 DRIVER = "NVIDIA's driver for the GPU (it brings libcuda.so.1)"
 CHIPS = {75: "sm_75", 80: "sm_80", 86: "sm_86", 89: "sm_89", 90: "sm_90a", 100: "sm_100a", 120: "sm_120a"}

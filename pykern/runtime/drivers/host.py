@@ -14,27 +14,9 @@ import numpy as np
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
+from pykern.types import DTYPES
 
 ALIGNMENT = 64
-NUMBERS = frozenset(
-    (
-        "bool",
-        "i8",
-        "i16",
-        "i32",
-        "i64",
-        "u8",
-        "u16",
-        "u32",
-        "u64",
-        "f16",
-        "bf16",
-        "f32",
-        "f64",
-        "f8e4m3",
-        "f8e5m2",
-    )
-)
 
 
 class HostDriver:
@@ -122,7 +104,7 @@ class HostRuntime:
     name = "cpu"
 
     def devices(self) -> list[DeviceInfo]:
-        return [DeviceInfo("cpu", 0, "CPU", "llvm", dtypes=NUMBERS, atomics=NUMBERS, unified=True)]
+        return [DeviceInfo("cpu", 0, "CPU", "llvm", dtypes=DTYPES, atomics=DTYPES, unified=True)]
 
     def open(self, ordinal: int) -> HostDriver:
         return HostDriver(self.devices()[ordinal])

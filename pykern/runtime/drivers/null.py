@@ -12,7 +12,8 @@ from typing import Any
 from pykern.artifact import Artifact
 from pykern.errors import OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Memory
-from pykern.runtime.drivers.host import NUMBERS, HostDriver, HostStream
+from pykern.runtime.drivers.host import HostDriver, HostStream
+from pykern.types import DTYPES
 
 DEVICES = 2
 LIMIT = 1 << 28
@@ -90,8 +91,8 @@ class NullRuntime:
                 shared_bytes=1 << 16,
                 max_grid=(1 << 16, 1 << 10, 1 << 6),
                 max_allocation=LIMIT // 2,
-                dtypes=NUMBERS,
-                atomics=NUMBERS,
+                dtypes=DTYPES,
+                atomics=DTYPES,
                 unified=True,
                 driver="none",
             )

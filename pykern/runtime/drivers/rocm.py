@@ -12,8 +12,9 @@ from typing import Any
 
 from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
-from pykern.runtime.drivers.addresses import DTYPES, AddressDriver, Calls
+from pykern.runtime.drivers.addresses import AddressDriver, Calls
 from pykern.runtime.drivers.results import check
+from pykern.types import DTYPES
 
 DRIVER = "ROCm (it brings libamdhip64) and AMD's driver for the GPU"
 ATOMICS = frozenset({"i32", "i64", "u32", "u64", "f32", "f64"})
