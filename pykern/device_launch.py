@@ -85,6 +85,7 @@ class Places:
             )
         key = (host.ctypes.data, host.shape, host.strides, host.dtype)
         if key not in self._copies:
+            refuse_in_graph("a call with NumPy arguments on a device")
             self._copies[key] = copied(host, device=self.device)
         return self._copies[key]
 
@@ -134,8 +135,6 @@ def launch(
         if host is not None and use.writes
     ]
     copies = any(host is not None for host in places.hosts)
-    if copies and work is not None:
-        refuse_in_graph("a launch with NumPy arguments")
     event = _start(work, stream, copies or kernel.options.debug)
     for host, array in copied_back:
         np.copyto(host, array.numpy())

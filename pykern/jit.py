@@ -21,7 +21,7 @@ from pykern.devices import OVERRIDE, chosen_device, current_device
 from pykern.errors import DeviceError, KernelError, KernelTypeError, LaunchError
 from pykern.kernel import _annotations, _holds
 from pykern.launch import device_of
-from pykern.launch_graph import refuse_in_graph
+from pykern.launch_graph import current_graph
 from pykern.placing import place
 from pykern.prewarm import before_first_call, remember
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
@@ -80,7 +80,6 @@ class Program:
     def __call__(self, *args: Any, out: Any = None, donate: Any = None, **keywords: Any) -> Any:
         """Run. Raises a `KernelError` at the program's line, or `LaunchError`."""
         try:
-            refuse_in_graph("an array program")
             if donate is None and not keywords:
                 found = self._run_again(args, out)
                 if found is not None:
@@ -223,12 +222,22 @@ class Program:
         """On the reference device."""
         self._donated(donate)
         parameters = describe(values, self.annotations).parameters
+        captured = current_graph()
+        if captured is not None and not self.derivatives:
+            from pykern.program_graph import capture_in_python
+
+            return capture_in_python(captured, self.__wrapped__, values, parameters, out)
         return program_reference.run(self.__wrapped__, values, parameters, out, bool(self.derivatives))
 
     def _with_device_plan(self, plan: DevicePlan, values: list[Any], out: Any, stream: Any = None) -> Any:
         from pykern.array import Array
 
         given = None if out is None else self._out(plan, out, Array)
+        captured = current_graph()
+        if captured is not None:
+            from pykern.program_graph import capture_on
+
+            return capture_on(captured, plan, values, given, checked_stream(stream, plan.opened.name))
         return plan.build(plan.run(values, given, checked_stream(stream, plan.opened.name)))
 
     def _out(self, plan: DevicePlan, out: Any, kind: type) -> list[Any]:
@@ -274,6 +283,13 @@ class Program:
         return known[1]
 
     def _with_plan(self, plan: Plan, values: list[Any], out: Any) -> Any:
+        captured = current_graph()
+        if captured is not None:
+            from pykern.program_graph import capture_here
+
+            shapes = [r.shape for r in plan.layout.results]
+            given = None if out is None else out_arrays(out, plan.returned, shapes, plan.dtypes)
+            return capture_here(captured, plan, values, given)
         if out is None:
             return plan.build(plan.run(values))
         if plan.takes(out):

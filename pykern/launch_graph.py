@@ -1,13 +1,15 @@
 """A list of launches and copies that is made once and run many times.
 
-Comes in: what is launched inside ``with pk.graph() as g:``; it is written down instead of run. Goes out:
-``g.replay()``, which runs the list in the streams it was made for, without looking at arguments again.
+Comes in: what is launched inside ``with pk.graph() as g:``, kernels, copies and array programs; it is written down
+instead of run. Goes out: ``g.replay()``, which runs the list in the streams it was made for, without looking at
+arguments again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -81,6 +83,16 @@ class graph:  # noqa: N801 - used as ``with pk.graph() as g:``
 def current_graph() -> graph | None:
     """The graph that this thread captures."""
     return getattr(_state, "graph", None)
+
+
+@contextlib.contextmanager
+def not_captured() -> Iterator[None]:
+    """What this thread launches in the block runs at once, also while a graph is captured."""
+    captured, _state.graph = current_graph(), None
+    try:
+        yield
+    finally:
+        _state.graph = captured
 
 
 def refuse_in_graph(what: str) -> None:

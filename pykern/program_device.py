@@ -22,6 +22,7 @@ from pykern.program_kernels import LaunchedKernel
 from pykern.program_results import builder, scalars_of
 from pykern.program_scalars import constant, number
 from pykern.program_steps import Buffer, Run, Steps
+from pykern.runtime.pool import Pool
 from pykern.runtime.registry import Opened
 from pykern.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StructSpec
 from pykern.stream import Stream
@@ -72,7 +73,11 @@ class DevicePlan:
     def run(self, values: list[Any], out: list[Any] | None, stream: Stream) -> list[Any]:
         """Run with flattened arguments, arrays of the device and bits of scalars. Gives the results' arrays,
         NumPy arrays of no dimension for numbers."""
-        run = Run(self.opened, stream, self.registers.copy())
+        return self._numbers(self.put(values, out, stream, self.opened.pool))
+
+    def put(self, values: list[Any], out: list[Any] | None, stream: Stream, pool: Pool) -> list[Any]:
+        """Put everything into the stream, with scratch memory of `pool`. Gives the results' arrays."""
+        run = Run(self.opened, stream, self.registers.copy(), pool)
         kept, copied_back = self._arguments(run, values)
         results: list[Any] = []
         copied_out: list[tuple[Any, Array]] = []
@@ -83,7 +88,7 @@ class DevicePlan:
                 results.append(kept[spec.argument])
             else:
                 taken = isinstance(given, Array) and self._may_take(given, kept, out or [])
-                array = given if taken and given is not None else self._fresh(spec.shape, dtype)
+                array = given if taken and given is not None else self.fresh(spec.shape, dtype)
                 run.registers[place] = _buffer(array, stream)
                 place += 1
                 results.append(array)
@@ -97,7 +102,7 @@ class DevicePlan:
             results[next(n for n, o in enumerate(out or ()) if o is target)] = target
         if self.debug:
             stream.synchronize()
-        return self._numbers(results[: self.returned])
+        return results[: self.returned]
 
     def _arguments(self, run: Run, values: list[Any]) -> tuple[list[Any], list[tuple[Array, Array]]]:
         """The arrays the program works on, and what has to be copied back."""
@@ -127,6 +132,11 @@ class DevicePlan:
             if values[n] is not None:
                 self._check_written(n, values[n], values)
 
+    def check(self, values: list[Any]) -> None:
+        """Refuse arrays that cannot be written."""
+        for n in self.written:
+            self._check_written(n, values[n], values)
+
     def _check_written(self, n: int, array: Any, values: list[Any]) -> None:
         name = self.names[n]
         how = "is written by" if n in self.layout.updated else "is donated to"
@@ -152,7 +162,8 @@ class DevicePlan:
         ]
         return not any(overlap(given, other) for other in others)
 
-    def _fresh(self, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+    def fresh(self, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+        """An array for a result."""
         return Array(
             self.opened.pool.allocate(int(np.prod(shape, dtype=object)) * dtype.itemsize), shape, dtype
         )

@@ -123,7 +123,8 @@ class Plan:
         for n, shape, dtype in self.fresh:
             array = np.empty(shape, dtype)
             if out is not None and n < self.returned:
-                if is_dense(out[n]) and not _overlaps(out[n], kept, [o for o in out if o is not out[n]]):
+                others = [o for o in out if o is not None and o is not out[n]]
+                if is_dense(out[n]) and not _overlaps(out[n], kept, others):
                     array = out[n]
                 else:
                     copied_out.append((out[n], array))
@@ -201,6 +202,11 @@ class Plan:
             kept.append(array)
             cells.append(array.ctypes.data)
         return cells, kept, copied_back
+
+    def check(self, values: list[Any]) -> None:
+        """Refuse what cannot be written."""
+        for n in self.written:
+            self._check_written(n, values[n], values)
 
     def _check_written(self, n: int, array: np.ndarray, values: list[Any]) -> None:
         """Refuse to write what is read-only, or what another argument looks at."""

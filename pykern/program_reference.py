@@ -93,12 +93,25 @@ def _leaves(value: Any) -> list[Any]:
     return [value] if items is None else [leaf for item in items for leaf in _leaves(item)]
 
 
-def _rebuilt(value: Any, arrays: Any) -> Any:
+def arrays_of(result: Any) -> list[np.ndarray]:
+    """The arrays of a result, its numbers as arrays without dimensions."""
+    return [np.asarray(leaf) for leaf in _leaves(result) if isinstance(leaf, ARRAY_LIKE)]
+
+
+def with_arrays(result: Any, arrays: list[Any]) -> Any:
+    """The result with other `arrays`, also for its numbers."""
+    return _rebuilt(result, iter(arrays), ARRAY_LIKE)
+
+
+ARRAY_LIKE = (np.ndarray, np.generic, float, int)
+
+
+def _rebuilt(value: Any, arrays: Any, kinds: Any = np.ndarray) -> Any:
     """The result with other arrays; what has fields becomes a named tuple, as compiled programs return it."""
     items = _items(value)
     if items is None:
-        return next(arrays) if isinstance(value, np.ndarray) else value
-    made = [_rebuilt(item, arrays) for item in items]
+        return next(arrays) if isinstance(value, kinds) else value
+    made = [_rebuilt(item, arrays, kinds) for item in items]
     if isinstance(value, dict):
         return dict(zip(value, made, strict=True))
     if isinstance(value, tuple | list):

@@ -19,20 +19,22 @@ from pykern.types import BY_NAME
 Builder = Callable[[list[Any]], Any]
 
 
-def builder(tree: str) -> Builder:
-    """The function that rebuilds the value from the result arrays."""
+def builder(tree: str, numbers: bool = True) -> Builder:
+    """The function that rebuilds the value from the result arrays; without `numbers`, arrays stand for those, too."""
     node = json.loads(tree)
     if isinstance(node, dict) and node.get("array") == 0:
         return lambda arrays: arrays[0]
-    return lambda arrays: _build(node, arrays)
+    return lambda arrays: _build(node, arrays, numbers)
 
 
-def _build(node: Any, arrays: list[Any]) -> Any:
+def _build(node: Any, arrays: list[Any], numbers: bool) -> Any:
     if node is None:
         return None
     if "array" in node:
         return arrays[node["array"]]
     if "scalar" in node:
+        if not numbers:
+            return arrays[node["scalar"]]
         number = arrays[node["scalar"]][()]
         dtype = BY_NAME[node.get("dtype", "f64")]
         python = dtype.weak or (dtype.name == "bool" and not node.get("numpy"))
@@ -40,8 +42,8 @@ def _build(node: Any, arrays: list[Any]) -> Any:
     if "constant" in node:
         return BY_NAME[node["dtype"]].numpy.type(node["constant"]) if "dtype" in node else node["constant"]
     if "dict" in node:
-        return {key: _build(item, arrays) for key, item in node["dict"].items()}
-    items = [_build(item, arrays) for item in node["tuple"]]
+        return {key: _build(item, arrays, numbers) for key, item in node["dict"].items()}
+    items = [_build(item, arrays, numbers) for item in node["tuple"]]
     if "fields" in node:
         return collections.namedtuple(node["name"], node["fields"])(*items)
     return tuple(items)

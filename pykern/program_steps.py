@@ -22,13 +22,13 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pykern.program_scalars import compute, number
-from pykern.runtime.pool import Allocation
+from pykern.runtime.pool import Allocation, Pool
 from pykern.runtime.registry import Opened
 from pykern.stream import Stream
 
@@ -52,11 +52,11 @@ class Run:
     opened: Opened
     stream: Stream
     registers: list[Any]
-    reports: list[Callable[[], None]] = field(default_factory=list)
-    """Asked for when everything has been put into the stream."""
+    pool: Pool
+    """Where memory between the kernels comes from."""
 
     def allocate(self, nbytes: int) -> Allocation:
-        made = self.opened.pool.allocate(nbytes)
+        made = self.pool.allocate(nbytes)
         made.used_on(self.stream.native)
         return made
 

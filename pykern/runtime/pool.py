@@ -242,6 +242,28 @@ class Pool:
             self._free.setdefault(block.size, []).append(block)
 
 
+class KeptPool(Pool):
+    """Memory that a graph works in: taken from the device's pool at the first replay, given back with the graph."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool.device, pool.driver, pool.stream)
+        self._pool = pool
+        self._held: list[Allocation] = []
+        self._user = pool.stream
+
+    def begin(self, stream: Any) -> None:
+        """`stream` is about to use it."""
+        self._user = stream
+        for held in self._held:
+            held.used_on(stream)
+
+    def _ask(self, size: int, nbytes: int) -> Memory:
+        held = self._pool.allocate(size)
+        held.used_on(self._user)
+        self._held.append(held)
+        return held.memory
+
+
 def rounded(nbytes: int) -> int:
     """The size a request is served with."""
     if nbytes >= 1 << 20:

@@ -536,15 +536,6 @@ def test_many_launches_that_report_do_not_pile_up(null):
     assert pk.memory_stats("null:0").live == live
 
 
-def test_array_programs_are_not_captured():
-    @pk.jit
-    def double(x):
-        return x * 2
-
-    with pk.graph(), pytest.raises(pk.LaunchError, match="an array program cannot be captured"):
-        double(np.ones(3))
-
-
 # -- the short way ---------------------------------------------------------------------------------
 
 
