@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-hold-fusion,func.func(linalg-fuse-elementwise-ops),kern-release-fusion)" | FileCheck %s
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(func.func(linalg-generalize-named-ops),kern-hold-fusion,func.func(linalg-fuse-elementwise-ops),kern-release-fusion)" | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #one = affine_map<(d0) -> (d0)>
@@ -27,4 +27,29 @@ func.func @broadcast(%x: tensor<9x8xf32>, %row: tensor<8xf32>) -> tensor<9x8xf32
       linalg.yield %s : f32
   } -> tensor<9x8xf32>
   return %r : tensor<9x8xf32>
+}
+
+// A transposition is read as it is by a product of two factors; the exponential is computed once for each element.
+
+// CHECK-LABEL: func.func @products
+// CHECK: %[[E:.*]] = linalg.generic
+// CHECK: math.exp
+// CHECK: linalg.generic {indexing_maps = [#[[T:.*]], #{{.*}}, #{{.*}}], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0, %[[E]]
+// CHECK-NOT: linalg.generic
+func.func @products(%x: tensor<8x9xf32>, %y: tensor<8x7xf32>, %o: tensor<9x7xf32>) -> tensor<9x7xf32> attributes {kern.program} {
+  %e = tensor.empty() : tensor<9x8xf32>
+  %f = tensor.empty() : tensor<8x7xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x9xf32>) outs(%e : tensor<9x8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+  } -> tensor<9x8xf32>
+  %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<8x7xf32>) outs(%f : tensor<8x7xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = math.exp %a : f32
+      linalg.yield %s : f32
+  } -> tensor<8x7xf32>
+  %r = linalg.matmul ins(%t, %g : tensor<9x8xf32>, tensor<8x7xf32>) outs(%o : tensor<9x7xf32>) -> tensor<9x7xf32>
+  return %r : tensor<9x7xf32>
 }

@@ -9,7 +9,8 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import named
+from pykern.passes.kernels import body, named
+from pykern.passes.schedules.product import multiplies
 
 HOLD = "bufferization.dealloc_tensor"
 """An op that uses a tensor and does nothing here: upstream fuses only what has a single use."""
@@ -21,6 +22,7 @@ class HoldFusion(Pass):
 
     That is where an elementwise op is read by a contraction, or by an op over more dimensions than it
     has (a broadcast), unless it is only a handful of cheap operations on its way to a reduction of itself.
+    A transposition joins a product of two factors: that reads them in any order.
 
     In:  linalg.generic on tensors.
     Out: the same, and `bufferization.dealloc_tensor` ops, to be taken away by `kern-release-fusion`.
@@ -34,7 +36,7 @@ class HoldFusion(Pass):
                 producer = None if isinstance(operand.owner, ir.Block) else operand.owner.operation
                 if producer is None or producer.name != "linalg.generic":
                     continue
-                if _repeats(op, number) and not _is_constant(producer):
+                if _repeats(op, number) and not (_is_constant(producer) or _in_product(producer, op)):
                     with ir.InsertionPoint(op), op.location:
                         ir.Operation.create(HOLD, operands=[operand])
 
@@ -63,3 +65,16 @@ def _repeats(consumer: ir.Operation, operand: int) -> bool:
 def _is_constant(producer: ir.Operation) -> bool:
     """A producer that reads nothing (a fill) costs nothing to repeat."""
     return len(producer.operands) == len(producer.results)
+
+
+def _in_product(producer: ir.Operation, consumer: ir.Operation) -> bool:
+    """Whether the producer only transposes a factor of a product."""
+    return _transposes(producer) and multiplies(consumer)
+
+
+def _transposes(op: ir.Operation) -> bool:
+    block = body(op)
+    end = list(block.operations)[-1].operation
+    copies = end == block.operations[0].operation and end.operands[0] == block.arguments[0]
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    return copies and len(maps) == 2 and all(m.is_permutation for m in maps)

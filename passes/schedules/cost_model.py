@@ -7,6 +7,7 @@ once in the four cycles that a multiply-add takes. What does not fill a tile cos
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from pykern.machine import Cpu
@@ -23,6 +24,8 @@ MOST_ROWS = 8
 """Of a tile that reads rows where they are: more streams are not fetched ahead (13 rows took twice as long as 6)."""
 DOT_ROWS = 4
 """Rows of a matrix that is multiplied with a vector: each vector's load serves so many."""
+LINE, WAYS = 64, 8
+"""Bytes of a line of the first cache, and how many lines that are far apart share a place in it."""
 SHARED_BYTES = 4 << 20
 """A factor that goes by once and is larger than this is worth a second thread; smaller ones are faster in one piece."""
 STREAMED_ROWS, STREAMED_TERMS, STREAMED_BYTES = 4, 8, 8192
@@ -54,6 +57,10 @@ class Problem:
     """Whether both factors have a dimension of their own: rows and lanes."""
     simple: bool = False
     """Whether rows, lanes and terms are at most one dimension each, and there is no batch."""
+    term_stride: int = 1
+    """Bytes from one term of the left factor to the next."""
+    group: int = 1
+    """Terms that one instruction sums into a lane of a tile."""
     dots: bool = False
     """Whether it is a matrix times a vector, and both lie along the terms."""
 
@@ -96,10 +103,19 @@ def packs(problem: Problem, cpu: Cpu) -> bool:
     """Whether copying both factors pays: each element is read often enough, or cannot be read as it is."""
     if not problem.packable:
         return False
-    if not problem.unit_right:
+    if not problem.unit_right or _thrashes(problem, cpu):
         return True
     fewest = FEW if right_bytes(problem) > 2 * cpu.l2 else 3 * FEW
     return right_bytes(problem) > cpu.l2 * 3 // 8 and min(problem.m, problem.n) >= fewest
+
+
+def _thrashes(problem: Problem, cpu: Cpu) -> bool:
+    """Whether terms of the left factor lie so far apart that those of a tile push each other out of the first cache.
+
+    A term is a line there, and lines some powers of two apart share the cache's sets.
+    """
+    apart = max(LINE, math.gcd(problem.term_stride, cpu.l1 // WAYS))
+    return problem.term_stride > LINE and problem.k > cpu.l1 // apart // 2
 
 
 def streams(problem: Problem, cpu: Cpu) -> bool:

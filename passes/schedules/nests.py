@@ -139,6 +139,7 @@ def problem_of(product: Product) -> Problem:
         and product.n == (product.lane,)
         and len(product.k) == 1
         and not product.batch,
+        term_stride=0 if last is None else left[last] * product.bits // 8,
         dots=_dots(product),
         packable=bool(product.m) and product.lane in product.n and bool(product.k),
     )
