@@ -28,7 +28,9 @@ class Cpu:
 
 ISAS = {"avx512": (64, 32), "avx2": (32, 16), "neon": (16, 32), "sse2": (16, 16)}
 """Bytes of a vector, and how many registers hold one."""
-_DOTS = {"avx512_bf16": "bf16-dot", "avx512_vnni": "i16-dot"}
+_DOTS = {"avx512_bf16": "bf16-dot", "avx512_vnni": "i16-dot", "avx_vnni": "i16-dot"}
+_ARM_DOTS = {"bf16": "bf16-dot", "asimddp": "i8-dot", "i8mm": "mixed-dot"}
+"""What Linux calls instructions that sum products of narrow numbers, and what they are called here."""
 
 
 def cpu(name: str = "") -> Cpu:
@@ -46,13 +48,13 @@ def cpu(name: str = "") -> Cpu:
 def host_cpu() -> Cpu:
     """This machine, from what Linux tells; elsewhere from the name of the architecture alone."""
     if platform.machine().lower() in ("arm64", "aarch64"):
-        isa, features = "neon", ()
+        isa, flags, dots = "neon", _flags("Features"), _ARM_DOTS
     else:
-        flags = _flags()
+        flags, dots = _flags("flags"), _DOTS
         isa = "avx512" if {"avx512f", "avx512vl", "avx512bw"} <= flags else "avx2"
         if not {"avx2", "fma"} <= flags:
             isa = "sse2"
-        features = tuple(word for flag, word in _DOTS.items() if flag in flags)
+    features = tuple(word for flag, word in dots.items() if flag in flags)
     first = _cache_size("index0") or 32 << 10
     second = _cache_size("index2") or 512 << 10
     return Cpu(isa, *ISAS[isa], first, second, features)
@@ -76,12 +78,12 @@ def _cache_size(index: str) -> int | None:
         return None
 
 
-def _flags() -> set[str]:
+def _flags(name: str) -> set[str]:
     """Flags of the first processor; those of AVX2 where the system does not tell (macOS, Windows)."""
     try:
         with open("/proc/cpuinfo") as file:
             for line in file:
-                if line.startswith("flags"):
+                if line.startswith(name):
                     return set(line.split(":", 1)[1].split())
     except OSError:
         pass

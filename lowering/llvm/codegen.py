@@ -35,6 +35,10 @@ ELSEWHERE = {
     "x86-64-v2": (Host("x86_64-unknown-linux-gnu", "x86-64-v2", "+sse4.2"), "sse2"),
     "x86-64-v3": (Host("x86_64-unknown-linux-gnu", "x86-64-v3", "+avx2"), "avx2"),
     "x86-64-v4": (Host("x86_64-unknown-linux-gnu", "x86-64-v4", "+avx512f"), "avx512"),
+    "neoverse-v1": (
+        Host("aarch64-unknown-linux-gnu", "neoverse-v1", "+neon"),
+        "neon+i8-dot+mixed-dot+bf16-dot",
+    ),
     "sapphirerapids": (
         Host("x86_64-unknown-linux-gnu", "sapphirerapids", "+avx512bf16"),
         "avx512+bf16-dot+i16-dot",

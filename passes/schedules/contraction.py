@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, linalg
 
+from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
+from pykern.passes.schedules.narrow import Dot
 from pykern.passes.schedules.product import Product
 from pykern.passes.schedules.readers import Reader
 from pykern.passes.schedules.recipe import PART
@@ -30,7 +32,7 @@ class Contraction:
     start: ir.Value | None = None
     first: ir.Value | None = None
     """Whether these are the first terms (i1); None: they are."""
-    product: Product | None = None
+    product: Product | Dot | None = None
     """Whose conversions the factors need; None: they are converted."""
     part: int = 0
     reader: Reader | None = None
@@ -71,6 +73,8 @@ class Contraction:
             },
             regions=1,
         )
+        if isinstance(self.product, Dot):
+            op.attributes[DOT] = self.product.attribute()
         block = op.regions[0].blocks.append(*map(element_of, operands))
         with ir.InsertionPoint(block):
             self._body(list(block.arguments))

@@ -72,8 +72,8 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     if packs(problem, cpu):
         # a panel of two lines leaves room for its terms in the first cache; short vectors take three
         rows, vectors = register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)
-        depth = cpu.l1 // (vectors * cpu.vector_bytes)
-        tile_bytes = rows * depth * problem.bits // 8
+        depth = problem.group * cpu.l1 // (vectors * cpu.vector_bytes)
+        tile_bytes = rows * depth * problem.bits // 8 // problem.group
         block = max(1, cpu.l2 * 2 // 5 // tile_bytes)
         return Schedule("packed", rows, vectors, depth, block)
     if streams(problem, cpu):
@@ -105,6 +105,8 @@ def packs(problem: Problem, cpu: Cpu) -> bool:
         return False
     if not problem.unit_right or _thrashes(problem, cpu):
         return True
+    if problem.group > 1:  # only what is packed has terms of a group side by side
+        return min(problem.m, problem.n) >= FEW
     fewest = FEW if right_bytes(problem) > 2 * cpu.l2 else 3 * FEW
     return right_bytes(problem) > cpu.l2 * 3 // 8 and min(problem.m, problem.n) >= fewest
 

@@ -18,6 +18,8 @@ from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import Access, Number, Sum, least, minus, most, times, window
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.loops import Counted
+from pykern.passes.schedules.narrow import dot_for
+from pykern.passes.schedules.narrow_packing import NarrowPacking
 from pykern.passes.schedules.nests import PIECES, Job, Range, reading, row_of
 from pykern.passes.schedules.packing import Packing, Slice
 
@@ -43,13 +45,17 @@ class Packed:
         self.i = len(self.outer[0])
         self.j = self.i + 1 + len(self.outer[1])
         self.r, self.c, self.k = self.j + 1, self.j + 2, self.j + 3
+        self.dot = dot_for(p, self.job.cpu)
+        self.dimensions = self.k + (1 if self.dot is None else 2)  # the last: terms of a group
         self.slices = self._slices()
         self.counts = (-(-p.lengths[row] // s.rows), -(-p.lengths[p.lane] // self.job.columns))
         left, right = self._loops()
         for number, (along, wide, into) in enumerate(
             ((row, s.rows, left), (p.lane, self.job.columns, right))
         ):
-            Packing(self.job, number, along, wide, self.slices, into).call(self.start, self.at)
+            facts = (self.job, number, along, wide, self.slices, into)
+            packing = Packing(*facts) if self.dot is None else NarrowPacking(*facts, self.dot)
+            packing.call(self.start, self.at)
         self._multiply(left, right)
 
     def _slices(self) -> Slice:
@@ -68,7 +74,7 @@ class Packed:
         with op.location:
             with ir.InsertionPoint(op):
                 left, right = (
-                    self._alloc([*(p.lengths[d] for d in outer), count, self.slices.terms, wide])
+                    self._alloc([*(p.lengths[d] for d in outer), count], wide)
                     for outer, count, wide in zip(
                         self.outer, self.counts, (self.job.schedule.rows, self.job.columns), strict=True
                     )
@@ -89,9 +95,16 @@ class Packed:
                     self.start = number
         return left, right
 
-    def _alloc(self, shape: list[int]) -> ir.Value:
-        kind = ir.MemRefType.get(shape, self.job.product.element)
-        return memref.AllocOp(kind, [], []).result
+    def _alloc(self, tiles: list[int], wide: int) -> ir.Value:
+        shape, element = [*tiles, self.groups, wide], self.job.product.element
+        if self.dot is not None:
+            shape, element = [*shape, self.dot.terms], self.dot.kind
+        return memref.AllocOp(ir.MemRefType.get(shape, element), [], []).result
+
+    @property
+    def groups(self) -> int:
+        """Steps of a tile through the terms of a slice."""
+        return -(-self.slices.terms // (1 if self.dot is None else self.dot.terms))
 
     def _multiply(self, left: ir.Value, right: ir.Value) -> None:
         job, p = self.job, self.job.product
@@ -133,7 +146,9 @@ class Packed:
     def _part(self, rows: Tiles, columns: Tiles, batch: dict[int, Range]) -> None:
         job, p = self.job, self.job.product
         ranges: dict[int, Range] = dict(batch)
-        packed: dict[int, Range] = {self.k: (0, self.slices.terms)}
+        packed: dict[int, Range] = {self.k: (0, self.groups)}
+        if self.dot is not None:
+            packed[self.k + 1] = (0, self.dot.terms)
         for side, base in ((0, 0), (1, self.i + 1)):
             for n, d in enumerate(self.outer[side]):
                 part: Range = (0, p.lengths[d])
@@ -146,27 +161,29 @@ class Packed:
         ranges[p.lane] = _elements(columns, job.columns)
         accesses = self._accesses()
         views = [window(v, a, packed) for v, a in zip(self.values, accesses[:2], strict=False)]
-        identity = {d: d for d in range(self.k + 1)}
+        identity = {d: d for d in range(self.dimensions)}
         Contraction(
             operands=[*views, window(self.values[2], p.accesses[2], ranges)],
             maps=[a.map(identity) for a in accesses],
-            dimensions=self.k + 1,
-            terms=(self.k,),
+            dimensions=self.dimensions,
+            terms=tuple(range(self.k, self.dimensions)),
+            product=self.dot,
             marks=job.marks(self.r, self.c, rows[1][1] == job.schedule.rows and columns[1][1] == job.columns),
             start=self.begin,
             first=self.first,
             last=self.last,
             part=len(job.parts),
-            **reading(job, self.nest, ranges, self.k + 1, self._packed_access),
+            **reading(job, self.nest, ranges, self.dimensions, self._packed_access),
         ).emit()
         job.parts.append(self._tilings(rows))
 
     def _accesses(self) -> tuple[Access, Access, Access]:
         """Of left, right and out over the packed dimensions."""
-        single = [Sum(((d, 1),)) for d in range(self.k + 1)]
+        single = [Sum(((d, 1),)) for d in range(self.dimensions)]
+        group = single[self.k + 1 :]
         return (
-            Access((*single[: self.i], single[self.i], single[self.k], single[self.r])),
-            Access((*single[self.i + 1 : self.j], single[self.j], single[self.k], single[self.c])),
+            Access((*single[: self.i], single[self.i], single[self.k], single[self.r], *group)),
+            Access((*single[self.i + 1 : self.j], single[self.j], single[self.k], single[self.c], *group)),
             self._packed_access(self.job.product.accesses[2]),
         )
 
@@ -181,7 +198,7 @@ class Packed:
 
     def _tilings(self, rows: Tiles) -> list[list[int]]:
         """Blocks of row tiles, then panels, then tiles: a panel and the tile stay in the first cache."""
-        block, panel, tile = ([0] * (self.k + 1) for _ in range(3))
+        block, panel, tile = ([0] * self.dimensions for _ in range(3))
         for n in range(self.i):
             block[n] = 1
         if rows[0][1] != 1:

@@ -28,6 +28,7 @@ from pykern.passes.kernels import find, index_constant
 from pykern.passes.schedules.access import Access, Number, access_of, plus
 from pykern.passes.schedules.epilogue import Epilogue
 from pykern.passes.schedules.loops import leave_alone
+from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
 from pykern.passes.schedules.product import convert
 
 MARK = "kern.tile"
@@ -46,8 +47,17 @@ class EmitRegisterTiles(Pass):
     def run(self, module: ir.Module) -> None:
         for op in find(module.operation, lambda op: op.name == "linalg.generic" and MARK in op.attributes):
             with ir.InsertionPoint(op), op.location:
-                Tile(op).emit()
+                _emit(op)
             op.erase()
+
+
+def _emit(op: ir.Operation) -> None:
+    if DOT not in op.attributes:
+        Tile(op).emit()
+        return
+    from pykern.passes.schedules.narrow_tile import NarrowTile  # a kind of `Tile`
+
+    NarrowTile(op).emit()
 
 
 def mark(**numbers: int) -> ir.Attribute:

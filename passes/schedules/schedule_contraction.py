@@ -15,6 +15,7 @@ from pykern.passes.array_programs.nests.space import Space, lengths_of
 from pykern.passes.schedules.cost_model import can_take, schedule_for
 from pykern.passes.schedules.direct import Direct
 from pykern.passes.schedules.dots import Dots
+from pykern.passes.schedules.narrow import dot_for
 from pykern.passes.schedules.nests import Job, problem_of
 from pykern.passes.schedules.packed import Packed
 from pykern.passes.schedules.product import Product, product_of
@@ -56,7 +57,8 @@ def build(
             product = again
         else:  # rows that lie as one are not a vector each
             reader = None
-    problem = problem_of(product)
+    dot = dot_for(product, target)
+    problem = replace(problem_of(product), group=1 if dot is None else dot.terms)
     schedule = schedule_for(problem, target)
     if asked and can_take(problem, wanted := parse(asked), target):
         schedule = wanted

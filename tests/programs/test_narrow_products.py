@@ -1,0 +1,95 @@
+"""Products of narrow numbers: exact sums of bytes and of i16 at their extremes, for every way factors may lie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.machine import host_cpu
+
+
+@pk.kernel
+def summed(c, a, b):
+    i, j = pk.index()
+    total = pk.i32(0)
+    for k in range(a.shape[1]):
+        total += pk.i32(a[i, k]) * pk.i32(b[k, j])
+    c[i, j] = total
+
+
+@pk.kernel
+def summed_transposed(c, a, b):
+    i, j = pk.index()
+    total = pk.i32(0)
+    for k in range(a.shape[0]):
+        total += pk.i32(a[k, i]) * pk.i32(b[j, k])
+    c[i, j] = total
+
+
+@pk.jit
+def product(a, b):
+    c = pk.zeros((a.shape[0], b.shape[1]), pk.i32)
+    summed(c, a, b, ndrange=c.shape)
+    return c
+
+
+@pk.jit
+def transposed(a, b):
+    c = pk.zeros((a.shape[1], b.shape[0]), pk.i32)
+    summed_transposed(c, a, b, ndrange=c.shape)
+    return c
+
+
+def factors(rng, types, m, n, k):
+    made = []
+    for kind, shape in zip(types, ((m, k), (k, n)), strict=True):
+        limits = np.iinfo(kind)
+        made.append(rng.integers(limits.min, limits.max, shape, kind, endpoint=True))
+    return made
+
+
+def exact(a, b):
+    return (a.astype(np.int64) @ b.astype(np.int64)).astype(np.int32)
+
+
+TYPES = [
+    (np.int8, np.int8),
+    (np.uint8, np.int8),
+    (np.int8, np.uint8),
+    (np.uint8, np.uint8),
+    (np.int16, np.int16),
+    (np.int8, np.int16),
+    (np.uint16, np.int16),
+]
+
+
+@pytest.mark.parametrize("types", TYPES, ids=str)
+@pytest.mark.parametrize(("m", "n", "k"), [(67, 130, 801), (16, 17, 1), (23, 40, 3), (17, 33, 2050)])
+def test_sums_wrap_and_never_saturate(rng, types, m, n, k):
+    a, b = factors(rng, types, m, n, k)
+    np.testing.assert_array_equal(product(a, b), exact(a, b))
+    a[:], b[:] = np.iinfo(types[0]).min, np.iinfo(types[1]).min
+    a[0], b[:, 0] = np.iinfo(types[0]).max, np.iinfo(types[1]).max
+    np.testing.assert_array_equal(product(a, b), exact(a, b))
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(37, 41, 43), (19, 67, 1030), (16, 16, 2)])
+def test_transposed_factors(rng, m, n, k):
+    a, b = factors(rng, (np.int8, np.int8), m, n, k)
+    found = transposed(np.ascontiguousarray(a.T), np.ascontiguousarray(b.T))
+    np.testing.assert_array_equal(found, exact(a, b))
+
+
+def test_steps_and_nothing(rng):
+    a, b = factors(rng, (np.int8, np.uint8), 60, 70, 90)
+    np.testing.assert_array_equal(product(a[::2, ::3], b[::3, 1::2]), exact(a[::2, ::3], b[::3, 1::2]))
+    np.testing.assert_array_equal(product(a[:, :0], b[:0]), np.zeros((60, 70), np.int32))
+    assert product(a[:0], b).shape == (0, 70)
+
+
+def test_the_copies_hold_pairs(rng):
+    a, b = factors(rng, (np.int8, np.int8), 64, 64, 100)
+    text = next(s.text for s in product.lower(a, b).stages if s.name.startswith("kern-make-nests"))
+    if host_cpu().isa in ("avx2", "avx512"):
+        assert "x2xi16>" in text
