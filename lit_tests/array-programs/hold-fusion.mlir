@@ -53,3 +53,39 @@ func.func @products(%x: tensor<8x9xf32>, %y: tensor<8x7xf32>, %o: tensor<9x7xf32
   %r = linalg.matmul ins(%t, %g : tensor<9x8xf32>, tensor<8x7xf32>) outs(%o : tensor<9x7xf32>) -> tensor<9x7xf32>
   return %r : tensor<9x7xf32>
 }
+
+// A wider type joins a product, unless something else would come with it.
+
+// CHECK-LABEL: func.func @widened
+// CHECK: linalg.generic
+// CHECK: arith.subi
+// CHECK: arith.extsi
+// CHECK: linalg.generic {{.*}} ins(%arg0, %{{.*}} : tensor<9x8xi8>, tensor<8x7xi32>)
+// CHECK: arith.extsi %{{.*}} : i8 to i32
+// CHECK: arith.muli
+func.func @widened(%x: tensor<9x8xi8>, %y: tensor<8x7xi8>, %o: tensor<9x7xi32>) -> tensor<9x7xi32> attributes {kern.program} {
+  %e = tensor.empty() : tensor<9x8xi32>
+  %b = tensor.empty() : tensor<8x7xi8>
+  %f = tensor.empty() : tensor<8x7xi32>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<9x8xi8>) outs(%e : tensor<9x8xi32>) {
+    ^bb0(%a: i8, %s: i32):
+      %w = arith.extsi %a : i8 to i32
+      linalg.yield %w : i32
+  } -> tensor<9x8xi32>
+  %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : tensor<8x7xi8>) outs(%b : tensor<8x7xi8>) {
+    ^bb0(%a: i8, %s: i8):
+      %one = arith.constant 1 : i8
+      %w = arith.subi %a, %one : i8
+      linalg.yield %w : i8
+  } -> tensor<8x7xi8>
+  %h = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%g : tensor<8x7xi8>) outs(%f : tensor<8x7xi32>) {
+    ^bb0(%a: i8, %s: i32):
+      %w = arith.extsi %a : i8 to i32
+      linalg.yield %w : i32
+  } -> tensor<8x7xi32>
+  %r = linalg.matmul ins(%t, %h : tensor<9x8xi32>, tensor<8x7xi32>) outs(%o : tensor<9x7xi32>) -> tensor<9x7xi32>
+  return %r : tensor<9x7xi32>
+}

@@ -10,7 +10,7 @@ from mlir import ir
 
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, named
-from pykern.passes.schedules.product import multiplies
+from pykern.passes.schedules.product import CONVERSIONS, multiplies
 
 HOLD = "bufferization.dealloc_tensor"
 """An op that uses a tensor and does nothing here: upstream fuses only what has a single use."""
@@ -22,7 +22,7 @@ class HoldFusion(Pass):
 
     That is where an elementwise op is read by a contraction, or by an op over more dimensions than it
     has (a broadcast), unless it is only a handful of cheap operations on its way to a reduction of itself.
-    A transposition joins a product of two factors: that reads them in any order.
+    A transposition or a wider type joins a product of two factors: that reads them in any order, and converts them.
 
     In:  linalg.generic on tensors.
     Out: the same, and `bufferization.dealloc_tensor` ops, to be taken away by `kern-release-fusion`.
@@ -68,13 +68,23 @@ def _is_constant(producer: ir.Operation) -> bool:
 
 
 def _in_product(producer: ir.Operation, consumer: ir.Operation) -> bool:
-    """Whether the producer only transposes a factor of a product."""
-    return _transposes(producer) and multiplies(consumer)
+    """Whether the producer only transposes or widens a factor of a product, and brings nothing else with it."""
+    return _moves(producer) and not any(map(_is_computed, producer.operands)) and multiplies(consumer)
 
 
-def _transposes(op: ir.Operation) -> bool:
-    block = body(op)
-    end = list(block.operations)[-1].operation
-    copies = end == block.operations[0].operation and end.operands[0] == block.arguments[0]
+def _moves(op: ir.Operation) -> bool:
+    *conversions, end = [o.operation for o in body(op).operations]
     maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    return copies and len(maps) == 2 and all(m.is_permutation for m in maps)
+    if len(maps) != 2 or not all(m.is_permutation for m in maps):
+        return False
+    value = body(op).arguments[0]
+    for each in conversions:
+        if each.name not in CONVERSIONS or each.operands[0] != value:
+            return False
+        value = each.results[0]
+    return end.operands[0] == value
+
+
+def _is_computed(value: ir.Value) -> bool:
+    """Whether fusion would put more in front of what reads this."""
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "linalg.generic"

@@ -93,3 +93,14 @@ def test_the_copies_hold_pairs(rng):
     text = next(s.text for s in product.lower(a, b).stages if s.name.startswith("kern-make-nests"))
     if host_cpu().isa in ("avx2", "avx512"):
         assert "x2xi16>" in text
+
+
+@pk.jit
+def widened(a, b):
+    return a.astype(pk.i32) @ b.astype(pk.i32).T
+
+
+def test_types_widened_before_a_product(rng):
+    a, b = factors(rng, (np.int8, np.uint8), 37, 50, 129)
+    b = np.ascontiguousarray(b.T)
+    np.testing.assert_array_equal(widened(a, b), exact(a, b.T))
