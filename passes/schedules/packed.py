@@ -16,12 +16,13 @@ from mlir.dialects import arith, memref
 from pykern.passes.array_programs.nests.function import Nest
 from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import Access, Number, Sum, least, minus, most, times, window
+from pykern.passes.schedules.block_packing import packing_of
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.narrow import dot_for
 from pykern.passes.schedules.narrow_packing import NarrowPacking
 from pykern.passes.schedules.nests import PIECES, Job, Range, reading, row_of
-from pykern.passes.schedules.packing import Packing, Slice
+from pykern.passes.schedules.packing import Slice
 
 Tiles = tuple[Range, Range]
 """Tiles along a dimension, and rows (columns) of each."""
@@ -54,7 +55,7 @@ class Packed:
             ((row, s.rows, left), (p.lane, self.job.columns, right))
         ):
             facts = (self.job, number, along, wide, self.slices, into)
-            packing = Packing(*facts) if self.dot is None else NarrowPacking(*facts, self.dot)
+            packing = packing_of(*facts) if self.dot is None else NarrowPacking(*facts, self.dot)
             packing.call(self.start, self.at)
         self._multiply(left, right)
 

@@ -8,6 +8,7 @@ Elements are converted on the way: a tile of bf16 multiplies f32.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlir import ir
@@ -82,38 +83,62 @@ class Packing:
             with Counted(lo, hi, 1) as i:
                 self._outer(left[1:], {**at, left[0]: i}, [*place, i], (), tiles)
             return
-        lo, hi = bounds or (index_constant(0), index_constant(tiles))
+        self._tiles(at, place, *(bounds or (index_constant(0), index_constant(tiles))))
+
+    def _tiles(self, at: dict[int, Number], place: list[ir.Value], lo: ir.Value, hi: ir.Value) -> None:
+        """The tiles from `lo` to `hi`."""
         with Counted(lo, hi, 1) as tile:
-            begin = times(tile, self.width)
-            length = self.product.lengths[self.along]
-            if length % self.width == 0:
-                self._tile(at, [*place, tile], begin, self.width)
-                return
-            whole = arith.CmpIOp(arith.CmpIPredicate.slt, tile, index_constant(length // self.width)).result
-            branch = scf.IfOp(whole, has_else=True)
-            for block, count in (
-                (branch.then_block, self.width),
-                (branch.else_block, length % self.width),
-            ):
-                with ir.InsertionPoint(block):
-                    self._tile(at, [*place, tile], begin, count)
-                    scf.YieldOp([])
+            self._cut(tile, lambda begin, count: self._tile(at, [*place, tile], begin, count))
+
+    def _cut(self, tile: ir.Value, emit: Callable[[Number, int], None]) -> None:
+        """`emit` for where a tile begins and how many rows it has: the last one may have fewer."""
+        begin = times(tile, self.width)
+        length = self.product.lengths[self.along]
+        if length % self.width == 0:
+            emit(begin, self.width)
+            return
+        whole = arith.CmpIOp(arith.CmpIPredicate.slt, tile, index_constant(length // self.width)).result
+        branch = scf.IfOp(whole, has_else=True)
+        for block, count in (
+            (branch.then_block, self.width),
+            (branch.else_block, length % self.width),
+        ):
+            with ir.InsertionPoint(block):
+                emit(begin, count)
+                scf.YieldOp([])
 
     def _tile(self, at: dict[int, Number], place: list[ir.Value], begin: Number, count: int) -> None:
         """One tile: loops over the terms."""
         p = self.product
-        first = p.k[0]
-        bound = least(minus(p.lengths[first], self.start), self.slices.step)
+        first, bound = p.k[0], self.bound
         inner = p.size(p.k[1:])
         with Counted(index_constant(0), as_value(bound), 1, alone=True) as t:
             self._terms(
                 list(p.k[1:]), {**at, first: plus(t, self.start)}, times(t, inner), place, begin, count
             )
-        if not isinstance(bound, int) and p.lengths[first] % self.slices.step:  # the last slice is shorter
-            with Counted(
-                as_value(times(bound, inner)), index_constant(self.slices.terms), 1, alone=True
-            ) as t:
-                self._line(None, place, t, begin, count)
+        self._nothing_behind(place, begin, count)
+
+    @property
+    def bound(self) -> Number:
+        """Iterations of the first dimension of the terms in this slice: the last one may have fewer."""
+        return least(minus(self.product.lengths[self.product.k[0]], self.start), self.slices.step)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the last slice may have fewer terms."""
+        return (
+            not isinstance(self.start, int)
+            and self.product.lengths[self.product.k[0]] % self.slices.step != 0
+        )
+
+    def _nothing_behind(self, place: list[ir.Value], begin: Number, count: int) -> None:
+        """Zeros for the terms that the last slice lacks."""
+        p, bound = self.product, self.bound
+        if not self.is_short:
+            return
+        behind = as_value(times(bound, p.size(p.k[1:])))
+        with Counted(behind, index_constant(self.slices.terms), 1, alone=True) as t:
+            self._line(None, place, t, begin, count)
 
     def _terms(
         self,

@@ -1,0 +1,63 @@
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx2},canonicalize,cse)" | FileCheck %s
+
+// Both factors lie along the terms: squares of 8 terms are read from 8 rows and turned in registers. Tiles have 5 rows
+// (the others are zeros), panels 16 columns; the last 4 of 100 terms are copied one by one.
+
+// CHECK-LABEL: func.func private @along_terms.nest0(
+// CHECK: scf.for %{{.*}} = %arg2 to %arg3
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c96{{.*}} step %c8
+// CHECK-COUNT-5: vector.load {{.*}} : memref<50x100xf32>, vector<8xf32>
+// CHECK-NOT: vector.load
+// CHECK: vector.shuffle {{.*}} [0, 8, 1, 9, 4, 12, 5, 13] : vector<8xf32>, vector<8xf32>
+// CHECK: vector.shuffle {{.*}} [2, 10, 3, 11, 6, 14, 7, 15] : vector<8xf32>, vector<8xf32>
+// CHECK: vector.shuffle {{.*}} [0, 1, 8, 9, 4, 5, 12, 13] : vector<8xf32>, vector<8xf32>
+// CHECK: vector.shuffle {{.*}} [0, 1, 2, 3, 8, 9, 10, 11] : vector<8xf32>, vector<8xf32>
+// CHECK: vector.shuffle {{.*}} [4, 5, 6, 7, 12, 13, 14, 15] : vector<8xf32>, vector<8xf32>
+// CHECK-COUNT-8: vector.store {{.*}} : memref<10x100x5xf32>, vector<5xf32>
+// CHECK: scf.for %{{.*}} = %c96{{.*}} to %c100
+// CHECK-COUNT-5: memref.store
+// CHECK-LABEL: func.func private @along_terms.nest1(
+// CHECK-COUNT-16: vector.load {{.*}} : memref<64x100xf32>, vector<8xf32>
+// CHECK-COUNT-8: vector.store {{.*}}[{{.*}}, %c8{{.*}}] : memref<4x100x16xf32>, vector<8xf32>
+func.func @along_terms(%a: memref<50x100xf32>, %b: memref<64x100xf32>, %c: memref<50x64xf32>) attributes {kern.program} {
+  linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<50x100xf32>, memref<64x100xf32>) outs(%c : memref<50x64xf32>) {
+    ^bb0(%x: f32, %y: f32, %o: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+  }
+  return
+}
+
+// Rows and columns lie side by side: eight terms of all tiles, then the next eight, so that lines are read to their
+// end. The last of two slices has a term less, for which zeros are stored.
+
+// CHECK-LABEL: func.func private @along_rows.nest0(%arg0: memref<601x96xf32> {{{.*}}}, %arg1: memref<16x301x6xf32>
+// CHECK: %[[BOUND:.*]] = arith.minsi
+// CHECK: scf.for %[[FIRST:.*]] = %c0{{.*}} to %[[BOUND]] step %c8
+// CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %c8
+// CHECK: %[[LAST:.*]] = arith.minsi %[[NEXT]], %[[BOUND]]
+// CHECK: scf.for %{{.*}} = %arg3 to %arg4
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]]
+// CHECK: vector.load {{.*}} : memref<601x96xf32>, vector<6xf32>
+// CHECK-NEXT: vector.store {{.*}} : memref<16x301x6xf32>, vector<6xf32>
+// CHECK: scf.for %{{.*}} = %arg3 to %arg4
+// CHECK: scf.for %{{.*}} = %[[BOUND]] to %c301
+// CHECK-COUNT-6: memref.store %cst
+// CHECK-LABEL: func.func private @along_rows.nest1(
+// CHECK: scf.for %[[BEGIN:.*]] = %c0{{.*}} to %{{.*}} step %c8
+// CHECK: scf.for %{{.*}} = %arg3 to %arg4
+// CHECK: vector.load {{.*}} : memref<601x256xf32>, vector<16xf32>
+func.func @along_rows(%a: memref<601x96xf32>, %b: memref<601x256xf32>, %c: memref<96x256xf32>) attributes {kern.program} {
+  linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<601x96xf32>, memref<601x256xf32>) outs(%c : memref<96x256xf32>) {
+    ^bb0(%x: f32, %y: f32, %o: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+  }
+  return
+}
