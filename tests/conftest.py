@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +26,19 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("pykern")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _environment_of_this_run() -> Iterator[None]:
+def pytest_configure(config: pytest.Config) -> None:
     """For the tests and the programs they start: these sources, and a cache that is new and their own.
 
-    So nothing an earlier version compiled is tested by mistake, and the user's cache is left alone.
+    So nothing an earlier version compiled is tested by mistake, and the user's cache is left alone. The workers of
+    xdist inherit the environment, so that what one has compiled another finds; tests of the cache have their own.
     """
-    with tempfile.TemporaryDirectory(prefix="pykern-tests-") as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYKERN_CACHE_DIR", folder)
-        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
-        yield
+    if hasattr(config, "workerinput"):
+        return
+    folder, patch = tempfile.TemporaryDirectory(prefix="pykern-tests-"), pytest.MonkeyPatch()
+    config.add_cleanup(folder.cleanup)
+    config.add_cleanup(patch.undo)
+    patch.setenv("PYKERN_CACHE_DIR", folder.name)
+    patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
 
 
 @pytest.fixture
