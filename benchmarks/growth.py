@@ -1,4 +1,4 @@
-"""How costs grow: ``python benchmarks/growth.py [--statements 10,100,1000,2000] [--skip-sizes]``.
+"""How costs grow: ``python benchmarks/growth.py [--quick] [--statements 10,100,1000,2000] [--skip-sizes]``.
 
 Compile time against statements (10 to 2,000) of a kernel, of a kernel that goes to memory with each, and of an array
 program, beside Numba's and JAX's for the same text; what the compiled kernel then takes to run; time against size of
@@ -25,13 +25,16 @@ from workloads import saxpy_of, softmax_of
 
 import pykern as pk
 from pykern.benchmarking import facts, figures, records
+from pykern.benchmarking.contest import PEERS_FAIL_WITH
 from pykern.benchmarking.harness import Suite
 from pykern.benchmarking.records import Record
+from pykern.benchmarking.report import machine
 from pykern.benchmarking.samples import Samples, duration
 from pykern.benchmarking.terminal import table
 from pykern.benchmarking.turns import Effort
 
 COUNTS = (10, 30, 100, 300, 1000, 2000)
+QUICK = (10, 100, 200)
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 X = np.linspace(0.5, 1.5, 1 << 16, dtype=np.float32)
 TOO_LONG = 20.0
@@ -54,17 +57,37 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--statements", default=",".join(map(str, COUNTS)), metavar="N,M")
+    parser.add_argument(
+        "--statements",
+        metavar="N,M",
+        help=f"default: {','.join(map(str, COUNTS))}; with --quick {','.join(map(str, QUICK))}",
+    )
+    parser.add_argument("--lines", default="", metavar="A,B", help="pykern, numba, jax; default: all")
     parser.add_argument("--skip-sizes", action="store_true", help="compile times only")
     parser.add_argument("--skip-compile", action="store_true", help="sizes only")
-    parser.add_argument("--out", default=FOLDER, metavar="FOLDER")
+    parser.add_argument(
+        "--quick", action="store_true", help="up to 200 statements, few turns: a try, no figures to quote"
+    )
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="default: results beside the command; with --quick results/quick"
+    )
     chosen = parser.parse_args()
+    folder = chosen.out or os.path.join(FOLDER, "quick" if chosen.quick else "")
+    os.makedirs(folder, exist_ok=True)
     status = 0
     if not chosen.skip_compile:
-        compile_times([int(n) for n in chosen.statements.split(",")], chosen.out)
+        counts = (
+            [int(n) for n in chosen.statements.split(",")]
+            if chosen.statements
+            else QUICK
+            if chosen.quick
+            else COUNTS
+        )
+        status = compile_times(counts, folder, [name for name in chosen.lines.split(",") if name])
     if not chosen.skip_sizes:
-        path = os.path.join(chosen.out, "growth-sizes")
-        status = SUITE.main(["--json", f"{path}.json", "--no-plots", "--threads", "1"])
+        path = os.path.join(folder, "growth-sizes")
+        more = ["--quick"] if chosen.quick else []
+        status = SUITE.main(["--json", f"{path}.json", "--no-plots", "--threads", "1", *more]) or status
         draw_sizes(records.read(f"{path}.json"), path)
     return status
 
@@ -72,8 +95,10 @@ def main() -> int:
 # -- compile time --------------------------------------------------------------------------------
 
 
-def compile_times(counts: Sequence[int], folder: str) -> None:
+def compile_times(counts: Sequence[int], folder: str, wanted: Sequence[str]) -> int:
+    """Measured, printed and drawn; what was measured is kept whatever comes later. Gives the exit code."""
     os.environ["PYKERN_CACHE"] = "0"
+    status, path = 0, os.path.join(folder, "growth")
     found: list[Record] = []
     shared = facts.run(os.path.dirname(os.path.abspath(__file__)))
     lines: dict[str, Callable[[int], tuple[float, float]]] = {
@@ -83,13 +108,21 @@ def compile_times(counts: Sequence[int], folder: str) -> None:
         if facts.versions((name,)).get(name):
             lines[name] = line
         else:
-            print(f"{name}: not installed (pip install {name})")
+            print(f"not run: {name}: not installed (pip install {name})")
     pykern_kernel(3)  # the compiler's process starts
     pykern_program(3)
+    lines = {n: line for n, line in lines.items() if not wanted or n.split()[0] in wanted}
     for name, line in lines.items():
         for count in (n for n in counts if n <= MOST_OF_PEERS or name.startswith("pykern")):
             started = time.perf_counter()
-            compiled, run = line(count)
+            try:
+                compiled, run = line(count)
+            except (*PEERS_FAIL_WITH, pk.KernelError) as error:
+                print(
+                    f"not run: {name}, {count} statements and more: {type(error).__name__}: {str(error)[:200]}"
+                )
+                status |= name.startswith("pykern")
+                break
             whole = time.perf_counter() - started
             found.append(_record(name, "compile", count, compiled, shared))
             found.append(_record(name, "run", count, run, shared))
@@ -100,15 +133,14 @@ def compile_times(counts: Sequence[int], folder: str) -> None:
             if whole > TOO_LONG and count != counts[-1]:
                 print(f"{name}: stops here, {duration(whole)} are enough")
                 break
-    print("\n" + exponents(found))
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, "growth")
-    with open(f"{path}-compile.json", "w") as file:
-        file.write(records.as_lines(found))
+        with open(f"{path}-compile.json", "w") as file:
+            file.write(records.as_lines(found))
+    print("\n" + exponents(found) + "\n\n" + machine(found[:1]))
     try:
         draw_compile(found, path)
     except ModuleNotFoundError as error:
         print(f"no plots: {error.name} is not installed (pip install 'pykern[bench]')", file=sys.stderr)
+    return status
 
 
 def _record(line: str, what: str, count: int, seconds: float, shared: dict[str, object]) -> Record:
@@ -180,7 +212,12 @@ def exponents(found: Sequence[Record]) -> str:
         if len(points) > 1:
             (xs, ys) = zip(*points, strict=True)
             rows.append([name, f"{np.polyfit(xs, ys, 1)[0]:.2f}"])
-    return table(["compile time", "exponent"], rows) if rows else ""
+    if not rows:
+        return ""
+    return (
+        table(["compile time", "exponent"], rows)
+        + "\nthe power of the statements that the time grows with: 1 is linear"
+    )
 
 
 # -- plots ---------------------------------------------------------------------------------------
@@ -197,7 +234,10 @@ def draw_compile(found: Sequence[Record], path: str) -> None:
             continue
         first = next(iter(series.values()))
         guide = {"linear": [(n, first[-1][1] * n / first[-1][0]) for n, _ in first]}
-        figures.lines(series, f"{path}-{what}.png", "statements", unit, f"{unit} against statements", guide)
+        figures.lines(
+            series, f"{path}-{what}.png", "statements", unit, f"{unit} against statements", guide,
+            below=figures.note(found),
+        )  # fmt: skip
 
 
 def draw_sizes(found: Sequence[Record], path: str) -> None:
@@ -214,7 +254,15 @@ def draw_sizes(found: Sequence[Record], path: str) -> None:
         ]
     }
     try:
-        figures.lines(series, f"{path}.png", "bytes", "GB/s", "throughput against size, one thread", guide)
+        figures.lines(
+            series,
+            f"{path}.png",
+            "bytes",
+            "GB/s",
+            "throughput against size, one thread",
+            guide,
+            below=figures.note(found),
+        )
     except ModuleNotFoundError as error:
         print(f"no plots: {error.name} is not installed (pip install 'pykern[bench]')", file=sys.stderr)
 

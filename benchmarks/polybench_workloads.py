@@ -17,6 +17,8 @@ import polybench_kernels as k
 from pykern.benchmarking.workload import Arrays, Case, Contender, Workload
 
 ALPHA, BETA = 1.5, 1.2
+LONG_FOR_NUMPY = 1_000_000
+"""Points of all steps."""
 
 
 def ramp(*shape: int, divisor: float = 0.0, shift: int = 0, modulo: int = 0) -> np.ndarray:
@@ -242,8 +244,9 @@ def mvt(n: int) -> Workload:
 
 
 def stepped_by_anyone(name: str, a: Arrays, steps: int) -> tuple[np.ndarray, ...]:
-    """By Numba where it is installed, else by NumPy, which takes tens of seconds; the two are compared in any case."""
-    if importlib.util.find_spec("numba"):
+    """By Numba where it is installed and worth its compiling, else by NumPy; the two are compared in any case."""
+    first = next(iter(a.values()))
+    if steps * first.size > LONG_FOR_NUMPY and importlib.util.find_spec("numba"):
         from peers.polybench_numba import stepped
     else:
         from peers.polybench_numpy import stepped

@@ -39,7 +39,7 @@ def plots(found: Sequence[Record], path: str) -> None:
         guides = {"ideal": [(n, n) for n in counts], "copy": [(n, roofs[n] / roofs[1]) for n in counts]}
         figures.lines(
             series, f"{path}-{name}.png", "threads", "times as fast as one", f"strong scaling: {rows[0]['benchmark']}",
-            guides, logarithmic=False,
+            guides, logarithmic=False, below=figures.note(rows),
         )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pykern.benchmarking.records import Record
+from pykern.benchmarking.report import origin
 from pykern.benchmarking.scoreboard import cells, title
 
 OURS = "#0b57c2"
@@ -29,11 +30,20 @@ def _axes(width: float = 8.0, height: float = 4.5) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _save(figure: Any, path: str) -> None:
+def _save(figure: Any, path: str, note: str = "") -> None:
     from matplotlib import pyplot
 
+    if note:
+        figure.supxlabel(note, fontsize=6, color="#5b6470", x=0.995, ha="right")
     figure.savefig(path, dpi=130)
     pyplot.close(figure)
+
+
+def note(found: Sequence[Record]) -> str:
+    """Where and when: the line below a plot."""
+    if not found:
+        return ""
+    return f"{found[0]['device_name']}; pykern {found[0]['versions'].get('pykern', '')}; {origin(found[0])}"
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
@@ -71,7 +81,7 @@ def ratios(found: Sequence[Record], path: str, heading: str) -> None:
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("time of the best peer / time of pykern")
     axes.set_title(heading, fontsize=10)
-    _save(figure, path)
+    _save(figure, path, note(found))
 
 
 def roofline(found: Sequence[Record], path: str) -> None:
@@ -122,14 +132,14 @@ def roofline(found: Sequence[Record], path: str) -> None:
     axes.set_ylabel("GFLOP/s")
     axes.set_title("below what this machine was measured to reach; hollow: the best peer", fontsize=9)
     axes.legend(fontsize=6.5, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    _save(figure, path)
+    _save(figure, path, note(found))
 
 
 def lines(
     series: dict[str, Sequence[tuple[float, float]]], path: str, x: str, y: str, heading: str = "",
-    guides: dict[str, Sequence[tuple[float, float]]] | None = None, logarithmic: bool = True,
+    guides: dict[str, Sequence[tuple[float, float]]] | None = None, logarithmic: bool = True, below: str = "",
 ) -> None:  # fmt: skip
-    """Lines over what varies; `guides` are drawn thin, to compare with."""
+    """Lines over what varies; `guides` are drawn thin, to compare with, and `below` is what `note` gives."""
     figure, axes = _axes()
     shades = colours(series)
     ways = itertools.cycle(("o-", "s--", "^-.", "D-"))  # pykern's lines share a colour
@@ -152,7 +162,7 @@ def lines(
     axes.set_ylabel(y)
     axes.set_title(heading, fontsize=10)
     axes.legend(fontsize=7)
-    _save(figure, path)
+    _save(figure, path, below)
 
 
 def plain(found: Sequence[Record], path: str) -> None:
@@ -161,4 +171,4 @@ def plain(found: Sequence[Record], path: str) -> None:
     roofline(found, f"{path}-roofline.png")
 
 
-__all__ = ["lines", "plain", "ratios", "roofline", "title"]
+__all__ = ["lines", "note", "plain", "ratios", "roofline", "title"]

@@ -25,6 +25,8 @@ from pykern.benchmarking.terminal import style_of
 from pykern.benchmarking.turns import Effort
 from pykern.benchmarking.workload import Case, Peer, Workload
 
+LONGEST_REST = 0.5
+"""Seconds: threads that are awake for longer after their work are not waited for."""
 Plots = Callable[[Sequence[Record], str], None]
 """Draws records into files whose names begin with the path given."""
 
@@ -77,7 +79,9 @@ class Suite:
         parser.add_argument("--only", default="", metavar="WORD", help="workloads whose name holds this")
         parser.add_argument("--peers", default="", metavar="A,B", help="these peers only; default: all")
         parser.add_argument(
-            "--json", metavar="FILE", help="JSON lines; default: results/NAME.json beside the command"
+            "--json",
+            metavar="FILE",
+            help="JSON lines; default: results/NAME.json beside the command; with --quick results/quick/NAME.json",
         )
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--html", metavar="FILE")
@@ -97,25 +101,31 @@ class Suite:
         status = 0
         titles = [one.title for one in self.workloads if chosen.only in one.title]
         progress = Progress(self.name, len(titles) * len(chosen.threads))
+        path = self._path(chosen)
         for count in chosen.threads:
             job = {
                 "threads": count, "only": chosen.only, "peers": chosen.peers, "quick": chosen.quick,
                 "without": [], "done": [],
             }  # fmt: skip
             with tempfile.TemporaryDirectory(prefix="pykern-bench-") as cache:
-                while (failed := self._child_failed(job, cache, run, progress)) is not None:
+                while (failed := self._child_failed(job, cache, run, progress, path)) is not None:
                     title, name, error = failed
                     if name in ("pykern", *job["without"]):
                         print(f"\n{self.name}: {title}, {count} threads: {error}", file=sys.stderr)
                         status = 1
-                        break
+                        if title not in titles or title in job["done"]:
+                            break
+                        run.wrong.append((title, name, str(error)))
+                        job["done"].append(title)  # the others are measured all the same
+                        progress.step(title)
+                        continue
                     run.missing.append((title, name, f"{error}; left out from here on, see above"))
                     job["without"].append(name)
         progress.end()
         return status
 
     def _child_failed(
-        self, job: dict[str, Any], cache: str, run: Run, progress: Progress
+        self, job: dict[str, Any], cache: str, run: Run, progress: Progress, path: str
     ) -> tuple[str, str, ChildFailed] | None:
         """Measure what is not done. Where the process fails: the workload and whose turn it was.
 
@@ -130,6 +140,7 @@ class Suite:
                     trying = tuple(what)
                 elif kind == "done":
                     job["done"].append(what)
+                    self._keep(run, path)
                     progress.step(f"{what}  {job['threads']} thread{'s' * (job['threads'] > 1)}")
                 else:
                     kept = run.missing if kind == "missing" else run.wrong
@@ -138,11 +149,20 @@ class Suite:
             return trying[0], trying[1], error
         return None
 
-    def _write(self, run: Run, chosen: argparse.Namespace) -> None:
+    def _path(self, chosen: argparse.Namespace) -> str:
+        """Tries are kept apart: they overwrite no figures."""
         folder = os.path.join(os.path.dirname(os.path.abspath(self.file)), "results")
-        path = chosen.json or os.path.join(folder, f"{self.name}.json")
+        return chosen.json or os.path.join(folder, "quick" if chosen.quick else "", f"{self.name}.json")
+
+    def _keep(self, run: Run, path: str) -> None:
+        """Write what there is: a run that is stopped later loses nothing."""
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(records.as_lines(run.found))
+
+    def _write(self, run: Run, chosen: argparse.Namespace) -> None:
+        path = self._path(chosen)
+        self._keep(run, path)
         if chosen.csv:
             with open(chosen.csv, "w", encoding="utf-8") as file:
                 file.write(records.as_csv(run.found))
@@ -195,9 +215,8 @@ class Suite:
         return 0
 
     def effort_for(self, count: int, quick: bool) -> Effort:
-        """Every turn waits until the teams of the others sleep; on one processor JAX's pool stays awake too."""
+        """Every turn waits until the threads of the others sleep, JAX's pool included, which is there with one too."""
         e = self.effort
-        pause = 0.25 if count > 1 else 0.04
         if quick:
-            return Effort(2, 0.05, 0.001, pause)
-        return Effort(e.repeat, e.budget, e.at_least, pause)
+            return Effort(2, 0.05, 0.001, LONGEST_REST)
+        return Effort(e.repeat, e.budget, e.at_least, LONGEST_REST)

@@ -9,12 +9,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pykern.benchmarking import threads as binding
 
 CHILD = ("-m", "pykern.benchmarking.child")
+PATIENCE = 300.0
+"""Seconds: a process that says nothing for as long is ended, so that one library that hangs does not lose the rest."""
 
 
 class ChildFailed(RuntimeError):
@@ -36,16 +39,38 @@ def messages(
         [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     )
     assert process.stdin is not None and process.stdout is not None
+    watch = _Watch(process, PATIENCE)
     try:
         process.stdin.write(json.dumps(job))
         process.stdin.close()
         for line in process.stdout:
+            watch.stop()
             yield from json.loads(line).items()
+            watch.start()
         status = process.wait()
     finally:
+        watch.stop()
         if process.poll() is None:
             process.kill()
             process.wait()
         process.stdout.close()
     if status:
         raise ChildFailed(status)
+
+
+class _Watch:
+    """Ends a process after so many seconds, unless it is stopped before."""
+
+    def __init__(self, process: subprocess.Popen[str], seconds: float) -> None:
+        self._process, self._seconds = process, seconds
+        self._timer: threading.Timer | None = None
+        self.start()
+
+    def start(self) -> None:
+        self._timer = threading.Timer(self._seconds, self._process.kill)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()

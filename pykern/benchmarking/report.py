@@ -19,7 +19,7 @@ def text(found: Sequence[Record], missing: Missing, style: Style) -> str:
     """A table for each benchmark, then what is missing and what was measured of the machine."""
     parts = [_benchmark(name, rows, style) for name, rows in grouped(found)]
     parts += (
-        ["\n".join(f"{line}: {reason} ({benchmark})" for benchmark, line, reason in missing)]
+        ["not run:\n" + "\n".join(f"  {line}: {reason} ({benchmark})" for benchmark, line, reason in missing)]
         if missing
         else []
     )
@@ -35,23 +35,38 @@ def grouped(found: Iterable[Record]) -> list[tuple[str, list[Record]]]:
 
 
 def machine(found: Sequence[Record]) -> str:
-    """The device, its limits for each number of threads, versions."""
-    lines, seen = [], set()
+    """The device, its limits for each number of threads and type of float, versions, and when it was."""
+    lines: dict[str, None] = {}
+    limited = {(r["device"], r.get("threads")) for r in found if r.get("limits")}
     for record in found:
-        key = (record["device"], record.get("threads"), str(record.get("limits")))
-        if key in seen:
-            continue
-        seen.add(key)
         limits, threads = record.get("limits"), record.get("threads")
-        told = f"{record['device']}: {record['device_name']}" + (f", {threads} threads" if threads else "")
+        if not limits and (record["device"], threads) in limited:
+            continue
+        told = f"{record['device']}: {record['device_name']}" + (f", {counted(threads)}" if threads else "")
         if limits:
             told += (
                 f"; copy {limits['gb_per_s']:.1f} GB/s, peak {limits['gflop_per_s']:.0f} GFLOP/s (measured)"
             )
-        lines.append(told)
-    versions = found[0]["versions"] if found else {}
-    lines.append(", ".join(f"{name} {version}" for name, version in versions.items()))
+        lines[told] = None
+    if found:
+        lines[", ".join(f"{name} {version}" for name, version in found[0]["versions"].items())] = None
+        lines[origin(found[0])] = None
     return "\n".join(lines)
+
+
+def counted(threads: int) -> str:
+    """``1 thread``, ``2 threads``."""
+    return f"{threads} thread{'s' * (threads > 1)}"
+
+
+def origin(record: Record) -> str:
+    """When a run began and from which sources: ``2026-11-21 19:05 UTC, commit 72d4f21c9, load average 0.4``."""
+    parts = [record["date"][:16].replace("T", " ") + " UTC"]
+    if record.get("commit"):
+        parts.append(f"commit {record['commit'][:9]}")
+    if record.get("load") is not None:
+        parts.append(f"load average {record['load']:.1f} when it began")
+    return ", ".join(parts)
 
 
 def _benchmark(name: str, rows: Sequence[Record], style: Style) -> str:

@@ -11,11 +11,15 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from pykern.benchmarking.records import Record
-from pykern.benchmarking.report import Missing, machine
+from pykern.benchmarking.report import Missing, counted, machine
 from pykern.benchmarking.samples import duration
 from pykern.benchmarking.terminal import Style, table
 
 OURS = "pykern"
+EXPLAINED = """\
+ratio: the best peer's median time over pykern's; above 1 pykern is faster. of limit: the least time that the measured
+copy bandwidth and peak rate of this machine allow, over the median (above 100%: the data stayed in a cache).
+first call: what it took beyond the median, so mostly compiling. *: allocates its results."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +67,19 @@ def scoreboard(found: Sequence[Record], missing: Missing, style: Style) -> str:
         chosen = cells(found, allocates)
         if chosen:
             parts.append(f"{style.strong(heading)}\n{_summary(chosen, allocates, style)}")
-    parts.append(_means(found))
+    parts += [_means(found), EXPLAINED]
     absent: dict[tuple[str, str], list[str]] = {}
     for name, peer, why in missing:
         absent.setdefault((peer, why), []).append(name)
     parts += (
-        ["\n".join(f"{peer}: {why}" + _where(names, found) for (peer, why), names in absent.items())]
+        [
+            "not run:\n"
+            + "\n".join(f"  {peer}: {why}" + _where(names, found) for (peer, why), names in absent.items())
+        ]
         if absent
         else []
     )
-    return "\n\n".join([*filter(None, parts), machine(_one_each(found))])
+    return "\n\n".join([*filter(None, parts), machine(found)])
 
 
 def _where(names: Sequence[str], found: Sequence[Record]) -> str:
@@ -105,7 +112,7 @@ def _means(found: Sequence[Record]) -> str:
     if not ratios:
         return ""
     counts = sorted({count for by_threads in ratios.values() for count in by_threads})
-    header = ["geometric mean of ratios", *(f"{n} thread{'s' * (n > 1)}" for n in counts), "workloads"]
+    header = ["geometric mean of the peer's time over pykern's", *map(counted, counts), "workloads"]
     rows = []
     for name, by_threads in sorted(ratios.items()):
         means = [f"{geometric_mean(by_threads[n]):.2f}" if n in by_threads else "" for n in counts]
@@ -136,7 +143,7 @@ def _everybody(found: Sequence[Record]) -> str:
     header = [
         "",
         "",
-        *(cell for n in counts for cell in (f"{n} thread{'s' * (n > 1)}", "p10", "p90", "turns", "of limit")),
+        *(cell for n in counts for cell in (f"median, {counted(n)}", "p10", "p90", "turns", "of limit")),
     ]
     header.append("first call")
     lines, last = [], ""
@@ -148,17 +155,9 @@ def _everybody(found: Sequence[Record]) -> str:
             cells += _spread(r) if r else [""] * 5
         first = next(iter(by_threads.values())).get("compile_ms_cold")
         lines.append([*cells, duration(first / 1e3) if first else ""])
-    return table(header, lines) + "\n* allocates its results"
+    return table(header, lines)
 
 
 def _spread(r: Record) -> list[str]:
     spread = [duration(r[key] / 1e9) for key in ("median_ns", "p10_ns", "p90_ns")]
     return [*spread, str(r["n"]), f"{r['share_of_limit']:.0%}" if r.get("share_of_limit") else ""]
-
-
-def _one_each(found: Sequence[Record]) -> list[Record]:
-    """The first record of each number of threads and limit: those are told once."""
-    seen: dict[object, Record] = {}
-    for record in found:
-        seen.setdefault((record["threads"], record.get("limits", {}).get("gflop_per_s")), record)
-    return list(seen.values())

@@ -45,9 +45,9 @@ def by_turns(
 class Effort:
     """How long the harness measures: at most `repeat` turns, and those of one function in `budget` seconds.
 
-    A turn is as many calls as `at_least` seconds take. Before it `pause` seconds pass: teams of threads stay
-    awake for a while after their work (20 ms in the harness's processes), on processors that the next function
-    needs. Then one call that does not count wakes its own.
+    A turn is as many calls as `at_least` seconds take. Before it the threads of the others must have gone to
+    sleep, or `pause` seconds have passed: teams stay awake for a while after their work (20 ms in the harness's
+    processes), on processors that the next function needs. Then one call that does not count wakes its own.
     """
 
     repeat: int = 11
@@ -76,7 +76,7 @@ def within(
             if spent[name] > effort.budget:
                 continue
             if effort.pause:
-                time.sleep(effort.pause)
+                rest(effort.pause)
                 if name not in resets:
                     function()
             if name in resets:
@@ -85,6 +85,15 @@ def within(
             taken[name].append(seconds)
             spent[name] += seconds * counts[name]
     return {name: Samples(tuple(seconds)) for name, seconds in taken.items()}
+
+
+def rest(most: float, slice_: float = 0.004) -> None:
+    """Wait until the other threads of this process sleep: two slices without work, or `most` seconds."""
+    deadline, quiet = time.perf_counter() + most, 0
+    while quiet < 2 and time.perf_counter() < deadline:
+        before = time.process_time()
+        time.sleep(slice_)
+        quiet = quiet + 1 if time.process_time() - before < slice_ / 10 else 0
 
 
 def _once(name: str, function: Function, resets: Mapping[str, Function]) -> float:
