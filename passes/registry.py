@@ -33,6 +33,7 @@ from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vector_math.expand_library import ExpandLibrary
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.reductions import VectorizeReductions
+from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.streams import VectorizeStreams
 
 ENTRY_POINTS = "pykern.passes"
@@ -51,6 +52,7 @@ OWN: tuple[type[Pass], ...] = (
     RaiseToLinalg,
     Reverse,
     ReverseKernel,
+    ScratchRows,
     SimplifyKern,
     TightenBounds,
     VectorizeItems,

@@ -87,3 +87,40 @@ func.func @sums(%y: memref<?xf32>, %x: memref<?x?xf32>, %n: index, %m: index) at
   }
   return
 }
+
+// Two arrays that the first loop reads: it fetches the next row of one, the loop behind it that of the other.
+
+// CHECK-LABEL: func.func @share_fetching
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: memref.prefetch %arg2
+// CHECK-NOT: memref.prefetch %arg1
+// CHECK: vector.reduction
+// CHECK: scf.for {{.*}} step %c32{{.*}} iter_args
+// CHECK-NOT: memref.prefetch %arg2
+// CHECK: memref.prefetch %arg1
+// CHECK: vector.reduction
+// CHECK: return
+func.func @share_fetching(%y: memref<?xf32>, %a: memref<?x?xf32>, %b: memref<?x?xf32>, %lo: index, %hi: index, %n: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %row = memref.alloca() : memref<1024xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %a[%i, %j] : memref<?x?xf32>
+      %v = memref.load %b[%i, %j] : memref<?x?xf32>
+      %w = arith.addf %u, %v : f32
+      memref.store %w, %row[%j] : memref<1024xf32>
+      %t = arith.addf %held, %w fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    %r = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %row[%j] : memref<1024xf32>
+      %d = arith.subf %u, %s : f32
+      %t = arith.addf %held, %d fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    memref.store %r, %y[%i] : memref<?xf32>
+  }
+  return
+}

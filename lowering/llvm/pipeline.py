@@ -18,6 +18,7 @@ from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.reductions import VectorizeReductions
+from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.streams import VectorizeStreams
 from pykern.source import KernelOptions
 
@@ -40,6 +41,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             TightenBounds(),  # guards become loop bounds: what is left vectorises
             NarrowIndices(),  # after bounds, which it proves from; before vectors, which it makes wider
             Upstream("canonicalize,cse"),
+            ScratchRows(),  # before streams: what nobody reads may go past the cache
             VectorizeStreams(
                 threshold_bytes=cache_bytes()
             ),  # wants clean loops, and memrefs that are still arguments

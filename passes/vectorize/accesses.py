@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.kernels import find
 from pykern.passes.vectorize.affine import Affine, affine_of, hoist
 from pykern.passes.vectorize.effects import has_uses, is_inside
 
@@ -78,9 +79,21 @@ def is_only_stored(memory: ir.Value) -> bool:
     for use in memory.uses:
         op = use.owner.operation
         stored_to = op.name == "memref.store" and use.operand_number == 1
-        if not stored_to and (op.name not in _QUESTIONS or _gives_memory(op)):
+        if not stored_to and not is_question(op):
             return False
     return True
+
+
+def is_question(op: ir.Operation) -> bool:
+    """Whether the op asks for lengths or the place of an array, and no more."""
+    return op.name in _QUESTIONS and not _gives_memory(op)
+
+
+def arrays_of(function: ir.Operation) -> list[ir.Value]:
+    """Arrays that do not overlap: the arguments, and scratch, which may be one of two pieces of memory."""
+    made = find(function, lambda op: op.name in ("memref.alloca", "arith.select"))
+    arrays: list[ir.Value] = [*function.regions[0].blocks[0].arguments, *(op.results[0] for op in made)]
+    return [array for array in arrays if isinstance(array.type, ir.MemRefType)]
 
 
 def _gives_memory(op: ir.Operation) -> bool:

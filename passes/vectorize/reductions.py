@@ -11,7 +11,7 @@ Fetching what is going to be written gained nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from mlir import ir
@@ -19,8 +19,8 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.errors import PassError
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, identity, index_constant, is_constant
-from pykern.passes.vectorize.accesses import Access, Accesses, accesses_of
+from pykern.passes.kernels import find, identity, index_constant, is_constant
+from pykern.passes.vectorize.accesses import Access, Accesses, accesses_of, arrays_of
 from pykern.passes.vectorize.body import VectorBody
 from pykern.passes.vectorize.reduction import Reduction, reductions_of
 from pykern.passes.vectorize.streams import functions, lanes_of
@@ -56,8 +56,7 @@ class VectorizeReductions(Pass):
                 self._function(function)
 
     def _function(self, function: ir.Operation) -> None:
-        arrays = [a for a in body(function).arguments if isinstance(a.type, ir.MemRefType)]
-        arrays += [op.result for op in find(function, lambda op: op.name == "memref.alloca")]
+        arrays = arrays_of(function)
         found: list[RowLoop] = []
         for loop in find(function, _is_candidate):
             reductions = reductions_of(loop)
@@ -66,10 +65,10 @@ class VectorizeReductions(Pass):
             accesses = accesses_of(loop, arrays)
             if accesses is not None and accesses.loads:
                 found.append(RowLoop(loop, accesses, reductions))
-        fetched: set[tuple[int, int]] = set()
+        if self.prefetch:
+            _share_fetching(found)
         for each in reversed(found):
-            ahead = each.rows_to_fetch(fetched) if self.prefetch else []
-            each.vectorize(self.bytes, ahead)
+            each.vectorize(self.bytes)
 
 
 @dataclass
@@ -79,28 +78,29 @@ class RowLoop:
     loop: ir.Operation
     accesses: Accesses
     reductions: list[Reduction]
+    ahead: list[Access] = field(default_factory=list)
+    """Rows of arrays of which it fetches the next one."""
 
-    def rows_to_fetch(self, fetched: set[tuple[int, int]]) -> list[Access]:
-        """Loads of a row of an array that no later loop fetches; adds them to `fetched`."""
+    def rows_read(self) -> list[Access]:
+        """Loads along a row of an array, one an array, where the loop stands in a loop over rows."""
         rows = self.loop.parent
         if rows is None or rows.operation.name != "scf.for" or not _has_company(self.loop):
             return []
         row = rows.opview.induction_variable
-        ahead = []
+        found: dict[ir.Value, Access] = {}
         for access in self.accesses.loads:
-            key = identity(rows.operation), hash(access.memory)
-            if (
-                access.column is None
-                or len(access.indices) < 2
-                or access.indices[-2] != row
-                or key in fetched
-            ):
-                continue
-            fetched.add(key)
-            ahead.append(access)
-        return ahead
+            if access.column is not None and len(access.indices) > 1 and access.indices[-2] == row:
+                found.setdefault(access.memory, access)
+        return list(found.values())
 
-    def vectorize(self, width: int, ahead: list[Access]) -> None:
+    def is_like(self, other: RowLoop) -> bool:
+        """Whether both go over the same columns of the same row."""
+        mine, theirs = self.loop.parent, other.loop.parent
+        if mine is None or theirs is None or identity(mine.operation) != identity(theirs.operation):
+            return False
+        return list(self.loop.operands)[:2] == list(other.loop.operands)[:2]
+
+    def vectorize(self, width: int) -> None:
         loop = self.loop
         costly = find(loop, lambda op: op.name.startswith("math."))
         lanes = lanes_of(self.accesses, width // 2 if costly else width)
@@ -117,7 +117,7 @@ class RowLoop:
                 at = vectors.induction_variable
                 if again_at_end:  # some of the last elements were met before
                     at = arith.MinSIOp(at, arith.SubIOp(upper, index_constant(lanes)).result).result
-                self._fetch(ahead, at, lanes)
+                self._fetch(at, lanes)
                 made = VectorBody(loop, self.accesses, at, lanes, {})
                 made.emit()
                 held = iter(vectors.inner_iter_args)
@@ -128,16 +128,29 @@ class RowLoop:
         for number, value in enumerate(joined):
             loop.operands[3 + number] = value
 
-    def _fetch(self, ahead: list[Access], at: ir.Value, lanes: int) -> None:
+    def _fetch(self, at: ir.Value, lanes: int) -> None:
         """Every line of what this vector is in the next row."""
-        if not ahead or self.loop.parent is None:
+        if not self.ahead or self.loop.parent is None:
             return
         step = self.loop.parent.operation.operands[2]
-        for access in ahead:
+        for access in self.ahead:
             following = arith.AddIOp(access.indices[-2], step).result
             for line in range(0, lanes * access.size, LINE_BYTES):
                 column = arith.AddIOp(at, index_constant(line // access.size)).result
                 memref.PrefetchOp(access.memory, [*access.indices[:-2], following, column], False, 3, True)
+
+
+def _share_fetching(loops: list[RowLoop]) -> None:
+    """The next row of an array is fetched by the last loop that reads it, or one behind it that fetches less."""
+    last: dict[tuple[int, ir.Value], tuple[int, Access]] = {}
+    for number, each in enumerate(loops):
+        for access in each.rows_read():
+            rows = each.loop.parent
+            assert rows is not None
+            last[identity(rows.operation), access.memory] = number, access
+    for number, access in last.values():
+        free = [each for each in loops[number:] if each.is_like(loops[number])]
+        min(reversed(free), key=lambda each: len(each.ahead)).ahead.append(access)
 
 
 def _whole_vectors(lower: ir.Value, upper: ir.Value, lanes: int) -> ir.Value:

@@ -26,7 +26,7 @@ from pykern.errors import PassError
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, index_constant, is_constant
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses, accesses_of
+from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses, accesses_of, arrays_of
 from pykern.passes.vectorize.addresses import address, is_multiple, static_bytes, total_bytes
 from pykern.passes.vectorize.again import recompute
 from pykern.passes.vectorize.body import VectorBody
@@ -65,8 +65,7 @@ class VectorizeStreams(Pass):
                 self._function(function)
 
     def _function(self, function: ir.Operation) -> None:
-        arrays = [a for a in body(function).arguments if isinstance(a.type, ir.MemRefType)]
-        arrays += [op.result for op in find(function, lambda op: op.name == "memref.alloca")]
+        arrays = arrays_of(function)
         limit = _cache_argument(function)
         conditions: list[ir.Value] = []
         for loop in find(function, _is_candidate):
