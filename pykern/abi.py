@@ -44,6 +44,10 @@ TABLE = (
     "print",                # void (*)(int64_t site, int64_t report, int64_t *values): a callback that takes the GIL
     "kernel_offset",        # bytes from a kernel object to its cells
     "cache_bytes",          # bytes of the last-level cache; stores beyond it may stream
+    "program_offset",       # bytes from an array program's object to its cells
+    "out",                  # PyObject *: this string, interned
+    "tuple_items",          # bytes from a tuple to its items
+    "PyArray_NewFromDescr", "PyArray_Scalar",   # of NumPy's C API; 0 until an array program needs them
 )  # fmt: skip
 """Names of the 8-byte cells of the runtime's table, in order."""
 
@@ -95,6 +99,55 @@ KERNEL_CELLS = (
     *(f"entry{i}" for i in range(ENTRIES + 1)),    # entries in the order to try; the last cell is always 0
 )  # fmt: skip
 """8-byte cells at the end of a kernel object."""
+
+# -- array programs -----------------------------------------------------------------------------
+#
+# All of them share one compiled entry; what it checks and makes is data. Their objects carry `KERNEL_CELLS` too,
+# but "entry0" and so on are tuples whose first item is a bytes object of the words below: `PLAN_WORDS`, then
+# the records of the arguments, each beginning with its length in words, those of the results, and the steps that put
+# the returned value together (three words each).
+
+PLAN_WORDS = (
+    "run",                  # `pk_run` of the program
+    "long",                 # 1: other threads of Python run meanwhile
+    "pool",                 # PyListObject *: arrays that are free to be scratch memory; 0: none is needed
+    "positional",           # arguments of a call
+    "arguments",            # records of arguments
+    "writers",              # arrays among the arguments that the program writes
+    "results",              # arrays that a call makes
+    "given",                # those that `out` brings: all of them, or 0, where it has to go through Python
+    "steps",                # to put the returned value together
+    "results_at", "steps_at",   # words before those sections
+)  # fmt: skip
+ARGUMENT_KINDS = {
+    "array": 0,             # flags it must have, whether it is written, descr, rank, bytes, lengths
+    "payload": 1,           # PyTypeObject *, unused high bits, whether signed: what stands behind the object's head
+    "narrowed": 2,          # a float, to be an f32
+    "int": 3,
+    "bool": 4,
+    "same": 5,              # PyObject * that it has to be
+    "equal": 6,             # an int, and its value
+    "tuple": 7,             # PyTypeObject *, count; its items become objects behind those that are known
+}  # fmt: skip
+"""Records of arguments: length in words, kind, number of the object, then these words."""
+RESULT_WORDS = ("length", "number", "descr", "rank", "bytes")
+"""Records of results, before their lengths; where "number" is 1 no array is made but for `out`."""
+STEP_KINDS = {
+    "argument": 0,          # number of the flattened argument: its array
+    "result": 1,            # number of the result: its array
+    "float": 2,             # the same, and of the next three: what stands in it
+    "int": 3,
+    "bool": 4,
+    "scalar": 5,            # PyArray_Descr * of a NumPy scalar
+    "object": 6,            # PyObject *
+    "tuple": 7,             # count: of so many values, those that were made last
+    "call": 8,              # count, PyObject *: what it makes of them
+}  # fmt: skip
+"""Steps: kind, and two words; each leaves one value, the last of all is the returned one."""
+DENSE, WRITEABLE = 0x101, 0x400
+"""NumPy's flags C_CONTIGUOUS and ALIGNED; and WRITEABLE."""
+PLAN_ROOM = 128
+"""Objects, flattened arguments, results and steps of a call, of each at most so many."""
 
 REPORT_CELLS = 16
 """`Report`, int64 cells: [0] 0 or, set once by the first failure, site number + 1; [1] rank;

@@ -134,7 +134,8 @@ class ProgramLayout:
 
     `results` are in order, the new values of `updated` arguments last; `tree` is JSON that tells how the
     returned value is made of them. `scratch_bytes` of memory have to be brought along. `plan` is there
-    where the program runs on a device.
+    where the program runs on a device. `long` tells whether it takes so long, or nobody knows how long, that other
+    threads of Python should run meanwhile.
     """
 
     results: tuple[ResultSpec, ...]
@@ -142,6 +143,7 @@ class ProgramLayout:
     updated: tuple[int, ...] = ()
     scratch_bytes: int = 0
     plan: ProgramPlan | None = None
+    long: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """`@pk.jit`: the front door of array programs. Decorate, call with NumPy arrays, look inside.
 
-A call goes: arguments to a signature -> plan (cache, compiler, loader) -> memory for the results -> run.
-Read next: `program_arguments`, `program_plan`; the compiler's side begins in `compiler/programs.py`.
+A call goes: compiled entry (no Python at all) -> where it does not fit `ProgramBase.__call__` here: arguments to a
+signature -> plan (cache, compiler, loader) -> memory for the results -> run.
+A second call puts the plan into the entry.
+Read next: `program_arguments`, `program_plan`, `program_entry`; the compiler's side begins in `compiler/programs.py`.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ from pykern.launch_graph import current_graph
 from pykern.placing import place
 from pykern.prewarm import before_first_call, remember
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
+from pykern.program_entry import ProgramEntries
 from pykern.program_plan import Plan
 from pykern.program_results import out_arrays
 from pykern.program_source import ProgramDerivative, ProgramSource
+from pykern.runtime.launchable import make_launchable
 from pykern.source import KernelOptions
 from pykern.stream import checked_stream
 from pykern.synthetic_frame import at_kernel_line
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
     from pykern.program_device import DevicePlan
 
 
-class Program:
+class ProgramBase:
     """A function over whole arrays, compiled for each kind of call.
 
     Calling it runs it and returns fresh arrays where its own lie: NumPy's, or `pk.Array`s of a device. Keywords
@@ -51,12 +55,17 @@ class Program:
 
     __pykern_program__ = True
 
+    __slots__ = (
+        "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_derived", "_device_plans", "_entries",
+        "_kept", "_lock", "_names", "_plans", "_simple", "_sources", "added", "annotations", "checkpoint",
+        "derivatives", "donate_argnums", "options", "signature", "text",
+    )  # fmt: skip
+
     def __init__(self, function: Callable, options: KernelOptions, donate_argnums: tuple[int, ...]) -> None:
         self.text: FunctionText = function_text(function)
         self.__wrapped__ = function
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
-        self.__doc__ = function.__doc__
         self.signature = inspect.signature(function)
         self.annotations = _annotations(function, self.signature)
         self.options = options
@@ -70,20 +79,15 @@ class Program:
         self._sources: dict[ProgramSource, Plan] = {}
         self._device_plans: dict[tuple[str, ProgramSource], DevicePlan] = {}
         self._derived: dict[ProgramDerivative, Program] = {}
-        self._last: tuple[Any, tuple[tuple[np.dtype, tuple[int, ...]], ...], Plan, tuple[int, ...]] | None = (
-            None
-        )
         self._names = frozenset(self.signature.parameters)
         self._simple = self._is_simple()
+        self._kept: Any = None
+        self._entries = ProgramEntries(self)
         self._refuse_signature()
 
     def __call__(self, *args: Any, out: Any = None, donate: Any = None, **keywords: Any) -> Any:
         """Run. Raises a `KernelError` at the program's line, or `LaunchError`."""
         try:
-            if donate is None and not keywords:
-                found = self._run_again(args, out)
-                if found is not None:
-                    return found[0]
             return self._run(args, out, donate, keywords)
         except KernelError as error:
             place(error, self.text)
@@ -105,7 +109,8 @@ class Program:
     def forget_plans(self) -> None:
         """Look for the best schedules again: tuning has found some."""
         with self._lock:
-            self._plans, self._sources, self._last = (None, {}), {}, None
+            self._plans, self._sources = (None, {}), {}
+        self._entries.forget()
 
     def derived(self, derivative: ProgramDerivative, more: tuple[str, ...], name: str) -> Program:
         """The program's derivative, which takes the parameters `more` behind its own. Made once."""
@@ -116,7 +121,8 @@ class Program:
 
     def _make_derived(self, derivative: ProgramDerivative, more: tuple[str, ...], name: str) -> Program:
         made = Program.__new__(Program)
-        made.__dict__.update(self.__dict__)
+        for kept in _INHERITED:
+            setattr(made, kept, getattr(self, kept))
         plain = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in self.signature.parameters.values()]
         if more:
             plain = [p.replace(default=p.empty) for p in plain]
@@ -126,30 +132,14 @@ class Program:
         made.donate_argnums = ()
         made.derivatives = (*self.derivatives, derivative)
         made.added = (*self.added, len(more))
-        made._captured, made._lock, made._last = None, threading.RLock(), None
+        made._captured, made._lock, made._kept = None, threading.RLock(), None
         made._plans, made._sources, made._derived = (None, {}), {}, {}
         made._device_plans = {}
         made._names = frozenset(made.signature.parameters)
+        made._entries = ProgramEntries(made)
         return made
 
     # -- a call ------------------------------------------------------------------------------
-
-    def _run_again(self, args: tuple, out: Any) -> tuple[Any] | None:
-        """A call like the last one, NumPy arrays only: nothing is hashed. None where it is another."""
-        last, captured = self._last, self._captured
-        if last is None or captured is None or last[0] is not captured[0] or OVERRIDE["device"] is not None:
-            return None
-        _, kinds, plan, sizes = last
-        if len(args) != len(kinds) or (captured[1] and not all(map(_holds, captured[1]))):
-            return None
-        for value, (dtype, shape) in zip(args, kinds, strict=True):
-            if type(value) is not np.ndarray or value.dtype is not dtype or value.shape != shape:
-                return None
-        if out is None:
-            results = plan.run_quickly(args, None)
-            return None if results is None else (plan.build(results),)
-        result = plan.run_again(args, sizes, out)
-        return None if result is None else (result,)
 
     def _run(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
         source, _ = self.captured()
@@ -159,9 +149,7 @@ class Program:
             plan = plans.get(key)
             if plan is not None and OVERRIDE["device"] is None:
                 if isinstance(plan, Plan):
-                    if plan.quick and all(type(a) is np.ndarray for a in args):
-                        kinds = tuple((a.dtype, a.shape) for a in args)
-                        self._last = (source, kinds, plan, tuple(a.nbytes for a in args))
+                    self._entries.went_through_python(plan, args)
                     return self._with_plan(plan, list(map(_value, args)), out)
                 return self._with_device_plan(plan, list(map(_value, args)), out)
         if current_device() == "python" and program_reference.is_inside():
@@ -182,6 +170,13 @@ class Program:
         plan = self._plan(source, arguments, donated)
         if known and len(args) == len(plan.names):
             plans[key] = plan
+        if len(args) == len(values) and donate is None:
+            for _, value in values:
+                if getattr(value, "__pykern_array__", False) and value._launch is None:
+                    from pykern.device_entries import tell  # here: programs on NumPy alone have no devices
+
+                    tell(value)
+            self._entries.went_through_python(plan, args)
         return self._with_plan(plan, arguments.values, out)
 
     def _run_on(
@@ -305,7 +300,7 @@ class Program:
         with self._lock:
             plan = self._sources.get(source)
         if plan is None:
-            plan = Plan(*loaded(tuned(source)), tuple(arguments.names))
+            plan = Plan(*loaded(tuned(source)), tuple(arguments.names), source)
             remember(self.text)
             with self._lock:
                 plan = self._sources.setdefault(source, plan)
@@ -372,6 +367,24 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<pykern.jit {self.__name__}{self.signature}>"
+
+
+_INHERITED = ("text", "__wrapped__", "__qualname__", "annotations", "options", "checkpoint", "_simple")
+"""What a derivative has of its program."""
+
+
+class _Doc:
+    """A program's docstring is its function's, the class has its own."""
+
+    def __get__(self, program: ProgramBase | None, kind: type) -> str | None:
+        return ProgramBase.__doc__ if program is None else program.__wrapped__.__doc__
+
+
+if TYPE_CHECKING:
+    Program = ProgramBase
+else:
+    Program = make_launchable(ProgramBase, "Program")
+    Program.__doc__ = _Doc()
 
 
 def _kind(value: Any) -> Any:

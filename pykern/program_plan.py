@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from pykern.abi import REPORT_CELLS
+from pykern.abi import DENSE, REPORT_CELLS, WRITEABLE
 from pykern.artifact import Artifact
 from pykern.errors import LaunchError
 from pykern.program_results import Builder, builder
+from pykern.program_source import ProgramSource
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import LoadedKernel
 from pykern.runtime.text import printer
@@ -25,29 +26,21 @@ from pykern.types import BY_NAME
 from pykern.variants import PRINT_CELL, failure
 
 ALIGNMENT = 64
-DENSE = 0x101
-"""NumPy's flags C_CONTIGUOUS and ALIGNED; their number is read faster than each by its name."""
-WRITEABLE = 0x400
-DENSE_AND_WRITEABLE = DENSE | WRITEABLE
 KEPT_BYTES = 1 << 30
 """Scratch memory up to this size is kept for the next call: fresh memory costs a page fault per 4 KiB."""
 
 
-@dataclass(frozen=True)
-class Scratch:
-    """Memory of its own for a call."""
-
-    memory: np.ndarray
-    address: int
-
-
 @dataclass
 class Plan:
-    """One kind of call. `names` are the parameters of the flattened arguments."""
+    """One kind of call. `names` are the parameters of the flattened arguments, `source` is what it was made of.
+
+    `pool` holds arrays of bytes that no call uses as scratch memory; `calls` counts those that went through Python.
+    """
 
     artifact: Artifact
     code: LoadedKernel
     names: tuple[str, ...]
+    source: ProgramSource | None = None
     dtypes: list[np.dtype] = field(init=False)
     build: Builder = field(init=False)
 
@@ -67,7 +60,11 @@ class Plan:
         self.quick = not self.artifact.sites and not self.written
         self._pack = struct.Struct(f"={len(self.names) + len(self.fresh) + 2}q").pack
         """Cells as bytes, which `pk_run` only reads: a third of the time of a ctypes array."""
-        self._pool: list[Scratch] = []
+        self.needs_scratch = layout.scratch_bytes > 1
+        """Memory of one byte stands for none."""
+        self.keeps_scratch = layout.scratch_bytes <= KEPT_BYTES
+        self.pool: list[np.ndarray] = []
+        self.calls = 0
         self._call = self.code.library.pk_run
         self._cells = ctypes.c_int64 * (len(self.names) + len(self.fresh) + 2)
 
@@ -79,37 +76,6 @@ class Plan:
             return False
         shape, dtype = self.single
         return out.dtype is dtype and out.shape == shape and bool(out.flags.num & WRITEABLE)
-
-    def run_again(self, arrays: tuple[np.ndarray, ...], sizes: tuple[int, ...], out: Any) -> Any:
-        """A call whose arguments are NumPy arrays (of `sizes` bytes) of the right dtypes and shapes, into one result.
-
-        None where the long way has to look: `out` is not as it is to be or overlaps, an array is not dense.
-        """
-        if self.single is None:
-            return None
-        shape, dtype = self.single
-        if type(out) is not np.ndarray or out.dtype is not dtype or out.shape != shape:
-            return None
-        if out.flags.num & DENSE_AND_WRITEABLE != DENSE_AND_WRITEABLE:
-            return None
-        first = address_of(out)
-        last = first + out.nbytes
-        cells = []
-        for array, size in zip(arrays, sizes, strict=True):
-            if array.flags.num & DENSE != DENSE:
-                return None
-            address = address_of(array)
-            if first < address + size and address < last:
-                return None
-            cells.append(address)
-        if self.layout.scratch_bytes <= 1:  # memory of one byte stands for none
-            self._call(self._pack(*cells, first, 0, 0))
-            return self.build([out])
-        scratch = self._take()
-        self._call(self._pack(*cells, first, 0, scratch.address))
-        if self.layout.scratch_bytes <= KEPT_BYTES:
-            self._pool.append(scratch)
-        return self.build([out])
 
     def run(self, values: list[Any], out: list[np.ndarray] | None = None) -> list[Any]:
         """Run with flattened arguments (arrays, bits of scalars); gives the arrays of the results."""
@@ -171,13 +137,12 @@ class Plan:
                         return None
                 cells.append(first)
                 spans.append((first, last))
-        if not self.layout.scratch_bytes:
+        if not self.needs_scratch:
             self._call(self._pack(*cells, 0, 0))
             return results
         scratch = self._take()
-        self._call(self._pack(*cells, 0, scratch.address))
-        if self.layout.scratch_bytes <= KEPT_BYTES:
-            self._pool.append(scratch)
+        self._call(self._pack(*cells, 0, address_of(scratch)))
+        self._give(scratch)
         return results
 
     def _arguments(
@@ -228,26 +193,29 @@ class Plan:
         scratch = self._take()
         try:
             if not self.artifact.sites:
-                self._call(self._cells(*cells, 0, scratch.address))
+                self._call(self._cells(*cells, 0, address_of(scratch)))
                 return
             report = np.zeros(REPORT_CELLS, np.int64)
             callback = printer(self.artifact.sites)
             report[PRINT_CELL] = ctypes.cast(callback, ctypes.c_void_p).value or 0
-            self._call(self._cells(*cells, report.ctypes.data, scratch.address))
+            self._call(self._cells(*cells, report.ctypes.data, address_of(scratch)))
         finally:
-            if self.layout.scratch_bytes <= KEPT_BYTES:
-                self._pool.append(scratch)
+            self._give(scratch)
         if report[0]:
             raise failure(self.artifact.sites[int(report[0]) - 1], report)
 
-    def _take(self) -> Scratch:
+    def _take(self) -> np.ndarray:
         """Scratch memory no other call is using."""
         try:
-            return self._pool.pop()
+            return self.pool.pop()
         except IndexError:
             memory = np.empty(self.layout.scratch_bytes + ALIGNMENT, np.uint8)
-            address = memory.ctypes.data
-            return Scratch(memory, address + -address % ALIGNMENT)
+            first = -address_of(memory) % ALIGNMENT
+            return memory[first : first + self.layout.scratch_bytes]
+
+    def _give(self, scratch: np.ndarray) -> None:
+        if self.keeps_scratch:
+            self.pool.append(scratch)
 
 
 def _address_in_object(array: np.ndarray) -> int:

@@ -40,13 +40,18 @@ def _build(node: Any, arrays: list[Any], numbers: bool) -> Any:
         python = dtype.weak or (dtype.name == "bool" and not node.get("numpy"))
         return number.item() if python else number
     if "constant" in node:
-        return BY_NAME[node["dtype"]].numpy.type(node["constant"]) if "dtype" in node else node["constant"]
+        return constant(node)
     if "dict" in node:
         return {key: _build(item, arrays, numbers) for key, item in node["dict"].items()}
     items = [_build(item, arrays, numbers) for item in node["tuple"]]
     if "fields" in node:
         return collections.namedtuple(node["name"], node["fields"])(*items)
     return tuple(items)
+
+
+def constant(node: Any) -> Any:
+    """What was known when compiling."""
+    return BY_NAME[node["dtype"]].numpy.type(node["constant"]) if "dtype" in node else node["constant"]
 
 
 def scalars_of(tree: str) -> frozenset[int]:

@@ -36,6 +36,7 @@ LINALG = "linalg"
 """The target that is the raised form itself: nothing runs there, it is read."""
 
 ENTRY = "entry:"
+PROGRAM_ENTRY = "entry:program"
 """Targets that are no kernel, but the host's part of a launch of one on a device."""
 
 DEVICE_TARGETS = {
@@ -91,6 +92,10 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         from pykern.compiler.programs import compile_program  # here: most processes compile kernels
 
         return compile_program(source, record, passes)
+    if source.target == PROGRAM_ENTRY:
+        from pykern.lowering.llvm.program import entry  # here: one installation compiles it once
+
+        return entry.lower(record)
     if source.target.startswith(ENTRY):
         from pykern.lowering.gpu import host_entry  # here: it is for launches that are repeated
 

@@ -124,7 +124,7 @@ def compile_module(
     if isinstance(code, DeviceProgram):
         layout = replace(layout, plan=code.plan)
     else:
-        layout = replace(layout, scratch_bytes=code.scratch_bytes)
+        layout = replace(layout, scratch_bytes=code.scratch_bytes, long=code.long)
     return Artifact(
         key="",
         kernel=asked.name,

@@ -23,7 +23,7 @@ from pykern.types import BY_NAME
 _NUMPY_TYPES = tuple(
     name for name in ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64")
 )
-_KEYWORDS = tuple(map(sys.intern, ("ndrange", "stream", "workgroup")))
+_KEYWORDS = tuple(map(sys.intern, ("ndrange", "stream", "workgroup", "out")))
 _kept: list[Any] = [np, COMPLETED, *_KEYWORDS]
 _types: dict[str, tuple[int, int]] = {}
 
@@ -47,6 +47,7 @@ def table() -> ctypes.Array:
         cells[TABLE_INDEX[f"dtype.{name}"]] = id(dtype)
         cells[TABLE_INDEX[f"scalar.{name}"]] = id(dtype.type)
     cells[TABLE_INDEX["cache_bytes"]] = cache_bytes()
+    cells[TABLE_INDEX["tuple_items"]] = tuple.__basicsize__  # CPython 3.14 keeps a hash before the items
     for cell, (address, place) in _types.items():
         cells[TABLE_INDEX[cell]], cells[TABLE_INDEX[_PLACES[cell]]] = address, place
     return cells

@@ -41,14 +41,14 @@ class _Spec(ctypes.Structure):
 _kept: list[Any] = []  # what CPython keeps pointers to
 
 
-def make_launchable(base: type) -> Any:
+def make_launchable(base: type, called: str = "Kernel") -> Any:
     """A subclass of `base` with room for entries. `base` has ``__slots__``, among them ``_kept``."""
     if not SUPPORTED:
         return base
     size = base.__basicsize__
     members = (_Member * 2)(_Member(b"__vectorcalloffset__", _PYSSIZET, size, _READONLY, None), _Member())
     slots = (_Slot * 2)(_Slot(_MEMBERS_SLOT, ctypes.cast(members, c_void_p)), _Slot(0, None))
-    name = f"{base.__module__}.Kernel".encode()
+    name = f"{base.__module__}.{called}".encode()
     flags = _DEFAULT | _HAVE_VECTORCALL | _BASETYPE
     spec = _Spec(name, size + 8 * len(KERNEL_CELLS), 0, flags, ctypes.cast(slots, c_void_p))
     make = ctypes.pythonapi.PyType_FromSpecWithBases
@@ -87,6 +87,27 @@ def install(
             entries[number] if number < min(len(entries), ENTRIES) else None
         )
     _cell(kernel, "vectorcall").value = entries[0] if entries else None
+
+
+def install_plans(
+    program: Any,
+    entry: int,
+    plans: list[tuple],
+    slow: object,
+    guards: list[tuple[dict | None, object, object]],
+) -> None:
+    """Let calls of an array program go to `entry`, which tries `plans` in this order, then to `slow`.
+
+    The entry holds the plan that it runs; what it only looks at is kept until all cells are others.
+    """
+    table = _guard_table(guards)
+    program._kept = (program._kept, plans, slow, guards, table)
+    _cell(program, "slow").value = id(slow)
+    _cell(program, "guards").value = ctypes.addressof(table)
+    for number in range(ENTRIES + 1):
+        _cell(program, f"entry{number}").value = id(plans[number]) if number < len(plans[:ENTRIES]) else None
+    _cell(program, "vectorcall").value = entry if plans else None
+    program._kept = (plans, slow, guards, table)
 
 
 def clear(kernel: Any) -> None:

@@ -14,10 +14,12 @@ from mlir import ir
 from pykern.artifact import Stage
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import Host, generate, host_of, translate
+from pykern.lowering.llvm.entry import GIL_WORK
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.program.launcher import kinds_of, launcher_text, teams_of
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
+from pykern.lowering.llvm.program.work import work_of
 from pykern.lowering.llvm.resources import resources
 from pykern.lowering.record import Record
 from pykern.passes.array_programs.aliases import programs
@@ -58,12 +60,14 @@ EXPORTS = ("pk_init", "pk_run")
 
 @dataclass(frozen=True)
 class ProgramCode:
-    """A shared object; per result the argument whose memory it is, or -1; bytes of scratch memory."""
+    """A shared object; per result the argument whose memory it is, or -1; bytes of scratch memory; whether it is
+    `ProgramLayout.long`."""
 
     binary: bytes
     result_arguments: tuple[int, ...]
     scratch_bytes: int
     resources: dict[str, object]
+    long: bool = True
 
 
 def lower(
@@ -81,6 +85,7 @@ def lower(
     if len(found) != 1:
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")
     result_arguments = integers(found[0], RESULT_ARGUMENTS) or ()
+    long = work_of(module) > GIL_WORK
     llvm = llvm_pipeline(schedules, machine)
     launcher, scratch = "", 0
     used: list[str] = []
@@ -94,7 +99,7 @@ def lower(
     made = _generate(module, launcher, host, record)
     if used:
         made.resources[SCHEDULES] = used
-    return replace(made, result_arguments=result_arguments, scratch_bytes=scratch)
+    return replace(made, result_arguments=result_arguments, scratch_bytes=scratch, long=long)
 
 
 def _launcher(module: ir.Module) -> tuple[str, int]:

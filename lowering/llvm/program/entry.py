@@ -1,0 +1,175 @@
+"""The compiled CPython entry of array programs: one vectorcall for all of them, which reads what to check as data.
+
+Comes in: nothing. Goes out: a shared object with `pk_entry`. The words it reads are told in `pykern.abi`
+("array programs"), `pykern.program_entry` writes them. For each plan of the program's object in turn: arguments
+that fit it (`entry_arguments`), arrays for the results, `pk_run`, and the returned value (`entry_results`). Where
+no plan fits, the very same arguments go to Python. A kernel's entry is code of its own, for the last 20 ns; here that
+would take longer to compile than many programs do.
+"""
+
+from __future__ import annotations
+
+import time
+
+from llvmlite import ir
+
+from pykern.abi import ENTRIES, KERNEL_CELLS
+from pykern.artifact import Artifact
+from pykern.lowering.llvm.codegen import generate
+from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA
+from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.program.builder import I1, I32, I64, NULL, PTR, Body, Value
+from pykern.lowering.llvm.program.entry_arguments import write_arguments
+from pykern.lowering.llvm.program.entry_results import write_results
+from pykern.lowering.llvm.program.entry_state import (
+    CELL_VALUE,
+    LIST_ITEMS,
+    RESULTS,
+    SIZE,
+    SLOT,
+    SLOTS,
+    STATE_WORDS,
+    item_of,
+    plan_word,
+    table,
+)
+from pykern.lowering.record import Record
+
+EXPORTS = ("pk_init", "pk_entry")
+
+
+def lower(record: Record) -> Artifact:
+    """Write it, generate code, link."""
+    module = ir.Module()
+    for write in (_init, write_arguments, write_results, _guarded, _call, _entry):
+        write(module)
+    code = generate(str(module), (), EXPORTS, texts=record.texts)
+    started = time.perf_counter()
+    binary = link_shared(code.object)
+    record.add("link", "", started, "none")
+    return Artifact("", "pk_entry", "entry:program", "pk_entry", binary)
+
+
+def _init(module: ir.Module) -> None:
+    table = ir.GlobalVariable(module, PTR, "pk_table")
+    table.linkage, table.initializer = "internal", NULL
+    f = Body(module, "pk_init", ir.VoidType(), [PTR])
+    f.store(f.arguments[0], table)
+    f.at.ret_void()
+
+
+def _guarded(module: ir.Module) -> None:
+    """Whether captured names still mean what they meant when the plans were made."""
+    f = Body(module, "pk_guarded", I1, [PTR])
+    (guards,) = f.arguments
+    with f.at.if_then(f.is_(guards, "==", NULL)):
+        f.at.ret(I1(1))
+    found = f.variable(NULL, PTR)
+    with f.loop(f.load(I64, guards)) as n:
+        at = f.place(guards, f.at.add(f.at.mul(n, I64(24)), I64(8)))
+        namespace, key = f.load(PTR, at), f.load(PTR, at, 8)
+        with f.at.if_else(f.is_(namespace, "==", NULL)) as (cell, name):
+            with cell:
+                f.store(f.load(PTR, key, CELL_VALUE), found)
+            with name:
+                f.store(f.call("PyDict_GetItemWithError", PTR, namespace, key), found)
+        with f.at.if_then(f.is_(f.load(PTR, found), "!=", f.load(PTR, at, 16)), likely=False):
+            f.call("PyErr_Clear", ir.VoidType())
+            f.at.ret(I1(0))
+    f.at.ret(I1(1))
+
+
+def _call(module: ir.Module) -> None:
+    """Run a plan whose arguments fit: the returned value, null with an error set, or 1 where Python has to make
+    scratch memory first."""
+    f = Body(module, "pk_call", PTR, [PTR, PTR, PTR, PTR])
+    owner, plan, out, state = f.arguments
+    nothing = ir.VoidType()
+    results = f.place(state, RESULTS)
+    count = plan_word(f, plan, "results")
+    end = f.at.add(f.load(I64, state, SLOT), count)
+    slots = f.place(state, SLOTS)
+    scratch = f.variable(NULL, PTR)
+    pool = plan_word(f, plan, "pool", PTR)
+    f.put(I64(0), slots, end)  # the report
+    f.put(I64(0), slots, f.at.add(end, I64(1)))
+    with f.at.if_then(f.is_(pool, "!=", NULL)):
+        free = f.at.sub(f.load(I64, pool, SIZE), I64(1))
+        f.need(f.is_(free, ">=", 0), I64(1).inttoptr(PTR))
+        taken = f.word(f.load(PTR, pool, LIST_ITEMS), free, PTR)  # with the list's reference
+        f.store(free, pool, SIZE)
+        f.store(taken, scratch)
+        f.put(f.load(I64, taken, DATA), slots, f.at.add(end, I64(1)))
+    f.call("Py_IncRef", nothing, owner)  # another thread may put other plans in place meanwhile
+    good = f.variable(I1(1), I1)
+    with f.at.if_else(f.is_(out, "==", NULL)) as (fresh, given):
+        with fresh:
+            f.store(f.call("pk_fresh", I1, plan, state), good)
+        with given, f.loop(count) as n:
+            f.call("Py_IncRef", nothing, f.word(results, n, PTR))
+    value = f.variable(NULL, PTR)
+    run = plan_word(f, plan, "run", PTR)
+    with f.at.if_then(f.load(I1, good), likely=True):
+        with f.at.if_else(f.is_(plan_word(f, plan, "long"), "!=", 0)) as (long, short):
+            with long:
+                thread = f.call("PyEval_SaveThread", PTR)
+                f.call_pointer(run, nothing, slots)
+                f.call("PyEval_RestoreThread", nothing, thread)
+            with short:
+                f.call_pointer(run, nothing, slots)
+        f.store(f.call("pk_value", PTR, plan, state), value)
+    with f.at.if_then(f.is_(pool, "!=", NULL)):
+        taken = f.load(PTR, scratch)
+        with f.at.if_then(f.is_(f.load(PTR, value), "!=", NULL), likely=True):
+            kept = f.call("PyList_Append", I32, pool, taken)
+            with f.at.if_then(f.at.icmp_signed("!=", kept, I32(0)), likely=False):
+                f.call("PyErr_Clear", nothing)  # no room for it: this one is given up
+        f.call("Py_DecRef", nothing, taken)
+    with f.loop(count) as n:
+        f.call("Py_DecRef", nothing, f.word(results, n, PTR))  # of null, nothing
+    f.call("Py_DecRef", nothing, owner)
+    f.at.ret(f.load(PTR, value))
+
+
+def _entry(module: ir.Module) -> None:
+    """The vectorcall: the plans in turn, then Python."""
+    f = Body(module, "pk_entry", PTR, [PTR, PTR, I64, PTR])
+    this, args, flags, names = f.arguments
+    with f.at.goto_block(f.entry):
+        state = f.at.alloca(ir.ArrayType(I64, STATE_WORDS))
+    cells = f.place(this, table(f, "program_offset", I64))
+    count = f.at.and_(flags, I64((1 << 63) - 1))
+    python = f.function.append_basic_block("python")
+    out = f.variable(NULL, PTR)
+    with f.at.if_then(f.is_(names, "!=", NULL)):
+        _else_python(f, f.is_(f.load(I64, names, SIZE), "==", 1), python)
+        _else_python(f, f.is_(item_of(f, names, I64(0)), "==", table(f, "out")), python)
+        given = f.word(args, count, PTR)
+        with f.at.if_then(f.is_(given, "!=", f.outside("_Py_NoneStruct"))):
+            f.store(given, out)
+    guards = f.load(PTR, cells, 8 * KERNEL_CELLS.index("guards"))
+    _else_python(f, f.call("pk_guarded", I1, guards), python)
+    with f.loop(ENTRIES) as n:
+        owner = f.word(f.place(cells, 8 * KERNEL_CELLS.index("entry0")), n, PTR)
+        _else_python(f, f.is_(owner, "!=", NULL), python)
+        plan = f.place(item_of(f, owner, I64(0)), BYTES_PAYLOAD)
+        with f.at.if_then(f.is_(plan_word(f, plan, "positional"), "==", count)):
+            fits = f.call("pk_arguments", I1, plan, args, state)
+            with f.at.if_then(fits):
+                given = f.load(PTR, out)
+                good = f.variable(I1(1), I1)
+                with f.at.if_then(f.is_(given, "!=", NULL)):
+                    f.store(f.call("pk_given", I1, plan, given, state), good)
+                with f.at.if_then(f.load(I1, good)):
+                    value = f.call("pk_call", PTR, owner, plan, given, state)
+                    _else_python(f, f.is_(f.at.ptrtoint(value, I64), "!=", 1), python)
+                    f.at.ret(value)
+    f.at.branch(python)
+    f.at.position_at_end(python)
+    slow = f.load(PTR, cells, 8 * KERNEL_CELLS.index("slow"))
+    f.at.ret(f.call("PyObject_Vectorcall", PTR, slow, args, flags, names))
+
+
+def _else_python(f: Body, condition: Value, python: ir.Block) -> None:
+    with f.at.if_then(f.at.not_(condition), likely=False):
+        f.at.branch(python)

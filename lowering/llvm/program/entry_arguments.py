@@ -1,0 +1,190 @@
+"""The first half of the programs' entry: whether the arguments of a call are those a plan was made for.
+
+Comes in: `pk_arguments(plan, args, state)`. Goes out: true, and their cells, arrays and bytes in the state. Read next:
+`entry_results`.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from pykern.abi import ARGUMENT_KINDS, ARRAY_CELLS, PLAN_WORDS
+from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA, DESCR, DIMS, FLAGS, NDIM, PAYLOAD
+from pykern.lowering.llvm.program.builder import F32, F64, I1, I32, I64, NULL, PTR, Body, Value
+from pykern.lowering.llvm.program.entry_state import (
+    ARRAYS,
+    HIGH,
+    LOW,
+    OBJECTS,
+    SIZE,
+    SLOT,
+    SLOTS,
+    SPAN,
+    WRITES,
+    item_of,
+    plan_word,
+    table,
+    type_of,
+)
+
+
+def write_arguments(module: ir.Module) -> None:
+    """Write `pk_arguments`, and `pk_fits` and `pk_apart`, which results need too."""
+    _numpy(module)
+    _fits(module)
+    _apart(module)
+    _arguments(module)
+
+
+def _numpy(module: ir.Module) -> None:
+    """The value, or the NumPy array that stands for a pykern.Array on the CPU that was not freed; else null."""
+    f = Body(module, "pk_numpy", PTR, [PTR])
+    (value,) = f.arguments
+    kind = type_of(f, value)
+    with f.at.if_then(f.is_(kind, "==", table(f, "ndarray")), likely=True):
+        f.at.ret(value)
+    f.need(f.is_(kind, "==", table(f, "array")), NULL)
+    held = f.load(PTR, value, table(f, "array_launch", I64))
+    f.need(f.is_(held, "!=", NULL), NULL)
+    f.need(f.is_(type_of(f, held), "==", f.outside("PyBytes_Type")), NULL)
+    cells = f.place(held, BYTES_PAYLOAD)
+    users = f.load(PTR, cells, 8 * ARRAY_CELLS.index("users"))
+    f.need(f.is_(f.load(I64, users), "!=", 0), NULL)
+    f.at.ret(f.load(PTR, cells, 8 * ARRAY_CELLS.index("host")))
+
+
+def _fits(module: ir.Module) -> None:
+    """Whether a NumPy array has these flags, and the descr, rank and lengths that stand in a record."""
+    f = Body(module, "pk_fits", I1, [PTR, PTR, I64])
+    array, wanted, flags = f.arguments
+    f.need(f.is_(f.load(PTR, array, DESCR), "==", f.load(PTR, wanted)), I1(0))
+    rank = f.load(I64, wanted, 8)
+    f.need(f.is_(f.at.zext(f.load(I32, array, NDIM), I64), "==", rank), I1(0))
+    has = f.at.zext(f.load(I32, array, FLAGS), I64)
+    f.need(f.is_(f.at.and_(has, flags), "==", flags), I1(0))
+    lengths = f.load(PTR, array, DIMS)
+    with f.loop(rank) as d:
+        f.need(f.is_(f.word(lengths, d), "==", f.word(f.place(wanted, 24), d)), I1(0))
+    f.at.ret(I1(1))
+
+
+def _apart(module: ir.Module) -> None:
+    """Note the bytes of an array; whether none of them is written here or there and used by both."""
+    f = Body(module, "pk_apart", I1, [PTR, PTR, I64, I64, I64])
+    state, array, size, writes, look = f.arguments
+    low = f.load(I64, array, DATA)
+    high = f.at.add(low, size)
+    count = f.load(I64, state, SPAN)
+    with f.at.if_then(f.is_(look, "!=", 0)), f.loop(count) as n:
+        either = f.at.or_(writes, f.word(f.place(state, WRITES), n))
+        before = f.is_(high, "<=", f.word(f.place(state, LOW), n))
+        after = f.is_(f.word(f.place(state, HIGH), n), "<=", low)
+        harmless = f.at.or_(f.is_(either, "==", 0), f.at.or_(before, after))
+        f.need(harmless, I1(0))
+    for value, place in ((low, LOW), (high, HIGH), (writes, WRITES)):
+        f.put(value, f.place(state, place), count)
+    f.add(f.place(state, SPAN), 1)
+    f.at.ret(I1(1))
+
+
+def _arguments(module: ir.Module) -> None:
+    """Whether the arguments are of the plan's kind; their cells, arrays and bytes are in the state then."""
+    f = Body(module, "pk_arguments", I1, [PTR, PTR, PTR])
+    plan, args, state = f.arguments
+    positional = plan_word(f, plan, "positional")
+    f.store(0, state, SLOT)
+    f.store(0, state, SPAN)
+    with f.loop(positional) as n:
+        f.put(f.word(args, n, PTR), f.place(state, OBJECTS), n)
+    known = f.variable(positional)
+    record = f.variable(f.place(plan, 8 * len(PLAN_WORDS)), PTR)
+    with f.loop(plan_word(f, plan, "arguments")):
+        at = f.load(PTR, record)
+        value = f.word(f.place(state, OBJECTS), f.load(I64, at, 16), PTR)
+        after = f.function.append_basic_block()
+        choice = f.at.switch(f.load(I64, at, 8), after)
+        for kind, read in _READS.items():
+            block = f.function.append_basic_block(kind)
+            choice.add_case(I64(ARGUMENT_KINDS[kind]), block)
+            f.at.position_at_end(block)
+            cell = read(f, plan, state, value, f.place(at, 24), known)
+            if cell is not None:
+                slot = f.load(I64, state, SLOT)
+                f.put(cell, f.place(state, SLOTS), slot)
+                f.add(f.place(state, SLOT), 1)
+            f.at.branch(after)
+        f.at.position_at_end(after)
+        f.store(f.place(at, f.at.mul(f.load(I64, at), I64(8))), record)
+    f.at.ret(I1(1))
+
+
+def _read_array(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
+    array = f.call("pk_numpy", PTR, value)
+    f.need(f.is_(array, "!=", NULL), I1(0))
+    wanted = f.place(words, 16)
+    f.need(f.call("pk_fits", I1, array, wanted, f.load(I64, words)), I1(0))
+    look = plan_word(f, plan, "writers")
+    size, writes = f.load(I64, wanted, 16), f.load(I64, words, 8)
+    f.need(f.call("pk_apart", I1, state, array, size, writes, look), I1(0))
+    f.put(array, f.place(state, ARRAYS), f.load(I64, state, SLOT))
+    return f.load(I64, array, DATA)
+
+
+def _read_payload(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
+    f.need(f.is_(type_of(f, value), "==", f.load(PTR, words)), I1(0))
+    unused = f.load(I64, words, 8)
+    high = f.at.shl(f.load(I64, value, PAYLOAD), unused)
+    signed = f.is_(f.load(I64, words, 16), "!=", 0)
+    return f.at.select(signed, f.at.ashr(high, unused), f.at.lshr(high, unused))
+
+
+def _read_narrowed(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
+    f.need(f.is_(type_of(f, value), "==", f.outside("PyFloat_Type")), I1(0))
+    number = f.at.fptrunc(f.load(F64, value, PAYLOAD), F32)
+    return f.at.zext(f.at.bitcast(number, I32), I64)
+
+
+def _read_int(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
+    """The value of an exact int of at most 64 bits; -1 may be an error, which is looked at."""
+    f.need(f.is_(type_of(f, value), "==", f.outside("PyLong_Type")), I1(0))
+    number = f.call("PyLong_AsLongLong", I64, value)
+    with f.at.if_then(f.is_(number, "==", -1), likely=False):
+        wrong = f.is_(f.call("PyErr_Occurred", PTR), "!=", NULL)
+        with f.at.if_then(wrong):
+            f.call("PyErr_Clear", ir.VoidType())
+            f.at.ret(I1(0))
+    return number
+
+
+def _read_bool(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
+    f.need(f.is_(type_of(f, value), "==", f.outside("PyBool_Type")), I1(0))
+    return f.at.zext(f.is_(value, "==", f.outside("_Py_TrueStruct")), I64)
+
+
+def _read_same(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
+    f.need(f.is_(value, "==", f.load(PTR, words)), I1(0))
+
+
+def _read_equal(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
+    f.need(f.is_(_read_int(f, plan, state, value, words, known), "==", f.load(I64, words)), I1(0))
+
+
+def _read_tuple(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
+    f.need(f.is_(type_of(f, value), "==", f.load(PTR, words)), I1(0))
+    count = f.load(I64, words, 8)
+    f.need(f.is_(f.load(I64, value, SIZE), "==", count), I1(0))
+    with f.loop(count) as n:
+        f.put(item_of(f, value, n), f.place(state, OBJECTS), f.load(I64, known))
+        f.add(known, 1)
+
+
+_READS = {
+    "array": _read_array,
+    "payload": _read_payload,
+    "narrowed": _read_narrowed,
+    "int": _read_int,
+    "bool": _read_bool,
+    "same": _read_same,
+    "equal": _read_equal,
+    "tuple": _read_tuple,
+}

@@ -1,0 +1,45 @@
+"""What the parts of the programs' entry share: where a call's state lies on the stack, and the words they read.
+
+Comes in: the layout of `pykern.abi` ("array programs"). Goes out: offsets, and loads of single words.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from pykern.abi import PLAN_ROOM, PLAN_WORDS, RESULT_WORDS, TABLE_INDEX
+from pykern.lowering.llvm.program.builder import I64, PTR, Body, Value
+
+TYPE, SIZE, LIST_ITEMS, CELL_VALUE = 8, 16, 24, 16
+"""Byte offsets in objects: their type, the length of a tuple or list, a list's items, what a closure's cell holds."""
+
+# What a call knows, on the stack: two counters, then words each for as many as there may be.
+SLOT, SPAN = 0, 8
+OBJECTS, ARRAYS, RESULTS, NUMBERS = (16 + 8 * PLAN_ROOM * n for n in range(4))
+SLOTS, LOW, HIGH, WRITES = (16 + 8 * PLAN_ROOM * n for n in (4, 7, 9, 11))
+STATE_WORDS = 2 + 13 * PLAN_ROOM
+
+
+def table(f: Body, name: str, kind: ir.Type = PTR) -> Value:
+    return f.load(kind, f.load(PTR, f.module.globals["pk_table"]), 8 * TABLE_INDEX[name])
+
+
+def plan_word(f: Body, plan: Value, name: str, kind: ir.Type = I64) -> Value:
+    return f.load(kind, plan, 8 * PLAN_WORDS.index(name))
+
+
+def type_of(f: Body, value: Value) -> Value:
+    return f.load(PTR, value, TYPE)
+
+
+def item_of(f: Body, items: Value, number: Value) -> Value:
+    """Of a tuple."""
+    return f.word(f.place(items, table(f, "tuple_items", I64)), number, PTR)
+
+
+def section(f: Body, plan: Value, name: str) -> Value:
+    return f.place(plan, f.at.mul(plan_word(f, plan, name), I64(8)))
+
+
+def result_word(f: Body, record: Value, name: str, kind: ir.Type = I64) -> Value:
+    return f.load(kind, record, 8 * RESULT_WORDS.index(name))

@@ -1,0 +1,155 @@
+"""The compiled entry of array programs: which calls run without Python.
+
+Comes in: plans of a program on the CPU, and a call each was made for. Goes out: the words of `pykern.abi` ("array
+programs") in the cells of the program's object, which `pykern.lowering.llvm.program.entry` reads. What has none, and so
+goes through Python: programs that report, arguments that are dataclasses or foreign arrays, keywords but ``out``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pykern.abi import ENTRIES, TABLE_INDEX
+from pykern.compiler.cache import shared_cache
+from pykern.compiler.service import service
+from pykern.compiler.versions import versions
+from pykern.devices import OVERRIDE
+from pykern.errors import KernelError
+from pykern.program_words import Words, words_of
+from pykern.runtime import launchable
+from pykern.runtime.cpu_table import table
+from pykern.runtime.loader import load_entry
+from pykern.settings import settings
+from pykern.source import FunctionSource, KernelSource, LaunchSpec
+
+if TYPE_CHECKING:
+    from pykern.jit import Program
+    from pykern.program_plan import Plan
+
+OFTEN = 32
+"""Calls through Python after which a plan that has been pushed out by others comes back."""
+
+
+class ProgramEntries:
+    """Those of one program: its newest plans, as many as there are cells."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._plans: list[tuple[Plan, tuple]] = []
+        self._slow = program.__call__
+        self._captured: Any = None
+        self._lock = threading.Lock()
+
+    def went_through_python(self, plan: Plan, args: tuple) -> None:
+        """Count a call with these positional arguments; from the second on the plan gets an entry.
+
+        Not from the first: what is called once would pay for what it never needs.
+        """
+        plan.calls += 1
+        changed = self._captured is not self._program._captured
+        if plan.calls == 2 or plan.calls % OFTEN == 0 or (changed and plan.calls > 2):
+            self._offer(plan, args)
+
+    def forget(self) -> None:
+        """Send every call through Python."""
+        with self._lock:
+            self._plans = []
+            if launchable.SUPPORTED:
+                self._install()
+
+    def _offer(self, plan: Plan, args: tuple) -> None:
+        known = any(known is plan for known, _ in self._plans)
+        if not launchable.SUPPORTED or (known and self._captured is self._program._captured):
+            return
+        if OVERRIDE["device"] is not None or settings().device not in (None, "cpu") or not entry_address():
+            return
+        source = plan.source
+        if source is None or source.donated != self._program._donated(None):
+            return
+        words = words_of(plan, source, args)
+        if words is None:
+            return
+        function, _ = self._program.captured()
+        with self._lock:
+            others = [
+                (p, o) for p, o in self._plans if p is not plan and p.source and p.source.function == function
+            ]
+            mine = [(plan, _owner(plan, words))] if source.function == function else []
+            self._plans = [*mine, *others][:ENTRIES]
+            self._install()
+
+    def _install(self) -> None:
+        self._captured = self._program.captured()
+        _, guards = self._captured
+        launchable.install_plans(
+            self._program,
+            entry_address() if self._plans else 0,
+            [owner for _, owner in self._plans],
+            self._slow,
+            [
+                (OVERRIDE, "device", None),  # a block may choose another device
+                *((g.namespace, g.name if g.cell is None else g.cell, g.value) for g in guards),
+            ],
+        )
+
+
+def _owner(plan: Plan, words: Words) -> tuple:
+    """What the entry holds while it runs a plan: the words are the first item's."""
+    return bytes((ctypes.c_int64 * len(words.words))(*words.words)), plan, tuple(words.kept)
+
+
+@functools.cache
+def entry_address() -> int:
+    """The entry, compiled once for an installation and loaded once in a process; 0 where there can be none."""
+    functions = _numpy_functions()
+    if functions is None:
+        return 0
+    from pykern.jit import Program
+
+    cells = table()
+    cells[TABLE_INDEX["program_offset"]] = launchable.offset(object.__new__(Program))
+    cells[TABLE_INDEX["PyArray_NewFromDescr"]], cells[TABLE_INDEX["PyArray_Scalar"]] = functions
+    try:
+        entry = load_entry(_binary())
+    except (KernelError, OSError):  # without a compiler or for another machine: calls go through Python
+        return 0
+    return entry.address
+
+
+def _binary() -> bytes:
+    source = KernelSource(FunctionSource("pk_entry", "", 0, ""), (), LaunchSpec(0), target="entry:program")
+    key = source.key(versions())
+    known = shared_cache().get(key)
+    if known is not None:
+        return known.artifact.binary
+    made = service().compile(source)
+    shared_cache().put(key, made)
+    return made.binary
+
+
+_NEW_FROM_DESCR, _SCALAR = 94, 60
+"""Places in the table of NumPy's C API, which never change."""
+
+
+def _numpy_functions() -> tuple[int, int] | None:
+    """Addresses of `PyArray_NewFromDescr` and `PyArray_Scalar`, having tried the first."""
+    core = getattr(np, "_core", None) or getattr(np, "core")  # noqa: B009 - a deprecated name in NumPy 2
+    capsule = core._multiarray_umath._ARRAY_API
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    functions = (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(pointer(capsule, None))
+    new, scalar = functions[_NEW_FROM_DESCR], functions[_SCALAR]
+    if not new or not scalar:
+        return None
+    value, address = ctypes.py_object, ctypes.c_void_p
+    kinds = (value, value, ctypes.c_int, address, address, address, ctypes.c_int, address)
+    make = ctypes.PYFUNCTYPE(value, *kinds)(new)
+    dtype = np.dtype(np.float32)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))  # its reference is taken
+    made = make(np.ndarray, dtype, 2, (ctypes.c_int64 * 2)(3, 5), None, None, 0, None)
+    return (new, scalar) if made.shape == (3, 5) and made.dtype is dtype else None
