@@ -147,7 +147,8 @@ def problem_of(product: Product) -> Problem:
 
 def _dots(product: Product) -> bool:
     """Whether it is a matrix times a vector, rows of the matrix along the terms."""
-    one = len(product.k) == 1 and product.n == (product.lane,) and not product.m and not product.batch
+    others = product.size(product.m) * product.size(product.batch)
+    one = len(product.k) == 1 and product.n == (product.lane,) and others == 1
     is_float = isinstance(product.element, ir.FloatType)
     return one and is_float and product.strides(0)[product.k[0]] == 1 == product.strides(1)[product.k[0]]
 

@@ -42,6 +42,8 @@ class Product:
     lane: int
     left: int
     """The operand that is the left factor; the right one is at `1 - left`."""
+    turn: tuple[int, ...] = ()
+    """The order of the result's indices in `accesses`, where it is not its own: ones of length 1 behind the lane."""
 
     @property
     def op(self) -> ir.Operation:
@@ -67,6 +69,8 @@ class Product:
         """Strides of left (0), right (1), out (2) along every dimension; in elements."""
         operand = self.operand(number)
         strides = collapsed_strides(operand, self.parts(number))
+        if number == 2 and self.turn:
+            strides = [strides[n] for n in self.turn]
         return [self.accesses[number].stride(d, strides) for d in range(len(self.lengths))]
 
     def parts(self, number: int) -> list[list[int]]:
@@ -84,7 +88,8 @@ class Product:
 
     def view(self, number: int, value: ir.Value) -> ir.Value:
         """`value`, which is left, right or out in a function, as `accesses` index it."""
-        return collapse(value, self.parts(number))
+        value = collapse(value, self.parts(number))
+        return transposed(value, self.turn) if number == 2 and self.turn else value
 
     def converted(self, number: int, value: ir.Value) -> ir.Value:
         """An element of left or right, or a vector of them, as it is multiplied."""
@@ -115,9 +120,10 @@ def product_of(space: Space) -> Product | None:
         return None
     if any(space.reduction[d] == (d in ino) for d in dims):
         return None
+    turn = _long_last([space.lengths[d] for d in (s.factors[0][0] for s in out.sums)])
+    out = Access(tuple(out.sums[n] for n in turn))
     lane = out.sums[-1].factors[0][0]
-    out_strides = collapsed_strides(op.operands[2], _parts(space, 2))
-    if out_strides[-1] != 1:
+    if collapsed_strides(op.operands[2], _parts(space, 2))[turn[-1]] != 1:
         return None
     left = 1 if lane in ina and lane not in inb else 0
     if lane in ina and lane in inb:  # a batch along which all three lie
@@ -134,7 +140,14 @@ def product_of(space: Space) -> Product | None:
         tuple(d for d in dims if d not in ino),
         lane,
         left,
+        turn=() if turn == tuple(range(len(turn))) else turn,
     )
+
+
+def _long_last(lengths: list[int]) -> tuple[int, ...]:
+    """The order of indices with those of length 1 at the end in front of the last longer one."""
+    last = max((n for n, length in enumerate(lengths) if length > 1), default=len(lengths) - 1)
+    return (*range(last), *range(last + 1, len(lengths)), last)
 
 
 def multiplies(op: ir.Operation) -> bool:
@@ -219,3 +232,13 @@ def collapse(value: ir.Value, parts: list[list[int]]) -> ir.Value:
         return value
     shape = [math.prod(kind.shape[d] for d in part) for part in parts]
     return memref.CollapseShapeOp(ir.MemRefType.get(shape, kind.element_type), value, parts).result
+
+
+def transposed(value: ir.Value, order: tuple[int, ...]) -> ir.Value:
+    """A view of the operand with its indices in another order."""
+    kind = ir.MemRefType(value.type)
+    strides, offset = kind.get_strides_and_offset()
+    layout = ir.StridedLayoutAttr.get(offset, [strides[n] for n in order])
+    result = ir.MemRefType.get([kind.shape[n] for n in order], kind.element_type, layout)
+    permutation = ir.AffineMapAttr.get(ir.AffineMap.get_permutation(list(order)))
+    return memref.TransposeOp(result, value, permutation).result

@@ -48,7 +48,7 @@ def build(
     `asked` is a schedule to take instead of the cost model's, where it can be.
     """
     target = cpu(machine)
-    reader = None if start is None else reader_of(product.space)
+    reader = None if start is None or product.turn else reader_of(product.space)
     if reader is not None and any(len(group) > 1 for group in product.space.groups):
         apart = replace(product.space, groups=[[d] for group in product.space.groups for d in group])
         again = product_of(_ungrouped(apart))

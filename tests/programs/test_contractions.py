@@ -114,7 +114,7 @@ def close(found, a, b):
 
 SIZES = [
     (1, 1, 1), (2, 3, 4), (5, 4, 9), (7, 17, 3), (31, 37, 41), (97, 101, 103), (1, 33, 40), (61, 8, 2), (3, 300, 7),
-    (130, 64, 700), (53, 1031, 149),
+    (130, 64, 700), (53, 1031, 149), (37, 1, 41),
 ]  # fmt: skip
 
 
@@ -125,7 +125,7 @@ def test_sizes(rng, m, n, k, dtype):
     close(product(a, b), a, b)
 
 
-@pytest.mark.parametrize(("m", "n", "k"), [(37, 41, 43), (127, 131, 257), (1, 19, 8)])
+@pytest.mark.parametrize(("m", "n", "k"), [(37, 41, 43), (127, 131, 257), (1, 19, 8), (37, 1, 41)])
 def test_transposed(rng, m, n, k):
     a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
     close(left_transposed(np.ascontiguousarray(a.T), b), a, b)
