@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -82,20 +83,22 @@ def test_required_devices_fail(suite):
     assert "2 passed, 1 skipped, 1 error" in output
 
 
-@pytest.mark.parametrize(
-    ("mark", "said"),
-    [
-        ('pykern_device("cdua")', "no device 'cdua'"),
-        ('pykern_device("cuda:x")', "no device 'cuda:x'"),
-        ("pykern_device()", "with one device"),
-        ('pykern_device("cpu", "cuda")', "with one device"),
-    ],
-)
-def test_marks_that_mean_nothing_fail(suite, mark, said):
-    test = f"import pytest\n@pytest.mark.{mark}\ndef test(): pass\n"
-    status, output = suite({"conftest.py": NO_DEVICES, "test_it.py": test})
+WRONG_MARKS = {
+    'pykern_device("cdua")': "no device 'cdua'",
+    'pykern_device("cuda:x")': "no device 'cuda:x'",
+    "pykern_device()": "with one device",
+    'pykern_device("cpu", "cuda")': "with one device",
+}
+
+
+def test_marks_that_mean_nothing_fail(suite):
+    tests = [f"@pytest.mark.{mark}\ndef test_{n}(): pass\n" for n, mark in enumerate(WRONG_MARKS)]
+    status, output = suite({"conftest.py": NO_DEVICES, "test_it.py": "import pytest\n" + "\n".join(tests)})
     assert status == 1
-    assert said in output
+    assert f"{len(WRONG_MARKS)} error" in output
+    parts = re.split(r"_ ERROR at setup of test_\d+ _", output)[1:]
+    for (mark, said), part in zip(WRONG_MARKS.items(), parts, strict=True):
+        assert said in part, mark
 
 
 DEVICES = """\
