@@ -1,7 +1,8 @@
 """What a pass is, what a pipeline is, and how one is run.
 
 Comes in: a module and a `Pipeline` of `Pass` objects, Python's and upstream's mixed.
-Goes out: the module, changed in place, and a `StageRecord` (text, time) per pass on demand.
+Goes out: the module, changed in place, and a `Stage` (text, time) per pass on demand.
+Valid IR is checked after each pass, or, where the caller says so, at the end of each pipeline.
 Read next: `registry` (names to passes), `stages` (what IR each stage allows).
 """
 
@@ -11,6 +12,8 @@ import dataclasses
 import enum
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,6 +24,18 @@ from pykern.artifact import Stage
 from pykern.dialect.context import check_kern_ops
 from pykern.dialect.diagnostics import collected, located_error
 from pykern.errors import KernelError, PassError, VerifyError
+
+_each: ContextVar[bool] = ContextVar("verify_each", default=True)
+
+
+@contextmanager
+def verification(each: bool) -> Iterator[None]:
+    """Inside, verify after each pass, which is the default, or only at the ends of pipelines."""
+    token = _each.set(each)
+    try:
+        yield
+    finally:
+        _each.reset(token)
 
 
 @dataclass(frozen=True)
@@ -49,7 +64,7 @@ class Upstream(Pass):
     pipeline: str = ""
 
     def run(self, module: ir.Module) -> None:
-        PassManager.parse(f"builtin.module({self.pipeline})").run(module.operation)
+        manager(module.context, self.pipeline).run(module.operation)
 
     def __str__(self) -> str:
         return self.pipeline
@@ -84,26 +99,43 @@ class Pipeline:
         return f"builtin.module({','.join(str(p) for p in self.passes)})"
 
     def run(
-        self, module: ir.Module, record: Callable[[Stage], None] | None = None, texts: bool = True
+        self,
+        module: ir.Module,
+        record: Callable[[Stage], None] | None = None,
+        texts: bool = True,
+        after: Callable[[Pass], None] = lambda step: None,
     ) -> None:
-        """Run every pass, verify after each, and hand a `Stage` to `record`.
+        """Run every pass, verify as `verification` says, and hand a `Stage` to `record`; `after` is called with each.
 
-        Raises `PassError` or `VerifyError`, located at the kernel's line where the IR tells it.
+        Raises `PassError` or `VerifyError`, located at the kernel's line where the IR tells it. Times are those
+        of the passes: verification is not in them.
         """
         for step in self.passes:
             started = time.perf_counter()
             try:
-                run_pass(step, module)
+                apply_pass(step, module)
+                elapsed = (time.perf_counter() - started) * 1e3
+                if _each.get():
+                    _verify_after(step, module)
             except KernelError as error:
                 error.during = error.during or str(step)
                 raise
-            elapsed = (time.perf_counter() - started) * 1e3
             if record is not None:
                 record(Stage(str(step), str(module) if texts else "", elapsed))
+            after(step)
+        if self.passes and not _each.get():
+            verify(module, f"pass `{self.passes[-1]}` or one before it left invalid IR")
 
 
 def run_pass(step: Pass, module: ir.Module) -> None:
     """Run one pass and verify what it left; failures become located errors."""
+    apply_pass(step, module)
+    if _each.get():
+        _verify_after(step, module)
+
+
+def apply_pass(step: Pass, module: ir.Module) -> None:
+    """Run one pass; what it reports as an error is raised, located."""
     with collected(module.context) as reports:
         try:
             step.run(module)
@@ -112,17 +144,48 @@ def run_pass(step: Pass, module: ir.Module) -> None:
         errors = [r for r in reports if r.severity == "error"]
         if errors:  # some upstream passes report an error and go on
             raise located_error(PassError, f"pass `{step}` failed", reports)
-    verify(module, f"pass `{step}` left invalid IR")
 
 
-def verify(module: ir.Module, what: str) -> None:
-    """MLIR's verifier and kern's own. Raises `VerifyError` at the op's place."""
+def _verify_after(step: Pass, module: ir.Module) -> None:
+    """Upstream's passes make no kern ops, so that those need no second look."""
+    verify(module, f"pass `{step}` left invalid IR", kern=not isinstance(step, Upstream))
+
+
+_REUSED = frozenset({"canonicalize", "cse", "loop-invariant-code-motion", "reconcile-unrealized-casts"})
+"""Passes of MLIR that keep nothing from one run to the next. `convert-math-to-funcs`, for one, keeps functions that
+are gone by then."""
+
+_managers: dict[str, PassManager] = {}
+_managed: list[ir.Context] = []
+
+
+def manager(context: ir.Context, pipeline: str) -> PassManager:
+    """MLIR's pass manager for a list of passes; it does not verify: `verify` does.
+
+    What canonicalization prepares when it first runs, all patterns of all dialects, costs more than a run on a small
+    kernel. So its managers are kept, for the context that was asked for last: a process that compiles has one.
+    """
+    if _managed != [context]:
+        _managers.clear()
+        _managed[:] = [context]
+    found = _managers.get(pipeline)
+    if found is None:
+        found = PassManager.parse(f"builtin.module({pipeline})", context)
+        found.enable_verifier(False)
+        if _REUSED.issuperset(pipeline.split(",")):
+            _managers[pipeline] = found
+    return found
+
+
+def verify(module: ir.Module, what: str, kern: bool = True) -> None:
+    """MLIR's verifier and `kern`'s own. Raises `VerifyError` at the op's place."""
     with collected(module.context) as reports:
         try:
             module.operation.verify()
         except ir.MLIRError as error:
             raise located_error(VerifyError, what, reports, error.message) from None
-    check_kern_ops(module)
+    if kern:
+        check_kern_ops(module)
 
 
 def _option_text(value: object) -> str:
