@@ -20,13 +20,13 @@ from pykern.compiler.derivatives import derivative_passes, undifferentiated
 from pykern.costs import Costs
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
-from pykern.errors import TargetError
+from pykern.errors import PassError, TargetError, VerifyError
 from pykern.frontend.kernel import build_module
 from pykern.lineage import Follow
 from pykern.lowering.llvm import target as cpu
 from pykern.passes import kernels, remarks
 from pykern.passes.argument_uses import argument_uses
-from pykern.passes.framework import Callback, Pipeline, Upstream, verify
+from pykern.passes.framework import Callback, Pipeline, Upstream, verification, verify
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import pass_by_name
 from pykern.program_source import ProgramSource
@@ -79,9 +79,20 @@ def compile_source(
 ) -> Artifact:
     """Compile for `source.target`. `passes` run on the kern stage.
 
-    The stages are kept where that is asked for, and with `Follow` where each of their lines comes from.
+    The stages are kept where that is asked for, and with `Follow` where each of their lines comes from. Then each
+    is verified; otherwise the ends of pipelines are, and what fails is compiled once more to tell which pass it was.
     Raises the errors of `pykern.errors`, located in the user's source.
     """
+    if not keep_stages:
+        try:
+            with verification(each=False):
+                return _recorded(source, keep_stages, passes)
+        except (PassError, VerifyError):
+            pass
+    return _recorded(source, keep_stages, passes)
+
+
+def _recorded(source: KernelSource | ProgramSource, keep_stages: bool | Follow, passes: Passes) -> Artifact:
     with _recorder(keep_stages) as record, _context(), ir.Location.unknown(), remarks.collected() as said:
         made = _compiled(source, record, passes)
         return replace(made, remarks=tuple(said), costs=record.costs)
@@ -179,7 +190,9 @@ def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> 
     verify(module, "the frontend made invalid IR")
     named = tuple(pass_by_name(name) for name in source.passes)
     users = Pipeline((*named, *(Callback(function=p) for p in passes)))
-    (kern_pipeline(source.options, derivative_passes(source)) + users).run(module, record, texts=record.texts)
+    kern_pipeline(source.options, derivative_passes(source)).run(module, record, texts=record.texts)
+    with verification(each=True):
+        users.run(module, record, texts=record.texts)
     return module
 
 

@@ -28,7 +28,7 @@ from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.inline_helpers import InlineHelpers
 from pykern.passes.array_programs.return_into import integers
 from pykern.passes.array_programs.signature import DONATED, UPDATED
-from pykern.passes.framework import Callback, Pipeline, run_pass, verify
+from pykern.passes.framework import Callback, Pipeline, run_pass, verification, verify
 from pykern.passes.pipelines import kern_pipeline
 from pykern.program_source import ProgramSource
 from pykern.source import FunctionSource, KernelOptions
@@ -107,7 +107,9 @@ def compile_module(
     first = Pipeline()
     if list(kernels.kernels(module)):
         first = launch_pipeline(asked.options.debug) + kern_pipeline(asked.options)
-    (first + users).run(module, record, texts=record.texts)
+    first.run(module, record, texts=record.texts)
+    with verification(each=True):
+        users.run(module, record, texts=record.texts)
     sites = number_sites(module)
     program = programs(module)[0]
     uses, updated, tree = _uses(program), integers(program, UPDATED) or (), _tree(program)

@@ -40,6 +40,7 @@ from pykern.passes.array_programs.signature import PrepareSignature
 from pykern.passes.array_programs.size_nests import SizeNests
 from pykern.passes.array_programs.states_in_place import StatesInPlace
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
+from pykern.passes.framework import Pass
 from pykern.passes.kernels import body
 from pykern.passes.registry import register
 from pykern.passes.schedules.recipe import ApplySchedules
@@ -89,13 +90,15 @@ def lower(
     llvm = llvm_pipeline(schedules, machine)
     launcher, scratch = "", 0
     used: list[str] = []
-    # the launcher is made while arguments are still buffers and the last pass is to come that makes functions
-    for step in llvm:
-        type(llvm)((step,)).run(module, record, texts=record.texts)
+
+    def after(step: Pass) -> None:
+        nonlocal launcher, scratch, used
         if isinstance(step, MakeNests):
             used = schedules_of(module)
-        if isinstance(step, UseArena):
+        if isinstance(step, UseArena):  # arguments are still buffers, and all functions are there
             launcher, scratch = _launcher(module)
+
+    llvm.run(module, record, texts=record.texts, after=after)
     made = _generate(module, launcher, host, record)
     if used:
         made.resources[SCHEDULES] = used
