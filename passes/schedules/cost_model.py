@@ -107,8 +107,9 @@ def packs(problem: Problem, cpu: Cpu) -> bool:
         return True
     if problem.group > 1:  # only what is packed has terms of a group side by side
         return min(problem.m, problem.n) >= FEW
-    fewest = FEW if right_bytes(problem) > 2 * cpu.l2 else 3 * FEW
-    return right_bytes(problem) > cpu.l2 * 3 // 8 and min(problem.m, problem.n) >= fewest
+    size = right_bytes(problem)
+    fewest = FEW if size > 2 * cpu.l2 else 2 * FEW if size > cpu.l2 else 3 * FEW
+    return size > cpu.l2 * 3 // 8 and min(problem.m, problem.n) >= fewest
 
 
 def _thrashes(problem: Problem, cpu: Cpu) -> bool:
