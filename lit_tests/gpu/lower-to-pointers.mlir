@@ -38,3 +38,16 @@ func.func @accesses(%x: memref<?xf32>, %y: memref<?xf32>) attributes {kern.kerne
   %2 = "kern.atomic_cas"(%v, %v, %y, %i) : (f32, f32, memref<?xf32>, index) -> f32
   return
 }
+
+// Elements of i64 lie at multiples of 8, which LLVM learns from the target only after it has chosen 4.
+
+// CHECK-LABEL: func.func @natural
+// CHECK: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> i64
+// CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr<1>
+// AMD-LABEL: func.func @natural
+func.func @natural(%x: memref<?xi64>) attributes {kern.kernel, kern.rank = 1 : i64, kern.workgroup = array<i64: 8>} {
+  %i = gpu.thread_id x
+  %v = memref.load %x[%i] : memref<?xi64>
+  memref.store %v, %x[%i] : memref<?xi64>
+  return
+}

@@ -69,6 +69,22 @@ def test_every_chip(chip):
     assert f".target {chip}\n" in compiled.asm() and compiled.resources["registers"] <= 32
 
 
+def test_integers_of_64_bits_are_loaded_whole_and_shifted_by_all_bits_of_the_amount():
+    """PTX shifts by 32 bits of the amount: 2**32 would be 0."""
+
+    @pk.kernel
+    def shifted(left, right, x, amounts):
+        i = pk.index()
+        left[i] = x[i] << amounts[i]
+        right[i] = x[i] >> amounts[i]
+
+    ptx = Case(shifted, (vector("u64"),) * 4, "n").compile("nvvm:sm_90a").asm()
+    assert "ld.global.nc.b64" in ptx and "ld.global.nc.b32" not in ptx
+    masked = set(re.findall(r"and\.b32 \t(%r\d+), %r\d+, 63;", ptx))
+    dynamic = re.findall(r"sh[lr]\.[bu]64 \t%rd\d+, %rd\d+, (%r\d+);", ptx)
+    assert len(dynamic) == 2 and set(dynamic) <= masked
+
+
 def _nothing(module):
     """A live pass: kernels that have one are compiled in this process."""
 
