@@ -134,6 +134,13 @@ def fitted(target: str, arrays: Iterable[Array], space: tuple[Extent, ...]) -> s
     return target
 
 
+def suits(target: str, array: Array) -> bool:
+    """Whether what code for `target` relies on is true of an array."""
+    aligned, small = facts(array)
+    told = target.split("+")
+    return (aligned or "aligned" not in told) and (small or "small" not in told)
+
+
 def _is_small(space: tuple[Extent, ...]) -> bool:
     return all(extent.count <= SMALL_COUNT for extent in space)
 

@@ -250,14 +250,17 @@ class ProgramBase:
         self, device: str, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]
     ) -> DevicePlan:
         """The plan for a kind of call on a device, made once."""
+        from pykern.array import Array
+        from pykern.device_kinds import fitted
         from pykern.program_device import DevicePlan
         from pykern.runtime.registry import opened
 
         there = opened(device)
+        whole = [v for v in arguments.values if isinstance(v, Array) and v.contiguous]  # others are copied
+        target = fitted(there.info.target, whole, ())
         source = ProgramSource(
-            function, tuple(arguments.parameters), self.options, there.info.target, donated, self.derivatives,
-            self.added,
-        )  # fmt: skip
+            function, tuple(arguments.parameters), self.options, target, donated, self.derivatives, self.added
+        )
         with self._lock:
             plan = self._device_plans.get((there.name, source))
         if plan is None:
@@ -395,8 +398,14 @@ def _kind(value: Any) -> Any:
     if kind in (float, int, bool):
         return kind
     if getattr(kind, "__pykern_array__", False) and value.device_name != "cpu":
-        return (value.dtype, value.shape, value.device_name)
+        return (value.dtype, value.shape, value.device_name, value.contiguous, value._facts or _facts(value))
     return None
+
+
+def _facts(array: Any) -> Any:
+    from pykern.device_kinds import facts
+
+    return facts(array)
 
 
 def _value(value: Any) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 from pykern.array import Array
 from pykern.artifact import Artifact
 from pykern.capture import FunctionText
+from pykern.device_kinds import suits
 from pykern.device_launch import Places, _check_dtypes
 from pykern.errors import LaunchError
 from pykern.program_kernels import LaunchedKernel
@@ -154,7 +155,7 @@ class DevicePlan:
 
     def _may_take(self, given: Array, kept: list[Any], out: list[Any]) -> bool:
         """Whether a result may be made in an array given as ``out=``."""
-        if not given.contiguous:
+        if not given.contiguous or not suits(self.artifact.target, given):
             return False
         others = [
             *(a for a in kept if a is not None),

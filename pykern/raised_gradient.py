@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from pykern.arguments import homes
+from pykern.array import Array
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
+from pykern.device_kinds import fitted
 from pykern.device_launch import Places
 from pykern.devices import chosen_device
 from pykern.errors import NotDifferentiable, NotRaisable
@@ -132,7 +134,8 @@ class RaisedGradients:
             return None
         source = self.source(tuple(arguments.parameters), spaces[0])
         if device != "cpu":
-            source = replace(source, target=opened(device).info.target)
+            whole = [v for v in arguments.values if isinstance(v, Array) and v.contiguous]
+            source = replace(source, target=fitted(opened(device).info.target, whole, ()))
         return _Request(device, source, arguments, places)
 
     def source(self, parameters: tuple[Parameter, ...], space: tuple[Extent, ...]) -> ProgramSource:

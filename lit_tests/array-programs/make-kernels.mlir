@@ -4,7 +4,8 @@
 #all = affine_map<(i, j) -> (i, j)>
 #one = affine_map<(i) -> (i)>
 
-// Rows that are summed: a group a row. What follows: a work-item an element. The fill is where the sum starts.
+// Rows that are summed: a group a row. What follows works along columns: a work-item an element. The fill is where the
+// sum starts.
 // CHECK-LABEL: func.func @program.sums(
 // CHECK-NOT: linalg
 // CHECK: "kern.launch"() ({
@@ -12,9 +13,9 @@
 // CHECK: ndrange = array<i64: 40, 256>, workgroup = array<i64: 1, 256>
 // CHECK: "kern.launch"() ({
 // CHECK-NEXT: func.call @sums_1(
-// CHECK: ndrange = array<i64: 40, 300>, workgroup = array<i64: 1, 256>
+// CHECK: ndrange = array<i64: 12000>, workgroup = array<i64: 256>
 // CHECK: memref.copy
-func.func @program.sums(%x: memref<40x300xf32>, %s: memref<40xf32>, %y: memref<40x300xf32>, %z: memref<40xf32>)
+func.func @program.sums(%x: memref<40x300xf32>, %s: memref<40xf32>, %y: memref<300x40xf32>, %z: memref<300x40xf32>)
     attributes {kern.program} {
   %zero = arith.constant 0.0 : f32
   linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%s : memref<40xf32>) {
@@ -27,13 +28,13 @@ func.func @program.sums(%x: memref<40x300xf32>, %s: memref<40xf32>, %y: memref<4
     %sum = arith.addf %out, %in : f32
     linalg.yield %sum : f32
   }
-  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
-      ins(%x, %s : memref<40x300xf32>, memref<40xf32>) outs(%y : memref<40x300xf32>) {
-  ^bb0(%in: f32, %sum: f32, %out: f32):
-    %part = arith.divf %in, %sum : f32
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%s : memref<40xf32>) outs(%y : memref<300x40xf32>) {
+  ^bb0(%sum: f32, %out: f32):
+    %part = arith.divf %out, %sum : f32
     linalg.yield %part : f32
   }
-  memref.copy %s, %z : memref<40xf32> to memref<40xf32>
+  memref.copy %y, %z : memref<300x40xf32> to memref<300x40xf32>
   return
 }
 

@@ -504,13 +504,14 @@ def test_stages_for_every_target(target):
 
 
 def test_equal_kernels_are_compiled_once():
-    plan = pk.jit(twice).lower(pk.spec((50, 100), pk.f32), target="spirv:opencl3.0").artifact.program.plan
+    plan = pk.jit(twice).lower(pk.spec((50, 50), pk.f32), target="spirv:opencl3.0").artifact.program.plan
     launched = [step for step in json.loads(plan.steps)["steps"] if step[0] == "launch"]
     assert len(plan.kernels) < len(launched)
 
 
 def twice(x):
-    return softmax(softmax(x))
+    y = x @ x
+    return y @ y
 
 
 @pytest.mark.parametrize("target", ["nvvm:sm_80", "rocdl:gfx942"])
@@ -522,4 +523,4 @@ def test_the_command_compiles_programs(tmp_path, capsys, target):
     assert "kern-make-kernels" in capsys.readouterr().out
     assert main([*command, "--asm"]) == 0
     text = capsys.readouterr().out
-    assert all(f"kern_twice_{n}" in text for n in range(2))
+    assert "kern_twice_0" in text

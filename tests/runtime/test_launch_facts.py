@@ -154,3 +154,55 @@ def test_vectors_where_all_arrays_are_aligned():
     assert "ld.global.nc.b32" in asm[""] and ".v4" not in asm[""]
     for options in ("+aligned", "+aligned+small"):
         assert "ld.global.nc.v4.b32" in asm[options] and "st.global.v4.b32" in asm[options]
+
+
+# -- array programs --------------------------------------------------------------------------------
+
+
+def told(program):
+    """What the program's plans were compiled for, in order."""
+    return [source.target for _, source in program._device_plans]
+
+
+@OPENCL
+def test_programs_know_their_launch(device, rng, monkeypatch):
+    """A plan for each set of facts; results given as `out=` of which less is true are copied."""
+
+    @pk.jit
+    def program(x):
+        return x[1:] * 2 + x[:-1]
+
+    hx = rng.integers(-9, 9, 60).astype(np.float32)
+    x = pk.array(hx, device=device)
+    np.testing.assert_array_equal(program(x).numpy(), hx[1:] * 2 + hx[:-1])
+    part = pk.array(np.zeros(120, np.float32), device=device)[50:109]
+    monkeypatch.setattr(device_kinds, "SMALL", 40)
+    program(x, out=part)  # the result lies beyond what the plan may rely on
+    np.testing.assert_array_equal(part.numpy(), hx[1:] * 2 + hx[:-1])
+    np.testing.assert_array_equal(program(pk.array(hx, device=device)).numpy(), hx[1:] * 2 + hx[:-1])
+    assert [target.endswith("+small") for target in told(program)] == [True, False]
+
+
+@pytest.mark.parametrize("shift", [0, 1, 4])
+def test_views_in_programs_keep_what_is_true(shift):
+    """A kernel relies on 16 bytes where every one of its launches has them."""
+
+    @pk.jit
+    def line(x):
+        return np.sum(x[shift:])
+
+    text = line.lower(pk.spec((256,), pk.f32), target="nvvm:sm_80+aligned+small").compile().asm()
+    assert (".align 16" in text.split(")")[0]) == (shift % 4 == 0)
+
+
+def test_long_programs_are_not_small():
+    @pk.jit
+    def program(x):
+        return np.sum(x, axis=-1)
+
+    texts = [
+        program.lower(pk.spec((rows, 4096), pk.f32), target="nvvm:sm_80+small").stages
+        for rows in (1 << 10, 1 << 19)
+    ]
+    placed = [[s.name for s in stages if s.name.startswith("kern-place-work-items")] for stages in texts]
+    assert placed == [["kern-place-work-items{small=true}"], ["kern-place-work-items"]]

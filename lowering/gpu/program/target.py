@@ -17,6 +17,7 @@ from mlir import ir
 from pykern.artifact import PlanKernel, ProgramPlan
 from pykern.dialect.reports import SiteOp
 from pykern.errors import TargetError
+from pykern.lowering.gpu.program.facts import targets
 from pykern.lowering.gpu.program.pipeline import device_pipeline
 from pykern.lowering.gpu.program.plan import plan_of
 from pykern.lowering.gpu.target import KernelBinary
@@ -59,7 +60,7 @@ def lower(
     found = programs(module)
     if len(found) != 1:
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")
-    maker = _Kernels(function, options, target, kernel, record)
+    maker = _Kernels(function, options, targets(found[0], target), kernel, record)
     for each in kernels(module):
         maker.add(each)
     started = time.perf_counter()
@@ -73,11 +74,11 @@ def lower(
 
 @dataclass
 class _Kernels:
-    """The kernels compiled so far; `numbers` are those of symbols."""
+    """The kernels compiled so far; `targets` and `numbers` are those of symbols."""
 
     function: FunctionSource
     options: KernelOptions
-    target: str
+    targets: dict[str, str]
     lower: Lower
     record: Record
     numbers: dict[str, int] = field(default_factory=dict)
@@ -87,13 +88,16 @@ class _Kernels:
 
     def add(self, kernel: ir.Operation) -> None:
         symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
-        text = re.sub(rf"@{re.escape(symbol)}\b", "@kernel", str(kernel))
+        if symbol not in self.targets:  # a launch of nothing is none
+            return
+        target = self.targets[symbol]
+        text = target + re.sub(rf"@{re.escape(symbol)}\b", "@kernel", str(kernel))
         if text not in self._known:
             self._known[text] = len(self.made)
-            self.made.append(self._compile(kernel))
+            self.made.append(self._compile(kernel, target))
         self.numbers[symbol] = self._known[text]
 
-    def _compile(self, kernel: ir.Operation) -> PlanKernel:
+    def _compile(self, kernel: ir.Operation, target: str) -> PlanKernel:
         alone = ir.Module.create(kernel.location)
         for op in (kernel, *_called(kernel)):
             op.clone(ip=ir.InsertionPoint(alone.body))
@@ -102,7 +106,7 @@ class _Kernels:
         writes = tuple(n for n, a in enumerate(body(copy).arguments) if a in written)
         reports = bool(find(copy, lambda op: isinstance(op.opview, SiteOp)))
         launch = LaunchSpec(ir.IntegerAttr(copy.attributes["kern.rank"]).value)
-        source = KernelSource(self.function, (), launch, self.options, self.target)
+        source = KernelSource(self.function, (), launch, self.options, target)
         code = self.lower(alone, source, self.record)
         begin = len(self.binary)
         self.binary += code.binary

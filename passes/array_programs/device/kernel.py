@@ -82,9 +82,16 @@ class Kernel:
         self._location.__exit__(*error)
         if error[0] is not None:
             return
+        self._drop_unused()
         update_type(self.function)
         with ir.InsertionPoint(self.op), self.op.location:
             LaunchOp.create(self.symbol, self.passed, self.ndrange, workgroup=self.workgroup)
+
+    def _drop_unused(self) -> None:
+        for number in reversed(range(len(self.passed))):
+            if not list(self.block.arguments[number].uses):
+                self.block.erase_argument(number)
+                del self.passed[number]
 
     def zero(self) -> ir.Value:
         """Where loops begin. In a kernel of one work-item it is the work-item's number: where nothing depends on

@@ -12,6 +12,8 @@ from pykern.passes.array_programs.aliases import outputs_of, programs
 from pykern.passes.array_programs.device.copies import copy_to_generic, generic_copy, is_contiguous
 from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.reductions import launch_generic
+from pykern.passes.array_programs.device.row_kernels import launch_chain
+from pykern.passes.array_programs.device.rows import Chain, chains
 from pykern.passes.array_programs.nests.combine import add_fastmath, combines
 from pykern.passes.array_programs.nests.make import _starts
 from pykern.passes.array_programs.nests.space import Space, space_of
@@ -42,9 +44,11 @@ class MakeKernels(Pass):
 
 
 def _generics(place: Place) -> None:
-    ops = named(place.program, "linalg.generic")
-    for op in ops:
+    for op in named(place.program, "linalg.generic"):
         _fuse_products(op)
+    for chain in _chains(place.program):
+        launch_chain(place, chain)
+    ops = named(place.program, "linalg.generic")
     plain = [(identity(op), op) for op in ops if outputs_of(op) and not _moves(space_of(op))]
     starts, fills = _starts([op for _, op in plain])
     erased = {number for number, _ in plain if number in fills}
@@ -59,6 +63,15 @@ def _generics(place: Place) -> None:
             elif any(v is not None for v in start):
                 _only_start(place, op, start)
         op.erase()
+
+
+def _chains(op: ir.Operation) -> list[Chain]:
+    """What stays within rows, in every block."""
+    blocks = [block for region in op.regions for block in region.blocks]
+    if op.name.startswith("linalg."):
+        return []
+    inner = [chain for block in blocks for o in block.operations for chain in _chains(o.operation)]
+    return [chain for block in blocks for chain in chains(block)] + inner
 
 
 def _fuse_products(op: ir.Operation) -> None:

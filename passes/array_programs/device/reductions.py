@@ -166,7 +166,7 @@ def _groups(place: Place, space: Space, start: Start, joins: list[Combine], term
         points.counters = dict(zip(parallel, spread(GlobalIdOp.create(0), lengths), strict=True))
         local = LocalIdOp.create(1)
         sums = _sum(points, joins, _Stretch(index_constant(0), index_constant(terms), local, width))
-        with ir.InsertionPoint(_first_item(local).then_block):
+        with ir.InsertionPoint(first_item(local).then_block):
             for n, value, join, sum_ in zip(points.outputs, first, joins, sums, strict=True):
                 held = points.load(n) if value is None else value
                 points.store(n, join.join(held, sum_))
@@ -198,7 +198,7 @@ def _in_parts(place: Place, space: Space, start: Start, joins: list[Combine], ce
         end = arith.MinSIOp(end, index_constant(terms)).result
         local = LocalIdOp.create(1)
         sums = _sum(points, joins, _Stretch(begin, end, local, width))
-        with ir.InsertionPoint(_first_item(local).then_block):
+        with ir.InsertionPoint(first_item(local).then_block):
             for target, sum_ in zip(targets, sums, strict=True):
                 memref.StoreOp(sum_, target, [cell, part])
             scf.YieldOp([])
@@ -208,7 +208,8 @@ def _in_parts(place: Place, space: Space, start: Start, joins: list[Combine], ce
         op.erase()
 
 
-def _first_item(local: ir.Value) -> scf.IfOp:
+def first_item(local: ir.Value) -> scf.IfOp:
+    """The branch that one work-item of a group takes."""
     return scf.IfOp(arith.CmpIOp(arith.CmpIPredicate.eq, local, index_constant(0)).result)
 
 

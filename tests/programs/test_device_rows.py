@@ -1,0 +1,92 @@
+"""Programs that stay within rows, on devices: one kernel, a group a row, against NumPy at lengths that do not fit."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import pykern as pk
+
+over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
+
+
+def softmax(x):
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+def layer_norm(x, g, b):
+    m = np.mean(x, axis=-1, keepdims=True)
+    v = np.mean((x - m) ** 2, axis=-1, keepdims=True)
+    return (x - m) / np.sqrt(v + 1e-5) * g + b
+
+
+def rms_norm(x, g):
+    return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6) * g
+
+
+def log_softmax(x):
+    z = x - np.max(x, axis=-1, keepdims=True)
+    return z - np.log(np.sum(np.exp(z), axis=-1, keepdims=True))
+
+
+def several(x, g):
+    """Results of rows, of elements, and one that is read again."""
+    low, high = np.min(x, axis=-1), np.max(x, axis=-1)
+    y = (x - low[..., None]) * g
+    total = np.sum(y, axis=-1)
+    return low, high, y, total / x.shape[-1], y * y + total[..., None]
+
+
+PROGRAMS = [softmax, layer_norm, rms_norm, log_softmax, several]
+SHAPES = [
+    (5, 1),
+    (1, 1),
+    (7, 3),
+    (6, 15),
+    (3, 16),
+    (40, 33),
+    (2, 3, 300),
+    (1, 257),
+    (3, 2048),
+    (2, 2049),
+    (3, 5000),
+]
+
+
+def arguments(function, shape, rng, dtype):
+    count = function.__code__.co_argcount
+    return [rng.normal(size=shape if n == 0 else shape[-1:]).astype(dtype) for n in range(count)]
+
+
+def leaves(value):
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def launches(program, *specs, target="spirv:opencl3.0"):
+    plan = program.lower(*specs, target=target).artifact.program.plan
+    return sum(step[0] == "launch" for step in json.loads(plan.steps)["steps"])
+
+
+CASES = [(f, s) for f in (softmax, several) for s in SHAPES]
+CASES += [(f, s) for f in (layer_norm, rms_norm, log_softmax) for s in ((7, 3), (2, 3, 300), (2, 2049))]
+
+
+@over_devices
+@pytest.mark.parametrize(("function", "shape"), CASES, ids=lambda v: str(getattr(v, "__name__", v)))
+def test_rows(device, function, shape, rng):
+    given = arguments(function, shape, rng, np.float32)
+    found = leaves(pk.jit(function)(*(pk.array(a, device=device) for a in given)))
+    wanted = leaves(function(*(a.astype(np.float64) for a in given)))
+    for have, want in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(have.numpy(), want, rtol=3e-5, atol=3e-5)
+
+
+@pytest.mark.parametrize("shape", [(40, 33), (2, 3, 300), (3, 5000)], ids=str)
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_one_kernel_does_it(function, shape):
+    count = function.__code__.co_argcount
+    specs = [pk.spec(shape if n == 0 else shape[-1:], pk.f32) for n in range(count)]
+    assert launches(pk.jit(function), *specs) == 1
