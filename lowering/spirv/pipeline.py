@@ -15,6 +15,7 @@ from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import Flavour
 from pykern.lowering.spirv.memory import LowerSpirvMemory
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
+from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.framework import Pipeline, Upstream
@@ -28,6 +29,7 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
         (
             ExpandFp8(),  # everything below sees bytes
             PlaceTapes(),  # its ids are work-items' places
+            *([] if flavour.vulkan else [PlaceUniformLoops()]),  # while ids are asked for by name
             PlaceWorkItems(),
             SplitGuards(),  # while guards are still marked
             LowerDeviceTapes(),  # a push is one op until here

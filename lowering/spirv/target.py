@@ -24,12 +24,13 @@ from pykern.lowering.spirv.flavour import flavour as flavour_of
 from pykern.lowering.spirv.memory import MAX_SHARED, LowerSpirvMemory
 from pykern.lowering.spirv.pipeline import spirv_pipeline
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
+from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
 from pykern.passes import kernels
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
 from pykern.source import KernelSource
 
-register(ExpandArithmetic, FinishSpirv, KeepBf16AsBits, LowerSpirvMemory, MarkEntryPoints)
+register(ExpandArithmetic, FinishSpirv, KeepBf16AsBits, LowerSpirvMemory, MarkEntryPoints, PlaceUniformLoops)
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:

@@ -55,11 +55,15 @@ class OpenClRuntime:
     def open(self, ordinal: int) -> Driver:
         from pykern.runtime.drivers.opencl.driver import OpenClDriver
 
+        device = self.native(ordinal)
+        return OpenClDriver(device, describe(importlib.import_module("pyopencl"), device, ordinal))
+
+    def native(self, ordinal: int) -> Any:
+        """OpenCL's own device."""
         found = self.devices() if not self._devices else []
         if isinstance(found, Missing):
             raise DeviceError(f"no device opencl:{ordinal}: {found.reason}", hint=found.install)
-        cl = importlib.import_module("pyopencl")
-        return OpenClDriver(self._devices[ordinal], describe(cl, self._devices[ordinal], ordinal))
+        return self._devices[ordinal]
 
 
 def _place(cl: Any, device: Any) -> int:

@@ -23,6 +23,7 @@ import pyopencl as cl
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
+from pykern.runtime.drivers.opencl.build import Builder
 
 _SET_ARGUMENT = ctypes.PYFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_void_p
@@ -77,6 +78,7 @@ class OpenClDriver:
         self._device = device
         with trying(f"open {info.name}"):
             self._context = cl.Context([device])
+        self._builder = Builder(self._context, device, info.ordinal)
         self._queues: weakref.WeakSet[Queue] = weakref.WeakSet()
         self.direct = _direct()
         self._put = _SET_ARGUMENT(self.direct.enter) if self.direct is not None else None
@@ -150,7 +152,7 @@ class OpenClDriver:
 
     def load(self, artifact: Artifact) -> Code:
         with trying(f"load `{artifact.kernel}` (SPIR-V, {len(artifact.binary)} bytes)"), _no_build_log():
-            program = cl.Program(self._context, artifact.binary).build(self._options(artifact))
+            program = self._builder.build(artifact.kernel, artifact.binary, self._options(artifact))
             return Code(artifact.kernel, cl.Kernel(program, artifact.entry), program)
 
     def launch(

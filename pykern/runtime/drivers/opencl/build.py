@@ -1,0 +1,232 @@
+"""Programs of OpenCL: SPIR-V to what the device runs, by a compiler that may die, and kept on disk.
+
+Comes in: SPIR-V and options. Goes out: a built `cl.Program`. For CPUs, whose compiler is a library in this very
+process, it is compiled in a process beside it (`worker`) and loaded as a binary: a crash is an error with a file that
+shows it again. Binaries are kept in the cache directory, told apart by device and driver. GPUs compile in place.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from typing import IO, Any
+
+import pyopencl as cl
+
+from pykern.errors import CompilerCrash, DeviceError
+from pykern.settings import settings
+
+FOLDER = "opencl"
+KEPT = 4096
+"""Files in the folder, beyond which the older half goes."""
+_LINES = 6
+_PROGRAM = """\
+import sys
+sys.path[:] = sys.argv[1:]
+sys.argv[1:] = []
+from pykern.runtime.drivers.opencl.worker import main
+main()
+"""
+
+
+class Builder:
+    """Builds for one device."""
+
+    def __init__(self, context: Any, device: Any, ordinal: int) -> None:
+        self._context, self._device, self._ordinal = context, device, ordinal
+        self._apart = bool(device.type & cl.device_type.CPU) and bool(sys.executable)
+        platform = device.platform
+        self._driver = "\n".join((platform.name, platform.version, device.name, device.driver_version))
+
+    def build(self, name: str, spirv: bytes, options: list[str]) -> Any:
+        """The program. Raises `CompilerCrash`, `DeviceError`, and pyopencl's errors."""
+        if not self._apart:
+            return cl.Program(self._context, spirv).build(options)
+        key = hashlib.sha256("\n".join((self._driver, *options)).encode() + b"\0" + spirv).hexdigest()
+        kept = _read(key)
+        if kept is not None:
+            try:
+                return self._load(kept, options)
+            except cl.Error:  # cut off, or of another version of the same name
+                _remove(key)
+        binary = self._compiled(name, key, spirv, options)
+        _write(key, binary)
+        return self._load(binary, options)
+
+    def _load(self, binary: bytes, options: list[str]) -> Any:
+        return cl.Program(self._context, [self._device], [binary]).build(options)
+
+    def _compiled(self, name: str, key: str, spirv: bytes, options: list[str]) -> bytes:
+        asked = {"ordinal": self._ordinal, "options": options, "size": len(spirv)}
+        with _lock:
+            worker = _worker()
+            answer = worker.ask(json.dumps(asked).encode() + b"\n" + spirv)
+            if answer is None:
+                raise self._crash(name, key, spirv, options, *worker.end())
+        if "error" in answer[0]:
+            raise DeviceError(f"OpenCL: load `{name}`: {answer[0]['error']}")
+        return answer[1]
+
+    def _crash(
+        self, name: str, key: str, spirv: bytes, options: list[str], status: int, words: list[str]
+    ) -> CompilerCrash:
+        path = _write(f"crash-{key[:16]}.spv", spirv)
+        known = [s for s in signal.Signals if s == -status]
+        how = f"died of {known[0].name}" if known else f"ended with status {status}"
+        command = [
+            sys.executable,
+            "-m",
+            "pykern.runtime.drivers.opencl.worker",
+            path or "",
+            str(self._ordinal),
+        ]
+        again = f"; to see it again:  {shlex.join([*command, *options])}" if path else ""
+        said = "\n".join(f"    {word}" for word in words)
+        error = CompilerCrash(
+            f"the OpenCL compiler of {self._device.name.strip()} ({self._device.platform.name}) {how} "
+            f"while compiling `{name}`",
+            hint=f"the program goes on, the CPU and other devices too; report it to the driver's maker{again}",
+            notes=((f"the last words of the compiler:\n{said}", None),) if words else (),
+        )
+        error.reproducer = path
+        return error
+
+
+class _Worker:
+    """The process, and its pipes."""
+
+    def __init__(self) -> None:
+        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        root = os.path.abspath(__file__)
+        for _ in range(5):
+            root = os.path.dirname(root)
+        path = [entry for entry in sys.path if isinstance(entry, str) and os.path.isabs(entry)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-c", _PROGRAM, root, *path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            cwd=os.path.abspath(os.sep),
+            start_new_session=True,  # Ctrl-C is for the program alone
+        )
+        self.owner = os.getpid()
+
+    @property
+    def alive(self) -> bool:
+        return self.owner == os.getpid() and self._process.poll() is None
+
+    def ask(self, request: bytes) -> tuple[dict[str, Any], bytes] | None:
+        """The answer; None where the process has ended."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(request)
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+            if not line:
+                return None
+            answer = json.loads(line)
+            return answer, self._process.stdout.read(answer["size"])
+        except BrokenPipeError:
+            return None
+
+    def end(self) -> tuple[int, list[str]]:
+        """How it ended, and its last words."""
+        status = self._process.wait()
+        self._said.seek(0)
+        lines = self._said.read().decode("utf-8", "replace").splitlines()
+        self.close()
+        return status, [line.strip() for line in lines if line.strip() and not line.startswith(" #")][
+            -_LINES:
+        ]
+
+    def close(self) -> None:
+        """Let it end, with its input. After a fork it is the other process's: then only the pipes go."""
+        for pipe in (self._process.stdin, self._process.stdout, self._said):
+            if pipe is not None and not pipe.closed:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        if self.owner == os.getpid():
+            self._process.wait()
+        else:
+            self._process.returncode = 0
+
+
+_lock = threading.Lock()
+_current: list[_Worker] = []
+
+
+def _worker() -> _Worker:
+    """The process that runs, or a new one."""
+    if _current and not _current[0].alive:
+        end_worker()
+    if not _current:
+        _current.append(_Worker())
+    return _current[0]
+
+
+@atexit.register
+def end_worker() -> None:
+    """Let the process end, where there is one."""
+    while _current:
+        _current.pop().close()
+
+
+# -- the folder ------------------------------------------------------------------------------------
+
+
+def _path(name: str) -> str:
+    return os.path.join(settings().cache_dir, FOLDER, name)
+
+
+def _read(key: str) -> bytes | None:
+    if not settings().cache:
+        return None
+    try:
+        with open(_path(key), "rb") as file:
+            found = os.fstat(file.fileno())
+            if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & 0o022):
+                return None  # it runs as code: nobody else may have written it
+            return file.read()
+    except OSError:
+        return None
+
+
+def _write(key: str, data: bytes) -> str | None:
+    """Where it was written; None where nothing can be."""
+    if not settings().cache:
+        return None
+    path = _path(key)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
+            file.write(data)
+        os.replace(file.name, path)
+        _prune(os.path.dirname(path))
+    except OSError:
+        return None
+    return path
+
+
+def _remove(key: str) -> None:
+    try:
+        os.remove(_path(key))
+    except OSError:  # somebody else has
+        pass
+
+
+def _prune(folder: str) -> None:
+    with os.scandir(folder) as listed:
+        files = list(listed)
+    if len(files) > KEPT:
+        files.sort(key=lambda entry: entry.stat().st_mtime)
+        for entry in files[: len(files) // 2]:
+            os.remove(entry.path)
