@@ -88,13 +88,10 @@ class TurnedPacking(Packing):
     ) -> None:
         """Rows from `row` on, as many terms of each."""
         p, wide = self.product, self.job.lanes
-        access = p.accesses[self.number]
-        kind = ir.VectorType.get([wide], ir.MemRefType(self.source.type).element_type)
         rows = min(wide, self.width - row)
         lines = []
         for r in range(row, row + min(rows, max(0, count - row))):
-            value = vector.LoadOp(kind, self.source, access.place({**at, self.along: plus(begin, r)})).result
-            lines.append(p.converted(self.number, value))
+            lines.append(self.factor.vector({**at, self.along: plus(begin, r)}, p.k[0], wide))
         zero = vector.BroadcastOp(ir.VectorType.get([wide], p.element), self._zero()).result
         lines += [zero] * (wide - len(lines))
         *tile, term = place

@@ -34,6 +34,8 @@ class Contraction:
     """Whether these are the first terms (i1); None: they are."""
     product: Product | Dot | None = None
     """Whose conversions the factors need; None: they are converted."""
+    feeds: tuple[list[tuple[ir.Value, ir.AffineMap]], ...] = ()
+    """What the prologues of left and right need beside the factors, with maps."""
     part: int = 0
     reader: Reader | None = None
     reads: tuple[tuple[ir.Value, ir.AffineMap], ...] = ()
@@ -54,6 +56,10 @@ class Contraction:
             if value is not None:
                 marks[name] = len(inputs)
                 inputs.append((value, nothing))
+        self.fed = [len(inputs)]
+        for each in self.feeds:
+            inputs += each
+            self.fed.append(len(inputs))
         self.given = len(inputs)
         if self.result is not None:
             marks["reads"] = len(inputs)
@@ -88,7 +94,7 @@ class Contraction:
         a, b = arguments[:2]
         held = arguments[-2 if self.result is not None else -1]
         if self.product is not None:
-            a, b = self.product.converted(0, a), self.product.converted(1, b)
+            a, b = self._factor(0, arguments), self._factor(1, arguments)
         if self.start is not None:
             held = arith.SelectOp(self._at_first(arguments), arguments[2], held).result
         is_float = isinstance(held.type, ir.FloatType)
@@ -98,6 +104,18 @@ class Contraction:
         if self.reader is not None:
             results.append(self.reader.emit(total, arguments[self.given : -2]))
         ir.Operation.create("linalg.yield", operands=results)
+
+    def _factor(self, number: int, arguments: list[ir.Value]) -> ir.Value:
+        """An element of left or right as it is multiplied."""
+        value, product = arguments[number], self.product
+        assert product is not None
+        prologue = product.prologues[number] if isinstance(product, Product) else None
+        if prologue is not None:
+            begin = self.fed[number] if self.feeds else 0
+            given = arguments[begin : begin + len(prologue.others)]
+            given.insert(prologue.main, value)
+            value = prologue.element(given)
+        return product.converted(number, value)
 
     def _at_first(self, arguments: list[ir.Value]) -> ir.Value:
         zero = arith.ConstantOp(ir.IndexType.get(), 0).result

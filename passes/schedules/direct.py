@@ -17,7 +17,7 @@ from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import as_value, least, plus, times, window
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.loops import Counted, When
-from pykern.passes.schedules.nests import PIECES, Job, Range, cut, reading, row_of
+from pykern.passes.schedules.nests import PIECES, Job, Range, cut, feeding, reading, row_of
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Direct:
         shared = self._shared()
         length, size = p.lengths[shared], self.sizes[shared]
         whole, extent = length // size, -(-length // size)
-        passed = [*p.op.operands, *job.passed]
+        passed = [*p.outside, *job.passed]
         nest = Nest(job.place, p.op, passed, extent, has_body=False)
         self.nest = nest
         with nest.inside() as (lo, hi):
@@ -120,6 +120,7 @@ class Direct:
             start=None if self.streamed else self.start,
             product=p,
             part=len(job.parts),
+            **feeding(job, self.nest, ranges, count),
             **reading(job, self.nest, ranges, count, lambda access: access),
         ).emit()
         tiles = [

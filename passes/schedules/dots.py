@@ -15,6 +15,7 @@ from mlir.dialects import arith, memref, scf, vector
 from pykern.passes.array_programs.nests.function import Nest
 from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import Number, as_value, least, plus, times
+from pykern.passes.schedules.factors import Factor
 from pykern.passes.schedules.loops import Counted, When, leave_alone
 from pykern.passes.schedules.nests import Job
 from pykern.passes.schedules.schedule import ATTRIBUTE, attribute
@@ -32,9 +33,10 @@ class Dots:
         self.kind = ir.VectorType.get([self.width], p.element)
         length, rows = p.lengths[p.lane], job.schedule.rows
         whole, extent = length // rows, -(-length // rows)
-        nest = Nest(job.place, p.op, [*p.op.operands, *job.passed], extent, has_body=False)
+        nest = Nest(job.place, p.op, [*p.outside, *job.passed], extent, has_body=False)
         with nest.inside() as (lo, hi):
-            self.operands = [p.view(n, nest.value(p.operand(n))) for n in range(3)]
+            self.factors = [Factor(p, n, nest.value) for n in (0, 1)]
+            self.out = p.view(2, nest.value(p.operand(2)))
             self.start = None if job.start is None else nest.value(job.start)
             if whole:
                 with Counted(lo, as_value(least(hi, whole)), 1) as t:
@@ -76,26 +78,11 @@ class Dots:
         for u, at in enumerate(range(0, count, self.width)):
             many = min(self.width, count - at)
             where: dict[int, Number] = {p.k[0]: plus(term, at)}
-            shared = self._load(0, where, many)
+            shared = self.factors[0].vector(where, p.k[0], self.width, many)
             for r in range(rows):
-                line = self._load(1, {**where, p.lane: plus(begin, r)}, many)
+                line = self.factors[1].vector({**where, p.lane: plus(begin, r)}, p.k[0], self.width, many)
                 made[u * rows + r] = vector.FMAOp(line, shared, made[u * rows + r]).result
         return made
-
-    def _load(self, number: int, at: dict[int, Number], count: int) -> ir.Value:
-        """Terms of a factor, converted; zeros beyond the last."""
-        p = self.job.product
-        value = self.operands[number]
-        place = p.accesses[number].place(at)
-        kind = ir.VectorType.get([self.width], ir.MemRefType(value.type).element_type)
-        if count == self.width:
-            return p.converted(number, vector.LoadOp(kind, value, place).result)
-        truth = ir.VectorType.get([self.width], ir.IntegerType.get_signless(1))
-        mask = vector.ConstantMaskOp(truth, [count]).result
-        nothing = arith.ConstantOp(
-            kind, ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(kind.element_type, 0.0))
-        ).result
-        return p.converted(number, vector.MaskedLoadOp(kind, value, place, mask, nothing).result)
 
     def _store(self, row: Number, total: ir.Value) -> None:
         """The lanes of a row's sum, added up."""
@@ -107,8 +94,8 @@ class Dots:
             total,
             fastmath=ir.Attribute.parse("#arith.fastmath<reassoc>"),
         ).result
-        held = self.start if self.start is not None else memref.LoadOp(self.operands[2], place).result
-        memref.StoreOp(arith.AddFOp(held, element).result, self.operands[2], place)
+        held = self.start if self.start is not None else memref.LoadOp(self.out, place).result
+        memref.StoreOp(arith.AddFOp(held, element).result, self.out, place)
 
     def _zero(self) -> ir.Value:
         zero = ir.FloatAttr.get(self.job.product.element, 0.0)

@@ -89,13 +89,15 @@ class NarrowPacking(Packing):
     def _vector(self, at: dict[int, Number], row: Number, count: int) -> ir.Value:
         """`count` elements from a place on, along whatever they lie along."""
         access = self.product.accesses[self.number]
-        kind = ir.VectorType.get([count], ir.MemRefType(self.source.type).element_type)
-        value = vector.LoadOp(kind, self.source, access.place({**at, self.along: row})).result
+        [(source, _)] = self.factor.operands
+        kind = ir.VectorType.get([count], ir.MemRefType(source.type).element_type)
+        value = vector.LoadOp(kind, source, access.place({**at, self.along: row})).result
         return self.dot.narrowed(self.number, value)
 
     def _element(self, at: dict[int, Number], row: Number) -> ir.Value:
         access = self.product.accesses[self.number]
-        value = memref.LoadOp(self.source, access.place({**at, self.along: row})).result
+        [(source, _)] = self.factor.operands
+        value = memref.LoadOp(source, access.place({**at, self.along: row})).result
         return self.dot.narrowed(self.number, value)
 
     def _nothing(self) -> ir.Value:

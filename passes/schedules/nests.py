@@ -112,6 +112,23 @@ def reading(
     }
 
 
+def feeding(job: Job, nest: Nest, ranges: dict[int, Range], dimensions: int) -> Extras:
+    """What a contraction is told of the prologues of its factors: what they read beside the factors themselves."""
+    identity = {d: d for d in range(dimensions)}
+    nothing = ir.AffineMap.get(dimensions, 0, [])
+    feeds = []
+    for prologue in job.product.prologues:
+        found = []
+        for value, access in [] if prologue is None else prologue.others:
+            inside = nest.value(value)
+            if access is None:
+                found.append((inside, nothing))
+            else:
+                found.append((window(inside, access, ranges), access.map(identity)))
+        feeds.append(found)
+    return {"feeds": tuple(feeds)} if any(feeds) else {}
+
+
 def row_of(product: Product) -> int | None:
     """The dimension that tiles have rows of: the left factor's own; where it has none, one of the right's."""
     own = product.m or tuple(d for d in product.n if d != product.lane)

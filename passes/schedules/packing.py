@@ -17,6 +17,7 @@ from mlir.dialects import arith, memref, scf, vector
 from pykern.passes.array_programs.nests.function import Nest
 from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import Number, as_value, least, minus, plus, times
+from pykern.passes.schedules.factors import Factor
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.nests import Job
 from pykern.passes.schedules.product import Product
@@ -62,13 +63,17 @@ class Packing:
     def call(self, start: Number, batch: dict[int, ir.Value]) -> None:
         """A function that fills `target`, and its call where the op stands."""
         p = self.product
-        operand = p.operand(self.number)
-        passed = [operand, self.target, *batch.values(), *([] if isinstance(start, int) else [start])]
+        passed = [
+            *p.needed(self.number),
+            self.target,
+            *batch.values(),
+            *([] if isinstance(start, int) else [start]),
+        ]
         tiles = -(-p.lengths[self.along] // self.width)
         shared = p.lengths[self.outer[0]] if self.outer else tiles
         nest = Nest(self.job.place, p.op, passed, shared, has_body=False)
         with nest.inside() as (lo, hi):
-            self.source = p.view(self.number, nest.value(operand))
+            self.factor = Factor(p, self.number, nest.value)
             self.into = nest.value(self.target)
             at: dict[int, Number] = {d: nest.value(v) for d, v in batch.items()}
             self.start = start if isinstance(start, int) else nest.value(start)
@@ -161,20 +166,17 @@ class Packing:
         self, at: dict[int, Number] | None, place: list[ir.Value], term: ir.Value, begin: Number, count: int
     ) -> None:
         """The elements of one term: `count` of them, then zeros; all zeros where there is no term."""
-        p, access = self.product, self.product.accesses[self.number]
         zero = self._zero()
-        unit = p.strides(self.number)[self.along] == 1
+        unit = self.product.strides(self.number)[self.along] == 1
         if at is not None and unit and count == self.width:
-            kind = ir.VectorType.get([count], ir.MemRefType(self.source.type).element_type)
-            value = vector.LoadOp(kind, self.source, access.place({**at, self.along: begin})).result
-            vector.StoreOp(p.converted(self.number, value), self.into, [*place, term, index_constant(0)])
+            value = self.factor.vector({**at, self.along: begin}, self.along, count)
+            vector.StoreOp(value, self.into, [*place, term, index_constant(0)])
             return
         for r in range(self.width):
             if at is None or r >= count:
                 value = zero
             else:
-                value = memref.LoadOp(self.source, access.place({**at, self.along: plus(begin, r)})).result
-                value = p.converted(self.number, value)
+                value = self.factor.element({**at, self.along: plus(begin, r)})
             memref.StoreOp(value, self.into, [*place, term, index_constant(r)])
 
     def _zero(self) -> ir.Value:

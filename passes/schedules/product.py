@@ -12,7 +12,7 @@ side by side in vectors. The factor that has it is the right one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 from mlir.dialects import memref
@@ -20,6 +20,7 @@ from mlir.dialects import memref
 from pykern.passes.array_programs.nests.space import Space
 from pykern.passes.kernels import body
 from pykern.passes.schedules.access import Access, Sum, access_of
+from pykern.passes.schedules.prologues import Prologue
 
 CONVERSIONS = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp"}
 """What may happen to an element of a factor before it is multiplied."""
@@ -42,6 +43,8 @@ class Product:
     lane: int
     left: int
     """The operand that is the left factor; the right one is at `1 - left`."""
+    prologues: tuple[Prologue | None, Prologue | None] = (None, None)
+    """What makes the elements of left and right where they are read."""
     turn: tuple[int, ...] = ()
     """The order of the result's indices in `accesses`, where it is not its own: ones of length 1 behind the lane."""
 
@@ -75,11 +78,36 @@ class Product:
 
     def parts(self, number: int) -> list[list[int]]:
         """Which indices of left, right or out are one in `accesses`."""
+        if self._prologue(number) is not None:
+            return [[n] for n in range(len(self.accesses[number].sums))]
         return _parts(self.space, self.numbers[number])
 
     def operand(self, number: int) -> ir.Value:
-        """Left (0), right (1) or out (2)."""
-        return self.op.operands[self.numbers[number]]
+        """Left (0), right (1) or out (2); of a factor with a prologue what it is mainly made from."""
+        prologue = self._prologue(number)
+        return self.op.operands[self.numbers[number]] if prologue is None else prologue.source
+
+    def _prologue(self, number: int) -> Prologue | None:
+        return self.prologues[number] if number < 2 else None
+
+    def needed(self, number: int) -> list[ir.Value]:
+        """What a function needs to read left, right or out."""
+        prologue = self._prologue(number)
+        if prologue is None:
+            return [self.operand(number)]
+        return [*(v for v, _ in prologue.operands), *prologue.captured]
+
+    @property
+    def outside(self) -> list[ir.Value]:
+        """What a function needs to read both factors and to write."""
+        return [v for number in range(3) for v in self.needed(number)]
+
+    def made_by(self, prologues: tuple[Prologue | None, Prologue | None]) -> Product:
+        """The same with prologues."""
+        accesses = [
+            a if p is None else p.access for a, p in zip(self.accesses, (*prologues, None), strict=True)
+        ]
+        return replace(self, accesses=(accesses[0], accesses[1], accesses[2]), prologues=prologues)
 
     @property
     def numbers(self) -> tuple[int, int, int]:

@@ -67,7 +67,7 @@ def reader_of(space: Space) -> Reader | None:
     if len(found) != 1 or found[0][0].name != "linalg.generic" or found[0][0].block != op.block:
         return None
     reader, number = found[0]
-    if not _is_next(op, reader) or not _is_elementwise(reader) or reader.operands[number] != target:
+    if not _is_next(op, reader) or not is_elementwise(reader) or reader.operands[number] != target:
         return None
     if root_of(reader.operands[len(reader.operands) - 1]) in map(root_of, list(op.operands)[:2]):
         return None  # other tiles still read what it would write
@@ -89,7 +89,7 @@ def _is_next(op: ir.Operation, reader: ir.Operation) -> bool:
     return False
 
 
-def _is_elementwise(op: ir.Operation) -> bool:
+def is_elementwise(op: ir.Operation) -> bool:
     kinds = [str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
     if outputs_of(op) != 1 or any("parallel" not in kind for kind in kinds):
         return False
@@ -134,10 +134,10 @@ def _reader(space: Space, op: ir.Operation, number: int) -> Reader | None:
     *inputs, (_, access) = operands
     if access is None or access.dimensions != set(names.values()) or len(access.sums) != len(names):
         return None
-    return Reader(op, number, tuple(inputs), _captured(op), access)
+    return Reader(op, number, tuple(inputs), captured_by(op), access)
 
 
-def _captured(op: ir.Operation) -> tuple[ir.Value, ...]:
+def captured_by(op: ir.Operation) -> tuple[ir.Value, ...]:
     """Values of the program that the body uses; constants are made again."""
     found: list[ir.Value] = []
     block = body(op)

@@ -24,12 +24,12 @@ from mlir.dialects import arith, memref, scf, vector
 from pykern.passes.array_programs.aliases import outputs_of
 from pykern.passes.array_programs.nests.space import lengths_of
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, index_constant
+from pykern.passes.kernels import body, find, index_constant
 from pykern.passes.schedules.access import Access, Number, access_of, plus
 from pykern.passes.schedules.epilogue import Epilogue
 from pykern.passes.schedules.loops import leave_alone
 from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
-from pykern.passes.schedules.product import convert
+from pykern.passes.schedules.prologues import computed, leaves_of
 
 MARK = "kern.tile"
 
@@ -58,6 +58,18 @@ def _emit(op: ir.Operation) -> None:
     from pykern.passes.schedules.narrow_tile import NarrowTile  # a kind of `Tile`
 
     NarrowTile(op).emit()
+
+
+def factors_of(op: ir.Operation) -> list[tuple[ir.Value, list[int]]]:
+    """What is multiplied in the body, left and right, and the operands each is made of."""
+    block = body(op)
+    total = list(block.operations)[-1].operation.operands[0].owner.operation
+    product = total.operands[1].owner.operation
+    found = []
+    for value in product.operands:
+        leaves = leaves_of(value)
+        found.append((value, [n for n, a in enumerate(block.arguments) if a in leaves]))
+    return found
 
 
 def mark(**numbers: int) -> ir.Attribute:
@@ -89,6 +101,7 @@ class Tile:
         lanes = self.lengths[self.lane] if self.lane >= 0 else 1
         self.vectors = [(v, min(self.width, lanes - v)) for v in range(0, lanes, self.width)]
         self.kind = ir.VectorType.get([self.width], self.element)
+        self.factors = factors_of(op)
 
     def emit(self) -> None:
         self._prefetch()
@@ -156,12 +169,14 @@ class Tile:
         self, operand: int, row: int, lane: int, count: int, at: dict[int, Number], loaded: dict
     ) -> ir.Value:
         """A factor's elements, converted; one of them broadcast where it is the same along the lanes."""
-        access = self.accesses[operand]
-        has_row, has_lane = self.row in access.dimensions, self.lane in access.dimensions
+        value, sources = self.factors[operand]
+        dimensions = {d for n in sources for d in self.accesses[n].dimensions}
+        has_row, has_lane = self.row in dimensions, self.lane in dimensions
         key = (operand, row if has_row else -1, lane if has_lane else -1)
         if key not in loaded:
-            value = self.read(operand, row, lane, count, at)
-            value = convert(self.op, operand, value)
+            arguments = body(self.op).arguments
+            known = {arguments[n]: self.read(n, row, lane, count, at) for n in sources}
+            value = computed(value, known, self.width if has_lane else 0)
             if not has_lane:
                 value = vector.BroadcastOp(self.kind, value).result
             loaded[key] = value

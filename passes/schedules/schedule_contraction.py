@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from mlir import ir
 
-from pykern.machine import cpu
+from pykern.machine import Cpu, cpu
+from pykern.passes.array_programs.aliases import VIEWS
 from pykern.passes.array_programs.nests.function import Place
 from pykern.passes.array_programs.nests.space import Space, lengths_of
 from pykern.passes.schedules.cost_model import can_take, schedule_for
@@ -18,9 +19,11 @@ from pykern.passes.schedules.dots import Dots
 from pykern.passes.schedules.narrow import dot_for
 from pykern.passes.schedules.nests import Job, problem_of
 from pykern.passes.schedules.packed import Packed
-from pykern.passes.schedules.product import Product, product_of
+from pykern.passes.schedules.pays import pays
+from pykern.passes.schedules.product import Product, multiplies, product_of
+from pykern.passes.schedules.prologues import prologue_of
 from pykern.passes.schedules.readers import Reader, reader_of
-from pykern.schedule import parse
+from pykern.schedule import Schedule, parse
 
 FEWEST = 4
 """Columns below which vectors stay too empty."""
@@ -42,26 +45,18 @@ def _fits(product: Product) -> bool:
 
 def build(
     place: Place, product: Product, start: ir.Value | None, team: bool, machine: str, asked: str = ""
-) -> Reader | None:
+) -> list[ir.Operation]:
     """Functions for the product, and their calls before the op. Gives what was computed with it, to be erased.
 
     `asked` is a schedule to take instead of the cost model's, where it can be.
     """
     target = cpu(machine)
     reader = None if start is None or product.turn else reader_of(product.space)
-    if reader is not None and any(len(group) > 1 for group in product.space.groups):
-        apart = replace(product.space, groups=[[d] for group in product.space.groups for d in group])
-        again = product_of(_ungrouped(apart))
-        assert again is not None
-        if _fits(again):
-            product = again
-        else:  # rows that lie as one are not a vector each
-            reader = None
-    dot = dot_for(product, target)
-    problem = replace(problem_of(product), group=1 if dot is None else dot.terms)
-    schedule = schedule_for(problem, target)
-    if asked and can_take(problem, wanted := parse(asked), target):
-        schedule = wanted
+    if reader is not None and (again := _apart(product)) is not None:
+        product = again
+    elif reader is not None:  # rows that lie as one are not a vector each
+        reader = None
+    product, schedule = _scheduled(product, target, asked, reader)
     if schedule.form == "dots" or (schedule.form == "direct" and schedule.depth):
         reader = None  # sums go through memory: there is no tile in which they are finished
     job = Job(place, product, schedule, target, start, team, reader)
@@ -73,7 +68,61 @@ def build(
         Dots(job).build()
     else:
         Direct(job).build()
-    return reader
+    _forget_views(product)
+    return [each.op for each in (reader, *product.prologues) if each is not None]
+
+
+def _forget_views(product: Product) -> None:
+    """Nothing looks at factors any more that are made where they are read."""
+    for number, prologue in zip(product.numbers, product.prologues, strict=False):
+        view = product.op.operands[number].owner
+        if prologue is not None and view.name in VIEWS:
+            product.op.operands[number] = view.operands[0]
+            view.erase()
+
+
+def makers_of_factors(op: ir.Operation) -> list[ir.Operation]:
+    """Ops that may be computed where a contraction reads their results."""
+    if len(op.operands) != 3 or not multiplies(op):
+        return []
+    found = [prologue_of(op, n) for n in (0, 1)]
+    return [p.op for p in found if p is not None]
+
+
+def _scheduled(product: Product, target: Cpu, asked: str, reader: Reader | None) -> tuple[Product, Schedule]:
+    """The schedule, and the product with those prologues that pay in it."""
+    found = [prologue_of(product.op, product.numbers[n]) for n in (0, 1)]
+    if not any(found) or dot_for(product, target) is not None or (again := _apart(product)) is None:
+        return product, _schedule(product, target, asked)
+    written = [product.op.operands[2]] + ([] if reader is None else [reader.out])
+    found = [None if p is None or p.reads(written) else p for p in found]
+    while any(found):
+        made = again.made_by((found[0], found[1]))
+        if not _fits(made):
+            break
+        schedule = _schedule(made, target, asked)
+        kept = [p if pays(made, n, schedule) else None for n, p in enumerate(found)]
+        if kept == found:
+            return made, schedule
+        found = kept
+    return product, _schedule(product, target, asked)
+
+
+def _schedule(product: Product, target: Cpu, asked: str) -> Schedule:
+    dot = dot_for(product, target)
+    problem = replace(problem_of(product), group=1 if dot is None else dot.terms)
+    if asked and can_take(problem, wanted := parse(asked), target):
+        return wanted
+    return schedule_for(problem, target)
+
+
+def _apart(product: Product) -> Product | None:
+    """The product with every dimension by itself; None where there is no form for it."""
+    if all(len(group) == 1 for group in product.space.groups):
+        return product
+    groups = [[d] for group in product.space.groups for d in group]
+    again = product_of(_ungrouped(replace(product.space, groups=groups)))
+    return again if again is not None and _fits(again) else None
 
 
 def _ungrouped(space: Space) -> Space:

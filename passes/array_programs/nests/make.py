@@ -21,7 +21,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, identity, index_constant, named
 from pykern.passes.remarks import remark
 from pykern.passes.schedules.product import Product
-from pykern.passes.schedules.schedule_contraction import build, scheduled_product
+from pykern.passes.schedules.schedule_contraction import build, makers_of_factors, scheduled_product
 
 PARALLEL_WORK = 200_000
 """Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
@@ -64,7 +64,11 @@ class MakeNests(Pass):
             maker = Maker(place, self.threads, self.machine, self.schedules.split(";"))
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = _starts([op for _, op in operations])
-            for place, op in operations:
+            waiting = set()
+            for _, op in operations:
+                waiting |= {identity(each) for each in makers_of_factors(op)}
+            # what makes a factor may be computed with it: it comes last
+            for place, op in sorted(operations, key=lambda each: each[0] in waiting):
                 if place not in fills and place not in maker.done:
                     maker.generic(op, starts[place])
 
@@ -124,10 +128,9 @@ class Maker:
     def _product(self, product: Product, start: ir.Value | None) -> None:
         team = self.threads and product.space.work > PARALLEL_WORK
         asked = self.schedules.pop(0) if self.schedules else ""
-        reader = build(self.place, product, start, team, self.machine, asked)
-        if reader is not None:
-            self.done.add(identity(reader.op))
-            reader.op.erase()
+        for op in build(self.place, product, start, team, self.machine, asked):
+            self.done.add(identity(op))
+            op.erase()
 
     def _whole(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
         outside = [*space.op.operands, *(v for v in start if v is not None)]
