@@ -107,6 +107,24 @@ def generate(
     return code
 
 
+@functools.lru_cache(maxsize=256)
+def assemble(text: str, host: Host = Host()) -> bytes:
+    """An object of LLVM IR that is as it should run: nothing optimises it. Made once for a text."""
+    return target_machine(host).emit_object(_as_written(text, host))
+
+
+def assembly_of(text: str, host: Host = Host()) -> str:
+    """The same as assembly, to look at."""
+    return target_machine(host).emit_assembly(_as_written(text, host))
+
+
+def _as_written(text: str, host: Host) -> llvm.ModuleRef:
+    machine, module = target_machine(host), llvm.parse_assembly(text)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    return module
+
+
 @functools.cache
 def target_machine(host: Host) -> llvm.TargetMachine:
     """LLVM's description of the machine; position-independent, so that the object can be shared."""

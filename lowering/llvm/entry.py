@@ -1,4 +1,7 @@
-"""`pk_entry`: the compiled CPython entry of a kernel. LLVM IR text, linked to the launcher.
+"""`pk_entry`: the compiled CPython entry of a kernel. LLVM IR text, an object of its own, linked to the launcher.
+
+It is the same for all kernels of a signature, and is compiled once for them; it is written as it should run, and LLVM's
+optimiser finds nothing in it that a launch would feel.
 
 A vectorcall that checks the arguments against the signature it was made for, writes the cells on its
 stack and calls `pk_run`. On any mismatch it hands the very same arguments to the next entry of the
@@ -24,10 +27,31 @@ PAYLOAD = 16
 """Byte offset of the value in a float or NumPy scalar object, right behind the object head."""
 BYTES_PAYLOAD = 32
 
-_RUN = """
-@pk_table = external hidden global ptr
+LAUNCH = f"""
 declare void @pk_run(ptr)
 declare i64 @pk_work(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+
+define hidden void @pk_launch(ptr %slots) {{
+  %work = call i64 @pk_work(ptr %slots)
+  %much = icmp sgt i64 %work, {GIL_WORK}
+  br i1 %much, label %long, label %short
+long:
+  %thread = call ptr @PyEval_SaveThread()
+  call void @pk_run(ptr %slots)
+  call void @PyEval_RestoreThread(ptr %thread)
+  ret void
+short:
+  tail call void @pk_run(ptr %slots)
+  ret void
+}}
+"""
+"""What an entry calls, linked to the kernel: `pk_run`, and long ones without the interpreter's lock."""
+
+_RUN = """
+@pk_table = external hidden global ptr
+declare hidden void @pk_launch(ptr)
 """
 HEAD = """
 declare i64 @PyLong_AsLongLong(ptr)
@@ -366,20 +390,7 @@ class Entry:
         )
 
     def _run(self) -> None:
-        work = self.emit("call i64 @pk_work(ptr %slots)")
-        much = self.emit(f"icmp sgt i64 {work}, {GIL_WORK}")
-        self.emit_lines(
-            f"  br i1 {much}, label %long, label %short",
-            "long:",
-            "  %thread = call ptr @PyEval_SaveThread()",
-            "  call void @pk_run(ptr %slots)",
-            "  call void @PyEval_RestoreThread(ptr %thread)",
-            "  br label %done",
-            "short:",
-            "  call void @pk_run(ptr %slots)",
-            "  br label %done",
-            "done:",
-        )
+        self.emit_lines("  call void @pk_launch(ptr %slots)")
         event = self.table("event")
         self.emit_lines(f"  call void @Py_IncRef(ptr {event})", f"  ret ptr {event}")
 

@@ -1,4 +1,4 @@
-"""An object file becomes a shared object.
+"""Object files become a shared object.
 
 lld of the `ziglang` wheel does it in about 10 ms; where that is not installed, the system's compiler
 driver. Undefined symbols (Python's C API, libm) are found in the process that loads the result.
@@ -17,9 +17,9 @@ import tempfile
 from pykern.errors import TargetError
 
 
-def link_shared(object_file: bytes) -> bytes:
-    """Link one object. Raises `TargetError` where there is no linker, or it fails."""
-    return _link(object_file, _linker())
+def link_shared(*object_files: bytes) -> bytes:
+    """Link objects. Raises `TargetError` where there is no linker, or it fails."""
+    return _link(object_files, _linker())
 
 
 def link_device(object_file: bytes) -> bytes:
@@ -27,15 +27,17 @@ def link_device(object_file: bytes) -> bytes:
     zig = _zig()
     if zig is None:
         raise TargetError("no lld was found", hint="pip install ziglang")
-    return _link(object_file, (zig, "ld.lld", "-shared", "--no-undefined"))
+    return _link((object_file,), (zig, "ld.lld", "-shared", "--no-undefined"))
 
 
-def _link(object_file: bytes, linker: tuple[str, ...]) -> bytes:
+def _link(object_files: tuple[bytes, ...], linker: tuple[str, ...]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="pykern-link-") as folder:
-        source, result = os.path.join(folder, "kernel.o"), os.path.join(folder, "kernel.so")
-        with open(source, "wb") as file:
-            file.write(object_file)
-        done = subprocess.run([*linker, "-o", result, source], capture_output=True, text=True, check=False)
+        sources = [os.path.join(folder, f"{n}.o") for n in range(len(object_files))]
+        result = os.path.join(folder, "kernel.so")
+        for source, content in zip(sources, object_files, strict=True):
+            with open(source, "wb") as file:
+                file.write(content)
+        done = subprocess.run([*linker, "-o", result, *sources], capture_output=True, text=True, check=False)
         if done.returncode:
             raise TargetError(f"linking failed: {done.stderr.strip() or done.returncode}")
         with open(result, "rb") as file:

@@ -13,8 +13,8 @@ from mlir import ir
 from pykern.artifact import ArgumentUse, Stage
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
-from pykern.lowering.llvm.codegen import generate, host_of, translate
-from pykern.lowering.llvm.entry import entry_text
+from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, host_of, translate
+from pykern.lowering.llvm.entry import LAUNCH, entry_text
 from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
@@ -39,7 +39,7 @@ register(
 )
 
 
-EXPORTS = ("pk_init", "pk_run", "pk_entry")
+EXPORTS = ("pk_init", "pk_run", "pk_launch")
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,21 @@ def lower(
     record.add("llvm-translate", text, started, "llvm")
     launcher = launcher_text(source, symbol)
     entry = "" if reports else entry_text(source, uses)
-    extra = (launcher, entry) if entry else (launcher,)
-    code = generate(text, extra, EXPORTS, host_of(source.target)[0], texts=record.texts)
+    extra = (launcher, LAUNCH) if entry else (launcher,)
+    host = host_of(source.target)[0]
+    code = generate(text, extra, EXPORTS, host, texts=record.texts)
+    objects = [code.object]
+    if entry and record.texts:
+        code.assembly += assembly_of(entry, host)
     for name, elapsed in code.times.items():
         texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
         body, kind = texts.get(name, (code.llvm_ir, "llvm"))
         record(Stage(name, body, elapsed, kind))
+    if entry:
+        started = time.perf_counter()
+        objects.append(assemble(entry, host))
+        record.add("entry", "", started, "none")
     started = time.perf_counter()
-    binary = link_shared(code.object)
+    binary = link_shared(*objects)
     record.add("link", "", started, "none")
     return CpuCode(binary, bool(entry), workgroup, resources(code))
