@@ -1,13 +1,12 @@
 """Random kernels that may raise, through ``level="raised"`` and ``level="auto"``.
 
 The gradient by way of whole arrays is checked against differences and against forward mode, which is work-item by
-work-item. ``PYKERN_FUZZ=N`` scales the number as in `test_random_kernels`: 24 unless told. What does not raise is
+work-item. ``PYKERN_FUZZ=N`` scales the number as in `test_random_kernels`: 8 unless told. What does not raise is
 differentiated by ``"auto"`` all the same. A failure prints the kernel and its number, which makes it again.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,9 +16,10 @@ import pytest
 
 import pykern as pk
 from tests.autodiff.test_random_kernels import load
+from tests.fuzz.count import PROGRAMS
 
-KERNELS = max(8, int(os.environ.get("PYKERN_FUZZ", "2000")) * 12 // 1000)
-BATCH = 8
+KERNELS = max(8, PROGRAMS * 24 // 1000)
+BATCH = 4
 N = 6
 """Length of each dimension: arrays are square, so that they can be read transposed."""
 

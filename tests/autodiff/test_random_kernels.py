@@ -2,14 +2,13 @@
 
 Every other one at level "auto", which tries to raise it first; kernels that raise are in `test_random_arrays`.
 
-``PYKERN_FUZZ=N`` scales the number of kernels as in `tests/fuzz`: N // 100, so 20 unless told, for each of
+``PYKERN_FUZZ=N`` scales the number of kernels as in `tests/fuzz`: N // 50, so 6 unless told, for each of
 them takes three compilations. A failure prints the kernel and its number, which makes it again.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -19,9 +18,10 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.fuzz.count import PROGRAMS
 
-KERNELS = max(1, int(os.environ.get("PYKERN_FUZZ", "2000")) // 100)
-BATCH = 10
+KERNELS = max(1, PROGRAMS // 50)
+BATCH = 3
 TAPS, SLOTS, ROW, PRIVATE = 5, 6, 3, 4
 HEADER = """import pykern as pk
 

@@ -1,6 +1,6 @@
 """Random programs, compiled against the reference device: no difference, no crash, no hang.
 
-``PYKERN_FUZZ=N`` sets how many programs run (2000 unless told), ``PYKERN_FUZZ_SEED=S`` which ones:
+``PYKERN_FUZZ=N`` sets how many programs run (300 unless told), ``PYKERN_FUZZ_SEED=S`` which ones:
 a failure prints the program, and the two settings that run it again.
 """
 
@@ -18,10 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
+from tests.fuzz.count import PROGRAMS
 from tests.fuzz.groups import GroupKernel
 from tests.fuzz.modules import module
 
-PROGRAMS = int(os.environ.get("PYKERN_FUZZ", "2000"))
 SEED = int(os.environ.get("PYKERN_FUZZ_SEED") or Random().getrandbits(32))
 AGAIN = f"to run it again: PYKERN_FUZZ={PROGRAMS} PYKERN_FUZZ_SEED={SEED}"
 BATCH = 10

@@ -1,11 +1,10 @@
 """Random programs on every GPU-like device found, against the reference device.
 
-``PYKERN_FUZZ=N`` runs N / 100 modules of three programs and as many kernels with groups and barriers, on each.
+``PYKERN_FUZZ=N`` runs N / 60 modules of three programs and as many kernels with groups and barriers, on each.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -13,11 +12,12 @@ from random import Random
 import numpy as np
 import pytest
 
+from tests.fuzz.count import PROGRAMS
 from tests.fuzz.groups import GroupKernel
 from tests.fuzz.modules import module
 from tests.fuzz.test_fuzz import load
 
-SEEDS = range(max(4, int(os.environ.get("PYKERN_FUZZ", "2000")) // 100))
+SEEDS = range(max(4, PROGRAMS // 60))
 
 
 @pytest.mark.parametrize("kind", ["opencl", "vulkan", "cuda", "rocm"])

@@ -16,7 +16,7 @@ from pykern.errors import NotRaisable
 from tests.fuzz.test_fuzz_raised import load
 from tests.passes.raised import Raised
 
-KERNELS, BATCH = 200, 40
+KERNELS, BATCH = 120, 40
 MIDDLE = 150
 
 
