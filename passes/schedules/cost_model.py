@@ -26,10 +26,10 @@ DOT_ROWS = 4
 """Rows of a matrix that is multiplied with a vector: each vector's load serves so many."""
 LINE, WAYS = 64, 8
 """Bytes of a line of the first cache, and how many lines that are far apart share a place in it."""
-SHARED_BYTES = 4 << 20
-"""A factor that goes by once and is larger than this is worth a second thread; smaller ones are faster in one piece."""
-STREAMED_ROWS, STREAMED_TERMS, STREAMED_BYTES = 4, 8, 8192
-"""Up to so many rows, a large right factor goes by once: so many lines at a time, so many bytes of each."""
+STREAMED_ROWS, STREAMED_TERMS = 4, 8
+"""Up to so many rows, a large right factor goes by once, so many lines at a time."""
+PAGE = 4096
+"""Bytes that processors fetch ahead in: pieces of lines that are too long to go by whole."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,9 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
         return Schedule("packed", rows, vectors, depth, block)
     if streams(problem, cpu):
         rows, vectors = min(problem.row, STREAMED_ROWS), 4 if problem.row == 1 else 2
-        line = problem.lane * problem.bits // 8
-        if right_bytes(problem) > SHARED_BYTES:  # two pieces at least, for threads
-            line //= 2
-        piece = min(STREAMED_BYTES, line)
-        block = max(1, piece // (vectors * cpu.vector_bytes))
+        line, most = problem.lane * problem.bits // 8, cpu.l1 // 2 // problem.row
+        piece = line if line <= most else max(PAGE, most // PAGE * PAGE)
+        block = -(-piece // (vectors * cpu.vector_bytes))
         return Schedule("direct", rows, vectors, STREAMED_TERMS, block, STREAMED_TERMS)
     return Schedule("direct", *register_tile(problem, cpu, 6))
 

@@ -17,12 +17,14 @@ from pykern.passes.schedules.cost_model import can_take, schedule_for
 from pykern.passes.schedules.direct import Direct
 from pykern.passes.schedules.dots import Dots
 from pykern.passes.schedules.narrow import dot_for
+from pykern.passes.schedules.needed import needed
 from pykern.passes.schedules.nests import Job, problem_of
 from pykern.passes.schedules.packed import Packed
 from pykern.passes.schedules.pays import pays
 from pykern.passes.schedules.product import Product, multiplies, product_of
 from pykern.passes.schedules.prologues import prologue_of
 from pykern.passes.schedules.readers import Reader, reader_of
+from pykern.passes.schedules.streamed import Streamed
 from pykern.schedule import Schedule, parse
 
 FEWEST = 4
@@ -52,6 +54,8 @@ def build(
     """
     target = cpu(machine)
     reader = None if start is None or product.turn else reader_of(product.space)
+    if (form := needed(product.op)) is not None and (again := _apart(product)) is not None:
+        product, reader = replace(again, needed=form), None
     if reader is not None and (again := _apart(product)) is not None:
         product = again
     elif reader is not None:  # rows that lie as one are not a vector each
@@ -59,13 +63,15 @@ def build(
     product, schedule = _scheduled(product, target, asked, reader)
     if schedule.form == "dots" or (schedule.form == "direct" and schedule.depth):
         reader = None  # sums go through memory: there is no tile in which they are finished
-    job = Job(place, product, schedule, target, start, team, reader)
+    job = Job(place, product, schedule, target, start, team and schedule.threads, reader)
     if reader is not None:  # from here on the sums belong to where they are read
         product.op.move_before(reader.op)
     if schedule.form == "packed":
         Packed(job).build()
     elif schedule.form == "dots":
         Dots(job).build()
+    elif schedule.depth:
+        Streamed(job).build()
     else:
         Direct(job).build()
     _forget_views(product)

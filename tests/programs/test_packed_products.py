@@ -84,8 +84,9 @@ def test_not_a_number_stays_in_its_row_and_column(rng):
     np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
-def test_the_number_of_threads_changes_no_bit(rng):
-    a, b = (rng.standard_normal((203, 203)).astype(np.float32) for _ in range(2))
+@pytest.mark.parametrize(("m", "k", "n"), [(203, 203, 203), (1, 709, 307), (3, 300, 900)])
+def test_the_number_of_threads_changes_no_bit(rng, m, k, n):
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((m, k), (k, n)))
     before = get_num_threads()
     try:
         results = []
