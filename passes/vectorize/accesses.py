@@ -91,7 +91,7 @@ def is_question(op: ir.Operation) -> bool:
 
 def arrays_of(function: ir.Operation) -> list[ir.Value]:
     """Arrays that do not overlap: the arguments, and scratch, which may be one of two pieces of memory."""
-    made = find(function, lambda op: op.name in ("memref.alloca", "arith.select"))
+    made = find(function, lambda op: op.name in ("memref.alloca", "memref.alloc", "arith.select"))
     arrays: list[ir.Value] = [*function.regions[0].blocks[0].arguments, *(op.results[0] for op in made)]
     return [array for array in arrays if isinstance(array.type, ir.MemRefType)]
 

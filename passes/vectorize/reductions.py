@@ -60,11 +60,12 @@ class VectorizeReductions(Pass):
         found: list[RowLoop] = []
         for loop in find(function, _is_candidate):
             reductions = reductions_of(loop)
-            if not reductions or not (_has_company(loop) or any(r.is_extreme for r in reductions)):
+            rows = _loop_over_rows(loop)
+            if not reductions or not (rows or any(r.is_extreme for r in reductions)):
                 continue
             accesses = accesses_of(loop, arrays)
             if accesses is not None and accesses.loads:
-                found.append(RowLoop(loop, accesses, reductions))
+                found.append(RowLoop(loop, accesses, reductions, rows))
         if self.prefetch:
             _share_fetching(found)
         for each in reversed(found):
@@ -78,15 +79,16 @@ class RowLoop:
     loop: ir.Operation
     accesses: Accesses
     reductions: list[Reduction]
+    rows: ir.Operation | None
+    """The loop over rows, where there is one; vectors make more loops, so it is looked for before."""
     ahead: list[Access] = field(default_factory=list)
     """Rows of arrays of which it fetches the next one."""
 
     def rows_read(self) -> list[Access]:
         """Loads along a row of an array, one an array, where the loop stands in a loop over rows."""
-        rows = self.loop.parent
-        if rows is None or rows.operation.name != "scf.for" or not _has_company(self.loop):
+        if self.rows is None:
             return []
-        row = rows.opview.induction_variable
+        row = self.rows.opview.induction_variable
         found: dict[ir.Value, Access] = {}
         for access in self.accesses.loads:
             if access.column is not None and len(access.indices) > 1 and access.indices[-2] == row:
@@ -95,8 +97,7 @@ class RowLoop:
 
     def is_like(self, other: RowLoop) -> bool:
         """Whether both go over the same columns of the same row."""
-        mine, theirs = self.loop.parent, other.loop.parent
-        if mine is None or theirs is None or identity(mine.operation) != identity(theirs.operation):
+        if self.rows is None or other.rows is None or identity(self.rows) != identity(other.rows):
             return False
         return list(self.loop.operands)[:2] == list(other.loop.operands)[:2]
 
@@ -130,9 +131,9 @@ class RowLoop:
 
     def _fetch(self, at: ir.Value, lanes: int) -> None:
         """Every line of what this vector is in the next row."""
-        if not self.ahead or self.loop.parent is None:
+        if not self.ahead or self.rows is None:
             return
-        step = self.loop.parent.operation.operands[2]
+        step = self.rows.operands[2]
         for access in self.ahead:
             following = arith.AddIOp(access.indices[-2], step).result
             for line in range(0, lanes * access.size, LINE_BYTES):
@@ -145,9 +146,8 @@ def _share_fetching(loops: list[RowLoop]) -> None:
     last: dict[tuple[int, ir.Value], tuple[int, Access]] = {}
     for number, each in enumerate(loops):
         for access in each.rows_read():
-            rows = each.loop.parent
-            assert rows is not None
-            last[identity(rows.operation), access.memory] = number, access
+            assert each.rows is not None
+            last[identity(each.rows), access.memory] = number, access
     for number, access in last.values():
         free = [each for each in loops[number:] if each.is_like(loops[number])]
         min(reversed(free), key=lambda each: len(each.ahead)).ahead.append(access)
@@ -167,12 +167,17 @@ def _all_if_many(lower: ir.Value, upper: ir.Value, lanes: int) -> ir.Value:
     return arith.SelectOp(many, upper, lower).result
 
 
-def _has_company(loop: ir.Operation) -> bool:
-    """Whether it is one of several loops in a loop: passes over a row."""
-    rows = loop.parent
-    if rows is None or rows.operation.name != "scf.for":
-        return False
-    return sum(o.operation.name == "scf.for" for o in rows.operation.regions[0].blocks[0].operations) > 1
+def _loop_over_rows(loop: ir.Operation) -> ir.Operation | None:
+    """The loop in which it is one of several passes over a row; a pass may be in blocks, whose sums are joined."""
+    outer = loop.parent
+    for _ in range(2):
+        if outer is None or outer.operation.name != "scf.for":
+            return None
+        inside = [o.operation for o in outer.operation.regions[0].blocks[0].operations]
+        if sum(op.name == "scf.for" for op in inside) > 1:
+            return outer.operation
+        outer = outer.operation.parent
+    return None
 
 
 def _is_candidate(op: ir.Operation) -> bool:

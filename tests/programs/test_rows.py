@@ -8,7 +8,7 @@ import pytest
 import pykern as pk
 from pykern.runtime.cpu_table import get_num_threads, set_num_threads
 
-SHAPES = [(8, 64), (37, 129), (100, 1000), (64, 64), (9, 5000), (3, 5, 77)]
+SHAPES = [(8, 64), (37, 129), (100, 1000), (64, 64), (9, 5000), (3, 5, 77), (33, 16385), (4, 8, 40001)]
 TOLERANCE = {"float32": 2e-6, "float64": 2e-14}
 
 
@@ -75,7 +75,7 @@ def test_softmax(rng, shape, dtype):
     assert rows_in(softmax, x) == 1
 
 
-@pytest.mark.parametrize("shape", [(0, 100), (7, 64), (100, 63), (1, 1), (100, 1), (8, 20000)])
+@pytest.mark.parametrize("shape", [(0, 100), (7, 64), (100, 63), (1, 1), (100, 1), (8, 20000), (31, 16385)])
 def test_shapes_that_are_not_taken_together(rng, shape):
     """Too few rows, too short or too long ones: as right, one op after the other."""
     x = rng.standard_normal(shape).astype(np.float32)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.passes.array_programs.arena import bytes_of
 from pykern.passes.array_programs.nests.combine import allow_reordering
 from pykern.passes.array_programs.nests.emit import BLOCK
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.parts import join_parts
-from pykern.passes.array_programs.nests.rows.find import Group
+from pykern.passes.array_programs.nests.rows.find import LONG_BYTES, Group
 from pykern.passes.array_programs.nests.rows.ops import SAME_BUFFER, Access, Kind
 from pykern.passes.array_programs.nests.rows.schedule import Pass, Schedule, schedule_of
 from pykern.passes.array_programs.nests.rows.values import Computed, Given, Graph, Value, Write, graph_of
@@ -61,6 +62,7 @@ def _make(place: Place, group: Group, graph: Graph, threads: bool) -> None:
             loops.in_parts(lo, hi, grain, sums, partial)
         else:
             loops.over(lo, hi)
+        loops.free()
     work = group.rows * group.columns * sum(2 if v.is_wide else 0 for v in needed)
     nest.call(threads and extent > 1 and work > PARALLEL_WORK)
     if sums:
@@ -82,7 +84,14 @@ class RowLoops:
         assert isinstance(value, Computed)
         kind = ir.MemRefType.get([self.columns], value.op.results[0].type)
         alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
-        return memref.AllocaOp(kind, [], [], alignment=alignment).result
+        is_long = bytes_of(kind) > LONG_BYTES
+        return (memref.AllocOp if is_long else memref.AllocaOp)(kind, [], [], alignment=alignment).result
+
+    def free(self) -> None:
+        """Scratch that is too long for the stack."""
+        for memory in self.scratch.values():
+            if memory.owner.operation.name == "memref.alloc":
+                memref.DeallocOp(memory)
 
     def in_parts(
         self, lo: ir.Value, hi: ir.Value, grain: int, sums: list[Write], partial: list[ir.Value]

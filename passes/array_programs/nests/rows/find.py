@@ -20,8 +20,12 @@ FEWEST_ROWS = 8
 """With fewer rows there is nothing to share among threads."""
 FEWEST_COLUMNS = 64
 """Loops over shorter rows are all beginning and end."""
-MOST_BYTES = 1 << 16
-"""Rows beyond this do not stay in the cache between two passes over them."""
+LONG_BYTES = 1 << 16
+"""Rows beyond this do not stay in the first caches between two passes over them; in the last one they do."""
+FEWEST_LONG_ROWS = 32
+"""Ops on long rows have threads enough by themselves: there are to be rows for as many."""
+MOST_BYTES = 1 << 22
+"""Rows beyond this may not stay in any cache."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +68,19 @@ def _groups_in(block: ir.Block) -> list[Group]:
         if shape is None or identity(op) in taken:
             continue
         rows, columns = shape
-        if rows < FEWEST_ROWS or columns < FEWEST_COLUMNS or columns * _width(op) > MOST_BYTES:
+        if not _is_worth_it(rows, columns, columns * _width(op)):
             continue
         grown = Growth(rows, columns, taken, operations).around(place)
         if grown is not None and _gains(grown):
             found.append(grown)
             taken |= {identity(each.op) for each in grown.ops}
     return found
+
+
+def _is_worth_it(rows: int, columns: int, width: int) -> bool:
+    """By lengths and the bytes of a row."""
+    fewest = FEWEST_LONG_ROWS if width > LONG_BYTES else FEWEST_ROWS
+    return rows >= fewest and columns >= FEWEST_COLUMNS and width <= MOST_BYTES
 
 
 def _is_quiet(op: ir.Operation) -> bool:
