@@ -45,10 +45,11 @@ class Launcher:
         self.launched: dict[Any, int] = {}
         self.tapes: dict[Any, int] = {}
         self.entries = Entries(kernel)
+        self._places: tuple[Any, tuple[str, ...]] = (None, ())
 
     def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         options = {name: keywords.pop(name) for name in LAUNCH_KEYWORDS if name in keywords}
-        values = self.kernel.bind(args, keywords)
+        values = self._bound(args, keywords)
         given, stream = options.get("device"), options.get("stream")
         device = device_of(values, given, stream)
         shared = shared_bytes(options.get("shared_bytes"))
@@ -66,6 +67,18 @@ class Launcher:
                 call = (device, values, space, workgroup, shared)
                 captured.add(None, lambda _, call=call: self._run_here(*call))
         return event
+
+    def _bound(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
+        """Parameters with their values; where all are given by their places nothing has to be looked up."""
+        signature, names = self._places
+        if signature is not self.kernel.signature:
+            signature = self.kernel.signature
+            plain = all(p.kind is not p.KEYWORD_ONLY for p in signature.parameters.values())
+            names = tuple(signature.parameters) if plain else ()
+            self._places = signature, names
+        if keywords or len(args) != len(names):
+            return self.kernel.bind(args, keywords)
+        return list(zip(names, args, strict=True))
 
     # -- what is launched ----------------------------------------------------------------------
 

@@ -99,3 +99,140 @@ def test_an_index_outside_is_told_and_touches_nothing(place):
         outside(y, 5, ndrange=10).wait()
     assert caught.value.span.line == outside.text.first_line + 1
     assert registry.opened(place).driver is not None
+
+
+def test_an_assert_that_fails_is_told_by_who_waits(place):
+    @pk.kernel
+    def checked(y, most):
+        i = pk.index()
+        assert y[i] < most, "too large"
+        y[i] = y[i] + 1
+
+    y = pk.array(np.arange(10, dtype=np.float32), device=place)
+    other = pk.Stream(place)
+    z = pk.zeros(10, pk.f32, device=place)
+    event = checked(y, 5.0, ndrange=10)
+    filled(z, 2.0, ndrange=10, stream=other).wait()  # what others do goes on
+    with pytest.raises(pk.AssertionFailed, match="too large") as caught:
+        event.wait()
+    assert "in checked" in str(caught.value)
+    np.testing.assert_array_equal(z.numpy(), np.full(10, 2, np.float32))
+    checked(y, 50.0, ndrange=10).wait()
+
+
+@pk.jit
+def doubled(x):
+    return x * 2
+
+
+def test_programs_say_the_same(place):
+    """Freed arrays, arrays of two devices, streams of another one, what there is no room for."""
+    x = pk.array(np.arange(8, dtype=np.float32), device=place)
+    with pytest.raises(pk.DeviceError, match=rf"`x` lives on {place}.*asked for on null:0"):
+        doubled(x, device="null:0")
+    with pytest.raises(pk.DeviceError, match=rf"`x` lives on {place}.*on null:0"):
+        doubled(x, stream=pk.Stream("null:0"))
+    with pytest.raises(pk.DeviceError, match="`out` has an array on null:0"):
+        doubled(x, out=pk.zeros(8, pk.f32, device="null:0"))
+    for _ in range(3):
+        doubled(x)
+    x.free()
+    with pytest.raises(pk.UsedAfterFree) as caught:
+        doubled(x)
+    assert "doubled" in str(caught.value)
+
+
+def test_a_freed_array_in_a_graph(place):
+    x = pk.array(np.arange(8, dtype=np.float32), device=place)
+    with pk.graph() as g:
+        y = doubled(x)
+        filled(y, 1.0, ndrange=8)
+    g.replay().wait()
+    x.free()
+    with pytest.raises(pk.UsedAfterFree):
+        g.replay()
+
+
+def test_no_room_leaves_what_there_is(place):
+    """A failed allocation takes nothing: what was there is, and can be used."""
+    x = pk.array(np.arange(1000, dtype=np.float32), device=place)
+    before = pk.memory_stats(place)
+    with pytest.raises(pk.OutOfMemory, match=place):
+        pk.zeros(1 << 44, pk.u8, device=place)
+    after = pk.memory_stats(place)
+    assert (after.live, after.allocated) == (before.live, before.allocated)
+    np.testing.assert_array_equal(doubled(x).numpy(), 2 * np.arange(1000, dtype=np.float32))
+
+
+# -- a device that is lost -------------------------------------------------------------------------
+
+
+class Lost:
+    """A module of bindings of which one function fails."""
+
+    def __init__(self, real, name, result):
+        self._real, self._name, self._result = real, name, result
+
+    def __getattr__(self, name):
+        return (lambda *a: self._result) if name == self._name else getattr(self._real, name)
+
+
+@pytest.mark.parametrize("device", ["vulkan:0"], indirect=True)
+@pytest.mark.parametrize("call", ["vkQueueSubmit", "vkWaitSemaphores"])
+def test_a_lost_device_names_its_kernels(device, call, monkeypatch):
+    from pykern.runtime.drivers.vulkan import stream as module
+
+    y = pk.zeros(100, pk.f32, device=device)
+    filled(y, 1.0, ndrange=100).wait()
+    lost = -4
+    with monkeypatch.context() as patch:
+        if call == "vkWaitSemaphores":
+            event = filled(y, 1.0, ndrange=100)
+            patch.setattr(module.Stream, "reap", lambda self, most=None: None)
+        patch.setattr(module, "lib", Lost(module.lib, call, lost))
+        with pytest.raises(pk.DeviceError, match=r"the device is lost.*VK_ERROR_DEVICE_LOST") as caught:
+            filled(y, 1.0, ndrange=100) if call == "vkQueueSubmit" else event.wait()
+    assert "`filled`" in str(caught.value)
+    host = np.zeros(4, np.float32)
+    filled(host, 4.0, ndrange=4)  # others go on
+    assert host[3] == 4
+
+
+@pytest.mark.parametrize("device", ["opencl:0"], indirect=True)
+def test_a_lost_opencl_device_names_its_kernels(device, monkeypatch):
+    import pyopencl as cl
+
+    y = pk.zeros(100, pk.f32, device=device)
+    event = filled(y, 1.0, ndrange=100)
+    event.settle()
+
+    class Gone:
+        def wait(self):
+            raise cl.RuntimeError("clWaitForEvents", cl.status_code.OUT_OF_RESOURCES, "")
+
+    native, event._native = event._native, Gone()
+    with pytest.raises(pk.DeviceError, match=r"wait for an event: clWaitForEvents.*: `filled`") as caught:
+        event.wait()
+    assert "cpu" in (caught.value.hint or "")
+    event._native = native
+    event.wait()
+
+
+# -- on the CPU and the reference device ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_bad_use_without_a_driver(device):
+    y = pk.zeros(10, pk.f32, device="cpu")
+
+    @pk.kernel(debug=True)
+    def outside(y, n):
+        y[pk.index() + n] = 1.0
+
+    with pytest.raises(pk.OutOfBounds, match="`y`"):
+        outside(y, 5, ndrange=10, device=device)
+    with pytest.raises(pk.LaunchError, match="workgroup"):
+        filled(y, 1.0, ndrange=10, workgroup=0, device=device)
+    y.free()
+    with pytest.raises(pk.UsedAfterFree):
+        filled(y, 1.0, ndrange=10, device=device)

@@ -19,10 +19,9 @@ import numpy as np
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
+from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.results import check, failure
 
-NAMED = 5
-"""Kernels that the error of a fault names."""
 PLAIN_SHARED = 48 << 10
 """Bytes of shared memory that a launch may have without asking for more."""
 _MASK = (1 << 64) - 1
@@ -122,7 +121,7 @@ class AddressDriver:
         self.info = info
         self._calls = calls
         self._formats = formats
-        self._kernels: dict[str, None] = {}
+        self._launched = Launched()
         self.direct = self._direct()
 
     def _direct(self) -> Direct | None:
@@ -146,14 +145,10 @@ class AddressDriver:
     def _do(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call. The bindings raise RuntimeError for a function that the installed driver lacks."""
         try:
-            check(self._calls, self._calls.enter(), what, self._launched())
-            return check(self._calls, function(*arguments), what, self._launched())
+            check(self._calls, self._calls.enter(), what, self._launched.names)
+            return check(self._calls, function(*arguments), what, self._launched.names)
         except RuntimeError as error:
             raise DeviceError(f"{self._calls.api}: {what}: {error}") from None
-
-    def _launched(self) -> list[str]:
-        """Kernels that were launched on the device, the last one first."""
-        return list(self._kernels)[: -NAMED - 1 : -1]
 
     def _when_gone(self, owner: object, function: Callable[..., Any], handle: Any) -> None:
         def destroy() -> None:
@@ -267,8 +262,7 @@ class AddressDriver:
         shared_bytes: int,
     ) -> None:
         what = f"launch {code.name}"
-        self._kernels.pop(code.name, None)
-        self._kernels[code.name] = None
+        self._launched.add(code.name)
         cells, pointers = self._packed(code, arguments, what)
         if 0 in grid:
             return
@@ -343,7 +337,7 @@ class AddressDriver:
         self._do("ask for an event", self._calls.enter)
         code, *_ = self._calls.query(event.handle)
         if int(code) != 0 and code.name != self._calls.not_ready:
-            raise failure(self._calls, code, "ask for an event", self._launched())
+            raise failure(self._calls, code, "ask for an event", self._launched.names)
         return int(code) == 0
 
     def wait(self, event: Any) -> None:

@@ -6,14 +6,17 @@ by whatever call comes next; the error names the kernels that may have caused it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pykern.errors import DeviceError, OutOfMemory
+from pykern.runtime.drivers.launched import LOST
 
 if TYPE_CHECKING:
     from pykern.runtime.drivers.addresses import Calls
 
+Names = Callable[[], list[str]]
+"""Kernels that were launched on the device, the last one first."""
 FAULTS = {
     "illegaladdress": "a kernel read or wrote outside of memory",
     "misalignedaddress": "a kernel read or wrote at an address that its type must not have",
@@ -37,12 +40,9 @@ REFUSALS = {
     "unsupportedptxversion": "NVIDIA's driver is too old: install a newer one, or ptxas (pip install pykern[cuda])",
 }
 """What to do about launches and code that are not taken."""
-LOST = (
-    "find the access with @pk.kernel(debug=True); this process has lost the device, others (also `cpu`) go on"
-)
 
 
-def check(calls: Calls, result: Any, what: str, kernels: Iterable[str] = ()) -> Any:
+def check(calls: Calls, result: Any, what: str, kernels: Names = list) -> Any:
     """What a call gives besides its code: nothing, a value, or several. Raises `DeviceError`."""
     code, *values = result
     if int(code) != 0:
@@ -50,7 +50,7 @@ def check(calls: Calls, result: Any, what: str, kernels: Iterable[str] = ()) -> 
     return None if not values else values[0] if len(values) == 1 else tuple(values)
 
 
-def failure(calls: Calls, code: Any, what: str, kernels: Iterable[str] = ()) -> DeviceError:
+def failure(calls: Calls, code: Any, what: str, kernels: Names = list) -> DeviceError:
     """The error for a result code: its name, and what the API says about it; `kernels` may have caused it."""
     _, told = calls.error_text(code)
     text = told.decode() if isinstance(told, bytes) else str(told)
@@ -59,7 +59,7 @@ def failure(calls: Calls, code: Any, what: str, kernels: Iterable[str] = ()) -> 
     hint = REFUSALS.get(known)
     fault = FAULTS.get(known, "")
     if fault:
-        names = ", ".join(f"`{name}`" for name in kernels)
+        names = ", ".join(f"`{name}`" for name in kernels())
         fault = f": {fault}" + (f" (launched here: {names})" if names else "")
         hint = LOST
     return kind(f"{calls.api}: {what}: {code.name}: {text}{fault}", hint=hint)

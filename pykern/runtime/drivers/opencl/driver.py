@@ -23,6 +23,7 @@ import pyopencl as cl
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
+from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.opencl.build import Builder
 
 _SET_ARGUMENT = ctypes.PYFUNCTYPE(
@@ -78,6 +79,7 @@ class OpenClDriver:
         self._device = device
         with trying(f"open {info.name}"):
             self._context = cl.Context([device])
+        self._launched = Launched()
         self._builder = Builder(self._context, device, info.ordinal)
         self._queues: weakref.WeakSet[Queue] = weakref.WeakSet()
         self.direct = _direct()
@@ -165,6 +167,7 @@ class OpenClDriver:
         shared_bytes: int,
     ) -> None:
         items = tuple(g * n for g, n in zip(grid, group, strict=True))
+        self._launched.add(code.name)
         with trying(f"launch `{code.name}`, {grid} groups of {group}"), code.lock:
             self._set_arguments(code, arguments)
             cl.enqueue_nd_range_kernel(stream.native, code.kernel, items, group)
@@ -192,11 +195,11 @@ class OpenClDriver:
         return event
 
     def done(self, event: Any) -> bool:
-        with trying("ask for an event"):
+        with self._launched.told(), trying("ask for an event"):
             return event.command_execution_status <= cl.command_execution_status.COMPLETE
 
     def wait(self, event: Any) -> None:
-        with trying("wait for an event"):
+        with self._launched.told(), trying("wait for an event"):
             event.wait()
 
     def stream_wait(self, stream: Queue, event: Any) -> None:
@@ -209,7 +212,7 @@ class OpenClDriver:
 
     def synchronize(self, stream: Queue | None) -> None:
         for queue in [stream] if stream is not None else list(self._queues):
-            with trying("finish a queue"):
+            with self._launched.told(), trying("finish a queue"):
                 queue.native.finish()
                 queue.copies.clear()
 

@@ -16,6 +16,7 @@ import numpy as np
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError
 from pykern.runtime.driver import Direct, Memory
+from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.vulkan.device import chosen, open_device
 from pykern.runtime.drivers.vulkan.memory import Part
 from pykern.runtime.drivers.vulkan.pipelines import Code, Pipelines
@@ -24,6 +25,8 @@ from pykern.runtime.drivers.vulkan.stream import TICKS_BYTES, Event, Stream
 from pykern.runtime.drivers.vulkan.transfers import Transfers, bytes_of
 from pykern.runtime.drivers.vulkan.words import RING_BYTES, Words
 
+MOST_FITTING = 64
+"""Sizes of launches that a kernel remembers to be right."""
 LAST_WAIT_MS = 10_000
 """How long the end of the process waits for work under way."""
 
@@ -41,6 +44,7 @@ class VulkanDriver:
         self._store = Store(self._device)
         self._transfers = Transfers(self._store)
         self._pipelines = Pipelines(self._device)
+        self._launched = Launched()
         atexit.register(_let_finish, weakref.ref(self))
 
     # -- memory ------------------------------------------------------------------------------------
@@ -123,13 +127,18 @@ class VulkanDriver:
             if 0 in grid:
                 return
             stream = self._mine(stream)
-            batch = stream.begin()
+            self._launched.add(code.name)
             try:
-                self._pipelines.record(stream, batch, code, arguments, grid)
-            except DeviceError:
-                stream.give_up(batch)
+                batch = stream.begin()
+                try:
+                    self._pipelines.record(stream, batch, code, arguments, grid)
+                except DeviceError:
+                    stream.give_up(batch)
+                    raise
+                stream.submit(batch)
+            except DeviceError as error:
+                error.reason = f"launch `{code.name}`: {error.reason}"
                 raise
-            stream.submit(batch)
 
     def _check_launch(
         self,
@@ -144,18 +153,21 @@ class VulkanDriver:
         if len(arguments) != len(code.arguments):
             raise DeviceError(f"{code.name} takes {len(code.arguments)} arguments, not {len(arguments)}")
         for number, (kind, given) in enumerate(zip(code.arguments, arguments, strict=True)):
-            if kind == "memory":
-                if not isinstance(given, Memory):
-                    raise DeviceError(f"{code.name}: argument {number} is memory, not {given!r}")
-                self._part(given, f"launch {code.name}")
-                if given.nbytes > self._physical.max_range:
-                    raise DeviceError(
-                        f"{code.name}: argument {number} lies in a piece of {given.nbytes} bytes; "
-                        f"{self._name} lets a kernel see at most {self._physical.max_range} of one piece",
-                        hint="split the array into several",
-                    )
-            elif isinstance(given, Memory):
-                raise DeviceError(f"{code.name}: argument {number} is a word, not memory")
+            if kind != "memory":
+                if isinstance(given, Memory):
+                    raise DeviceError(f"{code.name}: argument {number} is a word, not memory")
+                continue
+            if not isinstance(given, Memory):
+                raise DeviceError(f"{code.name}: argument {number} is memory, not {given!r}")
+            self._part(given, f"launch {code.name}")
+            if given.nbytes > self._physical.max_range:
+                raise DeviceError(
+                    f"{code.name}: argument {number} lies in a piece of {given.nbytes} bytes; "
+                    f"{self._name} lets a kernel see at most {self._physical.max_range} of one piece",
+                    hint="split the array into several",
+                )
+        if (grid, group, shared_bytes) in code.fitting:
+            return
         if any(count < 0 for count in grid) or any(
             a > b for a, b in zip(grid, self.info.max_grid, strict=True)
         ):
@@ -166,6 +178,8 @@ class VulkanDriver:
             raise DeviceError(
                 f"{code.name}: a group may share {self.info.shared_bytes} bytes, and {shared_bytes} are asked for"
             )
+        if len(code.fitting) < MOST_FITTING:
+            code.fitting.add((grid, group, shared_bytes))
 
     # -- streams and events ------------------------------------------------------------------------
 
@@ -187,7 +201,7 @@ class VulkanDriver:
             return self._mine(stream).event()
 
     def done(self, event: Event) -> bool:
-        with self._lock:
+        with self._lock, self._launched.told():
             event.stream.reap()
             return event.stream.completed >= event.number
 
@@ -229,12 +243,13 @@ class VulkanDriver:
 
     def _wait(self, stream: Stream, number: int) -> None:
         """Others may use the device meanwhile: the lock is not held while the host sleeps."""
-        while True:
-            with self._lock:
-                stream.reap()
-                if stream.completed >= number:
-                    return
-            stream.sleep(number)
+        with self._launched.told():
+            while True:
+                with self._lock:
+                    stream.reap()
+                    if stream.completed >= number:
+                        return
+                stream.sleep(number)
 
     # -- checks ------------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ class BoundSet:
 
     handle: Any
     batch: Batch
+    pointer: Any
 
 
 @dataclass(eq=False)
@@ -52,6 +53,8 @@ class Code:
     handles: Handles
     sets: OrderedDict[tuple[int, ...], BoundSet] = field(default_factory=OrderedDict)
     spare: list[Any] = field(default_factory=list)
+    fitting: set[Any] = field(default_factory=set)
+    """Grids, groups and shared bytes that were found right."""
 
 
 @dataclass(eq=False)
@@ -111,10 +114,8 @@ class Pipelines:
             part.used_by(batch)
         commands, handles = batch.commands, code.handles
         lib.vkCmdBindPipeline(commands, _COMPUTE, handles.pipeline)
-        sets = ffi.new("VkDescriptorSet*", bound.handle)
-        lib.vkCmdBindDescriptorSets(
-            commands, _COMPUTE, handles.layout, 0, 1, sets, 1, ffi.new("uint32_t*", offset)
-        )
+        stream.offset[0] = offset
+        lib.vkCmdBindDescriptorSets(commands, _COMPUTE, handles.layout, 0, 1, bound.pointer, 1, stream.offset)
         lib.vkCmdDispatch(commands, *grid)
         batch.keep.append(code)
 
@@ -133,7 +134,8 @@ class Pipelines:
                 code.spare.append(old.handle)
         if not code.spare:
             code.spare = self._new_sets(code)
-        bound = code.sets[key] = BoundSet(code.spare.pop(), batch)
+        handle = code.spare.pop()
+        bound = code.sets[key] = BoundSet(handle, batch, ffi.new("VkDescriptorSet*", handle))
         self._write_set(code, bound.handle, parts, ring)
         return bound
 

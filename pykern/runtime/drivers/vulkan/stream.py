@@ -28,6 +28,8 @@ UNDER_WAY = 256
 """Batches of a stream that may be under way; the host waits before it submits more."""
 TICKS_BYTES = 16 * UNDER_WAY
 """Memory for their times."""
+LOOKS = 8
+"""Batches after which the host looks how far the device is: asking takes as long as recording."""
 MOST_WAITS = 32
 
 _numbers = itertools.count(1)
@@ -126,6 +128,7 @@ class Stream:
         self._free: list[Any] = []
         self._waits: dict[Stream, int] = {}
         self._events: WeakSet[Event] = WeakSet()  # those that no batch has followed yet
+        self._marked = False
         self._prepare_structures()
 
     def _prepare_structures(self) -> None:
@@ -138,6 +141,9 @@ class Stream:
         self._signal_value = ffi.new("uint64_t*")
         self._commands = ffi.new("VkCommandBuffer*")
         self._count = ffi.new("uint64_t*")
+        self.offset = ffi.new("uint32_t*")
+        self._wait_semaphores[0] = self.handles.semaphore
+        self._waiting = 0
         self._timeline = struct(
             "VkTimelineSemaphoreSubmitInfo",
             pWaitSemaphoreValues=self._wait_values,
@@ -161,7 +167,7 @@ class Stream:
         """A batch to put commands into; it counts once it is submitted."""
         if len(self._pending) >= UNDER_WAY:
             self.block(self._pending[len(self._pending) // 2].number)
-        elif len(self._pending) >= 8:
+        elif len(self._pending) >= LOOKS and self.submitted % LOOKS == 0:
             self.reap()
         commands = self._free.pop() if self._free else self._new_commands()
         number = self.submitted + 1
@@ -184,27 +190,35 @@ class Stream:
             commands, _ALL, vk.VK_PIPELINE_STAGE_HOST_BIT, 0, 1, _TO_HOST, 0, NULL, 0, NULL
         )
         check(lib.vkEndCommandBuffer(commands), "recording commands")
-        count = 0
-        batch.waits = list(self._waits.items())
-        for stream, number in [(self, self.submitted), *batch.waits]:
-            self._wait_semaphores[count] = stream.handles.semaphore
-            self._wait_values[count] = number
-            count += 1
-        self._submit_info.waitSemaphoreCount = count
-        self._timeline.waitSemaphoreValueCount = count
+        self._wait_values[0] = self.submitted
+        if len(self._waits) + 1 != self._waiting or self._waits:
+            self._wait_for_others(batch)
         self._signal_value[0] = batch.number
         self._commands[0] = commands
         result = lib.vkQueueSubmit(self._queue, 1, self._submit_info, NULL)
         batch.done = result < 0  # nothing uses what it would have used
         check(result, "submitting work")
-        self._waits.clear()
+        if self._waits:
+            self._waits.clear()
         self.submitted = batch.number
         self._pending.append(batch)
         self._active[self.number] = self
         self._last = batch
-        for event in list(self._events):
-            event.after = batch
-        self._events.clear()
+        if self._marked:
+            self._marked = False
+            for event in list(self._events):
+                event.after = batch
+            self._events.clear()
+
+    def _wait_for_others(self, batch: Batch) -> None:
+        """Write down what else is waited for; the stream's own last batch always is, in the first place."""
+        batch.waits = list(self._waits.items())
+        for place, (stream, number) in enumerate(batch.waits, 1):
+            self._wait_semaphores[place] = stream.handles.semaphore
+            self._wait_values[place] = number
+        self._waiting = len(batch.waits) + 1
+        self._submit_info.waitSemaphoreCount = self._waiting
+        self._timeline.waitSemaphoreValueCount = self._waiting
 
     def _stamp_end(self, commands: Any, slot: int) -> None:
         """The end of a batch; both stamps go to memory, as asking for them may wait for the whole device."""
@@ -232,6 +246,7 @@ class Stream:
     def event(self) -> Event:
         event = Event(self, self.submitted, self._last)
         self._events.add(event)
+        self._marked = True
         return event
 
     # -- completion --------------------------------------------------------------------------------
