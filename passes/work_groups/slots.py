@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import LocalLinearIdOp
+from pykern.errors import TargetError
 
 STACK_LIMIT = 64 * 1024
 """Bytes of one buffer that may lie on a thread's stack."""
+GROUP_LIMIT = 1 << 32
+"""Bytes of one buffer at all."""
 
 
 @dataclass
@@ -32,7 +36,14 @@ class Slots:
         count = 1
         for length in shape:
             count *= length
-        large = count * _width(element) > STACK_LIMIT
+        nbytes = count * _width(element)
+        if nbytes > GROUP_LIMIT:
+            raise TargetError(
+                f"a group takes {nbytes} bytes of shared or kept memory, and {GROUP_LIMIT} are the most",
+                span_of(self.kernel.location),
+                hint="share less: a smaller pk.shared, a smaller workgroup",
+            )
+        large = nbytes > STACK_LIMIT
         made = memref.AllocOp if large else memref.AllocaOp
         with ir.InsertionPoint(self.linear.owner), self.kernel.location:
             alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 64)

@@ -236,3 +236,18 @@ def test_bad_use_without_a_driver(device):
     y.free()
     with pytest.raises(pk.UsedAfterFree):
         filled(y, 1.0, ndrange=10, device=device)
+
+
+@pk.kernel(workgroup=64)
+def greedy_on_the_cpu(y):
+    s = pk.shared((1 << 40,), pk.f32)
+    s[pk.local_index()] = 1.0
+    pk.barrier()
+    y[pk.index()] = s[63 - pk.local_index()]
+
+
+def test_too_much_shared_memory_on_the_cpu():
+    y = np.zeros(128, np.float32)
+    with pytest.raises(pk.KernelError, match="a group takes 4398046511104 bytes") as caught:
+        greedy_on_the_cpu(y, ndrange=128)
+    assert "greedy_on_the_cpu" in str(caught.value)
