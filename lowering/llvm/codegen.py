@@ -1,7 +1,8 @@
 """From the llvm dialect to machine code: translation, LLVM's optimiser, object and assembly.
 
-Comes in: a module in the llvm dialect. Goes out: `MachineCode`. llvmlite does it rather than MLIR's
-ExecutionEngine: it has every target, gives assembly too, and leaves out nothing (measured: same speed).
+Comes in: a module in the llvm dialect. Goes out: `MachineCode`. The LLVM that MLIR's bindings bring does it, called
+through its C API (`libllvm`); where there is none, llvmlite, with all of O3. Neither is MLIR's ExecutionEngine, which
+gives no assembly. Code for GPUs is llvmlite's: it has every target.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from mlir.dialects import llvm as llvm_dialect
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
+from pykern.lowering.llvm import libllvm
 from pykern.passes.kernels import find
 
 TRANSLATABLE = ("llvm.", "builtin.module")
@@ -75,14 +77,71 @@ def translate(module: ir.Module) -> str:
     return llvm_dialect.translate_module_to_llvmir(module.operation)
 
 
+O3 = "default<O3>"
+
+
 def generate(
     text: str,
     extra: tuple[str, ...] = (),
     exports: tuple[str, ...] = (),
     host: Host = Host(),
     texts: bool = False,
+    passes: str = O3,
 ) -> MachineCode:
-    """Optimise at O3 and emit an object. `extra` are LLVM IR texts linked in before optimisation."""
+    """Optimise and emit an object. `extra` are LLVM IR texts linked in before optimisation, `passes` LLVM's own."""
+    machine = machine_of(host)
+    if machine is None:
+        return _with_llvmlite(text, extra, exports, host, texts)
+    times: dict[str, float] = {}
+    started = time.perf_counter()
+    with machine.module(text, *extra) as module:
+        module.hide_all_but(exports)
+        times["llvm-parse"] = _since(started)
+        started = time.perf_counter()
+        module.run(passes)
+        times["llvm-optimise"] = _since(started)
+        code = MachineCode(b"", times=times)
+        if texts:
+            code.llvm_ir, code.optimised_ir = text, str(module)
+            code.assembly = module.emit(libllvm.ASSEMBLY, copy=True).decode()
+        started = time.perf_counter()
+        code.object = module.emit(libllvm.OBJECT)
+        times["llvm-emit"] = _since(started)
+    return code
+
+
+@functools.lru_cache(maxsize=256)
+def assemble(text: str, host: Host = Host()) -> bytes:
+    """An object of LLVM IR that is as it should run: nothing optimises it. Made once for a text."""
+    machine = machine_of(host)
+    if machine is None:
+        return target_machine(host).emit_object(_as_written(text, host))
+    with machine.module(text) as module:
+        return module.emit(libllvm.OBJECT)
+
+
+def assembly_of(text: str, host: Host = Host()) -> str:
+    """The same as assembly, to look at."""
+    machine = machine_of(host)
+    if machine is None:
+        return target_machine(host).emit_assembly(_as_written(text, host))
+    with machine.module(text) as module:
+        return module.emit(libllvm.ASSEMBLY).decode()
+
+
+@functools.cache
+def machine_of(host: Host) -> libllvm.Machine | None:
+    """The machine to LLVM's C API; None where there is no such library."""
+    library = libllvm.library()
+    return None if library is None else libllvm.Machine(library, host.triple, host.cpu, host.features)
+
+
+# -- llvmlite ------------------------------------------------------------------------------------
+
+
+def _with_llvmlite(
+    text: str, extra: tuple[str, ...], exports: tuple[str, ...], host: Host, texts: bool
+) -> MachineCode:
     machine = target_machine(host)
     times: dict[str, float] = {}
     started = time.perf_counter()
@@ -105,17 +164,6 @@ def generate(
     if texts:
         code.llvm_ir, code.optimised_ir, code.assembly = text, str(module), machine.emit_assembly(module)
     return code
-
-
-@functools.lru_cache(maxsize=256)
-def assemble(text: str, host: Host = Host()) -> bytes:
-    """An object of LLVM IR that is as it should run: nothing optimises it. Made once for a text."""
-    return target_machine(host).emit_object(_as_written(text, host))
-
-
-def assembly_of(text: str, host: Host = Host()) -> str:
-    """The same as assembly, to look at."""
-    return target_machine(host).emit_assembly(_as_written(text, host))
 
 
 def _as_written(text: str, host: Host) -> llvm.ModuleRef:

@@ -36,14 +36,19 @@ declare void @PyEval_RestoreThread(ptr)
 define hidden void @pk_launch(ptr %slots) {{
   %work = call i64 @pk_work(ptr %slots)
   %much = icmp sgt i64 %work, {GIL_WORK}
-  br i1 %much, label %long, label %short
+  br i1 %much, label %long, label %run
 long:
-  %thread = call ptr @PyEval_SaveThread()
+  %saved = call ptr @PyEval_SaveThread()
+  br label %run
+run:
+  %thread = phi ptr [ null, %0 ], [ %saved, %long ]
   call void @pk_run(ptr %slots)
+  %held = icmp eq ptr %thread, null
+  br i1 %held, label %done, label %restore
+restore:
   call void @PyEval_RestoreThread(ptr %thread)
-  ret void
-short:
-  tail call void @pk_run(ptr %slots)
+  br label %done
+done:
   ret void
 }}
 """
@@ -120,6 +125,11 @@ class Entry:
         """A field of an object, at a byte offset."""
         place = self.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}")
         return self.emit(f"load {kind}, ptr {place}")
+
+    def item(self, items: str, number: int) -> str:
+        """Of a tuple."""
+        offset = self.table("tuple_items", "i64")
+        return self.field(self.emit(f"getelementptr i8, ptr {items}, i64 {offset}"), 8 * number, "ptr")
 
     def table(self, name: str, kind: str = "ptr") -> str:
         return self.field("%table", 8 * TABLE_INDEX[name], kind)
@@ -308,14 +318,14 @@ class Entry:
         rank, known = self.source.launch.rank, self.source.launch.ndrange
         self.need(self.emit("icmp ne ptr %kwnames, null"))
         self.same("i64", self.field("%kwnames", 16, "i64"), "1")
-        self.same("ptr", self.field("%kwnames", 24, "ptr"), self.table("ndrange"))
+        self.same("ptr", self.item("%kwnames", 0), self.table("ndrange"))
         value = self.field("%args", 8 * positional, "ptr")
         if rank == 1:
             items = [self._only_item(value)]
         else:
             self._type_is(value, "@PyTuple_Type")
             self.same("i64", self.field(value, 16, "i64"), str(rank))
-            items = [self.field(value, 24 + 8 * d, "ptr") for d in range(rank)]
+            items = [self.item(value, d) for d in range(rank)]
         for d, item in enumerate(items):
             count = self._integer(item)
             if known is not None:
@@ -333,7 +343,7 @@ class Entry:
         self.lines += [f"  br i1 {is_tuple}, label %tuple{n}, label %single{n}", f"tuple{n}:"]
         is_one = self.emit(f"icmp eq i64 {self.field(value, 16, 'i64')}, 1")
         self.lines += [f"  br i1 {is_one}, label %take{n}, label %miss", f"take{n}:"]
-        inner = self.field(value, 24, "ptr")
+        inner = self.item(value, 0)
         self.lines += [f"  br label %item{n}", f"single{n}:", f"  br label %item{n}", f"item{n}:"]
         return self.emit(f"phi ptr [ {inner}, %take{n} ], [ {value}, %single{n} ]")
 

