@@ -104,20 +104,20 @@ KERNEL_CELLS = (
 #
 # All of them share one compiled entry; what it checks and makes is data. Their objects carry `KERNEL_CELLS` too,
 # but "entry0" and so on are tuples whose first item is a bytes object of the words below: `PLAN_WORDS`, then
-# the records of the arguments, each beginning with its length in words, those of the results, and the steps that put
-# the returned value together (three words each).
+# the records of the arguments, each beginning with its length in words, those of the results, the steps that put
+# the returned value together (three words each), and the names of the keywords (PyObject *, interned).
 
 PLAN_WORDS = (
     "run",                  # `pk_run` of the program
     "long",                 # 1: other threads of Python run meanwhile
     "pool",                 # PyListObject *: arrays that are free to be scratch memory; 0: none is needed
-    "positional",           # arguments of a call
+    "positional", "keywords",   # arguments of a call, without names and with names other than `out`
     "arguments",            # records of arguments
     "writers",              # arrays among the arguments that the program writes
     "results",              # arrays that a call makes
     "given",                # those that `out` brings: all of them, or 0, where it has to go through Python
     "steps",                # to put the returned value together
-    "results_at", "steps_at",   # words before those sections
+    "results_at", "steps_at", "names_at",   # words before those sections
 )  # fmt: skip
 ARGUMENT_KINDS = {
     "array": 0,             # flags it must have, whether it is written, descr, rank, bytes, lengths
@@ -128,8 +128,10 @@ ARGUMENT_KINDS = {
     "same": 5,              # PyObject * that it has to be
     "equal": 6,             # an int, and its value
     "tuple": 7,             # PyTypeObject *, count; its items become objects behind those that are known
+    "default": 8,           # the cell of a parameter that is left out; the object is any
 }  # fmt: skip
-"""Records of arguments: length in words, kind, number of the object, then these words."""
+"""Records of arguments: length in words, kind, number of the object, then these words. Objects are the arguments
+without names, then those with names, in the order of the call."""
 RESULT_WORDS = ("length", "number", "descr", "rank", "bytes")
 """Records of results, before their lengths; where "number" is 1 no array is made but for `out`."""
 STEP_KINDS = {

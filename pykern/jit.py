@@ -149,7 +149,7 @@ class ProgramBase:
             plan = plans.get(key)
             if plan is not None and OVERRIDE["device"] is None:
                 if isinstance(plan, Plan):
-                    self._entries.went_through_python(plan, args)
+                    self._entries.went_through_python(plan, args, keywords)
                     return self._with_plan(plan, list(map(_value, args)), out)
                 return self._with_device_plan(plan, list(map(_value, args)), out)
         if current_device() == "python" and program_reference.is_inside():
@@ -170,13 +170,13 @@ class ProgramBase:
         plan = self._plan(source, arguments, donated)
         if known and len(args) == len(plan.names):
             plans[key] = plan
-        if len(args) == len(values) and donate is None:
+        if donate is None and not where:
             for _, value in values:
                 if getattr(value, "__pykern_array__", False) and value._launch is None:
                     from pykern.device_entries import tell  # here: programs on NumPy alone have no devices
 
                     tell(value)
-            self._entries.went_through_python(plan, args)
+            self._entries.went_through_python(plan, args, keywords)
         return self._with_plan(plan, arguments.values, out)
 
     def _run_on(

@@ -10,29 +10,43 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pykern.abi import ENTRIES, TABLE_INDEX
+from pykern.arguments import scalar_bits
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.devices import OVERRIDE
 from pykern.errors import KernelError
-from pykern.program_words import Words, words_of
+from pykern.program_words import Call, Words, words_of
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table
 from pykern.runtime.loader import load_entry
 from pykern.settings import settings
 from pykern.source import FunctionSource, KernelSource, LaunchSpec
+from pykern.types import static
 
 if TYPE_CHECKING:
     from pykern.jit import Program
     from pykern.program_plan import Plan
+    from pykern.program_source import ProgramSource
 
 OFTEN = 32
 """Calls through Python after which a plan that has been pushed out by others comes back."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Installed:
+    """A plan for calls of one form: how many arguments have no names, and the names of the others."""
+
+    plan: Plan
+    form: tuple[int | str, ...]
+    source: ProgramSource
+    owner: tuple
 
 
 class ProgramEntries:
@@ -40,30 +54,30 @@ class ProgramEntries:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._plans: list[tuple[Plan, tuple]] = []
+        self._plans: list[_Installed] = []
         self._slow = program.__call__
         self._captured: Any = None
         self._lock = threading.Lock()
 
-    def went_through_python(self, plan: Plan, args: tuple) -> None:
-        """Count a call with these positional arguments; from the second on the plan gets an entry.
+    def went_through_python(self, plan: Plan, args: tuple, keywords: dict[str, Any]) -> None:
+        """Count a call with these arguments; from the second on the plan gets an entry.
 
         Not from the first: what is called once would pay for what it never needs.
         """
-        plan.calls += 1
+        form = (len(args), *keywords)
+        calls = plan.calls[form] = plan.calls.get(form, 0) + 1
         changed = self._captured is not self._program._captured
-        if plan.calls == 2 or plan.calls % OFTEN == 0 or (changed and plan.calls > 2):
-            self._offer(plan, args)
+        if calls == 2 or calls % OFTEN == 0 or (changed and calls > 2):
+            self._offer(plan, form, args, keywords)
 
     def forget(self) -> None:
         """Send every call through Python."""
         with self._lock:
             self._plans = []
-            if launchable.SUPPORTED:
-                self._install()
+            launchable.clear(self._program)
 
-    def _offer(self, plan: Plan, args: tuple) -> None:
-        known = any(known is plan for known, _ in self._plans)
+    def _offer(self, plan: Plan, form: tuple[int | str, ...], args: tuple, keywords: dict[str, Any]) -> None:
+        known = any(one.plan is plan and one.form == form for one in self._plans)
         if not launchable.SUPPORTED or (known and self._captured is self._program._captured):
             return
         if OVERRIDE["device"] is not None or settings().device not in (None, "cpu") or not entry_address():
@@ -71,25 +85,35 @@ class ProgramEntries:
         source = plan.source
         if source is None or source.donated != self._program._donated(None):
             return
-        words = words_of(plan, source, args)
+        if launchable.offset(self._program) != table()[TABLE_INDEX["program_offset"]]:
+            return  # of a class of the user's own
+        words = words_of(plan, source, Call(args, keywords, self._defaults()))
         if words is None:
             return
         function, _ = self._program.captured()
         with self._lock:
-            others = [
-                (p, o) for p, o in self._plans if p is not plan and p.source and p.source.function == function
-            ]
-            mine = [(plan, _owner(plan, words))] if source.function == function else []
-            self._plans = [*mine, *others][:ENTRIES]
+            others = [one for one in self._plans if one.plan is not plan or one.form != form]
+            mine = _Installed(plan, form, source, _owner(plan, words))
+            self._plans = [one for one in (mine, *others) if one.source.function == function][:ENTRIES]
             self._install()
+
+    def _defaults(self) -> dict[str, int]:
+        """Cells of the numbers that parameters have where they are left out."""
+        program = self._program
+        return {
+            name: scalar_bits(name, parameter.default, program.annotations.get(name))
+            for name, parameter in program.signature.parameters.items()
+            if isinstance(parameter.default, bool | int | float | np.generic)
+            and program.annotations.get(name) is not static
+        }
 
     def _install(self) -> None:
         self._captured = self._program.captured()
         _, guards = self._captured
         launchable.install_plans(
             self._program,
-            entry_address() if self._plans else 0,
-            [owner for _, owner in self._plans],
+            entry_address(),
+            [one.owner for one in self._plans],
             self._slow,
             [
                 (OVERRIDE, "device", None),  # a block may choose another device

@@ -34,7 +34,8 @@ KEPT_BYTES = 1 << 30
 class Plan:
     """One kind of call. `names` are the parameters of the flattened arguments, `source` is what it was made of.
 
-    `pool` holds arrays of bytes that no call uses as scratch memory; `calls` counts those that went through Python.
+    `pool` holds arrays of bytes that no call uses as scratch memory; `calls` counts those that went through Python, by
+    how many arguments have no names, and the names of the others.
     """
 
     artifact: Artifact
@@ -64,7 +65,7 @@ class Plan:
         """Memory of one byte stands for none."""
         self.keeps_scratch = layout.scratch_bytes <= KEPT_BYTES
         self.pool: list[np.ndarray] = []
-        self.calls = 0
+        self.calls: dict[tuple[int | str, ...], int] = {}
         self._call = self.code.library.pk_run
         self._cells = ctypes.c_int64 * (len(self.names) + len(self.fresh) + 2)
 

@@ -10,6 +10,7 @@ import collections
 import ctypes
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -43,23 +44,31 @@ class Words:
         return id(value)
 
 
-def words_of(plan: Plan, source: ProgramSource, args: tuple) -> Words | None:
-    """The words of a plan that was called with `args`."""
+@dataclass(frozen=True)
+class Call:
+    """The arguments of a call, and the cells of parameters that are left out, where these are numbers."""
+
+    args: tuple
+    keywords: dict[str, Any]
+    defaults: dict[str, int]
+
+
+def words_of(plan: Plan, source: ProgramSource, call: Call) -> Words | None:
+    """The words of a plan that was called so."""
     try:
-        return _words(plan, source, args)
+        return _words(plan, source, call)
     except _Unfit:
         return None
 
 
-def _words(plan: Plan, source: ProgramSource, args: tuple) -> Words:
+def _words(plan: Plan, source: ProgramSource, call: Call) -> Words:
     layout, made = plan.layout, Words()
-    if plan.artifact.sites or not plan.keeps_scratch or len(args) != len(source.parameters):
+    if plan.artifact.sites or not plan.keeps_scratch:
         raise _Unfit
     if any(r.argument < 0 for r in layout.results[plan.returned :]):
         raise _Unfit
-    arguments = _Arguments(plan, made, len(args))
-    records = [word for n, pair in enumerate(zip(source.parameters, args, strict=True))
-               for word in arguments.record(n, *pair)]  # fmt: skip
+    arguments = _Arguments(plan, made, len(call.args) + len(call.keywords))
+    records = [word for n, p in enumerate(source.parameters) for word in arguments.record(n, p, call)]
     numbers = {result: n for n, (result, _, _) in enumerate(plan.fresh)}
     only_numbers = _only_numbers(layout.tree)
     results = [
@@ -75,7 +84,8 @@ def _words(plan: Plan, source: ProgramSource, args: tuple) -> Words:
         "run": ctypes.cast(plan.code.library.pk_run, ctypes.c_void_p).value or 0,
         "long": int(layout.long),
         "pool": made.pointer(plan.pool) if plan.needs_scratch else 0,
-        "positional": len(args),
+        "positional": len(call.args),
+        "keywords": len(call.keywords),
         "arguments": arguments.records,
         "writers": len(plan.written),
         "results": len(plan.fresh),
@@ -83,9 +93,11 @@ def _words(plan: Plan, source: ProgramSource, args: tuple) -> Words:
         "steps": len(steps),
         "results_at": first,
         "steps_at": first + len(results),
+        "names_at": first + len(results) + 3 * len(steps),
     }
     head = [values[name] for name in PLAN_WORDS]
-    made.words = [*head, *records, *results, *(word for step in steps for word in step)]
+    names = [made.pointer(sys.intern(name)) for name in call.keywords]
+    made.words = [*head, *records, *results, *(word for step in steps for word in step), *names]
     return made
 
 
@@ -102,8 +114,20 @@ class _Arguments:
     flat: int = 0
     records: int = 0
 
-    def record(self, number: int, parameter: Parameter, value: Any) -> Iterator[int]:
-        return self._record(number, parameter.spec, parameter.converts, value)
+    def record(self, number: int, parameter: Parameter, call: Call) -> Iterator[int]:
+        """Of a parameter, by its number."""
+        name = parameter.name
+        if number < len(call.args):
+            yield from self._record(number, parameter.spec, parameter.converts, call.args[number])
+        elif name in call.keywords:
+            place = len(call.args) + list(call.keywords).index(name)
+            yield from self._record(place, parameter.spec, parameter.converts, call.keywords[name])
+        elif isinstance(parameter.spec, ScalarSpec) and name in call.defaults:
+            yield from (4, ARGUMENT_KINDS["default"], 0, call.defaults[name])
+            self.records += 1
+            self.flat += 1
+        elif not isinstance(parameter.spec, StaticSpec):
+            raise _Unfit
 
     def _record(self, number: int, spec: ArgSpec, converts: bool, value: Any) -> Iterator[int]:
         self.records += 1

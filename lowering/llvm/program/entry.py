@@ -13,7 +13,7 @@ import time
 
 from llvmlite import ir
 
-from pykern.abi import ENTRIES, KERNEL_CELLS
+from pykern.abi import ENTRIES, KERNEL_CELLS, PLAN_ROOM
 from pykern.artifact import Artifact
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA
@@ -24,6 +24,8 @@ from pykern.lowering.llvm.program.entry_results import write_results
 from pykern.lowering.llvm.program.entry_state import (
     CELL_VALUE,
     LIST_ITEMS,
+    NAMES,
+    OBJECTS,
     RESULTS,
     SIZE,
     SLOT,
@@ -137,37 +139,53 @@ def _entry(module: ir.Module) -> None:
     this, args, flags, names = f.arguments
     with f.at.goto_block(f.entry):
         state = f.at.alloca(ir.ArrayType(I64, STATE_WORDS))
+        state.type = PTR
     cells = f.place(this, table(f, "program_offset", I64))
     count = f.at.and_(flags, I64((1 << 63) - 1))
     python = f.function.append_basic_block("python")
     out = f.variable(NULL, PTR)
+    keywords = f.variable(0)
     with f.at.if_then(f.is_(names, "!=", NULL)):
-        _else_python(f, f.is_(f.load(I64, names, SIZE), "==", 1), python)
-        _else_python(f, f.is_(item_of(f, names, I64(0)), "==", table(f, "out")), python)
-        given = f.word(args, count, PTR)
-        with f.at.if_then(f.is_(given, "!=", f.outside("_Py_NoneStruct"))):
-            f.store(given, out)
+        named = f.load(I64, names, SIZE)
+        _else_python(f, f.is_(f.at.add(count, named), "<=", PLAN_ROOM), python)
+        _keywords(f, args, count, names, state, (out, keywords))
     guards = f.load(PTR, cells, 8 * KERNEL_CELLS.index("guards"))
     _else_python(f, f.call("pk_guarded", I1, guards), python)
     with f.loop(ENTRIES) as n:
         owner = f.word(f.place(cells, 8 * KERNEL_CELLS.index("entry0")), n, PTR)
         _else_python(f, f.is_(owner, "!=", NULL), python)
         plan = f.place(item_of(f, owner, I64(0)), BYTES_PAYLOAD)
-        with f.at.if_then(f.is_(plan_word(f, plan, "positional"), "==", count)):
-            fits = f.call("pk_arguments", I1, plan, args, state)
-            with f.at.if_then(fits):
-                given = f.load(PTR, out)
-                good = f.variable(I1(1), I1)
-                with f.at.if_then(f.is_(given, "!=", NULL)):
-                    f.store(f.call("pk_given", I1, plan, given, state), good)
-                with f.at.if_then(f.load(I1, good)):
-                    value = f.call("pk_call", PTR, owner, plan, given, state)
-                    _else_python(f, f.is_(f.at.ptrtoint(value, I64), "!=", 1), python)
-                    f.at.ret(value)
+        fits = f.call("pk_arguments", I1, plan, args, count, f.load(I64, keywords), state)
+        with f.at.if_then(fits):
+            given = f.load(PTR, out)
+            good = f.variable(I1(1), I1)
+            with f.at.if_then(f.is_(given, "!=", NULL)):
+                f.store(f.call("pk_given", I1, plan, given, state), good)
+            with f.at.if_then(f.load(I1, good)):
+                value = f.call("pk_call", PTR, owner, plan, given, state)
+                _else_python(f, f.is_(f.at.ptrtoint(value, I64), "!=", 1), python)
+                f.at.ret(value)
     f.at.branch(python)
     f.at.position_at_end(python)
     slow = f.load(PTR, cells, 8 * KERNEL_CELLS.index("slow"))
     f.at.ret(f.call("PyObject_Vectorcall", PTR, slow, args, flags, names))
+
+
+def _keywords(
+    f: Body, args: Value, count: Value, names: Value, state: Value, found: tuple[Value, Value]
+) -> None:
+    """`out` into a variable unless it is None; the names and values of the others into the state, and how many."""
+    out, keywords = found
+    with f.loop(f.load(I64, names, SIZE)) as n:
+        name, value = item_of(f, names, n), f.word(args, f.at.add(count, n), PTR)
+        with f.at.if_else(f.is_(name, "==", table(f, "out"))) as (result, argument):
+            with result, f.at.if_then(f.is_(value, "!=", f.outside("_Py_NoneStruct"))):
+                f.store(value, out)
+            with argument:
+                number = f.load(I64, keywords)
+                f.put(name, f.place(state, NAMES), number)
+                f.put(value, f.place(state, OBJECTS), f.at.add(count, number))
+                f.add(keywords, 1)
 
 
 def _else_python(f: Body, condition: Value, python: ir.Block) -> None:

@@ -1,7 +1,7 @@
 """The first half of the programs' entry: whether the arguments of a call are those a plan was made for.
 
-Comes in: `pk_arguments(plan, args, state)`. Goes out: true, and their cells, arrays and bytes in the state. Read next:
-`entry_results`.
+Comes in: `pk_arguments(plan, args, positional, keywords, state)`; names and values of keywords are in the state. Goes
+out: true, and cells, arrays and bytes in the state. Read next: `entry_results`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pykern.lowering.llvm.program.entry_state import (
     ARRAYS,
     HIGH,
     LOW,
+    NAMES,
     OBJECTS,
     SIZE,
     SLOT,
@@ -23,6 +24,7 @@ from pykern.lowering.llvm.program.entry_state import (
     WRITES,
     item_of,
     plan_word,
+    section,
     table,
     type_of,
 )
@@ -89,14 +91,18 @@ def _apart(module: ir.Module) -> None:
 
 def _arguments(module: ir.Module) -> None:
     """Whether the arguments are of the plan's kind; their cells, arrays and bytes are in the state then."""
-    f = Body(module, "pk_arguments", I1, [PTR, PTR, PTR])
-    plan, args, state = f.arguments
-    positional = plan_word(f, plan, "positional")
+    f = Body(module, "pk_arguments", I1, [PTR, PTR, I64, I64, PTR])
+    plan, args, positional, keywords, state = f.arguments
+    f.need(f.is_(positional, "==", plan_word(f, plan, "positional")), I1(0))
+    f.need(f.is_(keywords, "==", plan_word(f, plan, "keywords")), I1(0))
+    names = section(f, plan, "names_at")
+    with f.loop(keywords) as n:
+        f.need(f.is_(f.word(f.place(state, NAMES), n, PTR), "==", f.word(names, n, PTR)), I1(0))
     f.store(0, state, SLOT)
     f.store(0, state, SPAN)
     with f.loop(positional) as n:
         f.put(f.word(args, n, PTR), f.place(state, OBJECTS), n)
-    known = f.variable(positional)
+    known = f.variable(f.at.add(positional, keywords))
     record = f.variable(f.place(plan, 8 * len(PLAN_WORDS)), PTR)
     with f.loop(plan_word(f, plan, "arguments")):
         at = f.load(PTR, record)
@@ -178,6 +184,10 @@ def _read_tuple(f: Body, plan: Value, state: Value, value: Value, words: Value, 
         f.add(known, 1)
 
 
+def _read_default(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
+    return f.load(I64, words)
+
+
 _READS = {
     "array": _read_array,
     "payload": _read_payload,
@@ -187,4 +197,5 @@ _READS = {
     "same": _read_same,
     "equal": _read_equal,
     "tuple": _read_tuple,
+    "default": _read_default,
 }

@@ -48,8 +48,8 @@ def _given(module: ir.Module) -> None:
     kind = type_of(f, out)
     with f.at.if_else(f.is_(count, "==", 1)) as (alone, several):
         with alone:
-            f.store(out, f.place(state, OBJECTS))
-            f.store(f.place(state, OBJECTS), items)
+            f.store(out, f.place(state, RESULTS))
+            f.store(f.place(state, RESULTS), items)
         with several:
             with f.at.if_else(f.is_(kind, "==", f.outside("PyTuple_Type"))) as (tuples, others):
                 with tuples:

@@ -17,7 +17,8 @@ TYPE, SIZE, LIST_ITEMS, CELL_VALUE = 8, 16, 24, 16
 SLOT, SPAN = 0, 8
 OBJECTS, ARRAYS, RESULTS, NUMBERS = (16 + 8 * PLAN_ROOM * n for n in range(4))
 SLOTS, LOW, HIGH, WRITES = (16 + 8 * PLAN_ROOM * n for n in (4, 7, 9, 11))
-STATE_WORDS = 2 + 13 * PLAN_ROOM
+NAMES = 16 + 8 * PLAN_ROOM * 13
+STATE_WORDS = 2 + 14 * PLAN_ROOM
 
 
 def table(f: Body, name: str, kind: ir.Type = PTR) -> Value:
