@@ -226,7 +226,12 @@ def test_keywords_and_defaults():
         assert warm(affine, *args, **keywords, out=out) is out
     np.testing.assert_allclose(affine(a, scale=3.5, n=-1), a * 3.5 - 1 + 0.5, rtol=1e-6)
     assert not through_python(lambda: affine(a, scale=3.5, n=-1))
-    for args, keywords in [((a, 1.0), {"scale": 2.0}), ((a,), {"size": 3}), ((), {}), ((a,), {"device": "nowhere"})]:
+    for args, keywords in [
+        ((a, 1.0), {"scale": 2.0}),
+        ((a,), {"size": 3}),
+        ((), {}),
+        ((a,), {"device": "nowhere"}),
+    ]:
         with pytest.raises(KernelError):
             affine(*args, **keywords)
     name = "".join(["sc", "ale"])  # a string that is equal, but another one
