@@ -26,6 +26,7 @@ from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
+from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
@@ -55,6 +56,7 @@ OWN: tuple[type[Pass], ...] = (
     ScratchRows,
     SimplifyKern,
     TightenBounds,
+    UnmaskSums,
     VectorizeItems,
     VectorizeReductions,
     VectorizeStreams,

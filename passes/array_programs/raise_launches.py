@@ -13,6 +13,7 @@ from pykern.passes.autodiff.raised.clone import clone
 from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.kernels import body, find, index_constant, named
 from pykern.passes.pipelines import kern_pipeline
+from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.remarks import remark
 from pykern.passes.schedules.access import access_of
@@ -72,6 +73,8 @@ def _raised(module: ir.Module, symbol: str, only_parallel: bool) -> ir.Module | 
             _stays(kernel, symbol, reason.reason)
             return None
         run_pass(Upstream("canonicalize,cse"), alone)  # lengths known from the arrays
+        if only_parallel:
+            run_pass(UnmaskSums(), alone)
     if find(alone.operation, is_of_run_time_length):
         _stays(kernel, symbol, "a length in it is known at launch only")
         return None  # programs take lengths from types

@@ -14,6 +14,7 @@ from mlir.dialects import arith, linalg
 
 from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
 from pykern.passes.schedules.narrow import Dot
+from pykern.passes.schedules.needed import Condition, truth
 from pykern.passes.schedules.product import Product
 from pykern.passes.schedules.readers import Reader
 from pykern.passes.schedules.recipe import PART
@@ -36,6 +37,8 @@ class Contraction:
     """Whose conversions the factors need; None: they are converted."""
     feeds: tuple[list[tuple[ir.Value, ir.AffineMap]], ...] = ()
     """What the prologues of left and right need beside the factors, with maps."""
+    needed: Condition | None = None
+    """The cells that anybody needs; None: all."""
     part: int = 0
     reader: Reader | None = None
     reads: tuple[tuple[ir.Value, ir.AffineMap], ...] = ()
@@ -51,6 +54,9 @@ class Contraction:
         inputs = [(left, self.maps[0]), (right, self.maps[1])]
         outs = [(out, self.maps[2])]
         marks = dict(self.marks)
+        if self.needed is not None:
+            form = self.needed[0]
+            marks |= {"row_factor": form.factor(marks["row"]), "lane_factor": form.factor(marks["lane"])}
         for name, value in (("start", self.start), ("first", self.first), ("last", self.last)):
             marks[name] = -1
             if value is not None:
@@ -101,6 +107,8 @@ class Contraction:
         multiply, add = (arith.MulFOp, arith.AddFOp) if is_float else (arith.MulIOp, arith.AddIOp)
         total = add(held, multiply(a, b).result).result
         results = [total]
+        if self.needed is not None:
+            results = [arith.SelectOp(truth(self.needed), total, arguments[-1]).result]
         if self.reader is not None:
             results.append(self.reader.emit(total, arguments[self.given : -2]))
         ir.Operation.create("linalg.yield", operands=results)

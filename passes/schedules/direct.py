@@ -18,6 +18,7 @@ from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import Number, as_value, least, times, window
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.loops import Counted, When
+from pykern.passes.schedules.needed import condition, singles
 from pykern.passes.schedules.nests import PIECES, Job, Range, cut, feeding, reading, row_of
 
 
@@ -99,6 +100,7 @@ class Direct:
             start=self.start,
             product=p,
             part=len(job.parts),
+            needed=None if p.needed is None else condition(p.needed, ranges, singles(count)),
             **feeding(job, self.nest, ranges, count),
             **reading(job, self.nest, ranges, count, lambda access: access),
         ).emit()

@@ -21,6 +21,7 @@ from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.narrow import dot_for
 from pykern.passes.schedules.narrow_packing import NarrowPacking
+from pykern.passes.schedules.needed import condition
 from pykern.passes.schedules.nests import PIECES, Job, Range, reading, row_of
 from pykern.passes.schedules.packing import Slice
 
@@ -174,6 +175,7 @@ class Packed:
             first=self.first,
             last=self.last,
             part=len(job.parts),
+            needed=None if p.needed is None else condition(p.needed, ranges, self._places()),
             **reading(job, self.nest, ranges, self.dimensions, self._packed_access),
         ).emit()
         job.parts.append(self._tilings(rows))
@@ -190,12 +192,17 @@ class Packed:
 
     def _packed_access(self, access: Access) -> Access:
         """Indices of the product as sums of packed dimensions; a batch is one element of its window."""
+        places = self._places()
+        return Access(tuple(_renamed(s, places) for s in access.sums))
+
+    def _places(self) -> dict[int, Sum]:
+        """The product's dimensions as sums of packed ones."""
         p = self.job.product
         places = {d: Sum(((n, 1),)) for n, d in enumerate(self.outer[0])}
         places |= {d: Sum(((self.i + 1 + n, 1),)) for n, d in enumerate(self.outer[1])}
         places[self.row] = Sum(((self.i, self.job.schedule.rows), (self.r, 1)))
         places[p.lane] = Sum(((self.j, self.job.columns), (self.c, 1)))
-        return Access(tuple(_renamed(s, places) for s in access.sums))
+        return places
 
     def _tilings(self, rows: Tiles) -> list[list[int]]:
         """Blocks of row tiles, then panels, then tiles: a panel and the tile stay in the first cache."""

@@ -64,7 +64,7 @@ class Packing:
         """A function that fills `target`, and its call where the op stands."""
         p = self.product
         passed = [
-            *p.needed(self.number),
+            *p.read_for(self.number),
             self.target,
             *batch.values(),
             *([] if isinstance(start, int) else [start]),

@@ -43,6 +43,8 @@ class Product:
     lane: int
     left: int
     """The operand that is the left factor; the right one is at `1 - left`."""
+    needed: Sum | None = None
+    """Cells of the result where it is negative may hold anything; None: none may."""
     prologues: tuple[Prologue | None, Prologue | None] = (None, None)
     """What makes the elements of left and right where they are read."""
     turn: tuple[int, ...] = ()
@@ -90,7 +92,7 @@ class Product:
     def _prologue(self, number: int) -> Prologue | None:
         return self.prologues[number] if number < 2 else None
 
-    def needed(self, number: int) -> list[ir.Value]:
+    def read_for(self, number: int) -> list[ir.Value]:
         """What a function needs to read left, right or out."""
         prologue = self._prologue(number)
         if prologue is None:
@@ -100,7 +102,7 @@ class Product:
     @property
     def outside(self) -> list[ir.Value]:
         """What a function needs to read both factors and to write."""
-        return [v for number in range(3) for v in self.needed(number)]
+        return [v for number in range(3) for v in self.read_for(number)]
 
     def made_by(self, prologues: tuple[Prologue | None, Prologue | None]) -> Product:
         """The same with prologues."""

@@ -27,8 +27,9 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, index_constant
 from pykern.passes.schedules.access import Access, Number, access_of, plus
 from pykern.passes.schedules.epilogue import Epilogue
-from pykern.passes.schedules.loops import leave_alone
+from pykern.passes.schedules.loops import When, leave_alone
 from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
+from pykern.passes.schedules.needed import condition_of, is_reached
 from pykern.passes.schedules.prologues import computed, leaves_of
 
 MARK = "kern.tile"
@@ -64,6 +65,8 @@ def factors_of(op: ir.Operation) -> list[tuple[ir.Value, list[int]]]:
     """What is multiplied in the body, left and right, and the operands each is made of."""
     block = body(op)
     total = list(block.operations)[-1].operation.operands[0].owner.operation
+    if total.name == "arith.select":
+        total = total.operands[1].owner.operation
     product = total.operands[1].owner.operation
     found = []
     for value in product.operands:
@@ -104,6 +107,15 @@ class Tile:
         self.factors = factors_of(op)
 
     def emit(self) -> None:
+        compared = condition_of(self.op)
+        if compared is None:
+            self._whole()
+            return
+        factors = {self.row: self.marks["row_factor"], self.lane: self.marks["lane_factor"]}
+        with When(is_reached(self.op, compared, self.lengths, factors)):
+            self._whole()
+
+    def _whole(self) -> None:
         self._prefetch()
         sums = [self._zero(self.kind)] * (self.rows * len(self.vectors))
         sums = self._over(self.terms, {}, sums)

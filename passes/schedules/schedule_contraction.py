@@ -17,6 +17,7 @@ from pykern.passes.schedules.cost_model import can_take, schedule_for
 from pykern.passes.schedules.direct import Direct
 from pykern.passes.schedules.dots import Dots
 from pykern.passes.schedules.narrow import dot_for
+from pykern.passes.schedules.needed import needed
 from pykern.passes.schedules.nests import Job, problem_of
 from pykern.passes.schedules.packed import Packed
 from pykern.passes.schedules.pays import pays
@@ -53,6 +54,8 @@ def build(
     """
     target = cpu(machine)
     reader = None if start is None or product.turn else reader_of(product.space)
+    if (form := needed(product.op)) is not None and (again := _apart(product)) is not None:
+        product, reader = replace(again, needed=form), None
     if reader is not None and (again := _apart(product)) is not None:
         product = again
     elif reader is not None:  # rows that lie as one are not a vector each

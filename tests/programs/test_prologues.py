@@ -71,7 +71,7 @@ def close(found, exact, size, terms):
     assert np.all(np.abs(found - exact) <= 4 * (terms + 8) * eps * size + 1e-30)
 
 
-SIZES = [(67, 131, 300), (3, 901, 700), (37, 43, 41), (1, 700, 513), (130, 17, 33), (9, 5, 2)]
+SIZES = [(67, 131, 300), (3, 901, 700), (37, 43, 41), (1, 700, 513), (300, 1, 200), (130, 17, 33), (9, 5, 2)]
 
 
 @pytest.mark.parametrize(("m", "n", "k"), SIZES)

@@ -1,0 +1,196 @@
+"""Sums under a mask, as `j <= i` in a kernel leaves them: the sum, and the mask behind it.
+
+Comes in: functions on tensors. Goes out: the same, where a product of matrices is a product again, marked with the
+cells that are needed of it (`kern.needed`), so that those beyond the diagonal are not computed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import tensor
+
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import body, named
+
+NEEDED = "kern.needed"
+"""Of a contraction: factors of its dimensions and a constant. Cells where their sum is negative hold anything."""
+_LESS = {"sle": 0, "slt": 1}
+_MORE = {"sge": 0, "sgt": 1}
+PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+
+
+@dataclass(frozen=True)
+class UnmaskSums(Pass):
+    """Take the mask out of a sum.
+
+    In:  `out + (mask ? term : 0)` over reduction loops, where the mask compares indices of parallel loops.
+    Out: `out + term`, marked `kern.needed`, and an elementwise op that takes what the sum started from where the
+         mask fails. Terms that are sums themselves and may be reordered are one op each.
+    """
+
+    name: ClassVar[str] = "kern-unmask-sums"
+
+    def run(self, module: ir.Module) -> None:
+        for op in named(module.operation, "linalg.generic"):
+            found = _masked(op)
+            if found is not None:
+                with op.location, ir.InsertionPoint(op):
+                    _split(op, *found)
+
+
+def _masked(op: ir.Operation) -> tuple[list[ir.Operation], ir.Operation, list[int]] | None:
+    """The products that are summed, the mask, and the mask as factors of the dimensions."""
+    kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
+    if not any(kinds) or len(op.results) != 1:
+        return None
+    block = body(op)
+    total = _owner(list(block.operations)[-1].operation.operands[0], "arith.addf", "arith.addi")
+    if total is None or total.operands[0] != block.arguments[len(block.arguments) - 1]:
+        return None
+    chosen = _owner(total.operands[1], "arith.select")
+    if chosen is None or not _is_zero(chosen.operands[2]):
+        return None
+    mask = _owner(chosen.operands[0], "arith.cmpi")
+    form = None if mask is None else _form(mask, kinds)
+    products = _products(chosen.operands[1], block)
+    return None if mask is None or form is None or not products else (products, mask, form)
+
+
+def _owner(value: ir.Value, *names: str) -> ir.Operation | None:
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name not in names:
+        return None
+    return value.owner.operation
+
+
+def _is_zero(value: ir.Value) -> bool:
+    constant = _owner(value, "arith.constant")
+    return constant is not None and getattr(constant.attributes["value"], "value", 1) == 0
+
+
+def _products(value: ir.Value, block: ir.Block) -> list[ir.Operation]:
+    """Products of two arguments that a term is the sum of."""
+    product = _owner(value, "arith.mulf", "arith.muli")
+    if product is not None:
+        arguments = list(block.arguments)
+        return [product] if all(v in arguments for v in product.operands) else []
+    total = _owner(value, "arith.addf", "arith.addi")
+    if total is None or (total.name == "arith.addf" and "reassoc" not in str(total.attributes["fastmath"])):
+        return []
+    parts = [_products(v, block) for v in total.operands]
+    return parts[0] + parts[1] if all(parts) else []
+
+
+def _form(mask: ir.Operation, reduced: list[bool]) -> list[int] | None:
+    """`sum of factors * dimension + constant >= 0`, of dimensions that are not summed."""
+    predicate = PREDICATES[ir.IntegerAttr(mask.attributes["predicate"]).value]
+    left, right = (_linear(v, len(reduced)) for v in mask.operands)
+    if left is None or right is None:
+        return None
+    if predicate in _LESS:
+        form = [r - p for p, r in zip(left, right, strict=True)]
+        form[-1] -= _LESS[predicate]
+    elif predicate in _MORE:
+        form = [p - r for p, r in zip(left, right, strict=True)]
+        form[-1] -= _MORE[predicate]
+    else:
+        return None
+    return form if not any(f for f, is_sum in zip(form, reduced, strict=False) if is_sum) else None
+
+
+def _linear(value: ir.Value, rank: int) -> list[int] | None:
+    """An index as factors of the dimensions and a constant."""
+    if isinstance(value.owner, ir.Block):
+        return None
+    op = value.owner.operation
+    if op.name == "linalg.index":
+        return [int(d == ir.IntegerAttr(op.attributes["dim"]).value) for d in range(rank)] + [0]
+    if op.name == "arith.constant":
+        return [0] * rank + [ir.IntegerAttr(op.attributes["value"]).value]
+    if op.name not in ("arith.addi", "arith.subi"):
+        return None
+    left, right = (_linear(v, rank) for v in op.operands)
+    sign = 1 if op.name == "arith.addi" else -1
+    if left is None or right is None:
+        return None
+    return [p + sign * r for p, r in zip(left, right, strict=True)]
+
+
+def _split(op: ir.Operation, products: list[ir.Operation], mask: ir.Operation, form: list[int]) -> None:
+    start = op.operands[len(op.operands) - 1]
+    value = start
+    for product in products:
+        value = _contraction(op, product, value, form)
+    op.results[0].replace_all_uses_with(_chosen(op, mask, value, start))
+    op.erase()
+
+
+def _contraction(op: ir.Operation, product: ir.Operation, out: ir.Value, form: list[int]) -> ir.Value:
+    """One product's sum, without the mask."""
+    arguments = list(body(op).arguments)
+    numbers = [arguments.index(v) for v in product.operands]
+    maps = list(ir.ArrayAttr(op.attributes["indexing_maps"]))
+    made = _generic(
+        [*(op.operands[n] for n in numbers), out],
+        [*(maps[n] for n in numbers), maps[-1]],
+        op.attributes["iterator_types"],
+    )
+    made.attributes[NEEDED] = ir.DenseI64ArrayAttr.get(form)
+    block = body(made)
+    with ir.InsertionPoint(block):
+        a, b, held = block.arguments
+        fast = {name: product.attributes[name] for name in product.attributes}
+        term = ir.Operation.create(product.name, [a.type], [a, b], attributes=fast).results[0]
+        add = product.name.replace("mul", "add")
+        total = ir.Operation.create(add, [a.type], [held, term], attributes=fast).results[0]
+        ir.Operation.create("linalg.yield", operands=[total])
+    return made.results[0]
+
+
+def _chosen(op: ir.Operation, mask: ir.Operation, value: ir.Value, start: ir.Value) -> ir.Value:
+    """The sum where the mask holds, else what it started from."""
+    out = ir.AffineMapAttr(list(ir.ArrayAttr(op.attributes["indexing_maps"]))[-1]).value
+    kind = ir.RankedTensorType(value.type)
+    places = {e.position: n for n, e in enumerate(ir.AffineDimExpr(e) for e in out.results)}
+    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
+    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+    empty = tensor.EmptyOp(list(kind.shape), kind.element_type).result
+    fill = _owner(start, "linalg.fill")
+    read = [value] if fill is not None else [value, start]
+    made = _generic([*read, empty], [identity] * (len(read) + 1), ir.ArrayAttr.get([parallel] * kind.rank))
+    block = body(made)
+    with ir.InsertionPoint(block):
+        truth = _copied(mask.results[0], places)
+        total, first = block.arguments[0], block.arguments[1] if fill is None else fill.operands[0]
+        choice = ir.Operation.create("arith.select", [total.type], [truth, total, first]).results[0]
+        ir.Operation.create("linalg.yield", operands=[choice])
+    return made.results[0]
+
+
+def _copied(value: ir.Value, places: dict[int, int]) -> ir.Value:
+    """A mask again, where dimension `d` is number `places[d]`."""
+    op = value.owner.operation
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    if op.name == "linalg.index":
+        number = places[ir.IntegerAttr(attributes["dim"]).value]
+        attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+    operands = [_copied(v, places) for v in op.operands]
+    return ir.Operation.create(op.name, [value.type], operands, attributes=attributes).results[0]
+
+
+def _generic(operands: list[ir.Value], maps: list[ir.Attribute], kinds: ir.Attribute) -> ir.Operation:
+    made = ir.Operation.create(
+        "linalg.generic",
+        results=[operands[-1].type],
+        operands=operands,
+        attributes={
+            "indexing_maps": ir.ArrayAttr.get(maps),
+            "iterator_types": kinds,
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands) - 1, 1]),
+        },
+        regions=1,
+    )
+    made.regions[0].blocks.append(*(ir.RankedTensorType(v.type).element_type for v in operands))
+    return made
