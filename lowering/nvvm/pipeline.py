@@ -39,7 +39,7 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
                 float_atomics=True, atomic_width=8, small=options.small
             ),
             CheckLimits(chip.name, MAX_GROUP, MAX_DEPTH, STATIC_SHARED),  # flat: shared memory is counted
-            Upstream("canonicalize,cse"),
+            Upstream("lower-affine,canonicalize,cse"),  # kernels of array programs have positions as maps
             Upstream("int-range-optimizations,canonicalize,cse"),
             NarrowIndices(versions=False, everywhere=True),  # while indices are arith
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),

@@ -45,7 +45,7 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
                 float_atomics=True, atomic_width=8, small=options.small
             ),
             CheckLimits(chip.name, MAX_GROUP, MAX_GROUP, chip.shared),  # flat: shared memory is counted
-            Upstream("canonicalize,cse"),
+            Upstream("lower-affine,canonicalize,cse"),  # kernels of array programs have positions as maps
             Upstream("int-range-optimizations,canonicalize,cse"),
             NarrowIndices(versions=False, everywhere=True),  # while indices are arith
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
