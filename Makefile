@@ -10,11 +10,12 @@ PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
 LIT_ARGS ?=
+BENCH_ARGS ?=
 PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test checks check-pytest check-lit check-lint check-format check-types check-docs \
-        check-external-links lint format types docs notebooks clean distclean
+        check-external-links lint format types docs notebooks bench clean distclean
 
 help:
 	@echo "make demo     compile a kernel, run it, check it against NumPy, draw the result"
@@ -23,6 +24,7 @@ help:
 	@echo "make format   let ruff rewrite the sources"
 	@echo "make docs     build the documentation: docs/_build/html/index.html"
 	@echo "make notebooks  write notebooks/*.ipynb"
+	@echo "make bench    every benchmark, about 25 minutes; BENCH_ARGS=--list says which, =--quick tries them"
 	@echo "make clean    remove what builds and tests left; make distclean removes $(VENV) too"
 
 demo: $(VENV)/.installed-examples,test
@@ -76,6 +78,10 @@ check-docs: $(VENV)/.installed-docs
 # Needs a network, so no check of every run.
 check-external-links: $(VENV)/.installed-docs
 	$(PY) -m sphinx -q -D plot_gallery=0 -b linkcheck docs docs/_build/linkcheck
+
+# The peers that are installed are measured too: pip install numba torch jax warp-lang taichi ...
+bench: $(VENV)/.installed-bench
+	@$(PY) benchmarks/all.py $(BENCH_ARGS)
 
 notebooks: $(VENV)/.installed-docs
 	$(PY) -m jupytext --to ipynb notebooks/*.py

@@ -1,24 +1,39 @@
-"""Products of matrices beside OpenBLAS (NumPy's): ``python benchmarks/matmul.py [--quick] [--json FILE]``.
+"""Products of matrices beside OpenBLAS (NumPy's): ``python benchmarks/matmul.py [--quick] [--only WORD]``.
 
-Each case is run as an array program (`a @ b`, with ``out=``), and square ones as a program that launches the
-naive triple loop too. pykern and NumPy take turns in one process, and the least time of each counts: a busy
-machine disturbs both. Times hold the call from Python. Compile times are the compiler's own stages, summed.
-Results are checked against float64 with the bound n * eps. OpenBLAS's threads are set with threadpoolctl.
+Squares from 64 to 4096, thin and transposed factors and batches, f32 and f64, with one thread and with all. Each case
+is run as an array program (`a @ b`, with ``out=``), and squares up to 2048 also as a program that launches the naive
+triple loop. pykern and NumPy take turns in one process, and the least time of each counts: a busy machine disturbs
+both. Times hold the call from Python. Compile times are the compiler's own stages, summed. Results are checked
+against float64 with the bound n * eps. OpenBLAS's threads are set with threadpoolctl.
+
+Writes results/matmul.json, matmul-ratios.png and matmul-rates.png, after every case what there is until then.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+
+os.environ.setdefault(
+    "KMP_BLOCKTIME", "20"
+)  # ms: pykern's team sleeps soon, the other library's is not disturbed
 
 import numpy as np
 import threadpoolctl
 
 import pykern as pk
+from pykern.benchmarking import facts, figures
+from pykern.benchmarking.limits import measured
+from pykern.benchmarking.report import counted, origin
+from pykern.benchmarking.turns import rest
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 
 
 @dataclass(frozen=True)
@@ -51,6 +66,7 @@ class Row:
 
     @property
     def ratio(self) -> float:
+        """How many times as long OpenBLAS takes: above 1 pykern is faster."""
         return self.numpy / self.pykern
 
 
@@ -61,13 +77,16 @@ OTHERS = (
 )  # fmt: skip
 
 
-def cases(quick: bool) -> Iterator[Case]:
+def cases(quick: bool, threads: int) -> Iterator[Case]:
+    """Of several threads squares and thin factors: what is transposed or in batches is packed alike."""
     for dtype in ("f32", "f64"):
         for n in SQUARES:
-            if n <= (1024 if quick or dtype == "f64" else 4096):
+            if n <= (1024 if quick else 4096):
                 yield Case(n, n, n, dtype)
         for m, n, k in OTHERS:
             yield Case(m, n, k, dtype)
+        if threads > 1:
+            continue
         for form in ("tn", "nt", "tt"):
             for n in (67, 128, 509, 1024):
                 yield Case(n, n, n, dtype, form)
@@ -131,9 +150,9 @@ def measure(case: Case, threads: int, seconds: float) -> Row:
         "pykern": lambda: program(a, b, out=mine),
         "numpy": lambda: np.matmul(x, y, out=theirs),
     }
-    if case.form == "nn" and not case.batch and case.m == case.n == case.k:
+    if case.form == "nn" and not case.batch and case.m == case.n == case.k <= 2048:
         functions["loops"] = lambda: loops(a, b, out=third)
-    times = least(functions, seconds, 0.21 if threads > 1 else 0.0)
+    times = least(functions, seconds, threads > 1)
     check(mine, x, y)
     if "loops" in times:
         check(third, x, y)
@@ -144,20 +163,20 @@ def measure(case: Case, threads: int, seconds: float) -> Row:
     )  # fmt: skip
 
 
-def least(functions: dict[str, Callable[[], object]], seconds: float, pause: float) -> dict[str, float]:
-    """The least time of a call of each; they take turns for about `seconds` in all.
+def least(functions: dict[str, Callable[[], object]], seconds: float, resting: bool) -> dict[str, float]:
+    """The least time of a call of each; they take turns for about `seconds` in all, of what takes long two.
 
-    `pause`: OpenMP's threads wait awake for 0.2 s on the processor that the other library's need.
+    `resting`: OpenMP's threads wait awake for 20 ms on the processor that the other library's need.
     """
     best = dict.fromkeys(functions, float("inf"))
     for function in functions.values():
         function()
     deadline, turns = time.perf_counter() + seconds, 0
-    while turns < 3 or time.perf_counter() < deadline:
+    while turns < (2 if max(best.values()) > seconds else 3) or time.perf_counter() < deadline:
         turns += 1
         for name, function in functions.items():
-            if pause:
-                time.sleep(pause)
+            if resting:
+                rest(0.5)
             spent, calls = 0.0, 0
             while calls < 3 or spent < 0.01:
                 started = time.perf_counter()
@@ -165,7 +184,7 @@ def least(functions: dict[str, Callable[[], object]], seconds: float, pause: flo
                 taken = time.perf_counter() - started
                 best[name] = min(best[name], taken)
                 spent, calls = spent + taken, calls + 1
-                if spent > 0.5:
+                if spent > 0.3:
                     break
     return best
 
@@ -179,39 +198,113 @@ def check(found: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     assert np.all(np.abs(found[..., rows, :] - exact) <= limit * bound), "the result is wrong"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
-    parser.add_argument("--quick", action="store_true", help="up to 1024 only")
+def main() -> int:
+    most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--threads", type=int, nargs="*", default=sorted({1, most}))
+    parser.add_argument(
+        "--quick", action="store_true", help="up to 1024 and shortly: a try, no figures to quote"
+    )
     parser.add_argument("--only", default="", help="cases whose name holds this")
-    parser.add_argument("--seconds", type=float, default=0.4, help="for each case, about")
-    parser.add_argument("--json", metavar="FILE", help="write the rows here too")
+    parser.add_argument("--seconds", type=float, default=0.3, help="for each case, about")
+    parser.add_argument(
+        "--json", metavar="FILE", help="default: results/matmul.json; with --quick results/quick/matmul.json"
+    )
+    parser.add_argument("--no-plots", action="store_true")
     chosen = parser.parse_args()
+    path = chosen.json or os.path.join(FOLDER, "quick" if chosen.quick else "", "matmul.json")
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    run = {**facts.device("cpu"), **facts.run(FOLDER), "limits": {}}
     rows: list[Row] = []
+    failed: list[str] = []
+    print(
+        "ratio: OpenBLAS's time over pykern's; above 1 pykern is faster. loops: the same for the naive triple loop"
+    )
     for threads in chosen.threads:
         pk.set_num_threads(threads)
+        run["limits"][threads] = {dtype: measured("cpu", dtype).as_json() for dtype in ("float32", "float64")}
+        measured.cache_clear()
         with threadpoolctl.threadpool_limits(threads, user_api="blas"):
-            for case in cases(chosen.quick):
-                if chosen.only in str(case):
-                    row = measure(case, threads, chosen.seconds)
-                    rows.append(row)
-                    beside = f"{row.numpy / row.loops:5.2f}" if row.loops else "     "
-                    print(
-                        f"{row.case:26} {threads} thread(s) {row.pykern * 1e6:10.1f} us  numpy "
-                        f"{row.numpy * 1e6:10.1f} us  ratio {row.ratio:5.2f}  loops {beside}  "
-                        f"{row.gflops:6.1f} GFLOP/s  compile {row.compile_ms:4.0f} ms", flush=True,
-                    )  # fmt: skip
-        these = [row.ratio for row in rows if row.threads == threads]
-        if these:
-            spent = [row.compile_ms for row in rows if row.threads == threads]
-            print(
-                f"{threads} thread(s): OpenBLAS's time over pykern's: median {statistics.median(these):.2f}, "
-                f"worst {min(these):.2f}; compile median {statistics.median(spent):.0f} ms, worst {max(spent):.0f}"
-            )
-    if chosen.json:
-        with open(chosen.json, "w") as file:
-            json.dump([asdict(row) for row in rows], file, indent=1)
+            for case in (c for c in cases(chosen.quick, threads) if chosen.only in str(c)):
+                try:
+                    rows.append(measure(case, threads, 0.1 if chosen.quick else chosen.seconds))
+                except (pk.KernelError, AssertionError, MemoryError) as error:
+                    failed.append(f"{case}, {counted(threads)}: {type(error).__name__}: {str(error)[:200]}")
+                    continue
+                print(line(rows[-1]), flush=True)
+                keep(rows, run, path)
+        print(summary(rows, threads), flush=True)
+    print(
+        f"\n{run['device_name']}, numpy {run['versions']['numpy']}, pykern {run['versions']['pykern']}; {origin(run)}"
+    )
+    for text in failed:
+        print(f"FAILED: {text}", file=sys.stderr)
+    if rows and not chosen.no_plots:
+        try:
+            plots(rows, run, path.removesuffix(".json"))
+        except ModuleNotFoundError as error:
+            print(f"no plots: {error.name} is not installed (pip install 'pykern[bench]')", file=sys.stderr)
+    return int(bool(failed) or not rows)
+
+
+def line(row: Row) -> str:
+    beside = f"{row.numpy / row.loops:5.2f}" if row.loops else "     "
+    return (
+        f"{row.case:26} {counted(row.threads):9} {row.pykern * 1e6:10.1f} us  numpy {row.numpy * 1e6:10.1f} us  "
+        f"ratio {row.ratio:5.2f}  loops {beside}  {row.gflops:6.1f} GFLOP/s  compile {row.compile_ms:4.0f} ms"
+    )
+
+
+def summary(rows: Sequence[Row], threads: int) -> str:
+    these = [row for row in rows if row.threads == threads]
+    if not these:
+        return f"{counted(threads)}: nothing was measured"
+    ratios, spent = [row.ratio for row in these], [row.compile_ms for row in these]
+    return (
+        f"{counted(threads)}, {len(these)} cases: ratio median {statistics.median(ratios):.2f}, "
+        f"worst {min(ratios):.2f}; compile median {statistics.median(spent):.0f} ms, worst {max(spent):.0f}"
+    )
+
+
+def keep(rows: Sequence[Row], run: dict[str, object], path: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schema": "pykern-matmul/1", **run, "rows": [asdict(row) for row in rows]}, file, indent=1)
+
+
+def plots(rows: Sequence[Row], run: dict, path: str) -> None:
+    """Ratio against size, and rates below the measured peak, of squares."""
+    squares = [row for row in rows if row.case.split()[1:] in (["f32", "nn"], ["f64", "nn"])]
+    squares = [row for row in squares if len(set(row.case.split()[0].split("x"))) == 1]
+    if not squares:
+        return
+    note = figures.note([run])
+    ratios: dict[str, list[tuple[float, float]]] = {}
+    rates: dict[str, list[tuple[float, float]]] = {}
+    for row in squares:
+        n, name = int(row.case.split("x")[0]), f"{row.case.split()[1]}, {counted(row.threads)}"
+        ratios.setdefault(name, []).append((n, row.ratio))
+        rates.setdefault(f"pykern {name}", []).append((n, row.gflops))
+        rates.setdefault(f"OpenBLAS {name}", []).append((n, row.gflops * row.pykern / row.numpy))
+    sizes = [n for points in ratios.values() for n, _ in points]
+    figures.lines(
+        ratios, f"{path}-ratios.png", "n of n x n x n", "time of OpenBLAS / time of pykern",
+        "products of square matrices: above 1 pykern is faster",
+        {"level": [(min(sizes), 1.0), (max(sizes), 1.0)]}, logarithmic="x", below=note,
+    )  # fmt: skip
+    peaks = {
+        f"peak, {name}, {counted(threads)}": [
+            (n, limits[dtype]["gflop_per_s"]) for n in (min(sizes), max(sizes))
+        ]
+        for threads, limits in run["limits"].items()
+        for name, dtype in (("f32", "float32"), ("f64", "float64"))
+    }
+    figures.lines(
+        rates, f"{path}-rates.png", "n of n x n x n", "GFLOP/s", "products of square matrices, and the measured peak",
+        peaks, below=note,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -137,9 +137,12 @@ def roofline(found: Sequence[Record], path: str) -> None:
 
 def lines(
     series: dict[str, Sequence[tuple[float, float]]], path: str, x: str, y: str, heading: str = "",
-    guides: dict[str, Sequence[tuple[float, float]]] | None = None, logarithmic: bool = True, below: str = "",
+    guides: dict[str, Sequence[tuple[float, float]]] | None = None, logarithmic: bool | str = True, below: str = "",
 ) -> None:  # fmt: skip
-    """Lines over what varies; `guides` are drawn thin, to compare with, and `below` is what `note` gives."""
+    """Lines over what varies; `guides` are drawn thin, to compare with, and `below` is what `note` gives.
+
+    `logarithmic`: both axes, with "x" that of x alone.
+    """
     figure, axes = _axes()
     shades = colours(series)
     ways = itertools.cycle(("o-", "s--", "^-.", "D-"))  # pykern's lines share a colour
@@ -157,6 +160,9 @@ def lines(
         axes.plot(*zip(*sorted(points), strict=True), ":", color="#1b1f24", linewidth=1, label=name)
     if logarithmic:
         axes.set_xscale("log")
+        if max(at for points in series.values() for at, _ in points) < 1e5:
+            axes.xaxis.set_major_formatter("{x:g}")
+    if logarithmic is True:
         axes.set_yscale("log")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
