@@ -125,6 +125,11 @@ def test_commands_are_installed(installed, command, tmp_path):
 
 
 def test_the_readme_runs_from_the_wheel(installed, tmp_path):
-    """What a user reads does what it says with what a user installs."""
+    """What a user reads does what it says with what a user installs.
+
+    In order: programs print what is printed, commands find what was written before, tests in it pass.
+    """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     assert Runner(ROOT / "README.md", tmp_path, python=installed, environment=environment).run() >= 15
+    assert "kern.global_id" in (tmp_path / "golden" / "heat.mlir").read_text()
+    assert (tmp_path / "heat-llvm.html").exists()
