@@ -113,6 +113,7 @@ class DeviceEntry(Entry):
             "define ptr @pk_entry(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames) {",
             f"  %slots = alloca [{self.slot + 1} x i64], align 16",
             f"  %places = alloca [{max(self.slot, 6)} x ptr], align 16",
+            "  %own = alloca ptr, align 8",
         ]
         whole = [*room, *self.lines, "}", '!0 = !{!"branch_weights", i32 2000, i32 1}', ""]
         return _OWN + HEAD + "\n".join(whole)
@@ -286,8 +287,18 @@ class DeviceEntry(Entry):
                 f"  %q{n} = getelementptr ptr, ptr %places, i64 {n}",
                 f"  store ptr %s{n}, ptr %q{n}",
             )
-        enter, launch = self.bound("enter", "ptr"), self.bound("launch", "ptr")
-        self._zero(self.emit(f"call i32 {enter}(ptr {self.bound('context', 'ptr')})"))
+        current, select = self.bound("enter", "ptr"), self.bound("flush", "ptr")
+        launch, context = self.bound("launch", "ptr"), self.bound("context", "ptr")
+        self.emit_lines("  store ptr null, ptr %own")
+        self._zero(self.emit(f"call i32 {current}(ptr %own)"))
+        own = self.emit("load ptr, ptr %own")
+        self.emit_lines(
+            f"  %held = icmp eq ptr {own}, {context}",
+            "  br i1 %held, label %entered, label %enter",
+            "enter:",
+        )
+        self._zero(self.emit(f"call i32 {select}(ptr {context})"))
+        self.emit_lines("  br label %entered", "entered:")
         sizes = [*groups, *(self.bound(f"group_{letter}") for letter in "xyz")]
         numbers = ", ".join(f"i32 {self.emit(f'trunc i64 {size} to i32')}" for size in sizes)
         code = self.bound("code", "ptr")
@@ -295,7 +306,13 @@ class DeviceEntry(Entry):
         done = self.emit(
             f"call i32 {launch}(ptr {code}, {numbers}, i32 0, ptr {native}, ptr %places, ptr null)"
         )
-        self.emit_lines(f"  call void @PyEval_RestoreThread(ptr {thread})")
+        self.emit_lines(
+            f"  call void @PyEval_RestoreThread(ptr {thread})",
+            "  br i1 %held, label %launched, label %leave",
+            "leave:",  # others find the thread as they left it
+        )
+        self.emit(f"call i32 {select}(ptr {own})")
+        self.emit_lines("  br label %launched", "launched:")
         self._zero(done)
 
     def _by_handles(self, groups: list[str], native: str) -> None:

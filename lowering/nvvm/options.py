@@ -11,10 +11,12 @@ from pykern.lowering.nvvm.chips import CHIPS, Chip
 @dataclass(frozen=True)
 class NvvmOptions:
     """`aligned`: every array begins at a multiple of 16 bytes, so that neighbouring accesses become one.
-    `small`: every element's position in its array fits in 32 bits."""
+    `small`: every element's position in its array fits in 32 bits.
+    `ptx`: PTX alone, for chips of a later generation, whose driver makes code of it."""
 
     aligned: bool = False
     small: bool = False
+    ptx: bool = False
 
 
 def parse(target: str) -> tuple[Chip, NvvmOptions]:

@@ -13,6 +13,7 @@ from mlir.dialects import gpu
 from mlir.passmanager import PassManager
 
 from pykern.artifact import DeviceCode
+from pykern.errors import TargetError
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.nvvm.chips import Chip
@@ -54,7 +55,12 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         "max_dynamic_shared": room_of_each(chip.shared - facts.shared_bytes, arrays),
     }
     binary, form = ptx.encode(), "ptx"
-    if users or ptxas() is not None:
+    if users and options.ptx:
+        raise TargetError(
+            f"CUDA C++ is linked as machine code, which this GPU, newer than {chip.name}, does not run",
+            next(iter(called.values())),
+        )
+    if users or (ptxas() is not None and not options.ptx):
         started = time.perf_counter()
         code = linked(ptx, users, chip, next(iter(called.values()))) if users else assemble(ptx, chip.name)
         record.add("nvjitlink" if users else "ptxas", "", started, "none")

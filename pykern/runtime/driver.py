@@ -71,9 +71,10 @@ class Code(Protocol):
 class Direct:
     """How compiled entries launch on a device without Python: addresses of functions, and handles as numbers.
 
-    `form` "addresses": ``enter(context)``, then `launch` with the arguments of cuLaunchKernel, whose parameters are
-    the addresses of 8-byte cells. "handles": `enter` is clSetKernelArg, `launch` clEnqueueNDRangeKernel, `flush`
-    clFlush. `code` gives the handle of a loaded kernel, and what keeps it alive; nobody else launches by it.
+    `form` "addresses": `enter` is cuCtxGetCurrent, `flush` cuCtxSetCurrent, for the time of `launch`, which takes the
+    arguments of cuLaunchKernel; its parameters are the addresses of 8-byte cells. "handles": `enter` is
+    clSetKernelArg, `launch` clEnqueueNDRangeKernel, `flush` clFlush. `code` gives the handle of a loaded kernel, and
+    what keeps it alive; nobody else launches by it.
     """
 
     form: str

@@ -270,3 +270,15 @@ def test_atomics(kind, chip, wanted):
 def test_static_sizes_are_computed_in_32_bits():
     asm = CASES["stencil_static"].compile("nvvm:sm_90a").asm()
     assert not re.search(r"mul\.lo\.s64|mad\.lo\.s64", asm)
+
+
+def test_ptx_alone_for_chips_of_a_later_generation():
+    @pk.kernel
+    def twice(y, x):
+        i = pk.index()
+        y[i] = 2 * x[i]
+
+    specs = pk.spec("n", pk.f32), pk.spec("n", pk.f32)
+    artifact = twice.lower(*specs, ndrange="n", target="nvvm:sm_100+small+ptx").artifact
+    assert artifact.device is not None and artifact.device.format == "ptx"
+    assert ".target sm_100" in artifact.binary.decode()

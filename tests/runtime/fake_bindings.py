@@ -72,6 +72,10 @@ class Machine:
         self.images: list[bytes] = []
         self.functions: dict[int, Handle] = {}
         self.kept: dict[str, Any] = {}
+        self.current = 0
+        """What the calling thread has selected."""
+        self.selected: list[int] = []
+        """The same at each launch of a compiled entry."""
 
     def did(self, name: str) -> list[tuple[Any, ...]]:
         return [arguments for called, arguments in self.calls if called == name]
@@ -132,7 +136,7 @@ class Machine:
         return found
 
     def address_of(self, name: str) -> int:
-        """A C function that does what the binding does: `enter` and `launch`, as compiled entries call them."""
+        """A C function that does what the binding does, for compiled entries: `current`, `select`, `launch`."""
         if name not in self.kept:
             launches = "Launch" in name
 
@@ -141,13 +145,21 @@ class Machine:
                 if name in self.fails:
                     return self.fails[name].value
                 if launches:
+                    self.selected.append(self.current)
                     self.launch(self.functions[arguments[0]], *arguments[1:])
+                elif "Get" in name:
+                    ctypes.c_int64.from_address(arguments[0]).value = self.current
+                else:
+                    self.current = arguments[0] or 0
                 return 0
 
             pointer, number = ctypes.c_void_p, ctypes.c_uint
             kinds = (pointer, *(number,) * 7, *(pointer,) * 3) if launches else (pointer,)
             self.kept[name] = ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(call)
         return ctypes.cast(self.kept[name], ctypes.c_void_p).value or 0
+
+    def select(self, what: Any) -> None:
+        self.current = int(what)
 
     def launch(self, function: Handle, *rest: Any) -> None:
         grid, group, shared, _, pointers, _ = rest[:3], rest[3:6], *rest[6:]
@@ -234,7 +246,8 @@ def fake_cuda(machine: Machine, attributes: dict[str, int]) -> types.ModuleType:
         "cuDriverGetVersion": lambda: 12090,
         "cuDeviceGetAttribute": lambda kind, device: attributes[kind.removeprefix("CU_DEVICE_ATTRIBUTE_")],
         "cuDevicePrimaryCtxRetain": lambda device: Handle("context"),
-        "cuCtxSetCurrent": lambda context: None,
+        "cuCtxGetCurrent": lambda: machine.current,
+        "cuCtxSetCurrent": machine.select,
         "cuFuncSetAttribute": lambda function, kind, value: None,
         "cuGetProcAddress": lambda name, version, flags: (machine.address_of(name.decode()), 0),
     }
@@ -256,7 +269,8 @@ def fake_hip(machine: Machine, attributes: dict[str, int]) -> types.ModuleType:
         "hipGetDeviceProperties": lambda number: properties,
         "hipDeviceGetAttribute": lambda kind, number: attributes[kind.removeprefix("hipDeviceAttribute")],
         "hipRuntimeGetVersion": lambda: 60_342_134,
-        "hipSetDevice": lambda number: None,
+        "hipGetDevice": lambda: machine.current,
+        "hipSetDevice": machine.select,
     }
     for name, does in functions.items():
         setattr(module, name, machine.function(name, does))

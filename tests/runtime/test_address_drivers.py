@@ -104,7 +104,8 @@ def test_what_a_device_is(fake):
 @pytest.mark.parametrize(
     ("capability", "expected"),
     [((7, 0), None), ((7, 5), "sm_75"), ((8, 7), "sm_86"), ((8, 9), "sm_89"), ((9, 0), "sm_90a")]
-    + [((10, 0), "sm_100a"), ((10, 3), "sm_100"), ((12, 0), "sm_120a"), ((12, 1), "sm_120")],
+    + [((10, 0), "sm_100a"), ((10, 3), "sm_100"), ((12, 0), "sm_120a"), ((12, 1), "sm_120")]
+    + [((11, 0), "sm_100+ptx"), ((13, 0), "sm_120+ptx")],
 )
 def test_chips(capability, expected):
     assert cuda.chip(*capability) == expected
@@ -322,7 +323,8 @@ def test_the_real_bindings_take_these_arguments(kind):
     most = 2**32 - 1
     for calls in settings:
         given = {
-            "enter": (), "allocate": (16,), "free": (4096,), "host_allocate": (16, 1), "host_free": (4096,),
+            "current": (), "select": (0,),
+            "allocate": (16,), "free": (4096,), "host_allocate": (16, 1), "host_free": (4096,),
             "copy_in": (4096, host, 16, stream), "copy_out": (host, 4096, 16, stream),
             "copy": (4096, 8192, 16, stream), "set_8": (4096, 255, 4, stream),
             "set_16": (4096, 65535, 4, stream), "set_32": (4096, most, 4, stream),

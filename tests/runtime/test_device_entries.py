@@ -419,7 +419,8 @@ def test_cuda_is_launched_by_its_own_functions(cuda):
     want[:500] += 4 * hx[:500]
     np.testing.assert_array_equal(y.numpy(), want)
     by_c = cuda.did("C cuLaunchKernel")
-    assert len(cuda.did("C cuCtxSetCurrent")) == len(by_c) >= 6
+    assert len(cuda.did("C cuCtxGetCurrent")) == len(by_c) >= 6
+    assert not cuda.did("C cuCtxSetCurrent")  # the device is this thread's own from the first call on
     assert len(cuda.did("cuLaunchKernel")) + len(by_c) == 14
     gx, gy, gz, bx, by, bz, shared, native = by_c[0][1:9]
     assert (gx * bx >= 1000) and (gy, gz, by, bz, shared) == (1, 1, 1, 1, 0)
@@ -437,13 +438,31 @@ def test_what_cuda_refuses_is_told_by_python(cuda):
     cuda.fails["cuLaunchKernel"] = Result.ILLEGAL_ADDRESS
     with pytest.raises(DeviceError, match="launch add: CUDA_ERROR_ILLEGAL_ADDRESS"):
         add(y, x, 2.0, ndrange=1000)
-    cuda.fails = {"cuCtxSetCurrent": Result.NO_DEVICE}
+    cuda.fails = {"cuCtxGetCurrent": Result.NO_DEVICE}
     with pytest.raises(DeviceError, match="CUDA_ERROR_NO_DEVICE"):
         add(y, x, 2.0, ndrange=1000)
     cuda.fails = {}
     done = len(cuda.did("C cuLaunchKernel"))
     add(y, x, 2.0, ndrange=1000)  # the next launch is as before
     assert len(cuda.did("C cuLaunchKernel")) == done + 1
+
+
+def test_what_others_selected_stays_selected(cuda):
+    """A library that works on another device finds it its thread's own after calls and launches here."""
+    add, _ = made()
+    cuda.kernels[b"kern_add"], cuda.cells = emulated, 7
+    hx, hy, x, y = pair("cuda:0")
+    ours = cuda.current
+    assert ours
+    for others in (4711, 4711, 0, 4711, 4711):
+        cuda.current = others
+        add(y, x, 1.0, ndrange=1000)
+        assert cuda.current == others or not others  # where nothing was, ours may stay
+        cuda.current = others
+        pk.zeros(10, pk.f32, device="cuda:0")
+        assert cuda.current == others or not others
+    assert cuda.did("C cuLaunchKernel") and set(cuda.selected) == {ours}
+    np.testing.assert_array_equal(y.numpy(), hy + 5 * hx)
 
 
 def test_threads_launch_side_by_side(cuda):

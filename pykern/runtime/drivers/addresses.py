@@ -8,6 +8,7 @@ work put in before still uses it, and the host need not wait.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import weakref
 from collections.abc import Callable
@@ -32,8 +33,10 @@ class Calls:
     """The functions of an API, and the names of the results that are no failure of the call."""
 
     api: str
-    enter: Callable[[], Any]
-    """Makes the device the calling thread's own."""
+    current: Callable[[], Any]
+    """What is the calling thread's own: a context, or a device's number."""
+    select: Callable[[int], Any]
+    """Makes it something else."""
     allocate: Callable[..., Any]
     free: Callable[..., Any]
     host_allocate: Callable[..., Any]
@@ -70,10 +73,14 @@ class Calls:
     not_ready: str
     address_of: Callable[[str], int]
     """Where a function of the API is, 0 where that is not told."""
-    enter_name: str
-    """The function that `enter` calls, and with what; and the one that launches."""
     context: int
+    """What is the thread's own while the device is used."""
+    current_name: str
+    select_name: str
     launch_name: str
+    """The functions behind `current`, `select` and `launch`."""
+    nothing: int | None = 0
+    """What `current` gives where the thread has nothing of its own; None where it always has something."""
 
 
 @dataclass(eq=False)
@@ -127,33 +134,47 @@ class AddressDriver:
     def _direct(self) -> Direct | None:
         calls = self._calls
         try:
-            enter, launch = calls.address_of(calls.enter_name), calls.address_of(calls.launch_name)
+            names = (calls.current_name, calls.select_name, calls.launch_name)
+            current, select, launch = map(calls.address_of, names)
         except RuntimeError:  # of the bindings: the driver has no such function
             return None
-        if not enter or not launch:
+        if not (current and select and launch):
             return None
         return Direct(
             "addresses",
             launch,
-            enter,
+            current,
             code=lambda code: (int(code.function), code),
             stream=lambda stream: int(stream.handle),
             memory=lambda memory: memory.address,
             context=calls.context,
+            flush=select,
         )
 
     def _do(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call. The bindings raise RuntimeError for a function that the installed driver lacks."""
         try:
-            check(self._calls, self._calls.enter(), what, self._launched.names)
-            return check(self._calls, function(*arguments), what, self._launched.names)
+            return check(self._calls, self._call(what, function, *arguments), what, self._launched.names)
         except RuntimeError as error:
             raise DeviceError(f"{self._calls.api}: {what}: {error}") from None
 
+    def _call(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """One call with the device as the thread's own; others find the thread afterwards as they left it."""
+        calls = self._calls
+        before = int(check(calls, calls.current(), what, self._launched.names))
+        if before == calls.context:
+            return function(*arguments)
+        check(calls, calls.select(calls.context), what, self._launched.names)
+        try:
+            return function(*arguments)
+        finally:
+            if before != calls.nothing:
+                calls.select(before)
+
     def _when_gone(self, owner: object, function: Callable[..., Any], handle: Any) -> None:
         def destroy() -> None:
-            self._calls.enter()
-            function(handle)  # a failure here has nobody to be told to
+            with contextlib.suppress(DeviceError, RuntimeError):  # nobody is there to be told
+                self._call("let go", function, handle)
 
         weakref.finalize(owner, destroy).atexit = False
 
@@ -248,9 +269,9 @@ class AddressDriver:
         self._when_gone(code, self._unload, module)
         return code
 
-    def _unload(self, module: Any) -> None:
+    def _unload(self, module: Any) -> Any:
         self._calls.synchronize()  # it may be running
-        self._calls.unload(module)
+        return self._calls.unload(module)
 
     def launch(
         self,
@@ -334,8 +355,7 @@ class AddressDriver:
         return event
 
     def done(self, event: Any) -> bool:
-        self._do("ask for an event", self._calls.enter)
-        code, *_ = self._calls.query(event.handle)
+        code, *_ = self._call("ask for an event", self._calls.query, event.handle)
         if int(code) != 0 and code.name != self._calls.not_ready:
             raise failure(self._calls, code, "ask for an event", self._launched.names)
         return int(code) == 0

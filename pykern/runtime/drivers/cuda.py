@@ -27,7 +27,10 @@ def chip(major: int, minor: int) -> str | None:
     if capability in CHIPS:
         return CHIPS[capability]
     older = [known for known in CHIPS if known <= capability]
-    return CHIPS[max(older)].removesuffix("a") if older else None
+    if not older:
+        return None
+    # Machine code runs on later chips of the same generation alone; of PTX a driver makes some for any later one.
+    return CHIPS[max(older)].removesuffix("a") + ("" if max(older) // 10 == major else "+ptx")
 
 
 def calls_of(cu: Any, context: Any, *, pools: bool) -> Calls:
@@ -35,7 +38,8 @@ def calls_of(cu: Any, context: Any, *, pools: bool) -> Calls:
     shared = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     return Calls(
         api="CUDA",
-        enter=lambda: cu.cuCtxSetCurrent(context),
+        current=cu.cuCtxGetCurrent,
+        select=cu.cuCtxSetCurrent,
         allocate=(lambda nbytes: cu.cuMemAllocAsync(nbytes, 0)) if pools else cu.cuMemAlloc,
         free=(lambda address: cu.cuMemFreeAsync(address, 0)) if pools else cu.cuMemFree,
         host_allocate=cu.cuMemHostAlloc,
@@ -69,8 +73,9 @@ def calls_of(cu: Any, context: Any, *, pools: bool) -> Calls:
         out_of_memory="CUDA_ERROR_OUT_OF_MEMORY",
         not_ready="CUDA_ERROR_NOT_READY",
         address_of=lambda name: _address_of(cu, name),
-        enter_name="cuCtxSetCurrent",
         context=int(context),
+        current_name="cuCtxGetCurrent",
+        select_name="cuCtxSetCurrent",
         launch_name="cuLaunchKernel",
     )
 

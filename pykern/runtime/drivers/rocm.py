@@ -24,7 +24,8 @@ def calls_of(hip: Any, number: int, *, pools: bool) -> Calls:
     """HIP's functions; `pools`: the device allocates in the order of a stream."""
     return Calls(
         api="HIP",
-        enter=lambda: hip.hipSetDevice(number),
+        current=hip.hipGetDevice,
+        select=hip.hipSetDevice,
         allocate=(lambda nbytes: hip.hipMallocAsync(nbytes, 0)) if pools else hip.hipMalloc,
         free=(lambda address: hip.hipFreeAsync(address, 0)) if pools else hip.hipFree,
         host_allocate=hip.hipHostMalloc,
@@ -60,7 +61,9 @@ def calls_of(hip: Any, number: int, *, pools: bool) -> Calls:
         out_of_memory="hipErrorOutOfMemory",
         not_ready="hipErrorNotReady",
         address_of=_address_of,
-        enter_name="hipSetDevice",
+        current_name="hipGetDevice",
+        select_name="hipSetDevice",
+        nothing=None,
         context=number,
         launch_name="hipModuleLaunchKernel",
     )
