@@ -39,12 +39,16 @@ OFTEN = 32
 """Calls through Python after which a plan that has been pushed out by others comes back."""
 
 
+Form = tuple[Any, ...]
+"""Of a call: how many arguments have no names, then the names of the others."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Installed:
-    """A plan for calls of one form: how many arguments have no names, and the names of the others."""
+    """A plan for calls of one form."""
 
     plan: Plan
-    form: tuple[int | str, ...]
+    form: Form
     source: ProgramSource
     owner: tuple
 
@@ -76,7 +80,7 @@ class ProgramEntries:
             self._plans = []
             launchable.clear(self._program)
 
-    def _offer(self, plan: Plan, form: tuple[int | str, ...], args: tuple, keywords: dict[str, Any]) -> None:
+    def _offer(self, plan: Plan, form: Form, args: tuple, keywords: dict[str, Any]) -> None:
         known = any(one.plan is plan and one.form == form for one in self._plans)
         if not launchable.SUPPORTED or (known and self._captured is self._program._captured):
             return
@@ -87,7 +91,7 @@ class ProgramEntries:
             return
         if launchable.offset(self._program) != table()[TABLE_INDEX["program_offset"]]:
             return  # of a class of the user's own
-        words = words_of(plan, source, Call(args, keywords, self._defaults()))
+        words = words_of(plan, source, Call(args, keywords, self._defaults(form)))
         if words is None:
             return
         function, _ = self._program.captured()
@@ -97,14 +101,16 @@ class ProgramEntries:
             self._plans = [one for one in (mine, *others) if one.source.function == function][:ENTRIES]
             self._install()
 
-    def _defaults(self) -> dict[str, int]:
-        """Cells of the numbers that parameters have where they are left out."""
+    def _defaults(self, form: Form) -> dict[str, int]:
+        """Cells of the numbers that calls of a form leave out."""
+        count, *named = form
         program = self._program
+        left_out = [p for p in list(program.signature.parameters.values())[count:] if p.name not in named]
         return {
-            name: scalar_bits(name, parameter.default, program.annotations.get(name))
-            for name, parameter in program.signature.parameters.items()
-            if isinstance(parameter.default, bool | int | float | np.generic)
-            and program.annotations.get(name) is not static
+            p.name: scalar_bits(p.name, p.default, program.annotations.get(p.name))
+            for p in left_out
+            if isinstance(p.default, bool | int | float | np.generic)
+            and program.annotations.get(p.name) is not static
         }
 
     def _install(self) -> None:

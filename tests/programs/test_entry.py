@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import sys
-import threading
-import tracemalloc
-import weakref
 from collections import namedtuple
 
 import numpy as np
@@ -15,6 +11,7 @@ import pytest
 import pykern as pk
 from pykern.errors import KernelError, KernelTypeError, LaunchError
 from pykern.runtime.launchable import SUPPORTED
+from tests.programs.entry_calls import error, random, through_python, warm
 
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="there are no compiled entries on this Python")
 SCALE = 2.0
@@ -40,48 +37,6 @@ def scaled(a):
 def increase(a, b):
     a += b
     return a.sum()
-
-
-@pk.jit
-def outer(a, b):
-    return a[:, None] * b[None, :]
-
-
-@pk.jit
-def product(a, b):
-    return (a @ b) @ b
-
-
-def through_python(call):
-    """Whether Python's way of calling a program runs in `call`."""
-    seen = []
-
-    def note(frame, event, _):
-        if (
-            event == "call"
-            and frame.f_code.co_name == "__call__"
-            and frame.f_code.co_filename.endswith("jit.py")
-        ):
-            seen.append(frame)
-
-    sys.setprofile(note)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-    return bool(seen)
-
-
-def warm(program, *args, **keywords):
-    """Call until the entry takes it; what it returns is checked to be the same each time."""
-    results = [program(*args, **keywords) for _ in range(3)]
-    assert not through_python(lambda: program(*args, **keywords))
-    return results[-1]
-
-
-def random(*shape, dtype=np.float32):
-    values = np.random.default_rng(sum(shape)).random(shape)
-    return (values * 100).astype(dtype) if np.dtype(dtype).kind in "iu" else values.astype(dtype)
 
 
 def equal(found, expected):
@@ -309,21 +264,15 @@ def test_out_is_checked():
     readonly.flags.writeable = False
     refused = [out[:2], out.astype(np.float64), out.T, readonly, (out, out), [], "text", 3]
     fresh = pk.jit(add.__wrapped__)
-    before = [_error(fresh, a, b, out=wrong) for wrong in refused]
+    before = [error(fresh, a, b, out=wrong) for wrong in refused]
     assert warm(add, a, b, out=out) is out
-    assert [_error(add, a, b, out=wrong) for wrong in refused] == before
+    assert [error(add, a, b, out=wrong) for wrong in refused] == before
     equal(add(a, b, out=None), a + b)
     assert not through_python(lambda: add(a, b, out=None))
     for taken in (np.zeros((4, 3), np.float32).T, np.zeros((3, 8), np.float32)[:, ::2], [out], (out,)):
         found = add(a, b, out=taken)
         np.testing.assert_array_equal(found, a + b)
     assert through_python(lambda: add(a, b, donate=(0,)))
-
-
-def _error(program, *args, **keywords):
-    with pytest.raises(KernelError) as caught:
-        program(*args, **keywords)
-    return type(caught.value), caught.value.reason
 
 
 def test_out_that_overlaps_is_written_through_a_copy():
@@ -449,6 +398,42 @@ def test_more_kinds_than_room():
     assert not through_python(lambda: program(first))  # it came back
 
 
+def test_calls_in_any_order():
+    program = pk.jit(add.__wrapped__)
+    choose = np.random.default_rng(7)
+
+    def array(shape, dtype):
+        whole = np.zeros(tuple(2 * n for n in shape), dtype)
+        made = [
+            np.zeros(shape, dtype),
+            np.zeros(shape[::-1], dtype).T,
+            whole[tuple(slice(None, None, 2) for _ in shape)],
+        ]
+        chosen = made[choose.choice(3, p=[0.8, 0.1, 0.1])]
+        chosen[...] = choose.integers(0, 100, shape)
+        return chosen
+
+    kinds = [
+        ((3,), np.float32),
+        ((2, 3), np.float32),
+        ((2, 3), np.int32),
+        ((0, 3), np.float64),
+        ((3, 2), np.int32),
+    ]
+    for _ in range(600):
+        shape, dtype = kinds[choose.integers(len(kinds))]
+        a, b = array(shape, dtype), array(shape, dtype)
+        expected = a + b
+        outs = [None, array(shape, dtype), a, b]
+        out = outs[choose.integers(4)]
+        if choose.integers(2):
+            found = program(a, b, out=out)
+        else:
+            found = program(a, out=out, b=b) if choose.integers(2) else program(b=b, a=a, out=out)
+        equal(found, expected)
+        assert out is None or found is out
+
+
 def test_forgotten_plans():
     a, b = random(5), random(5)
     program = pk.jit(add.__wrapped__)
@@ -462,142 +447,3 @@ def test_it_is_a_program_still():
     assert add.__doc__ == "The sum." and add.__name__ == "add" and callable(add)
     assert "whole arrays" in type(add).__doc__
     assert isinstance(pk.grad(scaled), type(add))
-
-
-# -- what it leaves behind -------------------------------------------------------------------------
-
-
-def test_references():
-    a, b, out = random(3, 4), random(3, 4), np.zeros((3, 4), np.float32)
-    pair = (out, np.zeros((), np.float32))
-
-    @pk.jit
-    def both(a):
-        return a + 1, a.sum()
-
-    calls = [
-        lambda: add(a, b),
-        lambda: add(a, b, out=out),
-        lambda: both(a),
-        lambda: both(a, out=pair),
-        lambda: several(random(3, 3), 2),
-        lambda: _error(add, a, b, out=out.T),
-    ]
-    watched = [a, b, out, pair, *pair, a.dtype, np.float32, None, True, False, float, dict]
-    for call in calls:
-        for _ in range(4):
-            call()
-        before = _counts(watched)
-        for _ in range(100):
-            call()
-        after = _counts(watched)
-        assert all(abs(x - y) < 50 for x, y in zip(before, after, strict=True))
-
-
-def _counts(objects):
-    gc.collect()
-    return [sys.getrefcount(x) for x in objects]
-
-
-def _fails(program, *args):
-    with pytest.raises(MemoryError):
-        program(*args)
-
-
-def test_results_are_not_kept():
-    a, b = random(100, 100), random(100, 100)
-    warm(product, a, b)
-    gc.collect()
-    tracemalloc.start()
-    try:
-        first, _ = tracemalloc.get_traced_memory()
-        for _ in range(200):
-            product(a, b)
-        last, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert last - first < a.nbytes  # 200 results would be 200 times as much
-
-
-def test_no_memory_is_an_error():
-    a, b = np.ones(1 << 22), np.ones(1 << 24)  # half a petabyte
-    counts = _counts([a, b, a.dtype])
-    for _ in range(40):
-        with pytest.raises(MemoryError):
-            outer(a, b)
-    assert not through_python(lambda: _fails(outer, a, b))
-    after = _counts([a, b, a.dtype])
-    assert all(abs(x - y) < 10 for x, y in zip(counts, after, strict=True))
-    np.testing.assert_array_equal(warm(outer, a[:3], b[:2]), np.ones((3, 2)))
-
-
-def test_programs_are_collected():
-    program = pk.jit(add.__wrapped__)
-    a, b = random(3), random(3)
-    warm(program, a, b)
-    gone = weakref.ref(program)
-    del program
-    gc.collect()
-    assert gone() is None
-
-
-def test_threads():
-    a = [random(24, 24) + n for n in range(8)]
-    b = random(24, 24)
-    expected = [(x @ b) @ b for x in a]
-    wrong = []
-
-    def work(n):
-        x = a[n]
-        for k in range(300):
-            found = product(x, b) if k % 3 else product(x, b, out=np.empty_like(x))
-            if not np.allclose(found, expected[n], rtol=1e-4):
-                wrong.append(n)
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
-        for thread in threads:
-            thread.start()
-        for n in range(30):  # meanwhile other kinds are put in place
-            product(random(3 + n % 10, 3 + n % 10), random(3 + n % 10, 3 + n % 10))
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert not wrong
-
-
-def test_other_threads_run_during_long_programs():
-    @pk.jit
-    def long(a, n):
-        for _ in range(n):
-            a = a * 0.999 + 0.001
-        return a
-
-    @pk.jit
-    def short(a):
-        return a + 1
-
-    a = random(1000)
-    warm(long, a, 3)
-    warm(short, a)
-    assert long.lower(a, 3).artifact.program.long  # how often is not known
-    assert not short.lower(a).artifact.program.long
-    turns, done = [0], threading.Event()
-
-    def count():
-        while not done.is_set():
-            turns[0] += 1
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    try:
-        before = turns[0]
-        long(a, 100_000)
-        during = turns[0] - before
-    finally:
-        done.set()
-        thread.join()
-    assert during > 1000
