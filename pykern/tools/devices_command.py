@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import importlib.metadata
 import json
+import platform
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,9 +33,18 @@ OPTIONAL = {
     "Vulkan bindings": ("vulkan", "pip install pykern[vulkan]"),
     "CUDA bindings": ("cuda-bindings", "pip install pykern[cuda]"),
     "ptxas": ("nvidia-cuda-nvcc-cu12", "pip install pykern[cuda]"),
+    "NVRTC": ("nvidia-cuda-nvrtc-cu12", "pip install pykern[cuda] (for pk.cuda_func)"),
+    "nvJitLink": ("nvidia-nvjitlink-cu12", "pip install pykern[cuda] (for pk.cuda_func)"),
+    "nvdisasm": ("nvidia-cuda-nvdisasm", "pip install nvidia-cuda-nvdisasm (to see machine code)"),
+    "Intel's OpenCL": (
+        "intel-opencl-rt",
+        "pip install intel-opencl-rt intel-cmplr-lib-rt (OpenCL on the CPU)",
+    ),
     "HIP bindings": ("hip-python", "pip install pykern[rocm]"),
 }
 """Packages that other devices than the CPU need."""
+PROGRAMS = {"spirv-dis": "Debian, Ubuntu: apt install spirv-tools (to see SPIR-V)"}
+"""Programs of the system."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,8 @@ def _with_drivers() -> list[Row]:
 def _described(device: DeviceInfo) -> str:
     facts = [device.name, device.driver, f"compiles for {device.target}"]
     facts += [f"{device.memory_bytes / 2**30:.1f} GiB"] if device.memory_bytes else []
+    if 0 < device.max_allocation < device.memory_bytes:
+        facts += [f"{device.max_allocation / 2**30:.1f} GiB in one array"]
     facts += [f"groups of up to {device.max_group}"]
     facts += [f"{device.shared_bytes >> 10} KiB shared memory"] if device.shared_bytes else []
     facts += [f"subgroups of {device.subgroup_size}"] if device.subgroup_size else []
@@ -79,13 +93,24 @@ def _described(device: DeviceInfo) -> str:
 
 
 def _cpu() -> Row:
-    from pykern.compiler.versions import host_cpu
+    from pykern.machine import cache_bytes, host_cpu
     from pykern.runtime.cpu_table import get_num_threads, openmp_library
 
-    openmp = openmp_library()
+    openmp, cpu = openmp_library(), host_cpu()
     threads = f"{get_num_threads()} threads" if openmp else "1 thread: no OpenMP library found"
     advice = "" if openmp else "pip install intel-openmp"
-    return Row("device", "cpu", True, f"{host_cpu()}, {threads}", advice)
+    vectors = " ".join((cpu.isa, *cpu.features))
+    state = f"{_processor()}, compiles for {vectors}, {threads}, {cache_bytes() >> 20} MiB cache"
+    return Row("device", "cpu", True, state, advice)
+
+
+def _processor() -> str:
+    """The processor's name, where the system tells."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def _planned() -> list[Row]:
@@ -111,6 +136,9 @@ def _tools() -> list[Row]:
         version = _version(package)
         state = f"{package} {version}" if version else "not installed"
         listed.append(Row("tool", name, bool(version), state, "" if version else install))
+    for name, install in PROGRAMS.items():
+        path = shutil.which(name)
+        listed.append(Row("tool", name, bool(path), path or "not installed", "" if path else install))
     return listed
 
 
