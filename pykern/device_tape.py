@@ -99,7 +99,7 @@ class TapedLaunch:
         return attempt(arguments, most)
 
     def _memory(self, memory: Memory) -> Words:
-        return [memory, 0] if self.device.offsets else [memory.address]
+        return [memory, 0] if self.device.offsets else [memory]
 
     def _groups_before(self, first: Triple) -> int:
         return (first[2] * self.grid[1] + first[1]) * self.grid[0] + first[0]

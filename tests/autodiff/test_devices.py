@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import ctypes
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -17,6 +19,7 @@ from pykern.device_launch import dynamic_bytes
 from tests.autodiff import test_direct as direct
 from tests.autodiff import test_groups as groups
 from tests.autodiff import test_random_kernels as fuzz
+from tests.runtime.test_device_entries import cuda  # noqa: F401 - a fixture
 
 over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
 Make = Callable[[], list[Any]]
@@ -528,3 +531,27 @@ def test_two_arrays_are_given_twice_the_memory() -> None:
     )
     assert lowered.artifact.device.dynamic_arrays == 2
     assert dynamic_bytes(lowered.artifact.device, 8 * 5) == 2 * 48
+
+
+# -- a fake GPU: what a launch brings, and nothing that is computed -------------------------------
+
+
+def test_cuda_gets_the_tape_as_memory(cuda: Any) -> None:
+    """Launches count first; the next one brings as much. Memory is never given as a plain word."""
+    brought: list[int] = []
+
+    def launched(words: list[int], grid: Any, group: Any, shared: int) -> None:
+        tape, capacity, items, begin, counter, length, count, first = words[
+            8:
+        ]  # behind two arrays and their shadows
+        assert (begin, length, count, first) == (0, 1, 2, 0) and items == grid[0] * group[0]
+        brought.append(capacity)
+        if capacity < 5:
+            ctypes.c_int32.from_address(counter).value = 5
+        else:
+            ctypes.memset(tape, 1, 8 * capacity * items)
+
+    cuda.kernels, cuda.cells = collections.defaultdict(lambda: launched), 16
+    derivative = pk.autodiff(direct.newton_root, level="direct")
+    derivative(pk.Dup(np.zeros(2), np.ones(2)), pk.Dup(np.ones(2), np.zeros(2)), ndrange=2, device="cuda:0")
+    assert brought == [0, 5]
