@@ -536,7 +536,7 @@ def test_two_arrays_are_given_twice_the_memory() -> None:
 # -- a fake GPU: what a launch brings, and nothing that is computed -------------------------------
 
 
-def test_cuda_gets_the_tape_as_memory(cuda: Any) -> None:
+def test_cuda_gets_the_tape_as_memory(cuda: Any) -> None:  # noqa: F811 - the fixture
     """Launches count first; the next one brings as much. Memory is never given as a plain word."""
     brought: list[int] = []
 
