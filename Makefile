@@ -8,7 +8,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-PYTEST_ARGS ?=
+# A worker for each processor; what stands in one file runs in one of them, until they share what is left.
+PYTEST_ARGS ?= -n auto --dist worksteal
 LIT_ARGS ?=
 BENCH_ARGS ?=
 PY := $(VENV)/bin/python
