@@ -1,4 +1,7 @@
-"""Gradients of stencil steps against the transposed stencil of NumPy, at random offsets and lengths."""
+"""Gradients of stencil steps against the transposed stencil of NumPy, at random offsets and lengths.
+
+``PYKERN_FUZZ=N`` scales their number: N // 25 of each kind, so 12 unless told.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from tests.fuzz.count import PROGRAMS
 
+SEEDS = max(4, PROGRAMS // 25)
 LINEAR = "{p} * u[{a}] + {q} * u[{b}] + {r} * u[{c}] + {s} * u[{d}]"
 NONLINEAR = "{p} * u[{a}] * u[{b}] + {q} * u[{c}] * u[{c}] + {r} * u[{b}] + {s}"
 PROGRAM = """
@@ -52,7 +57,7 @@ class Stencil:
         return module.program
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_gradient_of_a_linear_step(seed: int, tmp_path: Path) -> None:
     stencil = Stencil(seed, 1.0)
     program = pk.jit(stencil.program(tmp_path, LINEAR, 3))
@@ -69,7 +74,7 @@ def test_gradient_of_a_linear_step(seed: int, tmp_path: Path) -> None:
     np.testing.assert_allclose(_only(back(ct)), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_gradient_of_a_nonlinear_step(seed: int, tmp_path: Path) -> None:
     stencil = Stencil(100 + seed, 0.2)
     program = stencil.program(tmp_path, NONLINEAR, 4)
