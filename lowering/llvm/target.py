@@ -18,6 +18,7 @@ from pykern.lowering.llvm.entry import LAUNCH, entry_text
 from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
+from pykern.lowering.llvm.optimisation import passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
@@ -68,7 +69,7 @@ def lower(
     entry = "" if reports else entry_text(source, uses)
     extra = (launcher, LAUNCH) if entry else (launcher,)
     host = host_of(source.target)[0]
-    code = generate(text, extra, EXPORTS, host, texts=record.texts)
+    code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes_for(text, product=False))
     objects = [code.object]
     if entry and record.texts:
         code.assembly += assembly_of(entry, host)

@@ -16,6 +16,7 @@ from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import Host, generate, host_of, translate
 from pykern.lowering.llvm.entry import GIL_WORK
 from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.optimisation import passes_for
 from pykern.lowering.llvm.program.launcher import kinds_of, launcher_text, teams_of
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
@@ -99,7 +100,7 @@ def lower(
             launcher, scratch = _launcher(module)
 
     llvm.run(module, record, texts=record.texts, after=after)
-    made = _generate(module, launcher, host, record)
+    made = _generate(module, launcher, host, record, product=bool(used))
     if used:
         made.resources[SCHEDULES] = used
     return replace(made, result_arguments=result_arguments, scratch_bytes=scratch, long=long)
@@ -112,12 +113,13 @@ def _launcher(module: ir.Module) -> tuple[str, int]:
     return launcher_text(symbol, kinds_of(program), teams_of(module)), arena.shape[0]
 
 
-def _generate(module: ir.Module, launcher: str, host: Host, record: Record) -> ProgramCode:
+def _generate(module: ir.Module, launcher: str, host: Host, record: Record, product: bool) -> ProgramCode:
     started = time.perf_counter()
     record.before_code(module.operation)
     text = translate(module)
     record.add("llvm-translate", text, started, "llvm")
-    code = generate(text, (launcher,), EXPORTS, host, texts=record.texts)
+    passes = passes_for(text, product)
+    code = generate(text, (launcher,), EXPORTS, host, texts=record.texts, passes=passes)
     for name, elapsed in code.times.items():
         texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
         shown, kind = texts.get(name, (code.llvm_ir, "llvm"))

@@ -1,0 +1,53 @@
+"""Which of LLVM's passes code for the CPU goes through, as `opt -passes=` takes them.
+
+O3 is for what people write: it cleans up again and again. What comes from here was simplified, freed of common
+expressions and moved out of loops on the way, and most loops are vectorised by then. So each pass runs once, or twice
+where others leave work for it: half the time of O3, and the same speed of code (`docs/design/compile-time.md`).
+
+Comes in: LLVM IR text. Goes out: a list of passes for `codegen.generate`.
+"""
+
+from __future__ import annotations
+
+import re
+
+_COMBINE = "instcombine<no-verify-fixpoint>"
+_END_CFG = (
+    "simplifycfg<bonus-inst-threshold=1;forward-switch-cond;switch-range-to-icmp;switch-to-lookup;"
+    "no-keep-loops;hoist-common-insts;sink-common-insts>"
+)
+
+
+def _passes(*functions: str) -> str:
+    cleaned = "cgscc(inline,function(sroa,early-cse<memssa>,simplifycfg))"
+    return f"{cleaned},function({','.join(functions)}),globaldce"
+
+
+GENERAL = _passes(
+    _COMBINE,
+    "loop-simplify,lcssa,loop-mssa(loop-rotate,licm,simple-loop-unswitch<nontrivial;trivial>)",
+    f"simplifycfg,{_COMBINE}",
+    "loop-simplify,lcssa,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full)",
+    "gvn<>,dse,correlated-propagation,jump-threading",
+    f"loop-vectorize,{_COMBINE},simplifycfg",
+    "slp-vectorizer,vector-combine,loop-unroll<O3>",
+    f"{_COMBINE},loop-mssa(licm),{_END_CFG}",
+)
+"""Of kernels and programs."""
+
+VECTORS = _passes(
+    _COMBINE,
+    "loop-simplify,lcssa,loop-mssa(loop-rotate,licm)",
+    "loop-simplify,lcssa,loop(indvars,loop-unroll-full)",
+    f"early-cse,{_COMBINE},loop-unroll<O3>,simplifycfg",
+)
+"""Of products: their loops compute with vectors, and their scalars are addresses."""
+
+_SCALAR_FLOAT = re.compile(
+    r"= (?:f(?:add|sub|mul|div|rem|neg|cmp)|(?:tail )?call)\b[^\n<(]* (?:float|double|half|bfloat)\b"
+)
+
+
+def passes_for(text: str, product: bool) -> str:
+    """Those for a module; `product`: it computes products of matrices, and perhaps more."""
+    return VECTORS if product and not _SCALAR_FLOAT.search(text) else GENERAL
