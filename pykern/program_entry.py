@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 OFTEN = 32
 """Calls through Python after which a plan that has been pushed out by others comes back."""
+NEVER = -(1 << 62)
+"""Calls of a form that no entry takes."""
 
 
 Form = tuple[Any, ...]
@@ -68,11 +70,20 @@ class ProgramEntries:
 
         Not from the first: what is called once would pay for what it never needs.
         """
+        if OVERRIDE["device"] is not None:
+            return  # a device was chosen, or a graph is captured
         form = (len(args), *keywords)
         calls = plan.calls[form] = plan.calls.get(form, 0) + 1
         changed = self._captured is not self._program._captured
-        if calls == 2 or calls % OFTEN == 0 or (changed and calls > 2):
-            self._offer(plan, form, args, keywords)
+        here = any(one.plan is plan and one.form == form for one in self._plans)
+        if here and not changed:
+            return  # arrays of another order, an `out` that overlaps
+        if calls == 2 or (calls > 2 and (changed or calls % OFTEN == 0)):
+            words = self._words(plan, form, args, keywords)
+            if words is None:
+                plan.calls[form] = NEVER
+            else:
+                self._add(plan, form, words)
 
     def forget(self) -> None:
         """Send every call through Python."""
@@ -80,24 +91,23 @@ class ProgramEntries:
             self._plans = []
             launchable.clear(self._program)
 
-    def _offer(self, plan: Plan, form: Form, args: tuple, keywords: dict[str, Any]) -> None:
-        known = any(one.plan is plan and one.form == form for one in self._plans)
-        if not launchable.SUPPORTED or (known and self._captured is self._program._captured):
-            return
-        if OVERRIDE["device"] is not None or settings().device not in (None, "cpu") or not entry_address():
-            return
-        source = plan.source
-        if source is None or source.donated != self._program._donated(None):
-            return
+    def _words(self, plan: Plan, form: Form, args: tuple, keywords: dict[str, Any]) -> Words | None:
+        """What the entry reads for such calls; None where they have to go through Python."""
+        if not launchable.SUPPORTED or settings().device not in (None, "cpu") or not entry_address():
+            return None
         if launchable.offset(self._program) != table()[TABLE_INDEX["program_offset"]]:
-            return  # of a class of the user's own
-        words = words_of(plan, source, Call(args, keywords, self._defaults(form)))
-        if words is None:
-            return
+            return None  # of a class of the user's own
+        if plan.source is None or plan.source.donated != self._program._donated(None):
+            return None
+        return words_of(plan, plan.source, Call(args, keywords, self._defaults(form)))
+
+    def _add(self, plan: Plan, form: Form, words: Words) -> None:
+        """In front of the others; those made for what names meant before go."""
         function, _ = self._program.captured()
+        assert plan.source is not None
+        mine = _Installed(plan, form, plan.source, _owner(plan, words))
         with self._lock:
             others = [one for one in self._plans if one.plan is not plan or one.form != form]
-            mine = _Installed(plan, form, source, _owner(plan, words))
             self._plans = [one for one in (mine, *others) if one.source.function == function][:ENTRIES]
             self._install()
 

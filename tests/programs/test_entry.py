@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import namedtuple
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import pykern as pk
+from pykern import program_entry
 from pykern.errors import KernelError, KernelTypeError, LaunchError
 from pykern.runtime.launchable import SUPPORTED
 from tests.programs.entry_calls import error, random, through_python, warm
@@ -432,6 +434,25 @@ def test_calls_in_any_order():
             found = program(a, out=out, b=b) if choose.integers(2) else program(b=b, a=a, out=out)
         equal(found, expected)
         assert out is None or found is out
+
+
+def test_what_has_no_entry_is_not_tried_again(monkeypatch):
+    @dataclass
+    class Pair:
+        left: np.ndarray
+        right: np.ndarray
+
+    @pk.jit
+    def both(pair):
+        return pair.left + pair.right
+
+    tried = []
+    made = program_entry.words_of
+    monkeypatch.setattr(program_entry, "words_of", lambda *args: tried.append(args) or made(*args))
+    pair = Pair(random(3), random(3))
+    for _ in range(100):
+        np.testing.assert_array_equal(both(pair), pair.left + pair.right)
+    assert len(tried) == 1
 
 
 def test_forgotten_plans():
