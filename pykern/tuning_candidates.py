@@ -18,7 +18,7 @@ def candidates(text: str) -> list[str]:
 
 
 def _around(start: Schedule) -> Iterator[Schedule]:
-    yield replace(start, unroll=1)
+    yield replace(start, unroll=2)
     yield replace(start, unroll=4)
     tiles = [(6, 2), (4, 3), (12, 1), (8, 1), (4, 2), (3, 4), (2, 6), (8, 3), (14, 2), (12, 2), (1, 4)]
     if start.form == "packed":

@@ -6,9 +6,9 @@
 // CHECK-SAME: form = "dots", rows = 4
 // CHECK: scf.for
 // CHECK: %{{.*}}:8 = scf.for %{{.*}} step %c16
-// CHECK: vector.load %arg1[{{.*}} : memref<100xf32>
+// CHECK: vector.load %arg0[{{.*}} : memref<100xf32>
 // CHECK-COUNT-4: vector.fma
-// CHECK: vector.load %arg1[{{.*}} : memref<100xf32>
+// CHECK: vector.load %arg0[{{.*}} : memref<100xf32>
 // CHECK-COUNT-4: vector.fma
 // CHECK: scf.yield
 // CHECK: vector.maskedload
@@ -29,7 +29,7 @@ func.func @rows(%a: memref<64x100xf32>, %x: memref<100xf32>, %y: memref<64xf32>)
 // CHECK-LABEL: func.func private @column.nest0
 // CHECK-SAME: form = "dots", rows = 4
 // CHECK: %[[Y:.*]] = memref.transpose %arg2 (d0, d1) -> (d1, d0) : memref<64x1xf32> to memref<1x64xf32, strided<[1, 1]>>
-// CHECK: vector.load %arg1[{{.*}}, %c0{{.*}}] : memref<128x1xf32>, vector<8xf32>
+// CHECK: vector.load %arg0[{{.*}}, %c0{{.*}}] : memref<128x1xf32>, vector<8xf32>
 // CHECK-COUNT-4: vector.fma
 // CHECK: memref.store {{.*}}, %[[Y]][%c0{{.*}}, %{{.*}}]
 func.func @column(%a: memref<64x128xf32>, %x: memref<128x1xf32>, %y: memref<64x1xf32>) attributes {kern.program} {

@@ -19,11 +19,11 @@
 // are a contraction each.
 
 // CHECK-LABEL: func.func private @product.nest2(
-// CHECK-SAME: kern.schedule = {block = {{[0-9]+}} : i64, depth = 512 : i64, form = "packed", rows = 6 : i64, threads = true, unroll = 2 : i64, vectors = 2 : i64}
+// CHECK-SAME: kern.schedule = {block = {{[0-9]+}} : i64, depth = 512 : i64, form = "packed", rows = 6 : i64, threads = true, unroll = 1 : i64, vectors = 2 : i64}
 // CHECK: linalg.generic
 // CHECK-SAME: memref<?x400x6xf64, strided<[2400, 6, 1], offset: ?>>, memref<64x400x8xf64>
 // CHECK-SAME: kern.part = 0
-// CHECK-SAME: unroll = 2
+// CHECK-SAME: unroll = 1
 // CHECK: linalg.index 4
 // CHECK: linalg.generic
 // CHECK-SAME: memref<?x400x2xf64
@@ -35,7 +35,7 @@
 // CHECK-NEXT: transform.structured.tile_using_for {{.*}} tile_sizes [1, 0, 0, 0, 0]
 // CHECK-NEXT: transform.structured.match ops{["linalg.generic"]} attributes {kern.part = 1 : i64}
 
-// A tile: sums of six rows and two vectors stay in registers; two lines and six elements a term, two terms a turn.
+// A tile: sums of six rows and two vectors stay in registers; two lines and six elements a term.
 
 // TILE-NOT: transform
 // TILE-LABEL: func.func private @product.nest2(
@@ -44,7 +44,7 @@
 // TILE-COUNT-2: vector.load {{.*}}vector<4xf64>
 // TILE: memref.load
 // TILE-NEXT: vector.broadcast
-// TILE-COUNT-24: vector.fma
+// TILE-COUNT-12: vector.fma
 // TILE-NOT: vector.fma
 // TILE: scf.yield
 // TILE: scf.if

@@ -74,15 +74,16 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
         rows, vectors = register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)
         depth = problem.group * cpu.l1 // (vectors * cpu.vector_bytes)
         tile_bytes = rows * depth * problem.bits // 8 // problem.group
-        block = max(1, cpu.l2 * 2 // 5 // tile_bytes)
-        return Schedule("packed", rows, vectors, depth, block)
+        # row tiles pass in long lines, also from the third cache: a panel is fetched for as many of them as can be
+        block = max(1, cpu.l2 * 5 // 4 // tile_bytes)
+        return Schedule("packed", rows, vectors, depth, block, unroll=1)
     if streams(problem, cpu):
         rows, vectors = min(problem.row, STREAMED_ROWS), 4 if problem.row == 1 else 2
         line, most = problem.lane * problem.bits // 8, cpu.l1 // 2 // problem.row
         piece = line if line <= most else max(PAGE, most // PAGE * PAGE)
         block = -(-piece // (vectors * cpu.vector_bytes))
         return Schedule("direct", rows, vectors, STREAMED_TERMS, block, STREAMED_TERMS)
-    return Schedule("direct", *register_tile(problem, cpu, 6))
+    return Schedule("direct", *register_tile(problem, cpu, 6), unroll=1)
 
 
 def can_take(problem: Problem, schedule: Schedule, cpu: Cpu) -> bool:
