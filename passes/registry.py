@@ -32,6 +32,7 @@ from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vector_math.expand_library import ExpandLibrary
+from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.scratch_rows import ScratchRows
@@ -57,6 +58,7 @@ OWN: tuple[type[Pass], ...] = (
     SimplifyKern,
     TightenBounds,
     UnmaskSums,
+    VectorizeElementary,
     VectorizeItems,
     VectorizeReductions,
     VectorizeStreams,

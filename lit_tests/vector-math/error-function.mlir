@@ -22,3 +22,17 @@ func.func @erfc_f32(%x0: f32) -> f32 {
   %r = math.erfc %x0 : f32
   return %r : f32
 }
+
+// In f32 one quotient of polynomials: no branch, no exponential.
+
+// CHECK-LABEL: func.func @erf_f32(
+// CHECK-NOT: math.copysign
+// CHECK: %[[Q:.*]] = arith.divf
+// CHECK-NEXT: %{{.*}} = arith.constant 2.500000e-01 : f32
+// CHECK-NEXT: %[[X:.*]] = arith.mulf
+// CHECK-NEXT: math.fma %[[Q]], %{{.*}}, %[[X]]
+// CHECK: return
+func.func @erf_f32(%x0: f32) -> f32 {
+  %r = math.erf %x0 : f32
+  return %r : f32
+}

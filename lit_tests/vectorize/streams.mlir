@@ -162,3 +162,35 @@ func.func @stencil_rows(%z: memref<?x?xf32>, %x: memref<?x?xf32>, %y: memref<?x?
   }
   return
 }
+
+// Whole arrays in one loop: what is only seen as one dimension is streamed as well. With arrays that the cache holds it
+// is not.
+
+// CHECK-LABEL: func.func @flat
+// CHECK: vector.store %{{.*}} {alignment = 64 : i64, nontemporal = true} : memref<16777216xf32>
+// CHECK-LABEL: func.func @flat_and_small
+// CHECK-NOT: vector.store
+// CHECK: return
+func.func @flat(%z: memref<4096x4096xf32>, %x: memref<4096x4096xf32>, %lo: index, %hi: index) attributes {kern.noalias} {
+  %c1 = arith.constant 1 : index
+  %u = memref.collapse_shape %x [[0, 1]] : memref<4096x4096xf32> into memref<16777216xf32>
+  %v = memref.collapse_shape %z [[0, 1]] : memref<4096x4096xf32> into memref<16777216xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %a = memref.load %u[%i] : memref<16777216xf32>
+    %b = arith.addf %a, %a : f32
+    memref.store %b, %v[%i] : memref<16777216xf32>
+  }
+  return
+}
+
+func.func @flat_and_small(%z: memref<256x256xf32>, %x: memref<256x256xf32>, %lo: index, %hi: index) attributes {kern.noalias} {
+  %c1 = arith.constant 1 : index
+  %u = memref.collapse_shape %x [[0, 1]] : memref<256x256xf32> into memref<65536xf32>
+  %v = memref.collapse_shape %z [[0, 1]] : memref<256x256xf32> into memref<65536xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %a = memref.load %u[%i] : memref<65536xf32>
+    %b = arith.addf %a, %a : f32
+    memref.store %b, %v[%i] : memref<65536xf32>
+  }
+  return
+}

@@ -16,6 +16,7 @@ from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.scratch_rows import ScratchRows
@@ -45,6 +46,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             VectorizeStreams(
                 threshold_bytes=cache_bytes()
             ),  # wants clean loops, and memrefs that are still arguments
+            VectorizeElementary(),  # what is not streamed, and loops for the ends
             VectorizeReductions(),  # the same
             Upstream("canonicalize,cse"),
             FlattenArguments(),  # last look at memref arguments

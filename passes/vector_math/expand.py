@@ -68,7 +68,8 @@ class ExpandMath(Pass):
 
     In:  math ops of floats, scalar or vector; others are left as they are.
     Out: arith ops, math.fma, sqrt, absf and copysign. At most 2 units in the last place from the true
-         value in f32, 4 in f64; special values as C99 Annex F has them. f16 and bf16 are computed in f32.
+         value in f32 (erf, tanh: 3), 4 in f64; special values as C99 Annex F has them. f16 and bf16 are computed in
+         f32.
     """
 
     name: ClassVar[str] = "kern-expand-math"

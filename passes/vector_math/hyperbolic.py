@@ -1,6 +1,7 @@
 """sinh, cosh and tanh, from e^x, and from polynomials near 0 where e^x would cancel.
 
-Polynomials: `minimax` fits "sinh" and "tanh".
+tanh in f32: x/8 + x p(t) / q(t) with t = x^2, within 3 units in the last place, as `error_function` has erf.
+Polynomials: `minimax` fits "sinh", `rational` the quotient.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from pykern.passes.vector_math.exponential import (
     OVERFLOW,
     exp_fraction_less_1,
     exponential,
-    exponential_near,
     power_of_two,
     reduce_by_ln2,
 )
@@ -24,8 +24,9 @@ _SINH = {
         2.505210834650952e-08, 1.605905060120996e-10, 7.646482898388522e-13, 2.848232955129257e-15,
     ),
 }  # fmt: skip
-# tanh x = x + x t p(t), t = x^2
-_TANH = (-0.333332986, 0.133319244, -0.0537838303, 0.0207959674, -0.00589514896)  # fmt: skip
+# tanh x = x / 8 + x p(t) / q(t), t = x^2, for x to 9.125, in f32
+_ABOVE = (0.875, 0.0779892206, 0.000459228497, -2.12138293e-05, -1.29543224e-07, -1.19811583e-11)
+_BELOW = (1.0, 0.470082909, 0.0272231083, 0.000392768241, 1.27862018e-06)
 
 
 def sinh(x: Real) -> Real:
@@ -47,15 +48,13 @@ def _half_exp(size: Real) -> Real:
 
 
 def tanh(x: Real) -> Real:
-    return (_tanh_f32(x) if x.format == F32 else _tanh_f64(x)).copysign(x)
+    return _tanh_f32(x) if x.format == F32 else _tanh_f64(x).copysign(x)
 
 
 def _tanh_f32(x: Real) -> Real:
-    size = abs(x)
+    x = x.at_most(9.125).at_least(-9.125)  # tanh rounds to 1 there
     t = x * x
-    near = fma(size * t, polynomial(t, _TANH), size)
-    far = 1.0 - 2.0 / (exponential_near(2.0 * size.at_most(10.0)) + 1.0)
-    return select(size < 0.6, near, far)
+    return fma(polynomial(t, _ABOVE) / polynomial(t, _BELOW), x, x * 0.125)
 
 
 def _tanh_f64(x: Real) -> Real:

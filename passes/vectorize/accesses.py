@@ -21,6 +21,7 @@ _NAMES = "exp exp2 expm1 log log2 log10 log1p powf tanh sinh cosh erf rsqrt atan
 ELEMENTARY = {f"math.{name}" for name in _NAMES.split()}
 _ELEMENTWISE_MATH = {f"math.{name}" for name in f"{_UNARY} copysign fma".split()} | ELEMENTARY
 
+_SAME_ELEMENTS = ("memref.collapse_shape", "memref.expand_shape")
 _QUESTIONS = {"memref.dim", "memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
 
 
@@ -90,10 +91,26 @@ def is_question(op: ir.Operation) -> bool:
 
 
 def arrays_of(function: ir.Operation) -> list[ir.Value]:
-    """Arrays that do not overlap: the arguments, and scratch, which may be one of two pieces of memory."""
+    """Arrays that do not overlap: the arguments, and scratch, which may be one of two pieces of memory. An array
+    that is only seen in another shape is named by that."""
     made = find(function, lambda op: op.name in ("memref.alloca", "memref.alloc", "arith.select"))
     arrays: list[ir.Value] = [*function.regions[0].blocks[0].arguments, *(op.results[0] for op in made)]
-    return [array for array in arrays if isinstance(array.type, ir.MemRefType)]
+    return [_as_seen(array) for array in arrays if isinstance(array.type, ir.MemRefType)]
+
+
+def _as_seen(array: ir.Value) -> ir.Value:
+    users = [use.owner.operation for use in array.uses if not is_question(use.owner.operation)]
+    only = users[0] if len(users) == 1 else None
+    return _as_seen(only.results[0]) if only is not None and only.name in _SAME_ELEMENTS else array
+
+
+def argument(array: ir.Value) -> ir.Value | None:
+    """What a function is given of an array, in whatever shape it is seen; None for scratch."""
+    while not isinstance(array.owner, ir.Block):
+        if array.owner.operation.name not in _SAME_ELEMENTS:
+            return None
+        array = array.owner.operation.operands[0]
+    return array
 
 
 def _gives_memory(op: ir.Operation) -> bool:

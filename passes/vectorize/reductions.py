@@ -110,7 +110,7 @@ class RowLoop:
         again_at_end = not self.accesses.stores and all(each.is_extreme for each in self.reductions)
         with ir.InsertionPoint(loop), loop.location:
             lower, upper, initial = loop.operands[0], loop.operands[1], list(loop.operands)[3:]
-            middle = (_all_if_many if again_at_end else _whole_vectors)(lower, upper, lanes)
+            middle = (_all_if_many if again_at_end else whole_vectors)(lower, upper, lanes)
             begin = [value for each in self.reductions for value in each.begin(lanes)]
             vectors = scf.ForOp(lower, middle, index_constant(lanes), begin)
             vectors.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(AS_IT_IS)
@@ -153,7 +153,7 @@ def _share_fetching(loops: list[RowLoop]) -> None:
         min(reversed(free), key=lambda each: len(each.ahead)).ahead.append(access)
 
 
-def _whole_vectors(lower: ir.Value, upper: ir.Value, lanes: int) -> ir.Value:
+def whole_vectors(lower: ir.Value, upper: ir.Value, lanes: int) -> ir.Value:
     """Where the iterations end that make whole vectors."""
     trips = arith.MaxSIOp(arith.SubIOp(upper, lower).result, index_constant(0)).result
     rest = arith.RemUIOp(trips, index_constant(lanes)).result

@@ -26,7 +26,7 @@ from pykern.errors import PassError
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, index_constant, is_constant
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses, accesses_of, arrays_of
+from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses, accesses_of, argument, arrays_of
 from pykern.passes.vectorize.addresses import address, is_multiple, static_bytes, total_bytes
 from pykern.passes.vectorize.again import recompute
 from pykern.passes.vectorize.body import VectorBody
@@ -68,7 +68,7 @@ class VectorizeStreams(Pass):
         arrays = arrays_of(function)
         limit = _cache_argument(function)
         conditions: list[ir.Value] = []
-        for loop in find(function, _is_candidate):
+        for loop in find(function, is_candidate):
             accesses = accesses_of(loop, arrays)
             if accesses is None or not accesses.streamed:
                 continue
@@ -107,9 +107,9 @@ def _cache_argument(function: ir.Operation) -> ir.Value | None:
     if "arg_attrs" not in function.attributes:
         return None
     marks = ir.ArrayAttr(function.attributes["arg_attrs"])
-    for argument, mark in zip(body(function).arguments, marks, strict=True):
+    for size, mark in zip(body(function).arguments, marks, strict=True):
         if CACHE_BYTES in ir.DictAttr(mark):
-            return argument
+            return size
     return None
 
 
@@ -118,10 +118,11 @@ def _sized(accesses: Accesses, function: ir.Operation) -> list[ir.Value]:
     loops go over one row of everything after another all of its arrays."""
     if ROWS in function.attributes:
         return [a for a in body(function).arguments if isinstance(a.type, ir.MemRefType)]
-    return [array for array in accesses.arrays if isinstance(array.owner, ir.Block)]
+    given = [argument(array) for array in accesses.arrays]
+    return [array for array in given if array is not None]
 
 
-def _is_candidate(op: ir.Operation) -> bool:
+def is_candidate(op: ir.Operation) -> bool:
     """Innermost loops over index with step 1 that carry nothing."""
     if op.name != "scf.for" or op.results or is_constant(op.operands[2]) != 1:
         return False

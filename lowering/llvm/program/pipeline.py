@@ -35,6 +35,7 @@ from pykern.passes.schedules.recipe import ApplySchedules
 from pykern.passes.schedules.register_tile import EmitRegisterTiles
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.streams import VectorizeStreams
@@ -109,14 +110,14 @@ def buffer_pipeline() -> Pipeline:
     )
 
 
-def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "") -> Pipeline:
-    """Buffers to loops, and down to the llvm dialect. `schedules` and `machine` are those of `MakeNests`."""
+def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "", ordered: bool = False) -> Pipeline:
+    """Buffers to loops, and down to the llvm dialect. The arguments are those of `MakeNests`."""
     return Pipeline(
         (
             LowerTapes(groups=True),
             ExpandFp8(),
             LowerLaunches(),  # kernels become loops too
-            MakeNests(machine=machine, schedules=";".join(schedules)),
+            MakeNests(machine=machine, schedules=";".join(schedules), ordered=ordered),
             ApplySchedules(),  # the transform scripts of contractions
             EmitRegisterTiles(),  # before loops are looked at: all of them are there then
             SizeNests(),
@@ -133,6 +134,7 @@ def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "") -> Pipelin
             NarrowIndices(),
             Upstream("canonicalize,cse"),
             VectorizeStreams(threshold_bytes=cache_bytes()),
+            VectorizeElementary(),  # what is not streamed, and loops for the ends
             VectorizeReductions(),
             Upstream("canonicalize,cse"),
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
