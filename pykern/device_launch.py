@@ -23,6 +23,7 @@ from pykern.array_making import from_dlpack
 from pykern.artifact import Artifact, DeviceCode
 from pykern.device_entries import offer, tell
 from pykern.device_kinds import array_words, fitted, known_kind, known_words
+from pykern.device_repeats import Put, Repeats
 from pykern.device_report import Report
 from pykern.device_tape import TapeArguments, TapedLaunch, words_told
 from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
@@ -36,6 +37,7 @@ from pykern.stream import Stream, checked_stream
 from pykern.types import BY_NAME
 
 if TYPE_CHECKING:
+    from pykern.kernel import KernelBase
     from pykern.launch import Launcher
 
 Triple = tuple[int, int, int]
@@ -117,6 +119,9 @@ def launch(
         work = _work(launcher, opened, artifact, arrays, words, space, plain, shared)
         event = _start(work, stream, kernel.options.debug)
         _repeated(launcher, opened, artifact, source, keywords, arrays)
+        if opened.driver.direct is None and event is not COMPLETED and shared is None:
+            launcher.repeats = launcher.repeats or Repeats()
+            launcher.repeats.tell(_put(kernel, opened, artifact, words, space, plain, stream))
         return event
     places = Places(opened.name, may_copy)
     passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
@@ -141,6 +146,35 @@ def launch(
     if not copies:
         _repeated(launcher, opened, artifact, source, keywords, places.arrays)
     return event
+
+
+def _put(
+    kernel: KernelBase,
+    opened: Opened,
+    artifact: Artifact,
+    flattened: Words,
+    space: tuple[Extent, ...],
+    plain: bool,
+    stream: Stream,
+) -> Put | None:
+    """What a launch has put into its stream, where the next one like it can do the same."""
+    device = artifact.device
+    assert device is not None
+    if artifact.sites or device.tape is not None or kernel.options.debug:
+        return None
+    group, grid, words = _groups(artifact, space, plain)
+    arguments, axes = [*flattened(stream), *words], grid_axes(len(space))
+    made = [([*arguments, *first[:axes]], part) for first, part in parts(grid, opened.info.max_grid)]
+    return Put(stream, kernel.captured()[0], opened.driver, opened.code(artifact), made, group)
+
+
+def _groups(artifact: Artifact, space: tuple[Extent, ...], plain: bool) -> tuple[Triple, Triple, list[int]]:
+    """The size of a group, how many there are, and the words that tell the index space."""
+    counts = tuple(-(-e.count // g) for e, g in zip(space, artifact.workgroup, strict=True))
+    words: list[int] = []
+    for extent in space:
+        words += [extent.count] if plain else [extent.count, extent.start, extent.step]
+    return along_axes(artifact.workgroup), along_axes(counts), words
 
 
 def _repeated(
@@ -198,8 +232,7 @@ def _work(
     device = artifact.device
     assert device is not None
     code = opened.code(artifact)
-    group = along_axes(artifact.workgroup)
-    grid = along_axes(tuple(-(-n // g) for n, g in zip(counts, artifact.workgroup, strict=True)))
+    group, grid, words = _groups(artifact, space, plain)
     if math.prod(group) > opened.info.max_group:
         raise LaunchError(
             f"a group of {artifact.workgroup} is more than the {opened.info.max_group} work-items "
@@ -209,9 +242,6 @@ def _work(
         )
     _check_shared(opened, artifact, shared or 0)
     sizes = [] if shared is None else [shared]
-    words: list[int] = []
-    for extent in space:
-        words += [extent.count] if plain else [extent.count, extent.start, extent.step]
     axes = grid_axes(len(space))
 
     def run(stream: Stream) -> None:

@@ -25,6 +25,7 @@ from pykern.source import KernelSource, LaunchSpec
 from pykern.variants import Variant, compiled, obtain
 
 if TYPE_CHECKING:
+    from pykern.device_repeats import Repeats
     from pykern.kernel import KernelBase
 
 LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")
@@ -46,8 +47,20 @@ class Launcher:
         self.tapes: dict[Any, int] = {}
         self.entries = Entries(kernel)
         self._places: tuple[Any, tuple[str, ...]] = (None, ())
+        self.repeats: Repeats | None = None
 
     def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
+        if self.repeats is None:
+            return self._launch(args, keywords)
+        event = self.repeats.again(self.kernel, args, keywords)
+        if event is None:
+            given = dict(keywords)
+            self.repeats.forget()
+            event = self._launch(args, keywords)
+            self.repeats.keep(args, given)
+        return event
+
+    def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         options = {name: keywords.pop(name) for name in LAUNCH_KEYWORDS if name in keywords}
         values = self._bound(args, keywords)
         given, stream = options.get("device"), options.get("stream")

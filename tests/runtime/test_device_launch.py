@@ -580,3 +580,66 @@ def test_repeated_launches_still_refuse(null):
     with pytest.raises(pk.LaunchError, match="read-only"):
         scaled(borrowed, x, 1.0, ndrange=100)
     assert len(null.launches) == 4
+
+
+# -- the very same launch again --------------------------------------------------------------------
+
+
+@pk.kernel
+def shifted(z, x, a):
+    i = pk.index()
+    z[i] = x[i] * a + OFFSET
+
+
+OFFSET = 1.0
+
+
+@over_gpus
+def test_launches_that_repeat(device, rng, monkeypatch):
+    """What is the same object is launched as before; other arrays in its place, numbers, names and streams count."""
+    hx = rng.random(300)
+    x, z = pk.array(hx, device=device), pk.zeros(300, pk.f64, device=device)
+    stream = pk.Stream(device)
+    for a in (2.0, 2.0, 2.0, 3.0, 2.0, 3.0, 3.0):
+        for given in ({}, {"stream": stream}, {"workgroup": 32}):
+            pk.copyto(z, 0)
+            pk.synchronize(device)
+            shifted(z, x, a, ndrange=300, **given).wait()
+            np.testing.assert_array_equal(z.numpy(), hx * a + 1)
+    monkeypatch.setitem(globals(), "OFFSET", 5.0)
+    for _ in range(3):
+        shifted(z, x, 2.0, ndrange=300)
+        np.testing.assert_array_equal(z.numpy(), hx * 2.0 + 5)
+    for n in (100, 299):
+        pk.copyto(z, 0)
+        for _ in range(3):
+            shifted(z, x, 2.0, ndrange=n)
+        np.testing.assert_array_equal(z.numpy(), np.where(np.arange(300) < n, hx * 2.0 + 5, 0))
+    for _ in range(4):  # arrays of one call at the address of the last call's
+        hy = rng.random(300)
+        y = pk.array(hy, device=device)
+        shifted(z, y, 2.0, ndrange=300)
+        np.testing.assert_array_equal(z.numpy(), hy * 2.0 + 5)
+        del y
+    ranges = [range(10), range(100, 120)]
+    for _ in range(4):
+        pk.copyto(z, 0)
+        shifted(z, x, 2.0, ndrange=ranges)
+        there = np.zeros(300, bool)
+        there[:10] = there[100:120] = True
+        np.testing.assert_array_equal(z.numpy(), np.where(there, hx * 2.0 + 5, 0))
+    with pk.graph() as g:
+        shifted(z, x, 2.0, ndrange=300)
+    assert len(g) == 1
+    x.free()
+    with pytest.raises(pk.UsedAfterFree):
+        shifted(z, x, 2.0, ndrange=300)
+
+
+def test_repeats_keep_no_array():
+    x, z = pk.zeros(300, pk.f64, device="null:0"), pk.zeros(300, pk.f64, device="null:0")
+    for _ in range(5):
+        shifted(z, x, 2.0, ndrange=300)
+    live = pk.memory_stats("null:0").live
+    del x
+    assert pk.memory_stats("null:0").live == live - 1
