@@ -11,6 +11,9 @@ from pykern.costs import Costs
 from pykern.lineage import Lineage
 from pykern.locations import SourceSpan
 
+PRODUCT = "product"
+"""The resource of a kernel that computes products of matrices: large launches may run in tiles."""
+
 
 @dataclass(frozen=True)
 class Stage:

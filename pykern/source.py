@@ -220,6 +220,8 @@ class KernelOptions:
 
     debug: bool = False
     fastmath: bool = False
+    ordered: bool = False
+    """Of an array program: sums keep their order, as in kernels without `fastmath`."""
 
 
 @dataclass(frozen=True)

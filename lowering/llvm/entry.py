@@ -21,6 +21,9 @@ from pykern.types import BY_NAME
 GIL_WORK = 60_000
 """Elementary operations (about 20 us) from which letting other Python threads run is worth 50 ns."""
 
+PRODUCT_WORK = 500_000
+"""Elementary operations of a product from which Python is asked whether it runs in tiles (`pykern.product_launch`)."""
+
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
 PAYLOAD = 16
@@ -32,6 +35,12 @@ declare void @pk_run(ptr)
 declare i64 @pk_work(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
+
+define hidden i1 @pk_large(ptr %slots) {{
+  %work = call i64 @pk_work(ptr %slots)
+  %large = icmp sgt i64 %work, {PRODUCT_WORK}
+  ret i1 %large
+}}
 
 define hidden void @pk_launch(ptr %slots) {{
   %work = call i64 @pk_work(ptr %slots)
@@ -57,6 +66,7 @@ done:
 _RUN = """
 @pk_table = external hidden global ptr
 declare hidden void @pk_launch(ptr)
+declare hidden i1 @pk_large(ptr)
 """
 HEAD = """
 declare i64 @PyLong_AsLongLong(ptr)
@@ -76,11 +86,11 @@ declare ptr @PyDict_GetItemWithError(ptr, ptr)
 """
 
 
-def entry_text(source: KernelSource, uses: tuple[ArgumentUse, ...]) -> str:
-    """The entry for a source; empty where its calls have to go through Python."""
+def entry_text(source: KernelSource, uses: tuple[ArgumentUse, ...], product: bool = False) -> str:
+    """The entry for a source; empty where its calls have to go through Python. Large ones of a `product` do."""
     if not has_entry(source):
         return ""
-    return Entry(source, uses).text()
+    return Entry(source, uses, product).text()
 
 
 def has_entry(source: KernelSource) -> bool:
@@ -96,8 +106,8 @@ def _plain_static(parameter: Parameter) -> bool:
 class Entry:
     """Writes the function line by line; every check goes on at a new label or to `miss`."""
 
-    def __init__(self, source: KernelSource, uses: tuple[ArgumentUse, ...]) -> None:
-        self.source, self.uses = source, uses
+    def __init__(self, source: KernelSource, uses: tuple[ArgumentUse, ...], product: bool = False) -> None:
+        self.source, self.uses, self.product = source, uses, product
         self.lines: list[str] = []
         self.counter = 0
         self.slot = 0
@@ -400,6 +410,12 @@ class Entry:
         )
 
     def _run(self) -> None:
+        if self.product:
+            self.emit_lines(
+                "  %large = call i1 @pk_large(ptr %slots)",
+                "  br i1 %large, label %miss, label %small",
+                "small:",
+            )
         self.emit_lines("  call void @pk_launch(ptr %slots)")
         event = self.table("event")
         self.emit_lines(f"  call void @Py_IncRef(ptr {event})", f"  ret ptr {event}")

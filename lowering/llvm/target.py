@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.artifact import ArgumentUse, Stage
+from pykern.artifact import PRODUCT, ArgumentUse, Stage
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, host_of, translate
@@ -40,7 +40,7 @@ register(
 )
 
 
-EXPORTS = ("pk_init", "pk_run", "pk_launch")
+EXPORTS = ("pk_init", "pk_run", "pk_launch", "pk_large")
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ def lower(
     module: ir.Module, source: KernelSource, uses: tuple[ArgumentUse, ...], reports: bool, record: Record
 ) -> CpuCode:
     """Lower, generate, link. A kernel that `reports` (it has sites) gets no compiled entry."""
+    product = _is_product(module, source)
     cpu_pipeline(source.options).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
     symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
@@ -66,7 +67,7 @@ def lower(
     text = translate(module)
     record.add("llvm-translate", text, started, "llvm")
     launcher = launcher_text(source, symbol)
-    entry = "" if reports else entry_text(source, uses)
+    entry = "" if reports else entry_text(source, uses, product)
     extra = (launcher, LAUNCH) if entry else (launcher,)
     host = host_of(source.target)[0]
     code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes_for(text, product=False))
@@ -84,4 +85,18 @@ def lower(
     started = time.perf_counter()
     binary = link_shared(*objects)
     record.add("link", "", started, "none")
-    return CpuCode(binary, bool(entry), workgroup, resources(code))
+    found = resources(code)
+    if product:
+        found[PRODUCT] = True
+    return CpuCode(binary, bool(entry), workgroup, found)
+
+
+def _is_product(module: ir.Module, source: KernelSource) -> bool:
+    """Whether large launches are better compiled for their lengths, as products in tiles."""
+    launch = source.launch
+    special = source.options.debug or source.derivatives or launch.workgroup or launch.shared
+    if special or not launch.plain or source.target != "llvm" or not source.noalias:
+        return False
+    from pykern.passes.array_programs.raise_launches import is_product  # here: most kernels have no such loop
+
+    return is_product(module)

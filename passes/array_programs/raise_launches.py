@@ -47,6 +47,29 @@ class RaiseLaunches(Pass):
         drop_unused_kernels(module)
 
 
+def is_product(module: ir.Module) -> bool:
+    """Whether the kernel of a module, on the kern stage, computes products of matrices and no other reduction."""
+    if not any(map(_multiplies_and_adds, named(module.operation, "scf.for"))):
+        return False
+    alone = ir.Module.create(ir.Location.unknown())
+    with ir.InsertionPoint(alone.body):
+        for op in module.body.operations:
+            op.operation.clone()
+    try:
+        run_pass(RaiseToLinalg(), alone)
+    except NotRaisable:
+        return False
+    run_pass(Upstream("canonicalize,cse"), alone)
+    run_pass(UnmaskSums(), alone)
+    return _is_parallel(alone) and bool(find(alone.operation, _is_product))
+
+
+def _multiplies_and_adds(loop: ir.Operation) -> bool:
+    """Whether a loop adds products of two loads to something."""
+    names = [o.operation.name for o in body(loop).operations]
+    return any(n in ("arith.mulf", "arith.muli") for n in names) and names.count("memref.load") >= 2
+
+
 def drop_unused_kernels(module: ir.Module) -> None:
     """Erase the kernels no launch names."""
     used = {op.opview.kernel for op in named(module.operation, "kern.launch")}

@@ -25,9 +25,19 @@ class Epilogue:
     def __init__(self, tile: Tile) -> None:
         self.tile = tile
 
+    def begin(self) -> list[ir.Value]:
+        """What sums start from: zero, or where their order is to be kept what they are added to."""
+        tile = self.tile
+        count = tile.rows * len(tile.vectors)
+        return self._totals([None] * count) if self.ordered else [tile.zero(tile.kind)] * count
+
+    @property
+    def ordered(self) -> bool:
+        return bool(self.tile.marks.get("ordered", 0))
+
     def finish(self, sums: list[ir.Value]) -> None:
         tile = self.tile
-        totals = self._totals(sums)
+        totals = sums if self.ordered else self._totals(list(sums))
         if len(tile.op.operands) == tile.inputs + 1:
             self._store(totals)
             return
@@ -41,26 +51,28 @@ class Epilogue:
                 finish(totals)
                 scf.YieldOp([])
 
-    def _totals(self, sums: list[ir.Value]) -> list[ir.Value]:
-        """The sums with what they start from: one branch for all of them."""
+    def _totals(self, sums: list[ir.Value | None]) -> list[ir.Value]:
+        """The sums (None: nothing yet) with what they start from: one branch for all of them."""
         tile = self.tile
         start, first = tile.marks.get("start", -1), tile.marks.get("first", -1)
         if start < 0:
             return self._added(sums)
         if first < 0:
             return self._started(sums, start)
-        branch = scf.IfOp(tile.op.operands[first], [v.type for v in sums], has_else=True)
+        branch = scf.IfOp(tile.op.operands[first], [tile.kind] * len(sums), has_else=True)
         with ir.InsertionPoint(branch.then_block):
             scf.YieldOp(self._started(sums, start))
         with ir.InsertionPoint(branch.else_block):
             scf.YieldOp(self._added(sums))
         return list(branch.results)
 
-    def _started(self, sums: list[ir.Value], start: int) -> list[ir.Value]:
+    def _started(self, sums: list[ir.Value | None], start: int) -> list[ir.Value]:
         value = self.tile.start(start)
-        return sums if value is None else [self._add(value, each) for each in sums]
+        if value is None:
+            return [self.tile.zero(self.tile.kind) if each is None else each for each in sums]
+        return [self._add(value, each) for each in sums]
 
-    def _added(self, sums: list[ir.Value]) -> list[ir.Value]:
+    def _added(self, sums: list[ir.Value | None]) -> list[ir.Value]:
         """What memory holds, and the sums."""
         tile, made = self.tile, []
         for n, value in enumerate(sums):
@@ -69,7 +81,9 @@ class Epilogue:
             made.append(self._add(held, value))
         return made
 
-    def _add(self, held: ir.Value, value: ir.Value) -> ir.Value:
+    def _add(self, held: ir.Value, value: ir.Value | None) -> ir.Value:
+        if value is None:
+            return held
         is_float = isinstance(self.tile.element, ir.FloatType)
         return (arith.AddFOp if is_float else arith.AddIOp)(held, value).result
 

@@ -76,7 +76,7 @@ def dot_for(product: Product, cpu: Cpu) -> Dot | None:
     (left, first), (right, second) = found[0], found[1]
     names = (first, second)
     if left == right == "bf16":
-        intrinsic = _BF16.get(cpu.isa) if "bf16-dot" in cpu.features else None
+        intrinsic = _BF16.get(cpu.isa) if "bf16-dot" in cpu.features and not product.ordered else None
         return None if intrinsic is None else Dot(intrinsic, 2, "bf16", conversions=names)
     if str(product.element) != "i32" or not {left, right} <= {"i8", "i16"}:
         return None

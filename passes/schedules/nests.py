@@ -63,6 +63,7 @@ class Job:
             "unroll": self.schedule.unroll if whole else 1,
             "width": self.lanes,
             "prefetch": int(whole and self.schedule.form == "packed"),
+            "ordered": int(self.product.ordered),
         }
 
     @property

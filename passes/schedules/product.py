@@ -45,6 +45,8 @@ class Product:
     """The operand that is the left factor; the right one is at `1 - left`."""
     needed: Sum | None = None
     """Cells of the result where it is negative may hold anything; None: none may."""
+    ordered: bool = False
+    """Whether each sum takes its terms one after the other, as a loop does."""
     prologues: tuple[Prologue | None, Prologue | None] = (None, None)
     """What makes the elements of left and right where they are read."""
     turn: tuple[int, ...] = ()

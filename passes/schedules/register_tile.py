@@ -117,9 +117,8 @@ class Tile:
 
     def _whole(self) -> None:
         self._prefetch()
-        sums = [self._zero(self.kind)] * (self.rows * len(self.vectors))
-        sums = self._over(self.terms, {}, sums)
-        Epilogue(self).finish(sums)
+        epilogue = Epilogue(self)
+        epilogue.finish(self._over(self.terms, {}, epilogue.begin()))
 
     def _prefetch(self) -> None:
         """Lines of the result are asked for before the terms go by: they are added to at the end."""
@@ -213,7 +212,7 @@ class Tile:
         mask = vector.ConstantMaskOp(
             ir.VectorType.get([self.width], ir.IntegerType.get_signless(1)), [count]
         ).result
-        return vector.MaskedLoadOp(kind, value, place, mask, self._zero(kind)).result
+        return vector.MaskedLoadOp(kind, value, place, mask, self.zero(kind)).result
 
     def write(self, operand: int, row: Number, lane: int, count: int, value: ir.Value) -> None:
         """A vector into an output: beyond the last element nothing is written.
@@ -231,7 +230,7 @@ class Tile:
             vector.StoreOp(piece, out, self.indices(operand, row, lane + done, {}))
             done += part
 
-    def _zero(self, kind: ir.VectorType) -> ir.Value:
+    def zero(self, kind: ir.VectorType) -> ir.Value:
         element = kind.element_type
         zero: ir.Attribute = (
             ir.FloatAttr.get(element, 0.0)

@@ -31,9 +31,11 @@ FEWEST = 4
 """Columns below which vectors stay too empty."""
 
 
-def scheduled_product(space: Space) -> Product | None:
-    """The op as a contraction with a schedule; None where loops do as well."""
+def scheduled_product(space: Space, ordered: bool = False) -> Product | None:
+    """The op as a contraction with a schedule; None where loops do as well. `ordered`: sums keep their order."""
     product = product_of(space)
+    if product is not None and ordered:
+        product = replace(product, ordered=True)
     if product is None or not product.k or not space.iterations > 0 or not _is_known(product):
         return None
     return product if _fits(product) else None
@@ -42,6 +44,8 @@ def scheduled_product(space: Space) -> Product | None:
 def _fits(product: Product) -> bool:
     """Whether there is a form for it: lanes that lie side by side, or can be laid so, or rows of terms."""
     problem = problem_of(product)
+    if product.ordered and problem.dots:
+        return False
     return (problem.unit_right or problem.packable or problem.dots) and problem.lane >= FEWEST
 
 
@@ -128,7 +132,10 @@ def _apart(product: Product) -> Product | None:
         return product
     groups = [[d] for group in product.space.groups for d in group]
     again = product_of(_ungrouped(replace(product.space, groups=groups)))
-    return again if again is not None and _fits(again) else None
+    if again is None:
+        return None
+    again = replace(again, ordered=product.ordered)
+    return again if _fits(again) else None
 
 
 def _ungrouped(space: Space) -> Space:

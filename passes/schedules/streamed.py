@@ -34,7 +34,7 @@ class Streamed(Direct):
         job, p = self.job, self.job.product
         self.partial: ir.Value | None = None
         self.shape = [p.lengths[s.factors[0][0]] for s in p.accesses[2].sums]
-        self.count = self._parts() if job.team else 1
+        self.count = self._parts() if job.team and not p.ordered else 1
         if self.count > 1:
             kind = ir.MemRefType.get([self.count, *self.shape], p.element)
             with ir.InsertionPoint(p.op), p.op.location:

@@ -1,4 +1,4 @@
-"""Random products of matrices in array programs, with what is done to the result; NumPy computes the same in f64.
+"""Random products of matrices in array programs, with what is done before and after; NumPy computes the same in f64.
 
 Goes out: a `RandomProduct`: the text of a program `f`, its arguments, what it must give, and the bound of its error,
 ``c n eps`` of the sum of magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1).
@@ -70,6 +70,23 @@ def random_product(seed: int) -> RandomProduct:
     a, b = shaped(form.left), shaped(form.right)
     names, arguments, steps = ["a", "b"], [a, b], []
     wide = [x.astype(np.float64) for x in (a, b)]
+    for number, name in enumerate(("a", "b")):
+        before = choose.choice(("", "", "", "scale", "relu", "columns", "exp"))
+        if before == "scale":
+            steps.append(f"{name} = {name} * 0.5 - 1.0")
+            wide[number] = wide[number] * 0.5 - 1
+        elif before == "relu":
+            steps.append(f"{name} = pk.maximum({name}, 0.0)")
+            wide[number] = np.maximum(wide[number], 0)
+        elif before == "columns":
+            names.append(f"of_{name}")
+            arguments.append(more := array(wide[number].shape[-1:]))
+            steps.append(f"{name} = {name} * of_{name}")
+            wide[number] = wide[number] * more
+        elif before == "exp":
+            steps.append(f"{name} = pk.exp({name})")
+            wide[number] = np.exp(wide[number])
+    prologues = len(steps)
     value = _evaluated(form, *wide)
     size = _evaluated(form, *map(np.abs, wide))
     for step in choose.sample(
@@ -97,7 +114,8 @@ def random_product(seed: int) -> RandomProduct:
                 steps.append(f"p = {step} - p" if step == "residual" else f"p = p + {step}")
                 value = more - value if step == "residual" else value + more
                 size = size + np.abs(more)
-    lines = [f"p = {form.expression}".replace("swapaxes", "pk.swapaxes"), *steps, "return p"]
+    product = f"p = {form.expression}".replace("swapaxes", "pk.swapaxes")
+    lines = [*steps[:prologues], product, *steps[prologues:], "return p"]
     body = "\n".join(f"    {line}" for line in lines)
     text = f"import pykern as pk\n\n\n@pk.jit\ndef f({', '.join(names)}):\n{body}\n"
     terms = lengths["k"][0] + 8

@@ -88,7 +88,7 @@ def lower(
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")
     result_arguments = integers(found[0], RESULT_ARGUMENTS) or ()
     long = work_of(module) > GIL_WORK
-    llvm = llvm_pipeline(schedules, machine)
+    llvm = llvm_pipeline(schedules, machine, options.ordered)
     launcher, scratch = "", 0
     used: list[str] = []
 

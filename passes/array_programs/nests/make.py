@@ -50,6 +50,8 @@ class MakeNests(Pass):
     """The processor that schedules are for (`pykern.machine.cpu`); empty: this one."""
     schedules: str = ""
     """Schedules of the contractions, in order, with semicolons; empty ones are the cost model's."""
+    ordered: bool = False
+    """Whether sums keep their order, as those of a kernel without `fastmath` do."""
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
@@ -59,9 +61,9 @@ class MakeNests(Pass):
                     op.erase()
             place = Place(module, function)
             make_attentions(place, self.threads)
-            for group in groups(function):
+            for group in [] if self.ordered else groups(function):
                 make_rows(place, group, self.threads)
-            maker = Maker(place, self.threads, self.machine, self.schedules.split(";"))
+            maker = Maker(place, self.threads, self.machine, self.schedules.split(";"), self.ordered)
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = _starts([op for _, op in operations])
             waiting = set()
@@ -91,21 +93,23 @@ class Maker:
     threads: bool
     machine: str
     schedules: list[str]
+    ordered: bool
     done: set[int] = field(default_factory=set)
     """Ops that were computed with another one."""
 
     def generic(self, op: ir.Operation, start: list[ir.Value | None]) -> None:
-        allow_reordering(op)
+        if not self.ordered:
+            allow_reordering(op)
         space = space_of(op)
         split = _split(space)
         if not space.iterations:
             self._nothing(space, start)
-        elif (product := scheduled_product(space)) is not None:
+        elif (product := scheduled_product(space, self.ordered)) is not None:
             self._product(product, start[0])
-        elif split.parts:
+        elif split.parts and not self.ordered:
             self._in_parts(space, split, start)
         else:
-            self._whole(space, split, start)
+            self._whole(space, Split(-1, 1, 1) if split.parts else split, start)
         op.erase()
 
     def _nothing(self, space: Space, start: list[ir.Value | None]) -> None:
@@ -146,7 +150,8 @@ class Maker:
 
     def _loops(self, nest: Nest, space: Space, start: list[ir.Value | None]) -> Loops:
         initial = [None if v is None else nest.value(v) for v in start]
-        return Loops(space, [nest.value(v) for v in space.op.operands], initial, combines(space.op))
+        joins = None if self.ordered else combines(space.op)
+        return Loops(space, [nest.value(v) for v in space.op.operands], initial, joins)
 
     def _in_parts(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
         """A reduction in a fixed number of parts, then the parts one after the other."""

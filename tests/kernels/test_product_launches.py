@@ -1,0 +1,153 @@
+"""Kernels that are products, launched by themselves: large launches run in tiles, and give what the loops give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern import product_launch
+
+
+@pk.kernel
+def product(c, a, b):
+    i, j = pk.index()
+    total = c.dtype(0)
+    for k in range(a.shape[1]):
+        total += a[i, k] * b[k, j]
+    c[i, j] = total
+
+
+@pk.kernel
+def convolution(y, x, w):
+    i, j, o = pk.index()
+    total = y.dtype(0)
+    for p in range(w.shape[0]):
+        for q in range(w.shape[1]):
+            for c in range(w.shape[2]):
+                total += x[i + p, j + q, c] * w[p, q, c, o]
+    y[i, j, o] = total
+
+
+@pk.kernel
+def lower_triangle(c, a, b):
+    i, j = pk.index()
+    if j <= i:
+        for k in range(a.shape[1]):
+            c[i, j] += a[i, k] * b[j, k]
+
+
+@pk.kernel
+def squares(y, x):
+    i = pk.index()
+    total = y.dtype(0)
+    for k in range(x.shape[1]):
+        total += x[i, k] * x[i, k]
+    y[i] = total
+
+
+@pytest.fixture
+def tiles(monkeypatch):
+    """Whether launches that may be tiles are, from the first one on."""
+
+    def choose(on: bool) -> None:
+        monkeypatch.setattr(product_launch, "MANY_PRODUCTS", 0 if on else 1 << 60)
+
+    return choose
+
+
+def plans(kernel) -> int:
+    """Launches of other lengths that run in tiles."""
+    found = kernel._launcher.products
+    return 0 if found is None else sum(plan is not None for plan in found._plans.values())
+
+
+def both(tiles, kernel, out, *given):
+    """What loops and what tiles give, as new arrays."""
+    found = []
+    before = plans(kernel)
+    for on in (False, True):
+        tiles(on)
+        mine = out.copy()
+        kernel(mine, *given, ndrange=mine.shape)
+        found.append(mine)
+    assert plans(kernel) == before + 1
+    return found
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("m", "n", "k"), [(131, 127, 103), (67, 150, 1301), (900, 16, 300)])
+def test_sums_keep_their_order(rng, tiles, m, n, k, dtype):
+    a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
+    loops, tiled = both(tiles, product, np.full((m, n), 3, dtype), a, b)
+    np.testing.assert_array_equal(tiled, loops)
+    wide = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    assert np.all(np.abs(tiled - exact) <= k * np.finfo(dtype).eps * wide)
+
+
+def test_terms_that_cancel(rng, tiles):
+    """A sum in another order is another number: large terms hide small ones between them."""
+    m, n, k = 110, 120, 1500
+    a, b = np.ones((m, k)), rng.standard_normal((k, n))
+    b[::7] = 1e18
+    b[3::7] = -1e18
+    loops, tiled = both(tiles, product, np.zeros((m, n)), a, b)
+    np.testing.assert_array_equal(tiled, loops)
+    expected = np.zeros(n)
+    for line in b:
+        expected += line
+    np.testing.assert_array_equal(tiled, np.broadcast_to(expected, (m, n)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_convolution(rng, tiles, dtype):
+    x, w = rng.standard_normal((39, 41, 24)).astype(dtype), rng.standard_normal((3, 2, 24, 37)).astype(dtype)
+    loops, tiled = both(tiles, convolution, np.zeros((37, 40, 37), dtype), x, w)
+    np.testing.assert_array_equal(tiled, loops)
+
+
+def test_a_triangle(rng, tiles):
+    c, a, b = (
+        rng.standard_normal((150, 150)),
+        rng.standard_normal((150, 211)),
+        rng.standard_normal((150, 211)),
+    )
+    loops, tiled = both(tiles, lower_triangle, c, a, b)
+    np.testing.assert_array_equal(tiled, loops)
+
+
+def test_integers(rng, tiles):
+    a, b = (rng.integers(-(2**31), 2**31, (130, 130)).astype(np.int32) for _ in range(2))
+    loops, tiled = both(tiles, product, np.zeros((130, 130), np.int32), a, b)
+    np.testing.assert_array_equal(tiled, loops)
+    np.testing.assert_array_equal(tiled, (a.astype(np.int64) @ b.astype(np.int64)).astype(np.int32))
+
+
+def test_what_stays_loops(rng, tiles):
+    tiles(True)
+    before = plans(product)
+    a, b = rng.standard_normal((130, 130)), rng.standard_normal((130, 130))
+    exact = a @ b
+    wide = np.zeros((130, 260))
+    product(wide[:, ::2], a, b, ndrange=(130, 130))  # strides
+    np.testing.assert_allclose(wide[:, ::2], exact, atol=1e-12)
+    product(a_result := a.copy(), a, np.eye(130), ndrange=(130, 130))
+    np.testing.assert_array_equal(a_result, a)
+    part = np.zeros((130, 130))
+    product(part, a, b, ndrange=(range(0, 130, 2), 130))  # steps
+    np.testing.assert_allclose(part[::2], exact[::2], atol=1e-12)
+    assert plans(product) == before + 1  # of the one that is none of these
+    y = np.zeros(2000)
+    squares(y, x := rng.standard_normal((2000, 2000)), ndrange=2000)
+    np.testing.assert_allclose(y, (x * x).sum(1), rtol=1e-12)
+    assert plans(squares) == 0
+
+
+def test_a_changed_array_is_read_again(rng, tiles):
+    tiles(True)
+    a, b, c = (rng.standard_normal((120, 120)) for _ in range(3))
+    for _ in range(3):
+        product(c, a, b, ndrange=c.shape)
+        np.testing.assert_allclose(c, a @ b, atol=1e-12)
+        a[:] = rng.standard_normal((120, 120))
