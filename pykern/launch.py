@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pykern.arguments import Passed, arrays_of, homes, pass_value
-from pykern.artifact import ArgumentUse, Artifact
+from pykern.artifact import PRODUCT, ArgumentUse, Artifact
 from pykern.devices import checked, chosen_device, current_device
 from pykern.entries import Entries
 from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, NDRANGE, WORKGROUP, DeviceError, LaunchError
@@ -46,6 +46,7 @@ class Launcher:
         self.launched: dict[Any, int] = {}
         self.tapes: dict[Any, int] = {}
         self.entries = Entries(kernel)
+        self.products: Any = None
         self._places: tuple[Any, tuple[str, ...]] = (None, ())
         self.repeats: Repeats | None = None
 
@@ -192,12 +193,26 @@ class Launcher:
         plain = is_plain(space)
         variant = self._variant(passed, space, plain, workgroup, shared is not None)
         check_writable(variant, passed)
+        if PRODUCT in variant.artifact.resources and self._in_tiles(values, passed, space):
+            return
         cells = [cell for p in passed for cell in p.cells]
         cells += [] if shared is None else [shared]
         for extent in space:
             cells += [extent.count] if plain else [extent.count, extent.start, extent.step]
         if all(e.count for e in space):
             variant.run(cells)
+
+    def _in_tiles(
+        self, values: list[tuple[str, Any]], passed: list[Passed], space: tuple[Extent, ...]
+    ) -> bool:
+        """Run a large product in tiles; false where the launch is none."""
+        if not (is_plain(space) and all(e.count for e in space)) or any(overlapping(passed)):
+            return False
+        if self.products is None:
+            from pykern.product_launch import ProductLaunches  # here: it needs array programs
+
+            self.products = ProductLaunches(self.kernel)
+        return self.products.run(values, space)
 
     def _variant(
         self,
