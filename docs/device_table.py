@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,18 @@ from device_features import FEATURES, SUITES, features_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DEVICES = ("cpu", "python", "opencl", "vulkan", "cuda", "rocm")
+AT_ONCE = 2
+"""Devices that are tested at a time: each waits for its compiler most of the time."""
 Case = dict[str, Any]
 
 
 def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--record"]:
         sys.exit(record(arguments[1], Path(arguments[2])))
-    chosen = arguments or DEVICES
-    columns = {device: run(device) if device in chosen else [] for device in DEVICES}
+    chosen = [device for device in DEVICES if device in (arguments or DEVICES) and is_here(device)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        cases = dict(zip(chosen, pool.map(run, chosen), strict=True))
+    columns = {device: cases.get(device, []) for device in DEVICES}
     (ROOT / "docs" / "devices.md").write_text(page(columns))
     failed = [case for cases in columns.values() for case in cases if case["outcome"] == "failed"]
     sys.exit("\n".join(f"failed: {case['id']}" for case in failed))
@@ -38,12 +43,15 @@ def main(arguments: list[str]) -> None:
 # -- running ---------------------------------------------------------------------------------------
 
 
-def run(device: str) -> list[Case]:
-    """What became of every case of a device; none where there is no such device."""
+def is_here(device: str) -> bool:
+    """Whether there is a device of this kind."""
     from pykern.runtime import registry
 
-    if not isinstance(registry.found(device), tuple):
-        return []
+    return isinstance(registry.found(device), tuple)
+
+
+def run(device: str) -> list[Case]:
+    """What became of every case of a device."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "cases"
         subprocess.run([sys.executable, __file__, "--record", device, str(file)], cwd=ROOT, check=False)
@@ -121,8 +129,9 @@ def page(columns: dict[str, list[Case]]) -> str:
     lines = [
         "# What runs on which device",
         "",
-        "Cases of the suites that run on every device (`tests/kernels`, `tests/parity`): passed / all, and in brackets",
-        f"why some were skipped. Written by `python docs/device_table.py` on {datetime.date.today().isoformat()};",
+        "Cases of the suites that run on every device (`tests/kernels`, `tests/parity`, array programs): passed / all,",
+        "in brackets why some were skipped. Written by `python docs/device_table.py` on "
+        f"{datetime.date.today().isoformat()};",
         "a case counts in each row it belongs to.",
         "",
         *(f"- `{device}`: {driver(device, cases)}" for device, cases in columns.items()),
