@@ -39,6 +39,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(patch.undo)
     patch.setenv("PYKERN_CACHE_DIR", folder.name)
     patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
+    if os.environ.get("PYTHONDONTWRITEBYTECODE"):
+        # Each of hundreds of processes would translate every module anew, half of its time: bytecode is kept,
+        # but not beside the sources.
+        patch.delenv("PYTHONDONTWRITEBYTECODE")
+        bytecode = tempfile.TemporaryDirectory(prefix="pykern-tests-bytecode-", ignore_cleanup_errors=True)
+        config.add_cleanup(bytecode.cleanup)
+        patch.setenv("PYTHONPYCACHEPREFIX", bytecode.name)
 
 
 @pytest.fixture
