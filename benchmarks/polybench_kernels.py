@@ -1,7 +1,8 @@
 """PolyBench 4.2 as kernels of pykern's and programs of them: one work-item a result, time loops around.
 
 Comes in: the benchmark's arrays. Goes out: its results, as PolyBench defines them; what it updates in place
-is updated in place.
+is updated in place. At the end stand kernels as close to the C code as can be, which sum in memory: raising and whole
+programs are tested with all of them.
 """
 # ruff: noqa: N803, N806 (matrices keep their names)
 
@@ -209,3 +210,93 @@ def jacobi_2d_program(A, B, steps):
     for _ in pk.range(steps):
         jacobi_2d(B, A, ndrange=A.shape)
         jacobi_2d(A, B, ndrange=A.shape)
+
+
+# -- as the C code has them: sums in memory ----------------------------------------------------------
+
+
+@pk.kernel
+def gemm_in_memory(C, A, B, alpha, beta):
+    i, j = pk.index()
+    C[i, j] *= beta
+    for k in range(A.shape[1]):
+        C[i, j] += alpha * A[i, k] * B[k, j]
+
+
+@pk.kernel
+def syrk_in_memory(C, A, alpha, beta):
+    i, j = pk.index()
+    if j <= i:
+        C[i, j] *= beta
+        for k in range(A.shape[1]):
+            C[i, j] += alpha * A[i, k] * A[j, k]
+
+
+@pk.kernel
+def syr2k_returning(C, A, B, alpha, beta):
+    i, j = pk.index()
+    if j > i:
+        return
+    acc = C[i, j] * beta
+    for k in range(A.shape[1]):
+        acc += A[j, k] * alpha * B[i, k] + B[j, k] * alpha * A[i, k]
+    C[i, j] = acc
+
+
+@pk.kernel
+def product(D, A, B):
+    i, j = pk.index()
+    D[i, j] = 0.0
+    for k in range(A.shape[1]):
+        D[i, j] += A[i, k] * B[k, j]
+
+
+@pk.kernel
+def scaled_product(D, A, B, alpha):
+    i, j = pk.index()
+    s = 0.0
+    for k in range(A.shape[1]):
+        s += A[i, k] * B[k, j]
+    D[i, j] = alpha * s
+
+
+@pk.kernel
+def transposed_times(y, A, x):
+    i = pk.index()
+    s = 0.0
+    for j in range(A.shape[0]):
+        s += A[j, i] * x[j]
+    y[i] = s
+
+
+@pk.kernel
+def doitgen_in_memory(A, C4, total):
+    r, q = pk.index()
+    for p in range(A.shape[2]):
+        total[r, q, p] = 0.0
+        for s in range(A.shape[2]):
+            total[r, q, p] += A[r, q, s] * C4[s, p]
+    for p in range(A.shape[2]):
+        A[r, q, p] = total[r, q, p]
+
+
+@pk.kernel
+def rank_2_update(A, u1, v1, u2, v2):
+    i, j = pk.index()
+    A[i, j] = A[i, j] + u1[i] * v1[j] + u2[i] * v2[j]
+
+
+@pk.kernel
+def add_transposed_product(x, A, y, z, beta):
+    i = pk.index()
+    for j in range(A.shape[0]):
+        x[i] = x[i] + beta * A[j, i] * y[j]
+    x[i] += z[i]
+
+
+@pk.kernel
+def mvt_in_memory(x1, x2, A, y1, y2):
+    i = pk.index()
+    for j in range(A.shape[0]):
+        x1[i] += A[i, j] * y1[j]
+        x2[i] += A[j, i] * y2[j]

@@ -1,5 +1,5 @@
 """kern-raise-to-linalg on PolyBench's kernels: against NumPy and the direct launch."""
-# ruff: noqa: N803, N806 (matrices keep their names)
+# ruff: noqa: N806 (matrices keep their names)
 
 from __future__ import annotations
 
@@ -7,164 +7,61 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from benchmarks import polybench_kernels as k
 from tests.passes.raised import Raised, check
 from tests.passes.test_raise_kernels import has_no_loop, real
 
 N = 9
 
 
-@pk.kernel
-def gemm(C, A, B, alpha, beta):
-    i, j = pk.index()
-    C[i, j] *= beta
-    for k in range(A.shape[1]):
-        C[i, j] += alpha * A[i, k] * B[k, j]
-
-
 def test_gemm():
     C, A, B = real(N, N + 2), real(N, 5), real(5, N + 2)
     expected = 0.5 * C + 1.5 * A @ B
-    assert has_no_loop(check(gemm, (C, A, B, 1.5, 0.5), (N, N + 2), (expected, *[None] * 4)))
-
-
-@pk.kernel
-def syrk(C, A, alpha, beta):
-    i, j = pk.index()
-    if j <= i:
-        C[i, j] *= beta
-        for k in range(A.shape[1]):
-            C[i, j] += alpha * A[i, k] * A[j, k]
-
-
-@pk.kernel
-def syr2k(C, A, B, alpha, beta):
-    i, j = pk.index()
-    if j > i:
-        return
-    acc = C[i, j] * beta
-    for k in range(A.shape[1]):
-        acc += A[j, k] * alpha * B[i, k] + B[j, k] * alpha * A[i, k]
-    C[i, j] = acc
+    assert has_no_loop(check(k.gemm_in_memory, (C, A, B, 1.5, 0.5), (N, N + 2), (expected, *[None] * 4)))
 
 
 def test_symmetric_updates():
     C, A, B = real(N, N), real(N, 5), real(N, 5)
     lower = np.tril(np.ones((N, N), bool))
     expected = np.where(lower, 0.5 * C + 1.5 * A @ A.T, C)
-    assert has_no_loop(check(syrk, (C, A, 1.5, 0.5), (N, N), (expected, *[None] * 3)))
+    assert has_no_loop(check(k.syrk_in_memory, (C, A, 1.5, 0.5), (N, N), (expected, *[None] * 3)))
     expected = np.where(lower, 0.5 * C + 1.5 * (A @ B.T + B @ A.T), C)
-    assert has_no_loop(check(syr2k, (C, A, B, 1.5, 0.5), (N, N), (expected, *[None] * 4)))
-
-
-@pk.kernel
-def gesummv(y, A, B, x, alpha, beta):
-    i = pk.index()
-    left, right = 0.0, 0.0
-    for j in range(len(x)):
-        left += A[i, j] * x[j]
-        right += B[i, j] * x[j]
-    y[i] = alpha * left + beta * right
+    assert has_no_loop(check(k.syr2k_returning, (C, A, B, 1.5, 0.5), (N, N), (expected, *[None] * 4)))
 
 
 def test_gesummv():
     A, B, x = real(N, 5), real(N, 5), real(5)
     expected = 1.5 * A @ x + 0.5 * B @ x
-    assert has_no_loop(check(gesummv, (real(N), A, B, x, 1.5, 0.5), N, (expected, *[None] * 5)))
-
-
-@pk.kernel
-def rank_2_update(A, u1, v1, u2, v2):
-    i, j = pk.index()
-    A[i, j] = A[i, j] + u1[i] * v1[j] + u2[i] * v2[j]
-
-
-@pk.kernel
-def add_transposed_product(x, A, y, z, beta):
-    i = pk.index()
-    for j in range(A.shape[0]):
-        x[i] = x[i] + beta * A[j, i] * y[j]
-    x[i] += z[i]
+    assert has_no_loop(check(k.gesummv, (real(N), A, B, x, 1.5, 0.5), N, (expected, *[None] * 5)))
 
 
 def test_gemver():
     A, u1, v1, u2, v2 = real(N, N), *(real(N) for _ in range(4))
     x, y, z = (real(N) for _ in range(3))
     updated = A + np.outer(u1, v1) + np.outer(u2, v2)
-    check(rank_2_update, (A, u1, v1, u2, v2), (N, N), (updated, *[None] * 4))
-    check(add_transposed_product, (x, A, y, z, 1.5), N, (x + 1.5 * A.T @ y + z, *[None] * 4))
-
-
-@pk.kernel
-def mvt(x1, x2, A, y1, y2):
-    i = pk.index()
-    for j in range(A.shape[0]):
-        x1[i] += A[i, j] * y1[j]
-        x2[i] += A[j, i] * y2[j]
-
-
-@pk.kernel
-def product(D, A, B):
-    i, j = pk.index()
-    D[i, j] = 0.0
-    for k in range(A.shape[1]):
-        D[i, j] += A[i, k] * B[k, j]
-
-
-@pk.kernel
-def transposed_times(y, A, x):
-    i = pk.index()
-    s = 0.0
-    for j in range(A.shape[0]):
-        s += A[j, i] * x[j]
-    y[i] = s
+    check(k.rank_2_update, (A, u1, v1, u2, v2), (N, N), (updated, *[None] * 4))
+    check(k.add_transposed_product, (x, A, y, z, 1.5), N, (x + 1.5 * A.T @ y + z, *[None] * 4))
 
 
 def test_matrix_vector_chains():
     """mvt; and 2mm, 3mm, atax, bicg as chains of raised kernels."""
     A, x1, x2, y1, y2 = real(N, N), *(real(N) for _ in range(4))
-    check(mvt, (x1, x2, A, y1, y2), N, (x1 + A @ y1, x2 + A.T @ y2, *[None] * 3))
+    check(k.mvt_in_memory, (x1, x2, A, y1, y2), N, (x1 + A @ y1, x2 + A.T @ y2, *[None] * 3))
     B, C, D = real(N, 5), real(5, 7), real(7, N)
     first, second, third = np.zeros((N, 7)), np.zeros((N, N)), np.zeros((N, 5))
-    run = Raised(product, (first, B, C), (N, 7)).run
+    run = Raised(k.product, (first, B, C), (N, 7)).run
     run((first, B, C), (N, 7))
     run((second, first, D), (N, N))
     run((third, second, B), (N, 5))
     np.testing.assert_allclose(third, B @ C @ D @ B, rtol=1e-12)
     x = real(5)
     expected = B.T @ (B @ x)
-    check(transposed_times, (np.zeros(5), B, B @ x), 5, (expected, None, None))
-
-
-@pk.kernel
-def doitgen(A, C4, total):
-    r, q = pk.index()
-    for p in range(A.shape[2]):
-        total[r, q, p] = 0.0
-        for s in range(A.shape[2]):
-            total[r, q, p] += A[r, q, s] * C4[s, p]
-    for p in range(A.shape[2]):
-        A[r, q, p] = total[r, q, p]
+    check(k.transposed_times, (np.zeros(5), B, B @ x), 5, (expected, None, None))
 
 
 def test_doitgen():
     A, C4 = real(3, 5, 7), real(7, 7)
-    assert has_no_loop(check(doitgen, (A, C4, real(3, 5, 7)), (3, 5), (A @ C4, None, A @ C4)))
-
-
-@pk.kernel
-def fdtd_ey(ey, hz, source):
-    i, j = pk.index()
-    if i == 0:
-        ey[i, j] = source
-    else:
-        ey[i, j] = ey[i, j] - 0.5 * (hz[i, j] - hz[i - 1, j])
-
-
-@pk.kernel
-def fdtd_hz(hz, ex, ey):
-    i, j = pk.index()
-    if i < hz.shape[0] - 1 and j < hz.shape[1] - 1:
-        hz[i, j] -= 0.7 * (ex[i, j + 1] - ex[i, j] + ey[i + 1, j] - ey[i, j])
+    assert has_no_loop(check(k.doitgen_in_memory, (A, C4, real(3, 5, 7)), (3, 5), (A @ C4, None, A @ C4)))
 
 
 def test_fdtd_2d():
@@ -172,36 +69,13 @@ def test_fdtd_2d():
     new = ey.copy()
     new[0] = 2.0
     new[1:] -= 0.5 * (hz[1:] - hz[:-1])
-    assert has_no_loop(check(fdtd_ey, (ey, hz, 2.0), (N, 7), (new, None, None)))
+    assert has_no_loop(check(k.fdtd_ey, (ey, hz, 2.0), (N, 7), (new, None, None)))
     field = hz.copy()
     field[:-1, :-1] -= 0.7 * (ex[:-1, 1:] - ex[:-1, :-1] + ey[1:, :-1] - ey[:-1, :-1])
-    assert has_no_loop(check(fdtd_hz, (hz, ex, ey), (N, 7), (field, None, None)))
+    assert has_no_loop(check(k.fdtd_hz, (hz, ex, ey), (N, 7), (field, None, None)))
 
 
-@pk.kernel
-def heat_3d(B, A):
-    i, j, k = pk.index()
-    B[i, j, k] = (
-        0.125 * (A[i + 1, j, k] - 2.0 * A[i, j, k] + A[i - 1, j, k])
-        + 0.125 * (A[i, j + 1, k] - 2.0 * A[i, j, k] + A[i, j - 1, k])
-        + 0.125 * (A[i, j, k + 1] - 2.0 * A[i, j, k] + A[i, j, k - 1])
-        + A[i, j, k]
-    )
-
-
-@pk.kernel
-def jacobi_1d(B, A):
-    i = pk.index()
-    B[i] = 0.33333 * (A[i - 1] + A[i] + A[i + 1])
-
-
-@pk.kernel
-def jacobi_2d(B, A):
-    i, j = pk.index()
-    B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, j + 1] + A[i + 1, j] + A[i - 1, j])
-
-
-@pytest.mark.parametrize(("kernel", "rank"), [(jacobi_1d, 1), (jacobi_2d, 2), (heat_3d, 3)])
+@pytest.mark.parametrize(("kernel", "rank"), [(k.jacobi_1d, 1), (k.jacobi_2d, 2), (k.heat_3d, 3)])
 def test_stencils(kernel, rank):
     shape = (7, 8, 9)[:rank]
     inner = tuple(range(1, n - 1) for n in shape)

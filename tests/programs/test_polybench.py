@@ -6,40 +6,15 @@ from __future__ import annotations
 import numpy as np
 
 import pykern as pk
-from tests.passes import test_raise_polybench as kernels
+from benchmarks import polybench_kernels as kernels
 
 N, M, K, L, STEPS = 11, 13, 7, 9, 5
-
-
-@pk.kernel
-def product(D, A, B, alpha):
-    i, j = pk.index()
-    s = 0.0
-    for k in range(A.shape[1]):
-        s += A[i, k] * B[k, j]
-    D[i, j] = alpha * s
-
-
-@pk.kernel
-def times(y, A, x):
-    i = pk.index()
-    s = 0.0
-    for j in range(A.shape[1]):
-        s += A[i, j] * x[j]
-    y[i] = s
-
-
-@pk.kernel
-def fdtd_ex(ex, hz):
-    i, j = pk.index()
-    if j > 0:
-        ex[i, j] -= 0.5 * (hz[i, j] - hz[i, j - 1])
 
 
 @pk.jit
 def gemm(C, A, B, alpha, beta):
     D = C.copy()
-    kernels.gemm(D, A, B, alpha, beta, ndrange=C.shape)
+    kernels.gemm_in_memory(D, A, B, alpha, beta, ndrange=C.shape)
     return D
 
 
@@ -49,7 +24,7 @@ def gemver(A, u1, v1, u2, v2, y, z, alpha, beta):
     kernels.rank_2_update(A, u1, v1, u2, v2, ndrange=A.shape)
     x, w = pk.zeros(N), pk.empty(N)
     kernels.add_transposed_product(x, A, y, z, beta, ndrange=N)
-    times(w, A, x, ndrange=N)
+    kernels.times(w, A, x, ndrange=N)
     return A, x, alpha * w
 
 
@@ -62,31 +37,31 @@ def gesummv(A, B, x, alpha, beta):
 
 @pk.jit
 def rank_k(C, D, A, B, alpha, beta):
-    kernels.syrk(C, A, alpha, beta, ndrange=C.shape)
-    kernels.syr2k(D, A, B, alpha, beta, ndrange=D.shape)
+    kernels.syrk_in_memory(C, A, alpha, beta, ndrange=C.shape)
+    kernels.syr2k_returning(D, A, B, alpha, beta, ndrange=D.shape)
 
 
 @pk.jit
 def two_products(A, B, C, D, alpha, beta):
     AB, ABC = pk.empty((N, K)), pk.empty((N, L))
-    product(AB, A, B, alpha, ndrange=AB.shape)
-    product(ABC, AB, C, 1.0, ndrange=ABC.shape)
+    kernels.scaled_product(AB, A, B, alpha, ndrange=AB.shape)
+    kernels.scaled_product(ABC, AB, C, 1.0, ndrange=ABC.shape)
     return ABC + beta * D
 
 
 @pk.jit
 def three_products(A, B, C, D):
     E, F, G = pk.empty((N, K)), pk.empty((K, M)), pk.empty((N, M))
-    product(E, A, B, 1.0, ndrange=E.shape)
-    product(F, C, D, 1.0, ndrange=F.shape)
-    product(G, E, F, 1.0, ndrange=G.shape)
+    kernels.scaled_product(E, A, B, 1.0, ndrange=E.shape)
+    kernels.scaled_product(F, C, D, 1.0, ndrange=F.shape)
+    kernels.scaled_product(G, E, F, 1.0, ndrange=G.shape)
     return G
 
 
 @pk.jit
 def atax_and_bicg(A, x, r):
     y, s, q = pk.empty(M), pk.empty(M), pk.empty(N)
-    times(q, A, x, ndrange=N)
+    kernels.times(q, A, x, ndrange=N)
     kernels.transposed_times(y, A, q, ndrange=M)
     kernels.transposed_times(s, A, r, ndrange=M)
     return y, s, q
@@ -95,19 +70,19 @@ def atax_and_bicg(A, x, r):
 @pk.jit
 def doitgen(A, C4):
     total = pk.empty_like(A)
-    kernels.doitgen(A, C4, total, ndrange=A.shape[:2])
+    kernels.doitgen_in_memory(A, C4, total, ndrange=A.shape[:2])
 
 
 @pk.jit
 def mvt(x1, x2, A, y1, y2):
-    kernels.mvt(x1, x2, A, y1, y2, ndrange=x1.shape)
+    kernels.mvt_in_memory(x1, x2, A, y1, y2, ndrange=x1.shape)
 
 
 @pk.jit
 def fdtd_2d(ex, ey, hz, source):
     for t in pk.range(source.shape[0]):
         kernels.fdtd_ey(ey, hz, source[t], ndrange=ey.shape)
-        fdtd_ex(ex, hz, ndrange=ex.shape)
+        kernels.fdtd_ex(ex, hz, ndrange=ex.shape)
         kernels.fdtd_hz(hz, ex, ey, ndrange=hz.shape)
 
 
