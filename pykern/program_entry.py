@@ -8,7 +8,6 @@ goes through Python: programs that report, arguments that are dataclasses or for
 from __future__ import annotations
 
 import ctypes
-import functools
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,17 +16,12 @@ import numpy as np
 
 from pykern.abi import ENTRIES, TABLE_INDEX
 from pykern.arguments import scalar_bits
-from pykern.compiler.cache import shared_cache
-from pykern.compiler.service import service
-from pykern.compiler.versions import versions
 from pykern.devices import OVERRIDE
-from pykern.errors import KernelError
+from pykern.program_entry_code import entry_code
 from pykern.program_words import Call, Words, words_of
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table
-from pykern.runtime.loader import load_entry
 from pykern.settings import settings
-from pykern.source import FunctionSource, KernelSource, LaunchSpec
 from pykern.types import static
 
 if TYPE_CHECKING:
@@ -79,6 +73,8 @@ class ProgramEntries:
         if here and not changed:
             return  # arrays of another order, an `out` that overlaps
         if calls == 2 or (calls > 2 and (changed or calls % OFTEN == 0)):
+            if entry_code.obtain(calls) is None:
+                return
             words = self._words(plan, form, args, keywords)
             if words is None:
                 plan.calls[form] = NEVER
@@ -93,7 +89,7 @@ class ProgramEntries:
 
     def _words(self, plan: Plan, form: Form, args: tuple, keywords: dict[str, Any]) -> Words | None:
         """What the entry reads for such calls; None where they have to go through Python."""
-        if not launchable.SUPPORTED or settings().device not in (None, "cpu") or not entry_address():
+        if not entry_code.address or settings().device not in (None, "cpu"):
             return None
         if launchable.offset(self._program) != table()[TABLE_INDEX["program_offset"]]:
             return None  # of a class of the user's own
@@ -128,7 +124,7 @@ class ProgramEntries:
         _, guards = self._captured
         launchable.install_plans(
             self._program,
-            entry_address(),
+            entry_code.address or 0,
             [one.owner for one in self._plans],
             self._slow,
             [
@@ -141,55 +137,3 @@ class ProgramEntries:
 def _owner(plan: Plan, words: Words) -> tuple:
     """What the entry holds while it runs a plan: the words are the first item's."""
     return bytes((ctypes.c_int64 * len(words.words))(*words.words)), plan, tuple(words.kept)
-
-
-@functools.cache
-def entry_address() -> int:
-    """The entry, compiled once for an installation and loaded once in a process; 0 where there can be none."""
-    functions = _numpy_functions()
-    if functions is None:
-        return 0
-    from pykern.jit import Program
-
-    cells = table()
-    cells[TABLE_INDEX["program_offset"]] = launchable.offset(object.__new__(Program))
-    cells[TABLE_INDEX["PyArray_NewFromDescr"]], cells[TABLE_INDEX["PyArray_Scalar"]] = functions
-    try:
-        entry = load_entry(_binary())
-    except (KernelError, OSError):  # without a compiler or for another machine: calls go through Python
-        return 0
-    return entry.address
-
-
-def _binary() -> bytes:
-    source = KernelSource(FunctionSource("pk_entry", "", 0, ""), (), LaunchSpec(0), target="entry:program")
-    key = source.key(versions())
-    known = shared_cache().get(key)
-    if known is not None:
-        return known.artifact.binary
-    made = service().compile(source)
-    shared_cache().put(key, made)
-    return made.binary
-
-
-_NEW_FROM_DESCR, _SCALAR = 94, 60
-"""Places in the table of NumPy's C API, which never change."""
-
-
-def _numpy_functions() -> tuple[int, int] | None:
-    """Addresses of `PyArray_NewFromDescr` and `PyArray_Scalar`, having tried the first."""
-    core = getattr(np, "_core", None) or getattr(np, "core")  # noqa: B009 - a deprecated name in NumPy 2
-    capsule = core._multiarray_umath._ARRAY_API
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    functions = (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(pointer(capsule, None))
-    new, scalar = functions[_NEW_FROM_DESCR], functions[_SCALAR]
-    if not new or not scalar:
-        return None
-    value, address = ctypes.py_object, ctypes.c_void_p
-    kinds = (value, value, ctypes.c_int, address, address, address, ctypes.c_int, address)
-    make = ctypes.PYFUNCTYPE(value, *kinds)(new)
-    dtype = np.dtype(np.float32)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))  # its reference is taken
-    made = make(np.ndarray, dtype, 2, (ctypes.c_int64 * 2)(3, 5), None, None, 0, None)
-    return (new, scalar) if made.shape == (3, 5) and made.dtype is dtype else None

@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern import program_entry_code
+from pykern.compiler.service import service
+from pykern.program_entry_code import SOURCE
 from pykern.runtime.launchable import SUPPORTED
 from tests.programs.entry_calls import error, random, through_python, warm
 
@@ -151,6 +154,38 @@ def summed(y, x):
     i = pk.index(0)
     for k in range(x.shape[0]):
         y[i] += x[k]
+
+
+def test_the_compiler_is_not_started_for_two_calls(monkeypatch):
+    known = program_entry_code.shared_cache().get(SOURCE.key(program_entry_code.versions()))
+    made = service().compile(SOURCE) if known is None else known.artifact
+
+    class Elsewhere:
+        in_place, worker_pid, asked = False, None, 0
+
+        def compile(self, source):
+            self.asked += 1
+            return made
+
+    class Empty:
+        def get(self, key):
+            return None
+
+        def put(self, key, artifact):
+            assert artifact is made
+
+    elsewhere, cache = Elsewhere(), Empty()
+    monkeypatch.setattr(program_entry_code, "service", lambda: elsewhere)
+    monkeypatch.setattr(program_entry_code, "shared_cache", lambda: cache)
+    code = program_entry_code.EntryCode()
+    assert [code.obtain(n) for n in (2, 3, 31)] == [None] * 3 and not elsewhere.asked
+    code.obtain(32)
+    assert code._thread is not None
+    code._thread.join()
+    assert code.obtain(33) and elsewhere.asked == 1
+    running = program_entry_code.EntryCode()
+    elsewhere.worker_pid = 1
+    assert running.obtain(2) and elsewhere.asked == 2
 
 
 def test_what_takes_long():

@@ -1,0 +1,108 @@
+"""The code of the array programs' entry: from the disk cache, or from the compiler; and what it needs of the process.
+
+Comes in: calls of programs that could use it. Goes out: its address. It is compiled once for an installation, with the
+compiler process where that runs, else behind the program's back: starting the process takes a second or two.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+
+import numpy as np
+
+from pykern.abi import TABLE_INDEX
+from pykern.compiler.cache import shared_cache
+from pykern.compiler.service import service
+from pykern.compiler.versions import versions
+from pykern.errors import KernelError
+from pykern.runtime import launchable
+from pykern.runtime.cpu_table import table
+from pykern.runtime.loader import load_entry
+from pykern.source import FunctionSource, KernelSource, LaunchSpec
+
+MANY = 32
+"""Calls of one kind after which the compiler process is started for the entry alone."""
+SOURCE = KernelSource(FunctionSource("pk_entry", "", 0, ""), (), LaunchSpec(0), target="entry:program")
+
+
+class EntryCode:
+    """Of this process: `address` is None as long as it is not there, and 0 where there can be none."""
+
+    def __init__(self) -> None:
+        self.address: int | None = None if launchable.SUPPORTED else 0
+        self._looked = False
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def obtain(self, calls: int) -> int | None:
+        """The address, having done about it what is worth it for so many `calls`."""
+        if self.address is None:
+            with self._lock:
+                self._obtain(calls)
+        return self.address
+
+    def _obtain(self, calls: int) -> None:
+        if self.address is not None or (self._thread is not None and self._thread.is_alive()):
+            return
+        if not self._looked:
+            self._looked = True
+            known = shared_cache().get(SOURCE.key(versions()))
+            if known is not None:
+                self._load(known.artifact.binary)
+                return
+        if service().in_place or service().worker_pid is not None:
+            self._compile()
+        elif calls >= MANY:
+            self._thread = threading.Thread(target=self._compile, name="pykern-entry", daemon=True)
+            self._thread.start()
+
+    def _compile(self) -> None:
+        try:
+            made = service().compile(SOURCE)
+        except KernelError:  # without a compiler calls go through Python
+            self.address = 0
+            return
+        shared_cache().put(SOURCE.key(versions()), made)
+        self._load(made.binary)
+
+    def _load(self, binary: bytes) -> None:
+        from pykern.jit import Program
+
+        functions = numpy_functions()
+        if functions is None:
+            self.address = 0
+            return
+        cells = table()
+        cells[TABLE_INDEX["program_offset"]] = launchable.offset(object.__new__(Program))
+        cells[TABLE_INDEX["PyArray_NewFromDescr"]], cells[TABLE_INDEX["PyArray_Scalar"]] = functions
+        try:
+            self.address = load_entry(binary).address
+        except OSError:  # made for another machine
+            self.address = 0
+
+
+entry_code = EntryCode()
+
+
+_NEW_FROM_DESCR, _SCALAR = 94, 60
+"""Places in the table of NumPy's C API, which never change."""
+
+
+def numpy_functions() -> tuple[int, int] | None:
+    """Addresses of `PyArray_NewFromDescr` and `PyArray_Scalar`, having tried the first."""
+    core = getattr(np, "_core", None) or getattr(np, "core")  # noqa: B009 - a deprecated name in NumPy 2
+    capsule = core._multiarray_umath._ARRAY_API
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    functions = (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(pointer(capsule, None))
+    new, scalar = functions[_NEW_FROM_DESCR], functions[_SCALAR]
+    if not new or not scalar:
+        return None
+    value, address = ctypes.py_object, ctypes.c_void_p
+    kinds = (value, value, ctypes.c_int, address, address, address, ctypes.c_int, address)
+    make = ctypes.PYFUNCTYPE(value, *kinds)(new)
+    dtype = np.dtype(np.float32)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))  # its reference is taken
+    made = make(np.ndarray, dtype, 2, (ctypes.c_int64 * 2)(3, 5), None, None, 0, None)
+    return (new, scalar) if made.shape == (3, 5) and made.dtype is dtype else None
