@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from pykern.passes.array_programs.elementwise_runs import join_runs
 from pykern.passes.array_programs.hold_fusion import HOLD
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
@@ -21,7 +22,8 @@ class FuseLongChains(Pass):
     """Fuse within pieces of so many ops, and again within pieces of what that leaves, until few ops are left.
 
     Upstream copies all that was fused before for each op that joins it. Programs of less than two pieces are left
-    to it, and what is left here goes on to it.
+    to it, and what is left here goes on to it. Runs of very many elementwise ops over one shape are joined before:
+    where a value has two readers, pieces too would grow with the square of them.
 
     In:  linalg.generic on tensors.
     Out: the same, fewer of them.
@@ -30,8 +32,10 @@ class FuseLongChains(Pass):
     name: ClassVar[str] = "kern-fuse-long-chains"
 
     piece: int = 16
+    run_of: int = 128
 
     def run(self, module: ir.Module) -> None:
+        join_runs(module, self.run_of)
         before, generics = 0, named(module.operation, "linalg.generic")
         while len(generics) >= 2 * self.piece and len(generics) != before:
             before = len(generics)
