@@ -13,6 +13,7 @@ SUITES = (
     "tests/kernels",
     "tests/parity",
     "tests/programs/test_devices.py",
+    "tests/programs/test_graphs.py",
     "tests/autodiff/test_program_devices.py",
 )
 
@@ -98,7 +99,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "math functions": ("test_math_functions::*", "test_kernels::test_special_functions", "test_integer_functions::*"),
     "whole kernels: matrix product, transpose": ("test_kernels::test_matmul_*", "test_kernels::test_transpose"),
     "gradients of kernels (`pk.autodiff`)": ("test_gradients::*",),
-    "array programs (`pk.jit`)": ("test_programs::*", "test_devices::*", "test_program_devices::*"),
+    "array programs (`pk.jit`)": ("test_programs::*", "test_devices::*", "test_program_devices::*", "test_graphs::*"),
 }  # fmt: skip
 
 

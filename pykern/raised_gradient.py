@@ -29,6 +29,7 @@ from pykern.launch_graph import current_graph
 from pykern.lowered import Lowered
 from pykern.program_arguments import ProgramArguments, describe, describe_specs
 from pykern.program_device import DevicePlan, bring_back, overlap
+from pykern.program_graph import capture_here, capture_on
 from pykern.program_plan import Plan
 from pykern.program_source import KernelLaunch, ProgramSource
 from pykern.runtime.registry import opened
@@ -56,12 +57,19 @@ class RaisedGradients:
         if plan is None:
             return None
         given = request.arguments.values
+        captured = current_graph()
         if isinstance(plan, Plan):
-            plan.run(given)
+            if captured is not None:
+                capture_here(captured, plan, given, None)
+            else:
+                plan.run(given)
             return COMPLETED
         assert request.places is not None
         plan.check_hosts(request.places)
         stream = checked_stream(launch.get("stream"), request.device)
+        if captured is not None:
+            capture_on(captured, plan, given, None, stream)
+            return COMPLETED
         results = plan.run(given, None, stream)
         if any(host is not None for host in request.places.hosts):
             bring_back(results, request.places, plan)
@@ -119,7 +127,7 @@ class RaisedGradients:
             and not self.kernel.options.debug
             and device != "python"
         )
-        if not usual or current_graph() is not None:
+        if not usual:
             return None
         places = None
         if device == "cpu":
