@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +16,8 @@ MODULE = "pykern"
 """Name of the gpu.module."""
 SYMBOL_PREFIX = "kern_"
 """Kernels get names that no function of a device library has."""
+_NOT_IN_PTX = re.compile(r"[^A-Za-z0-9_]")
+"""Characters of names that PTX's assembler does not take: the dot of `f.vjp`, letters that are not ASCII."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def _outline(function: ir.Operation, body: ir.Block) -> None:
         for name in function.attributes.keys()  # noqa: SIM118
         if name.startswith("kern.") or name == "arg_attrs"
     }
-    symbol = SYMBOL_PREFIX + ir.StringAttr(function.attributes["sym_name"]).value
+    symbol = SYMBOL_PREFIX + _NOT_IN_PTX.sub("_", ir.StringAttr(function.attributes["sym_name"]).value)
     inputs = [a.type for a in block.arguments]
     with ir.InsertionPoint(body), function.location:
         made = ir.Operation.create(

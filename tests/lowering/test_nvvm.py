@@ -85,6 +85,14 @@ def test_integers_of_64_bits_are_loaded_whole_and_shifted_by_all_bits_of_the_amo
     assert len(dynamic) == 2 and set(dynamic) <= masked
 
 
+def test_names_that_ptx_does_not_take_are_changed():
+    @pk.kernel
+    def größe(x):
+        x[pk.index()] += 1
+
+    assert Case(größe, (vector("f32"),), "n").compile("nvvm:sm_90a").artifact.entry == "kern_gr__e"
+
+
 def _nothing(module):
     """A live pass: kernels that have one are compiled in this process."""
 
