@@ -28,6 +28,8 @@ LINE, WAYS = 64, 8
 """Bytes of a line of the first cache, and how many lines that are far apart share a place in it."""
 STREAMED_ROWS, STREAMED_TERMS = 4, 8
 """Up to so many rows, a large right factor goes by once, so many lines at a time."""
+SHARED, READ = 20_000, 16
+"""Cycles from which threads share a contraction (a fork and join takes about 4000), bytes of memory read in one."""
 PAGE = 4096
 """Bytes that processors fetch ahead in: pieces of lines that are too long to go by whole."""
 
@@ -73,6 +75,9 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
         # a panel of two lines leaves room for its terms in the first cache; short vectors take three
         rows, vectors = register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)
         depth = problem.group * cpu.l1 // (vectors * cpu.vector_bytes)
+        slices = (problem.m + problem.n) * depth * problem.factor_bits // 8
+        if problem.k > 2 * depth and slices <= cpu.l2:
+            depth *= 2  # both factors are thin: threads meet less often. Yet longer sums would round more
         tile_bytes = rows * depth * problem.bits // 8 // problem.group
         # row tiles pass in long lines, also from the third cache: a panel is fetched for as many of them as can be
         block = max(1, cpu.l2 * 5 // 4 // tile_bytes)
@@ -96,6 +101,13 @@ def can_take(problem: Problem, schedule: Schedule, cpu: Cpu) -> bool:
         return False
     fits = 1 <= schedule.rows * schedule.vectors + schedule.vectors < cpu.registers
     return fits and schedule.unroll >= 1 and schedule.depth >= 0 and schedule.block >= 0
+
+
+def shares(problem: Problem, cpu: Cpu) -> bool:
+    """Whether the work outlasts a fork and join of threads several times."""
+    multiplied = problem.m * problem.n * problem.k * problem.batch / (2 * cpu.lanes(problem.bits))
+    read = problem.batch * problem.k * (problem.m + problem.n) * problem.factor_bits / (8 * READ)
+    return max(multiplied, read) > SHARED
 
 
 def packs(problem: Problem, cpu: Cpu) -> bool:

@@ -13,7 +13,7 @@ from pykern.machine import Cpu, cpu
 from pykern.passes.array_programs.aliases import VIEWS
 from pykern.passes.array_programs.nests.function import Place
 from pykern.passes.array_programs.nests.space import Space, lengths_of
-from pykern.passes.schedules.cost_model import can_take, schedule_for
+from pykern.passes.schedules.cost_model import can_take, schedule_for, shares
 from pykern.passes.schedules.direct import Direct
 from pykern.passes.schedules.dots import Dots
 from pykern.passes.schedules.narrow import dot_for
@@ -67,7 +67,8 @@ def build(
     product, schedule = _scheduled(product, target, asked, reader)
     if schedule.form == "dots" or (schedule.form == "direct" and schedule.depth):
         reader = None  # sums go through memory: there is no tile in which they are finished
-    job = Job(place, product, schedule, target, start, team and schedule.threads, reader)
+    team = team and schedule.threads and shares(problem_of(product), target)
+    job = Job(place, product, schedule, target, start, team, reader)
     if reader is not None:  # from here on the sums belong to where they are read
         product.op.move_before(reader.op)
     if schedule.form == "packed":
