@@ -148,13 +148,13 @@ class _Worker:
             -_LINES:
         ]
 
-    def close(self) -> None:
+    def close(self, wait: bool = True) -> None:
         """Let it end, with its input. After a fork it is the other process's: then only the pipes go."""
         for pipe in (self._process.stdin, self._process.stdout, self._said):
             if pipe is not None and not pipe.closed:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-        if self.owner == os.getpid():
+        if wait and self.owner == os.getpid():
             self._process.wait()
         else:
             self._process.returncode = 0
@@ -173,11 +173,16 @@ def _worker() -> _Worker:
     return _current[0]
 
 
-@atexit.register
 def end_worker() -> None:
     """Let the process end, where there is one."""
     while _current:
         _current.pop().close()
+
+
+@atexit.register
+def _leave() -> None:
+    while _current:
+        _current.pop().close(wait=False)  # it goes once it notices, and holds nobody up
 
 
 # -- the folder ------------------------------------------------------------------------------------
