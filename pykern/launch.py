@@ -62,6 +62,8 @@ class Launcher:
         return event
 
     def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
+        if self.products is not None and self.products.again(args, keywords):
+            return COMPLETED
         options = {name: keywords.pop(name) for name in LAUNCH_KEYWORDS if name in keywords}
         values = self._bound(args, keywords)
         given, stream = options.get("device"), options.get("stream")

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import linecache
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pykern.capture import function_source, function_text
+from pykern.devices import current_device
 from pykern.errors import KernelError
 from pykern.index_space import Extent
 from pykern.launch_graph import current_graph
@@ -29,8 +31,10 @@ if TYPE_CHECKING:
     from pykern.kernel import KernelBase
 
 MOST_SHAPES = 16
-FEWEST_PRODUCTS = 1 << 19
-"""Multiplications, about, of a launch from which the longer way to its code pays: 50 us of loops."""
+MOST_KINDS = 1000
+"""Kinds of launches that are counted."""
+FEWEST_PRODUCTS = 1 << 20
+"""Multiplications, about, of a launch from which the longer way to its code pays: 0.1 ms of loops."""
 MANY_PRODUCTS = 1 << 28
 """Multiplications, about, of all launches of a kind from which compiling them pays: 0.1 s of loops at least."""
 
@@ -40,32 +44,56 @@ class ProductLaunches:
 
     def __init__(self, kernel: KernelBase) -> None:
         self.kernel = kernel
+        self._captured: Any = None
         self._plans: dict[Any, Plan | None] = {}
         self._spent: dict[Any, float] = {}
         """Multiplications of each kind of launch so far."""
 
+    def again(self, args: tuple, keywords: dict[str, Any]) -> bool:
+        """Run a launch of a kind that ran in tiles before; false where it has to be looked at."""
+        counts = keywords.get("ndrange")
+        if len(keywords) != 1 or type(counts) is not tuple or current_device() != "cpu":
+            return False
+        if not all(type(a) is np.ndarray for a in args) or not all(type(n) is int for n in counts):
+            return False
+        plan = self._plans.get(self._kind(args, counts))
+        if plan is None or current_graph() is not None or not _fit(args):
+            return False
+        if any(np.may_share_memory(args[n], a) for n in plan.written for m, a in enumerate(args) if m != n):
+            return False
+        plan.run(list(args))
+        return True
+
     def run(self, values: list[tuple[str, Any]], space: tuple[Extent, ...]) -> bool:
         """Run the launch in tiles; false where it is not for them. Arrays do not overlap."""
-        arrays = [v for _, v in values if isinstance(v, np.ndarray)]
-        if len(arrays) != len(values) or not all(a.flags.c_contiguous and a.flags.aligned for a in arrays):
+        arrays = [v for _, v in values]
+        if not all(type(a) is np.ndarray for a in arrays) or not _fit(arrays) or current_graph() is not None:
             return False
-        products = math.sqrt(math.prod(sorted((a.size for a in arrays), reverse=True)[:3]))
-        if products < FEWEST_PRODUCTS or current_graph() is not None:
+        products = math.sqrt(math.prod(a.size for a in arrays))
+        if products < FEWEST_PRODUCTS:
             return False
-        arguments = describe(values, self.kernel.annotations)
         counts = tuple(e.count for e in space)
-        key = self.kernel.captured()[0], counts, tuple(arguments.parameters)
+        kind = self._kind(arrays, counts)
         with self.kernel._lock:
-            if key not in self._plans:
-                self._spent[key] = self._spent.get(key, 0) + products
-                if self._spent[key] < MANY_PRODUCTS or len(self._plans) >= MOST_SHAPES:
+            if kind not in self._plans:
+                if len(self._spent) > MOST_KINDS:
+                    self._spent.clear()
+                self._spent[kind] = self._spent.get(kind, 0) + products
+                if self._spent[kind] < MANY_PRODUCTS or len(self._plans) >= MOST_SHAPES:
                     return False
-                self._plans[key] = self._plan(counts, arguments)
-            plan = self._plans[key]
+                self._plans[kind] = self._plan(counts, describe(values, self.kernel.annotations))
+            plan = self._plans[kind]
         if plan is None:
             return False
-        plan.run(arguments.values)
+        plan.run(arrays)
         return True
+
+    def _kind(self, arrays: Sequence[np.ndarray], counts: tuple[int, ...]) -> Any:
+        """What code in tiles depends on."""
+        captured = self.kernel.captured()[0]
+        if captured is not self._captured:  # names mean something else now
+            self._captured, self._plans, self._spent = captured, {}, {}
+        return counts, *((a.shape, a.dtype) for a in arrays)
 
     def _plan(self, counts: tuple[int, ...], arguments: Any) -> Plan | None:
         """The program of one launch; None where it has no tiles."""
@@ -79,6 +107,10 @@ class ProductLaunches:
         except KernelError:  # loops say themselves what they refuse
             return None
         return plan if SCHEDULES in plan.artifact.resources else None
+
+
+def _fit(arrays: Sequence[np.ndarray]) -> bool:
+    return all(a.flags.c_contiguous and a.flags.aligned for a in arrays)
 
 
 def _launching(kernel: KernelBase, names: list[str], counts: tuple[int, ...]) -> Any:

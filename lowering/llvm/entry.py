@@ -21,8 +21,9 @@ from pykern.types import BY_NAME
 GIL_WORK = 60_000
 """Elementary operations (about 20 us) from which letting other Python threads run is worth 50 ns."""
 
-PRODUCT_WORK = 500_000
-"""Elementary operations of a product from which Python is asked whether it runs in tiles (`pykern.product_launch`)."""
+FEWEST_PRODUCTS = 1 << 20
+"""Multiplications, about, of a launch of a product from which Python is asked whether it runs in tiles
+(`pykern.product_launch`): the root of the product of all lengths, for each is the length of two arrays of three."""
 
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
@@ -35,12 +36,6 @@ declare void @pk_run(ptr)
 declare i64 @pk_work(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
-
-define hidden i1 @pk_large(ptr %slots) {{
-  %work = call i64 @pk_work(ptr %slots)
-  %large = icmp sgt i64 %work, {PRODUCT_WORK}
-  ret i1 %large
-}}
 
 define hidden void @pk_launch(ptr %slots) {{
   %work = call i64 @pk_work(ptr %slots)
@@ -66,7 +61,6 @@ done:
 _RUN = """
 @pk_table = external hidden global ptr
 declare hidden void @pk_launch(ptr)
-declare hidden i1 @pk_large(ptr)
 """
 HEAD = """
 declare i64 @PyLong_AsLongLong(ptr)
@@ -107,7 +101,10 @@ class Entry:
     """Writes the function line by line; every check goes on at a new label or to `miss`."""
 
     def __init__(self, source: KernelSource, uses: tuple[ArgumentUse, ...], product: bool = False) -> None:
-        self.source, self.uses, self.product = source, uses, product
+        self.source, self.uses = source, uses
+        whole = all(isinstance(p.spec, ArraySpec) and p.spec.layout == "C" for p in source.parameters)
+        self.product = product and whole
+        self.lengths: list[str] = []
         self.lines: list[str] = []
         self.counter = 0
         self.slot = 0
@@ -248,6 +245,7 @@ class Entry:
             if known is not None:
                 self.same("i64", length, str(known))
             self.put("i64", length)
+        self.lengths += lengths
         return lengths
 
     def _strides(self, value: str, spec: ArraySpec, itemsize: int) -> list[str]:
@@ -411,11 +409,11 @@ class Entry:
 
     def _run(self) -> None:
         if self.product:
-            self.emit_lines(
-                "  %large = call i1 @pk_large(ptr %slots)",
-                "  br i1 %large, label %miss, label %small",
-                "small:",
-            )
+            total = f"{FEWEST_PRODUCTS**-2.0!r}"
+            for length in self.lengths:
+                total = self.emit(f"fmul double {total}, {self.emit(f'sitofp i64 {length} to double')}")
+            large = self.emit(f"fcmp oge double {total}, 1.0")
+            self.emit_lines(f"  br i1 {large}, label %miss, label %small", "small:")
         self.emit_lines("  call void @pk_launch(ptr %slots)")
         event = self.table("event")
         self.emit_lines(f"  call void @Py_IncRef(ptr {event})", f"  ret ptr {event}")

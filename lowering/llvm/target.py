@@ -40,7 +40,7 @@ register(
 )
 
 
-EXPORTS = ("pk_init", "pk_run", "pk_launch", "pk_large")
+EXPORTS = ("pk_init", "pk_run", "pk_launch")
 
 
 @dataclass(frozen=True)

@@ -129,18 +129,22 @@ def test_what_stays_loops(rng, tiles):
     before = plans(product)
     a, b = rng.standard_normal((130, 130)), rng.standard_normal((130, 130))
     exact = a @ b
+    product(a_result := a.copy(), a, np.eye(130), ndrange=(130, 130))
+    np.testing.assert_array_equal(a_result, a)
     wide = np.zeros((130, 260))
     product(wide[:, ::2], a, b, ndrange=(130, 130))  # strides
     np.testing.assert_allclose(wide[:, ::2], exact, atol=1e-12)
-    product(a_result := a.copy(), a, np.eye(130), ndrange=(130, 130))
-    np.testing.assert_array_equal(a_result, a)
     part = np.zeros((130, 130))
     product(part, a, b, ndrange=(range(0, 130, 2), 130))  # steps
     np.testing.assert_allclose(part[::2], exact[::2], atol=1e-12)
-    assert plans(product) == before + 1  # of the one that is none of these
+    both_ways = a.copy()
+    product(
+        both_ways, both_ways, np.eye(130), ndrange=(130, 130)
+    )  # one array twice: each row reads what it wrote
     y = np.zeros(2000)
     squares(y, x := rng.standard_normal((2000, 2000)), ndrange=2000)
     np.testing.assert_allclose(y, (x * x).sum(1), rtol=1e-12)
+    assert plans(product) == before + 1  # of the one that is none of these
     assert plans(squares) == 0
 
 
