@@ -1,10 +1,12 @@
-"""Kernels that between them use the whole language: `CASES` maps a name to a `Case`, compiled for every chip."""
+"""Kernels that between them use the whole language: `CASES` has a `Case` a name, `on_chips` says for which chips."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+
+import pytest
 
 import pykern as pk
 
@@ -299,3 +301,10 @@ def _cases() -> dict[str, Case]:
 
 
 CASES = _cases()
+
+
+def on_chips(usual: tuple[str, ...], others: tuple[str, ...]) -> list[Any]:
+    """``(name, chip)`` of each case on the usual chips, and on one of the others in turn (slow)."""
+    found: list[Any] = [(name, chip) for chip in usual for name in CASES]
+    turns = (others * len(CASES))[: len(CASES)]
+    return found + [pytest.param(n, c, marks=pytest.mark.slow) for n, c in zip(CASES, turns, strict=True)]

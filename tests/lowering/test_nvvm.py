@@ -22,15 +22,12 @@ from tests.lowering.kernels import (
     elementwise,
     function,
     histogram,
+    on_chips,
     rank_3,
     vector,
 )
 
-TESTED = (
-    "sm_80",
-    "sm_90a",
-    *(pytest.param(c, marks=pytest.mark.slow) for c in ("sm_75", "sm_86", "sm_120a")),
-)
+TESTED = on_chips(("sm_80", "sm_90a"), ("sm_75", "sm_86", "sm_120a"))
 STACKS = {"sin_f64", "cos_f64", "tan_f64"}
 """Functions of libdevice that reduce huge angles in memory of the work-item."""
 
@@ -39,8 +36,7 @@ def test_the_assembler_is_there():
     assert ptxas() is not None, "pip install nvidia-cuda-nvcc-cu12: without it nothing here is assembled"
 
 
-@pytest.mark.parametrize("chip", TESTED)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "chip"), TESTED)
 def test_the_language(name, chip):
     compiled = CASES[name].compile(f"nvvm:{chip}")
     resources = compiled.resources

@@ -14,17 +14,12 @@ from pykern.lowering.rocdl.occupancy import limited_by, occupancy, resident_grou
 from pykern.lowering.rocdl.options import parse
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.passes.registry import parse_pipeline
-from tests.lowering.kernels import BINARY, CASES, UNARY, Case, function, vector
+from tests.lowering.kernels import BINARY, CASES, UNARY, Case, function, on_chips, vector
 
-TESTED = (
-    "gfx942",
-    "gfx1100",
-    *(pytest.param(c, marks=pytest.mark.slow) for c in ("gfx90a", "gfx950", "gfx1201")),
-)
+TESTED = on_chips(("gfx942", "gfx1100"), ("gfx90a", "gfx950", "gfx1201"))
 
 
-@pytest.mark.parametrize("chip", TESTED)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "chip"), TESTED)
 def test_the_language(name, chip):
     compiled = CASES[name].compile(f"rocdl:{chip}")
     resources, device = compiled.resources, compiled.artifact.device
