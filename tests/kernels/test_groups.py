@@ -168,6 +168,19 @@ def collecting(op: str):
     return run
 
 
+@pk.kernel(workgroup=64)
+def ask_for_lanes(out):
+    out[pk.index()] = pk.subgroup_size()
+
+
+def lanes_of(device):
+    """Of a subgroup: 32, or 64 on some of AMD's."""
+    out = np.zeros(64, np.int64)
+    ask_for_lanes(out, ndrange=64, device=device)
+    assert out[0] in (32, 64) and (out == out[0]).all()
+    return out[0]
+
+
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS])
 @pytest.mark.parametrize("op", OPS)
 def test_reductions_and_scans(op, dtype, device, rng):
@@ -181,12 +194,13 @@ def test_reductions_and_scans(op, dtype, device, rng):
         x = rng.integers(np.iinfo(dtype).min if dtype in INTEGERS else -99, 99, n).astype(dtype)
     outs = [np.zeros(n, dtype) for _ in range(4)]
     collecting(op)(*outs, x, ndrange=n, device=device)
-    for width, out in ((64, outs[0]), (32, outs[1])):
+    lanes = lanes_of(device)
+    for width, out in ((64, outs[0]), (lanes, outs[1])):
         wanted = np.array([functools.reduce(combine, row) for row in x.reshape(-1, width)])
         np.testing.assert_array_equal(out, np.repeat(wanted, width))
-    scanned = combine.accumulate(x.reshape(-1, 32), axis=1, dtype=dtype)
-    np.testing.assert_array_equal(outs[2].reshape(-1, 32), scanned)
-    np.testing.assert_array_equal(outs[3].reshape(-1, 32)[:, 1:], scanned[:, :-1])
+    scanned = combine.accumulate(x.reshape(-1, lanes), axis=1, dtype=dtype)
+    np.testing.assert_array_equal(outs[2].reshape(-1, lanes), scanned)
+    np.testing.assert_array_equal(outs[3].reshape(-1, lanes)[:, 1:], scanned[:, :-1])
 
 
 @pk.kernel(workgroup=32)
