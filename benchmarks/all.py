@@ -58,7 +58,7 @@ class Step:
 
 
 STEPS = (
-    Step("cpu", "cpu.py", 6.5, "eight workloads and a launch beside every peer that is installed"),
+    Step("cpu", "cpu.py", 5.0, "eight workloads and a launch beside every peer that is installed"),
     Step("matmul", "matmul.py", 5.0, "products of matrices, 64 to 4096, beside OpenBLAS"),
     Step("polybench", "polybench.py", 3.0, "PolyBench at LARGE beside Numba and NumPy"),
     Step("scaling", "scaling.py", 1.5, "strong scaling over 1, 2, 4, ... and all processors"),

@@ -37,8 +37,8 @@ COUNTS = (10, 30, 100, 300, 1000, 2000)
 QUICK = (10, 100, 200)
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 X = np.linspace(0.5, 1.5, 1 << 16, dtype=np.float32)
-TOO_LONG = 20.0
-"""Seconds: a line that took more is not tried with more statements."""
+TOO_LONG = 60.0
+"""Seconds: a line that would take more, were it quadratic, is not tried with more statements."""
 MOST_OF_PEERS = 1000
 """Statements: JAX took five minutes for 2,000 on a loaded machine."""
 SUITE = Suite(
@@ -113,7 +113,8 @@ def compile_times(counts: Sequence[int], folder: str, wanted: Sequence[str]) -> 
     pykern_program(3)
     lines = {n: line for n, line in lines.items() if not wanted or n.split()[0] in wanted}
     for name, line in lines.items():
-        for count in (n for n in counts if n <= MOST_OF_PEERS or name.startswith("pykern")):
+        these = [n for n in counts if n <= MOST_OF_PEERS or name.startswith("pykern")]
+        for count, following in zip(these, [*these[1:], 0], strict=True):
             started = time.perf_counter()
             try:
                 compiled, run = line(count)
@@ -130,8 +131,8 @@ def compile_times(counts: Sequence[int], folder: str, wanted: Sequence[str]) -> 
                 f"{name:24} {count:5} statements  compiled in {duration(compiled):>8}  runs {duration(run)}",
                 flush=True,
             )
-            if whole > TOO_LONG and count != counts[-1]:
-                print(f"{name}: stops here, {duration(whole)} are enough")
+            if whole * (following / count) ** 2 > TOO_LONG:
+                print(f"not run: {name}, {following} statements and more: might take over {TOO_LONG:.0f} s")
                 break
         with open(f"{path}-compile.json", "w") as file:
             file.write(records.as_lines(found))

@@ -66,6 +66,10 @@ def swiglu(case: Case) -> Iterator[Contender]:
     yield from _both(case, lambda gate, up: functional.silu(gate) * up, case["gate"])
 
 
+def matmul(case: Case) -> Iterator[Contender]:
+    yield from _both(case, torch.matmul, case["a"])
+
+
 def attention(case: Case) -> Iterator[Contender]:
     scale = case["q"].shape[-1] ** -0.5
 
