@@ -61,6 +61,8 @@ class ProductLaunches:
             return False
         if any(np.may_share_memory(args[n], a) for n in plan.written for m, a in enumerate(args) if m != n):
             return False
+        if not all(args[n].flags.writeable for n in plan.written):
+            return False  # the long way says so
         plan.run(list(args))
         return True
 

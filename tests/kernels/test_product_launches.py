@@ -148,6 +148,17 @@ def test_what_stays_loops(rng, tiles):
     assert plans(squares) == 0
 
 
+def test_what_is_wrong_is_said_of_the_kernel(rng, tiles):
+    tiles(True)
+    a, b, c = (rng.standard_normal((120, 120)) for _ in range(3))
+    product(c, a, b, ndrange=c.shape)
+    kept = c.copy()
+    c.flags.writeable = False
+    with pytest.raises(pk.LaunchError, match="`product` writes it"):
+        product(c, a, b, ndrange=c.shape)
+    np.testing.assert_array_equal(c, kept)
+
+
 def test_a_changed_array_is_read_again(rng, tiles):
     tiles(True)
     a, b, c = (rng.standard_normal((120, 120)) for _ in range(3))
