@@ -9,6 +9,7 @@ from mlir import ir
 from pykern.passes.kernels import body
 
 Exprs = tuple[ir.AffineExpr, ...]
+RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def through(read: Operand) -> Operand:
         op = producer(read.value)
         if op is None:
             return read
-        if op.name in ("tensor.collapse_shape", "tensor.expand_shape"):
+        if op.name in RESHAPES:
             found = _through_reshape(op, read.at)
         elif is_elementwise(op) and len(op.operands) == 2 and _copies(op):
             source = operand(op, 0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import func, tensor
+from mlir.dialects import arith, func, tensor
 
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.attention.operands import Operand, dims
@@ -22,6 +22,8 @@ MAPS = "kern.maps"
 """Where its operands are read: queries, keys, values, what scores read, and the result; over batches, query, key,
 depth, width."""
 LENGTHS = "kern.lengths"
+UNSHIFTED = "kern.unshifted"
+"""Mark of one whose scores go into exp as they are."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def _outline(module: ir.Module, found: Attention, score: Score, name: str) -> No
         tiles.operation.attributes[MAPS] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
         lengths = [*found.batches, found.queries, found.count, found.depth, found.width]
         tiles.operation.attributes[LENGTHS] = ir.DenseI64ArrayAttr.get(lengths)
+        if not found.shifted:
+            tiles.operation.attributes[UNSHIFTED] = ir.UnitAttr.get()
         whole = func.FuncOp(name, ([v.type for v in taken], [empty.type]), visibility="private")
         with ir.InsertionPoint(whole.add_entry_block()):
             *given, last = whole.arguments
@@ -74,8 +78,10 @@ def _outline(module: ir.Module, found: Attention, score: Score, name: str) -> No
             func.CallOp([], name + ".tiles", [*buffers, result])
             func.ReturnOp([to_tensor(last.type, result)])
     with ir.InsertionPoint(op), op.location:
-        call = func.CallOp([empty.type], name, taken)
-    op.results[0].replace_all_uses_with(call.results[0])
+        result = func.CallOp([empty.type], name, taken).results[0]
+        if result.type != op.results[0].type:
+            result = arith.TruncFOp(op.results[0].type, result).result
+    op.results[0].replace_all_uses_with(result)
     op.erase()
 
 

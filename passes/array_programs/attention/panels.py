@@ -71,6 +71,10 @@ class Shape:
         }
         return [b for b in range(len(self.batches)) if b in used]
 
+    def widened(self, value: ir.Value) -> ir.Value:
+        """f16 and bf16 in the type of the sums."""
+        return value if value.type == self.element else arith.ExtFOp(self.element, value).result
+
     def at(self, operand: int, known: dict[int, ir.Value]) -> list[ir.Value]:
         return [_evaluate(e, known) for e in map(expression, self.maps[operand].results)]
 
@@ -108,7 +112,7 @@ def pack(place: Place, call: ir.Operation, shape: Shape, operand: int, threads: 
             known[shape.dimension(along)] = term
             with Counted(index_constant(0), inside, 1) as lane:
                 known[shape.dimension(across)] = arith.AddIOp(begin, lane).result
-                element = memref.LoadOp(given, shape.at(operand, known)).result
+                element = shape.widened(memref.LoadOp(given, shape.at(operand, known)).result)
                 memref.StoreOp(element, target, [batch, panel, term, lane])
             if width % shape.lanes:
                 with Counted(inside, index_constant(shape.lanes), 1) as lane:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mlir import ir
-from mlir.dialects import func
+from mlir.dialects import arith, func
 
 from pykern.passes.array_programs.attention.operands import (
     Exprs,
@@ -22,6 +22,7 @@ from pykern.passes.array_programs.attention.operands import (
     within,
 )
 from pykern.passes.array_programs.attention.pattern import Attention
+from pykern.passes.array_programs.attention.softmax import CONVERSIONS
 from pykern.passes.kernels import body, find, identity, index_constant
 
 
@@ -95,7 +96,7 @@ class Score:
             arguments = list(made.arguments)
             self.product, self.indices = arguments[0], arguments[1 : 1 + self.attention.rank]
             after = 1 + self.attention.rank
-            self.given = arguments[after : after + len(kinds)]
+            self.given = [self._wide(v) for v in arguments[after : after + len(kinds)]]
             self.scalars = dict(zip(self.outer, arguments[after + len(kinds) :], strict=True))
             func.ReturnOp([self._value(self.attention.top, dims(*range(self.attention.rank)))])
         return made
@@ -120,7 +121,7 @@ class Score:
         for each in inside:
             values[each.results[0]] = self._again(each, values, known)
         result = end.operands[0]
-        return values[result] if result in values else self._scalar(result)
+        return self._wide(values[result] if result in values else self._scalar(result))
 
     def _again(
         self, op: ir.Operation, values: dict[ir.Value, ir.Value], known: dict[int, ir.AffineExpr]
@@ -130,11 +131,23 @@ class Score:
             if isinstance(expression, ir.AffineDimExpr):
                 return self.indices[expression.position]
             return index_constant(ir.AffineConstantExpr(expression).value)
-        operands = [values[v] if v in values else self._scalar(v) for v in op.operands]
+        operands = [self._wide(values[v] if v in values else self._scalar(v)) for v in op.operands]
+        if op.name in CONVERSIONS and operands[0].type == self.attention.element:
+            return operands[0]
+        if _is_narrow(op.results[0].type):
+            names = op.attributes.keys()
+            kept = {name: op.attributes[name] for name in names}
+            return ir.Operation.create(op.name, [self.attention.element], operands, kept).results[0]
         made = op.clone()
         for number, value in enumerate(operands):
             made.operands[number] = value
         return made.results[0]
+
+    def _wide(self, value: ir.Value) -> ir.Value:
+        """f16 and bf16 are computed in the type of the sums."""
+        if not _is_narrow(value.type):
+            return value
+        return arith.ExtFOp(self.attention.element, value).result
 
     def _scalar(self, value: ir.Value) -> ir.Value:
         if value in self.scalars:
@@ -142,6 +155,10 @@ class Score:
         op = producer(value)
         assert op is not None
         return op.clone().results[0]  # a constant
+
+
+def _is_narrow(kind: ir.Type) -> bool:
+    return isinstance(kind, ir.F16Type | ir.BF16Type)
 
 
 def _is_inside(value: ir.Value, op: ir.Operation) -> bool:

@@ -22,7 +22,7 @@ from mlir.dialects import math as math_dialect
 
 from pykern.passes.array_programs.attention.lanes import Lanes
 from pykern.passes.array_programs.attention.mask import last_key_offset
-from pykern.passes.array_programs.attention.outline import ATTENTION, LENGTHS, MAPS
+from pykern.passes.array_programs.attention.outline import ATTENTION, LENGTHS, MAPS, UNSHIFTED
 from pykern.passes.array_programs.attention.panels import (
     VECTOR_BYTES,
     Shape,
@@ -83,7 +83,7 @@ def make_attention(
         nest.function.attributes[ATTENTION] = ir.UnitAttr.get()
         given = [nest.value(v) for v in (query, keys, values, *others)]
         with Counted(lo, hi, 1) as number:
-            Block(nest, shape, given, score).emit(number, blocks)
+            Block(nest, shape, given, score, UNSHIFTED not in tiles.attributes).emit(number, blocks)
     work = extent * ROWS * TILES * shape.keys * (shape.depth + shape.width)
     nest.call(threads and extent > 1 and work > PARALLEL_WORK)
     call.erase()
@@ -92,8 +92,10 @@ def make_attention(
 class Block:
     """One block of queries of one batch."""
 
-    def __init__(self, nest: Nest, shape: Shape, given: list[ir.Value], score: ir.Operation) -> None:
-        self.nest, self.shape, self.score = nest, shape, score
+    def __init__(
+        self, nest: Nest, shape: Shape, given: list[ir.Value], score: ir.Operation, shifted: bool
+    ) -> None:
+        self.nest, self.shape, self.score, self.shifted = nest, shape, score, shifted
         self.query, self.keys, self.values, *self.others, self.out = given
         self.element = shape.element
         self.vector = ir.VectorType.get([shape.lanes], shape.element)
@@ -119,7 +121,7 @@ class Block:
         with Counted(self.zero, keys, KEYS) as begin:
             end = arith.MinSIOp(plus(begin, KEYS), keys).result
             self._multiply_keys(begin, end)
-            self._weigh(begin, end)
+            (self._weigh if self.shifted else self._sum_powers)(begin, end)
             self._add_values(begin, end)
         self._finish()
 
@@ -154,9 +156,8 @@ class Block:
             for r in range(ROWS):
                 row = least(arith.AddIOp(self.first, plus(times(tile, ROWS), r)).result, s.queries - 1)
                 at = {**self.batch, s.dimension("query"): row, s.dimension("depth"): d}
-                memref.StoreOp(
-                    memref.LoadOp(self.query, s.at(0, at)).result, self.taken, [tile, d, index_constant(r)]
-                )
+                taken = s.widened(memref.LoadOp(self.query, s.at(0, at)).result)
+                memref.StoreOp(taken, self.taken, [tile, d, index_constant(r)])
         with Counted(self.zero, times(self.tiles, ROWS), 1) as row:
             memref.StoreOp(number_of(self.element, float("-inf")), self.tops, [row])
             vector.StoreOp(number_of(self.vector, 0.0), self.sums, [row, self.zero])
@@ -269,6 +270,21 @@ class Block:
                     held = vector.LoadOp(self.vector, self.result, [row, column]).result
                     vector.StoreOp(arith.MulFOp(held, wide).result, self.result, [row, column])
                 scf.YieldOp([])
+
+    def _sum_powers(self, begin: ir.Value, end: ir.Value) -> None:
+        """The same where no maximum is taken off: exp may be as large as it likes."""
+        s = self.shape
+        count = arith.CeilDivUIOp(arith.SubIOp(end, begin).result, index_constant(s.lanes)).result
+        with Counted(self.zero, times(self.tiles, ROWS), 1) as row:
+            total = vector.LoadOp(self.vector, self.sums, [row, self.zero]).result
+            loop = scf.ForOp(self.zero, times(count, s.lanes), index_constant(s.lanes), [total])
+            loop.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(ONCE)
+            with ir.InsertionPoint(loop.body):
+                at = [row, loop.induction_variable]
+                power = math_dialect.ExpOp(vector.LoadOp(self.vector, self.scores, at).result).result
+                vector.StoreOp(power, self.scores, at)
+                scf.YieldOp([arith.AddFOp(loop.inner_iter_args[0], power).result])
+            vector.StoreOp(loop.results[0], self.sums, [row, self.zero])
 
     def _larger(self, a: ir.Value, b: ir.Value) -> ir.Value:
         """`a` where it is larger, else `b`: a NaN in `a` is passed over, it comes into the sum."""
