@@ -44,15 +44,15 @@ class Entries:
             if isinstance(parameter.spec, ArraySpec):
                 tell_dtype(parameter.spec.dtype)
         table()[TABLE_INDEX["kernel_offset"]] = launchable.offset(self.kernel)
-        self._here = [v for v in self._here if v.source.function == source.function]
-        self._there = [item for item in self._there if item[1].function == source.function][:ENTRIES]
+        function, guards = self.kernel.captured()  # a name may have changed since the launch
+        self._here = [v for v in self._here if v.source.function == function]
+        self._there = [item for item in self._there if item[1].function == function][:ENTRIES]
         self._there.sort(key=lambda item: -item[2])
         self._here.sort(key=lambda v: not v.source.noalias)
         here = [v.entry_address for v in self._here]
         there = [item[0] for item in self._there]
         room = max(ENTRIES - len(there), ENTRIES // 2)  # where both are many, each has half
         self._here = self._here[:room]
-        _, guards = self.kernel.captured()
         launchable.install(
             self.kernel,
             [*here[:room], *there][:ENTRIES],

@@ -99,13 +99,13 @@ class ProgramEntries:
 
     def _add(self, plan: Plan, form: Form, words: Words) -> None:
         """In front of the others; those made for what names meant before go."""
-        function, _ = self._program.captured()
+        captured = self._program.captured()
         assert plan.source is not None
         mine = _Installed(plan, form, plan.source, _owner(plan, words))
         with self._lock:
             others = [one for one in self._plans if one.plan is not plan or one.form != form]
-            self._plans = [one for one in (mine, *others) if one.source.function == function][:ENTRIES]
-            self._install()
+            self._plans = [one for one in (mine, *others) if one.source.function == captured[0]][:ENTRIES]
+            self._install(captured)
 
     def _defaults(self, form: Form) -> dict[str, int]:
         """Cells of the numbers that calls of a form leave out."""
@@ -119,9 +119,10 @@ class ProgramEntries:
             and program.annotations.get(p.name) is not static
         }
 
-    def _install(self) -> None:
-        self._captured = self._program.captured()
-        _, guards = self._captured
+    def _install(self, captured: Any) -> None:
+        """With the guards that go with the plans: a name may change meanwhile."""
+        self._captured = captured
+        _, guards = captured
         launchable.install_plans(
             self._program,
             entry_code.address or 0,

@@ -80,6 +80,7 @@ def install(
         return
     table = _guard_table(guards)
     kernel._kept = (kernel._kept, slow, guards, table)
+    clear(kernel)  # no thread meets old entries behind new guards
     _cell(kernel, "slow").value = id(slow)
     _cell(kernel, "guards").value = ctypes.addressof(table) if guards else None
     for number in range(ENTRIES + 1):
@@ -102,6 +103,7 @@ def install_plans(
     """
     table = _guard_table(guards)
     program._kept = (program._kept, plans, slow, guards, table)
+    clear(program)  # as above
     _cell(program, "slow").value = id(slow)
     _cell(program, "guards").value = ctypes.addressof(table)
     for number in range(ENTRIES + 1):
