@@ -19,11 +19,17 @@ from pykern.runtime.launchable import SUPPORTED
 from tests.programs.entry_calls import error, random, through_python, warm
 
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="there are no compiled entries on this Python")
+SCALE = 2.0
 
 
 @pk.jit
 def add(a, b):
     return a + b
+
+
+@pk.jit
+def scaled(a):
+    return a * SCALE
 
 
 @pk.jit
@@ -154,6 +160,31 @@ def summed(y, x):
     i = pk.index(0)
     for k in range(x.shape[0]):
         y[i] += x[k]
+
+
+def test_names_that_change_while_others_call(monkeypatch):
+    a, done = random(5), threading.Event()
+    here = sys.modules[__name__]
+
+    def call():
+        while not done.is_set():
+            scaled(a)
+
+    threads = [threading.Thread(target=call) for _ in range(3)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for n in range(100):
+            monkeypatch.setattr(here, "SCALE", float(2 + n % 2))
+            for _ in range(3):
+                np.testing.assert_array_equal(scaled(a), a * np.float32(2 + n % 2))
+    finally:
+        sys.setswitchinterval(interval)
+        done.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_the_compiler_is_not_started_for_two_calls(monkeypatch):
