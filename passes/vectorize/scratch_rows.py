@@ -24,6 +24,7 @@ from pykern.passes.vectorize.effects import is_inside
 from pykern.passes.vectorize.streams import ROWS, functions
 
 ALIGNMENT = 64
+ACCESSES = ("memref.load", "memref.store")
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,13 @@ def kept_row(array: ir.Value) -> KeptRow | None:
     if not isinstance(array.type, ir.MemRefType) or ir.MemRefType(array.type).rank < 2:
         return None
     users = [use.owner.operation for use in array.uses]
-    accesses = [op for op in users if op.name in ("memref.load", "memref.store")]
-    if not accesses or any(op not in accesses and not is_question(op) for op in users):
+    accesses = [op for op in users if op.name in ACCESSES]
+    if not all(op.name in ACCESSES or is_question(op) for op in users):
         return None
-    accesses = _in_order(accesses)
-    loops = {identity(op.parent.operation): op.parent.operation for op in accesses if op.parent is not None}
+    loops = {identity(op.parent.operation) for op in accesses if op.parent is not None}
     if len(loops) < 2 or not all(_goes_over(op, accesses[0]) for op in accesses):
         return None
+    accesses = _in_order(accesses)
     *before, last = accesses
     alone = all(op.name == "memref.load" for op in before if op.parent == last.parent)
     if before[0].name != "memref.store" or last.name != "memref.store" or not alone:
