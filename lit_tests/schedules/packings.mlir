@@ -32,7 +32,7 @@ func.func @along_terms(%a: memref<50x100xf32>, %b: memref<64x100xf32>, %c: memre
 }
 
 // Rows and columns lie side by side: eight terms of all tiles, then the next eight, so that lines are read to their
-// end. The last of two slices has a term less, for which zeros are stored.
+// end. The last of two slices has a term less, for which zeros are stored; the last panel has ten columns.
 
 // CHECK-LABEL: func.func private @along_rows.nest0(%arg0: memref<601x96xf32> {{{.*}}}, %arg1: memref<16x301x6xf32>
 // CHECK: %[[BOUND:.*]] = arith.minsi
@@ -45,15 +45,16 @@ func.func @along_terms(%a: memref<50x100xf32>, %b: memref<64x100xf32>, %c: memre
 // CHECK-NEXT: vector.store {{.*}} : memref<16x301x6xf32>, vector<6xf32>
 // CHECK: scf.for %{{.*}} = %arg3 to %arg4
 // CHECK: scf.for %{{.*}} = %[[BOUND]] to %c301
-// CHECK-COUNT-6: memref.store %cst
+// CHECK-NEXT: vector.store %cst{{.*}} : memref<16x301x6xf32>, vector<6xf32>
 // CHECK-LABEL: func.func private @along_rows.nest1(
 // CHECK: scf.for %[[BEGIN:.*]] = %c0{{.*}} to %{{.*}} step %c8
 // CHECK: scf.for %{{.*}} = %arg3 to %arg4
-// CHECK: vector.load {{.*}} : memref<601x256xf32>, vector<16xf32>
-func.func @along_rows(%a: memref<601x96xf32>, %b: memref<601x256xf32>, %c: memref<96x256xf32>) attributes {kern.program} {
+// CHECK: vector.load {{.*}} : memref<601x250xf32>, vector<16xf32>
+// CHECK: vector.maskedload {{.*}} : memref<601x250xf32>, vector<16xi1>, vector<16xf32> into vector<16xf32>
+func.func @along_rows(%a: memref<601x96xf32>, %b: memref<601x250xf32>, %c: memref<96x250xf32>) attributes {kern.program} {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>,
       affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : memref<601x96xf32>, memref<601x256xf32>) outs(%c : memref<96x256xf32>) {
+      ins(%a, %b : memref<601x96xf32>, memref<601x250xf32>) outs(%c : memref<96x250xf32>) {
     ^bb0(%x: f32, %y: f32, %o: f32):
       %p = arith.mulf %x, %y : f32
       %s = arith.addf %o, %p : f32

@@ -20,6 +20,8 @@ from pykern.passes.schedules.packing import Packing
 
 TERMS = 8
 """Lines of a factor that are read side by side."""
+MANY = 8
+"""Tiles from which the last one's speed matters little."""
 PART = 128
 """Bits within which processors exchange elements of two registers with one instruction."""
 
@@ -71,6 +73,9 @@ class TurnedPacking(Packing):
     """Squares of as many terms as a vector has elements."""
 
     def _tile(self, at: dict[int, Number], place: list[ir.Value], begin: Number, count: int) -> None:
+        if count < self.width and self.product.lengths[self.along] >= MANY * self.width:
+            super()._tile(at, place, begin, count)  # one tile of many: less code
+            return
         [term] = self.product.k
         bound, wide = self.bound, self.job.lanes
         whole: Number = bound - bound % wide if isinstance(bound, int) else _multiple(bound, wide)

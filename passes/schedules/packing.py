@@ -170,17 +170,17 @@ class Packing:
         self, at: dict[int, Number] | None, place: list[ir.Value], term: ir.Value, begin: Number, count: int
     ) -> None:
         """The elements of one term: `count` of them, then zeros; all zeros where there is no term."""
-        zero = self._zero()
-        unit = self.product.strides(self.number)[self.along] == 1
-        if at is not None and unit and count == self.width:
-            value = self.factor.vector({**at, self.along: begin}, self.along, count)
-            vector.StoreOp(value, self.into, [*place, term, index_constant(0)])
+        start = [*place, term, index_constant(0)]
+        if at is None:
+            kind = ir.VectorType.get([self.width], self.product.element)
+            vector.StoreOp(vector.BroadcastOp(kind, self._zero()).result, self.into, start)
+            return
+        if self.product.strides(self.number)[self.along] == 1:
+            value = self.factor.vector({**at, self.along: begin}, self.along, self.width, count)
+            vector.StoreOp(value, self.into, start)
             return
         for r in range(self.width):
-            if at is None or r >= count:
-                value = zero
-            else:
-                value = self.factor.element({**at, self.along: plus(begin, r)})
+            value = self.factor.element({**at, self.along: plus(begin, r)}) if r < count else self._zero()
             memref.StoreOp(value, self.into, [*place, term, index_constant(r)])
 
     def _zero(self) -> ir.Value:
