@@ -6,6 +6,7 @@ Only upstream passes and LLVM stand between the pass under test and the numbers.
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Sequence
 from typing import Union
 
@@ -54,9 +55,14 @@ class Compiled:
         optimised.triple, optimised.data_layout = machine.triple, str(machine.target_data)
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level))
         builder.getModulePassManager().run(optimised, builder)
-        self.assembly = machine.emit_assembly(optimised)
-        self._engine = llvm.create_mcjit_compiler(optimised, _machine())
+        self._optimised = str(optimised)
+        self._engine = llvm.create_mcjit_compiler(optimised, _machine(speed_level))
         self._engine.finalize_object()
+
+    @functools.cached_property
+    def assembly(self) -> str:
+        """Made where a test looks at it: it takes as long as the machine code."""
+        return target_machine(Host()).emit_assembly(llvm.parse_assembly(self._optimised))
 
     def __call__(self, name: str, *arguments: Argument) -> None:
         values = [cell for argument in arguments for cell in _cells(argument)]
@@ -64,11 +70,11 @@ class Compiled:
         ctypes.CFUNCTYPE(None, *(type(v) for v in values))(address)(*values)
 
 
-def _machine() -> llvm.TargetMachine:
+def _machine(level: int) -> llvm.TargetMachine:
     """One for each engine, which takes it over."""
     target = llvm.Target.from_triple(llvm.get_process_triple())
     features = llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3)
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=level)
 
 
 def _cells(argument: Argument) -> list:
