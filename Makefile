@@ -9,7 +9,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 # A worker for each processor; what stands in one file runs in one of them, until they share what is left.
-PYTEST_ARGS ?= -n auto --dist worksteal
+PYTEST_ARGS ?= -n logical --dist worksteal
 LIT_ARGS ?=
 BENCH_ARGS ?=
 PY := $(VENV)/bin/python
