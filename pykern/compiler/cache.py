@@ -135,8 +135,10 @@ class Cache:
         What other processes are just writing is left alone.
         """
         count = sum(remove(item.path) for item in self._files() if item.name.endswith(_SUFFIX))
-        for item in _scan(os.path.join(self.directory, "seen")):
-            remove(item.path)
+        for folder in ("seen", "opencl"):  # markers; what drivers made of kernels
+            for item in _scan(os.path.join(self.directory, folder)):
+                if not item.name.startswith("crash-"):
+                    remove(item.path)
         self.prune()
         return count
 

@@ -83,6 +83,18 @@ def test_binaries_are_kept(device, build, monkeypatch):
         asked.clear()
 
 
+@OPENCL
+def test_the_cache_is_cleared_with_binaries(device, build, monkeypatch, tmp_path):
+    from pykern.compiler.cache import Cache
+
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(build, "_path", lambda name: str(tmp_path / build.FOLDER / name))
+    kept, crash = build._write("0" * 64, b"code"), build._write("crash-0.spv", b"spirv")
+    assert build._read("0" * 64) == b"code" and kept is not None and crash is not None
+    Cache(tmp_path, 1 << 20).clear()
+    assert build._read("0" * 64) is None and os.path.exists(crash)
+
+
 # -- what Intel's compiler dies of -----------------------------------------------------------------
 
 
