@@ -134,7 +134,7 @@ class DeviceEntry(Entry):
         self.need(self.emit("icmp ne ptr %kwnames, null"))
         self.same("i64", self.field("%kwnames", 16, "i64"), str(len(self.keywords)))
         places = range(len(self.keywords))
-        names = [self.field("%kwnames", 24 + 8 * n, "ptr") for n in places]
+        names = [self.item("%kwnames", n) for n in places]
         values = [self.field("%args", 8 * (positional + n), "ptr") for n in places]
         given = {}
         for keyword in self.keywords:
@@ -162,7 +162,7 @@ class DeviceEntry(Entry):
             return [value]
         self._type_is(value, "@PyTuple_Type")
         self.same("i64", self.field(value, 16, "i64"), str(rank))
-        return [self.field(value, 24 + 8 * d, "ptr") for d in range(rank)]
+        return [self.item(value, d) for d in range(rank)]
 
     def _workgroup(self, value: str) -> None:
         wanted = self.source.launch.workgroup
