@@ -128,11 +128,11 @@ def test_forms_of_other_types(rng, program, dtype):
 def test_masks(rng, dtype):
     inputs = arrays(rng, dtype, 64, 300)
     allowed = rng.random((64, 300)) < 0.5
-    close(masked(*inputs, allowed), expected(*inputs, np.where(allowed, 0, -np.inf)), dtype)
+    close(masked(*inputs, allowed), expected(*inputs, bias=np.where(allowed, 0, -np.inf)), dtype)
     bias = rng.standard_normal((64, 300)).astype(dtype)
-    close(biased(*inputs, bias), expected(*inputs, bias.astype(np.float64)), dtype)
+    close(biased(*inputs, bias), expected(*inputs, bias=bias.astype(np.float64)), dtype)
     later = np.arange(300)[None, :] > np.arange(64)[:, None]
-    close(causal_without_maximum(*inputs), expected(*inputs, np.where(later, -np.inf, 0)), dtype)
+    close(causal_without_maximum(*inputs), expected(*inputs, bias=np.where(later, -np.inf, 0)), dtype)
     for program, more in ((masked, (allowed,)), (biased, (bias,)), (causal_without_maximum, ())):
         assert is_tiled(program, *inputs, *more)
 
