@@ -84,7 +84,7 @@ WITHOUT = (without_maximum, without_maximum_divided_at_the_end)
 TOLERANCE = {"float64": 1e-14, "float32": 3e-6, "float16": 2e-3, "bfloat16": 2e-2}
 
 
-def expected(q, k, v, bias=0.0):
+def expected(q, k, v, bias: float | np.ndarray = 0.0):
     q, k, v = (a.astype(np.float64) for a in (q, k, v))
     s = q @ np.swapaxes(k, -1, -2) * 0.25 + bias
     e = np.exp(s - s.max(-1, keepdims=True))
