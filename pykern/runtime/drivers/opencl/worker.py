@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import warnings
-from typing import Any
+from typing import Any, cast
 
 
 def binary_of(ordinal: int, spirv: bytes, options: list[str]) -> bytes:
@@ -28,7 +28,7 @@ def binary_of(ordinal: int, spirv: bytes, options: list[str]) -> bytes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)
         program = cl.Program(context, spirv).build(options)
-    return program.get_info(cl.program_info.BINARIES)[0]
+    return cast("list[bytes]", program.get_info(cl.program_info.BINARIES))[0]
 
 
 _contexts: dict[int, Any] = {}
