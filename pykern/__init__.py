@@ -19,17 +19,17 @@ _HOME = {
     "Kernel": "pykern.kernel",
     "func": "pykern.function",
     "cuda_func": "pykern.cuda_function",
-    "Dup": "pykern.autodiff",
-    "autodiff": "pykern.autodiff",
-    "custom_vjp": "pykern.custom_vjp",
-    "check_grads": "pykern.check_grads",
-    "GradientCheck": "pykern.check_grads",
+    "Dup": "pykern.derivatives.autodiff",
+    "autodiff": "pykern.derivatives.autodiff",
+    "custom_vjp": "pykern.derivatives.custom_vjp",
+    "check_grads": "pykern.derivatives.check_grads",
+    "GradientCheck": "pykern.derivatives.check_grads",
     "jit": "pykern.jit",
-    "tune": "pykern.tuning",
-    "Tuned": "pykern.tuning",
+    "tune": "pykern.tuning.tune",
+    "Tuned": "pykern.tuning.tune",
     "Program": "pykern.jit",
-    **dict.fromkeys(("grad", "value_and_grad", "vjp", "jvp", "hvp"), "pykern.gradients"),
-    **dict.fromkeys(("checkpoint", "every", "binomial"), "pykern.checkpointing"),
+    **dict.fromkeys(("grad", "value_and_grad", "vjp", "jvp", "hvp"), "pykern.derivatives.gradients"),
+    **dict.fromkeys(("checkpoint", "every", "binomial"), "pykern.derivatives.checkpointing"),
     "spec": "pykern.lowered",
     "Lowered": "pykern.lowered",
     "Compiled": "pykern.lowered",
@@ -42,12 +42,12 @@ _HOME = {
     "Event": "pykern.event",
     "wait": "pykern.event",
     **dict.fromkeys(("Stream", "synchronize"), "pykern.stream"),
-    "graph": "pykern.launch_graph",
-    "Array": "pykern.array",
-    "copyto": "pykern.copying",
+    "graph": "pykern.launching.graph",
+    "Array": "pykern.arrays.array",
+    "copyto": "pykern.arrays.copying",
     **dict.fromkeys(
         ("array", "asarray", "from_dlpack", "from_pointer", "pinned", "memory_stats", "empty_cache"),
-        "pykern.array_making",
+        "pykern.arrays.making",
     ),
     **dict.fromkeys(("set_num_threads", "get_num_threads"), "pykern.runtime.cpu_table"),
     **dict.fromkeys(
@@ -111,27 +111,27 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     import os
 
-    from pykern.array import Array as Array
-    from pykern.array_making import array as array
-    from pykern.array_making import asarray as asarray
-    from pykern.array_making import empty_cache as empty_cache
-    from pykern.array_making import from_dlpack as from_dlpack
-    from pykern.array_making import from_pointer as from_pointer
-    from pykern.array_making import memory_stats as memory_stats
-    from pykern.array_making import pinned as pinned
-    from pykern.autodiff import Dup as Dup
-    from pykern.autodiff import autodiff as autodiff
+    from pykern.arrays.array import Array as Array
+    from pykern.arrays.copying import copyto as copyto
+    from pykern.arrays.making import array as array
+    from pykern.arrays.making import asarray as asarray
+    from pykern.arrays.making import empty_cache as empty_cache
+    from pykern.arrays.making import from_dlpack as from_dlpack
+    from pykern.arrays.making import from_pointer as from_pointer
+    from pykern.arrays.making import memory_stats as memory_stats
+    from pykern.arrays.making import pinned as pinned
     from pykern.benchmarking.agreement import Disagreement as Disagreement
     from pykern.benchmarking.benchmark import benchmark as benchmark
     from pykern.benchmarking.result import BenchmarkResult as BenchmarkResult
-    from pykern.check_grads import GradientCheck as GradientCheck
-    from pykern.check_grads import check_grads as check_grads
-    from pykern.checkpointing import binomial as binomial
-    from pykern.checkpointing import checkpoint as checkpoint
-    from pykern.checkpointing import every as every
-    from pykern.copying import copyto as copyto
     from pykern.cuda_function import cuda_func as cuda_func
-    from pykern.custom_vjp import custom_vjp as custom_vjp
+    from pykern.derivatives.autodiff import Dup as Dup
+    from pykern.derivatives.autodiff import autodiff as autodiff
+    from pykern.derivatives.check_grads import GradientCheck as GradientCheck
+    from pykern.derivatives.check_grads import check_grads as check_grads
+    from pykern.derivatives.checkpointing import binomial as binomial
+    from pykern.derivatives.checkpointing import checkpoint as checkpoint
+    from pykern.derivatives.checkpointing import every as every
+    from pykern.derivatives.custom_vjp import custom_vjp as custom_vjp
     from pykern.devices import device as device
     from pykern.devices import devices as devices
     from pykern.errors import *  # noqa: F403
@@ -139,7 +139,7 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.event import wait as wait
     from pykern.explorer.explore import explore as explore
     from pykern.function import func as func
-    from pykern.launch_graph import graph as graph
+    from pykern.launching.graph import graph as graph
     from pykern.lowered import Compiled as Compiled
     from pykern.lowered import Lowered as Lowered
     from pykern.lowered import spec as spec
@@ -147,8 +147,8 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.runtime.cpu_table import set_num_threads as set_num_threads
     from pykern.stream import Stream as Stream
     from pykern.stream import synchronize as synchronize
-    from pykern.tuning import Tuned as Tuned
-    from pykern.tuning import tune as tune
+    from pykern.tuning.tune import Tuned as Tuned
+    from pykern.tuning.tune import tune as tune
     from pykern.typed.kernels import Kernel as Kernel
     from pykern.typed.kernels import Program as Program
     from pykern.typed.kernels import grad as grad

@@ -37,7 +37,7 @@ def _dtype(dtype: Any) -> Any:
 
 def _made(name: str, device: Any, *args: Any) -> Any:
     """A new array: NumPy's, or a `pk.Array` where a device is asked for."""
-    from pykern import array_making
+    from pykern.arrays import making as array_making
 
     place = array_making.elsewhere(device)
     maker = _numpy() if place is None else array_making

@@ -122,7 +122,7 @@ class PlanKernel:
 class ProgramPlan:
     """What the host does for an array program on a device.
 
-    `steps` is JSON; `pykern.program_steps` tells its form. Values live in `registers` numbered places, those of
+    `steps` is JSON; `pykern.program.steps` tells its form. Values live in `registers` numbered places, those of
     the program's arguments first.
     """
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from pykern import language
 from pykern.errors import KernelSyntaxError
-from pykern.index_space import index_space
+from pykern.launching.index_space import index_space
 from pykern.source import (
     Annotation,
     Builtin,

@@ -11,15 +11,15 @@ import sys
 import numpy as np
 
 from pykern.abi import PRINT_WORDS, REPORT_CELLS, REPORT_PRINTED, REPORT_WORDS
+from pykern.arrays.placing import place
 from pykern.artifact import Artifact
 from pykern.capture import FunctionText
-from pykern.placing import place
+from pykern.launching.variants import failure
 from pykern.runtime.driver import Memory
 from pykern.runtime.registry import Opened
 from pykern.runtime.text import printed
 from pykern.stream import Stream
 from pykern.synthetic_frame import at_kernel_line
-from pykern.variants import failure
 
 
 class Report:

@@ -3,7 +3,7 @@
 A call goes: compiled entry (no Python at all) -> where it does not fit `ProgramBase.__call__` here: arguments to a
 signature -> plan (cache, compiler, loader) -> memory for the results -> run.
 A second call puts the plan into the entry.
-Read next: `program_arguments`, `program_plan`, `program_entry`; the compiler's side begins in `compiler/programs.py`.
+Read next: `program/{arguments,plan,entry}.py`; the compiler's side begins in `compiler/programs.py`.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern import program_reference
-from pykern.arguments import homes
+from pykern.arrays.placing import place
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.devices import OVERRIDE, chosen_device, current_device
 from pykern.errors import DeviceError, KernelError, KernelTypeError, LaunchError
 from pykern.kernel import _annotations, _holds
-from pykern.launch import device_of
-from pykern.launch_graph import current_graph
-from pykern.placing import place
+from pykern.launching.arguments import homes
+from pykern.launching.graph import current_graph
+from pykern.launching.launch import device_of
+from pykern.launching.variants import compiled, loaded
 from pykern.prewarm import before_first_call, remember
-from pykern.program_arguments import ProgramArguments, describe, describe_specs
-from pykern.program_entry import ProgramEntries
-from pykern.program_plan import Plan
-from pykern.program_results import out_arrays
+from pykern.program import reference as program_reference
+from pykern.program.arguments import ProgramArguments, describe, describe_specs
+from pykern.program.entry import ProgramEntries
+from pykern.program.plan import Plan
+from pykern.program.results import out_arrays
 from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.runtime.launchable import make_launchable
 from pykern.source import KernelOptions
 from pykern.stream import checked_stream
 from pykern.synthetic_frame import at_kernel_line
-from pykern.tuning_store import tuned
+from pykern.tuning.store import tuned
 from pykern.types import ArrayAnnotation
-from pykern.variants import compiled, loaded
 
 if TYPE_CHECKING:
-    from pykern.program_device import DevicePlan
+    from pykern.program.device import DevicePlan
 
 
 class ProgramBase:
@@ -173,7 +173,9 @@ class ProgramBase:
         if donate is None and not where:
             for _, value in values:
                 if getattr(value, "__pykern_array__", False) and value._launch is None:
-                    from pykern.device_entries import tell  # here: programs on NumPy alone have no devices
+                    from pykern.launching.device_entries import (
+                        tell,  # here: programs on NumPy alone have no devices
+                    )
 
                     tell(value)
             self._entries.went_through_python(plan, args, keywords)
@@ -190,8 +192,8 @@ class ProgramBase:
         key: Any,
     ) -> Any:
         """On a device with a driver. NumPy arguments are copied there where the device was asked for."""
-        from pykern.device_launch import Places
-        from pykern.program_device import bring_back
+        from pykern.launching.on_device import Places
+        from pykern.program.device import bring_back
 
         there = bool(homes(values))
         places = Places(device, where.get("device") is not None or not there or chosen_device() == device)
@@ -219,18 +221,18 @@ class ProgramBase:
         parameters = describe(values, self.annotations).parameters
         captured = current_graph()
         if captured is not None and not self.derivatives:
-            from pykern.program_graph import capture_in_python
+            from pykern.program.graph import capture_in_python
 
             return capture_in_python(captured, self.__wrapped__, values, parameters, out)
         return program_reference.run(self.__wrapped__, values, parameters, out, bool(self.derivatives))
 
     def _with_device_plan(self, plan: DevicePlan, values: list[Any], out: Any, stream: Any = None) -> Any:
-        from pykern.array import Array
+        from pykern.arrays.array import Array
 
         given = None if out is None else self._out(plan, out, Array)
         captured = current_graph()
         if captured is not None:
-            from pykern.program_graph import capture_on
+            from pykern.program.graph import capture_on
 
             return capture_on(captured, plan, values, given, checked_stream(stream, plan.opened.name))
         return plan.build(plan.run(values, given, checked_stream(stream, plan.opened.name)))
@@ -250,9 +252,9 @@ class ProgramBase:
         self, device: str, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]
     ) -> DevicePlan:
         """The plan for a kind of call on a device, made once."""
-        from pykern.array import Array
-        from pykern.device_kinds import fitted
-        from pykern.program_device import DevicePlan
+        from pykern.arrays.array import Array
+        from pykern.launching.device_kinds import fitted
+        from pykern.program.device import DevicePlan
         from pykern.runtime.registry import opened
 
         there = opened(device)
@@ -283,7 +285,7 @@ class ProgramBase:
     def _with_plan(self, plan: Plan, values: list[Any], out: Any) -> Any:
         captured = current_graph()
         if captured is not None:
-            from pykern.program_graph import capture_here
+            from pykern.program.graph import capture_here
 
             shapes = [r.shape for r in plan.layout.results]
             given = None if out is None else out_arrays(out, plan.returned, shapes, plan.dtypes)
@@ -403,7 +405,7 @@ def _kind(value: Any) -> Any:
 
 
 def _facts(array: Any) -> Any:
-    from pykern.device_kinds import facts
+    from pykern.launching.device_kinds import facts
 
     return facts(array)
 

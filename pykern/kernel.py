@@ -13,12 +13,12 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
+from pykern.arrays.placing import place
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.errors import ARGUMENTS, KernelError, KernelTypeError, LaunchError
 from pykern.event import Event
-from pykern.launch import LAUNCH_KEYWORDS, Launcher
+from pykern.launching.launch import LAUNCH_KEYWORDS, Launcher
 from pykern.locations import SourceSpan
-from pykern.placing import place
 from pykern.runtime.launchable import make_launchable
 from pykern.source import Derivative, KernelOptions
 from pykern.synthetic_frame import at_kernel_line

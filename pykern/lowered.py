@@ -14,8 +14,8 @@ import numpy as np
 from pykern.artifact import Artifact, Remark, Stage
 from pykern.compiler.service import service
 from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
-from pykern.index_space import group_size, index_space, is_plain
-from pykern.launch import is_alone
+from pykern.launching.index_space import group_size, index_space, is_plain
+from pykern.launching.launch import is_alone
 from pykern.program_source import ProgramSource
 from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation
@@ -196,7 +196,7 @@ def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
 
 def parameter(name: str, value: Any, annotation: Any) -> Parameter:
     """A parameter from a spec, a dtype (a scalar of that type) or a real value."""
-    from pykern.arguments import pass_value
+    from pykern.launching.arguments import pass_value
 
     if isinstance(value, DType):
         from pykern.source import ScalarSpec
@@ -217,8 +217,8 @@ def parameter(name: str, value: Any, annotation: Any) -> Parameter:
 
 def _only_described(name: str, value: Any) -> Any:
     """An array of any device as NumPy describes it: nothing is read."""
-    from pykern.arguments import is_array
-    from pykern.array_making import from_dlpack
+    from pykern.arrays.making import from_dlpack
+    from pykern.launching.arguments import is_array
 
     array = is_array(name, value)
     if array is None or isinstance(array, np.ndarray):
@@ -228,7 +228,7 @@ def _only_described(name: str, value: Any) -> Any:
 
 def _target_of(values: list[tuple[str, Any]]) -> str:
     """What kernels are compiled for where the arrays live."""
-    from pykern.arguments import homes
+    from pykern.launching.arguments import homes
     from pykern.runtime import registry
 
     for name in homes(values).values():

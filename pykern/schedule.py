@@ -1,6 +1,6 @@
 """`Schedule`: the parameters of a contraction's schedule, apart from the recipe that applies them.
 
-Comes in: numbers of the cost model (`pykern.passes.schedules.cost_model`) or of the tuner (`pykern.tuning`).
+Comes in: numbers of the cost model (`pykern.passes.schedules.cost_model`) or of the tuner (`pykern.tuning.tune`).
 Goes out: a value that is hashed into keys, and its text, which is read again. Nothing here imports MLIR.
 """
 

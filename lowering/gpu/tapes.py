@@ -5,7 +5,7 @@ is private memory, a larger one memory that the launch brings. Else the launch b
 finds out what is needed: a push beyond the end is counted and not made, and a work-item that counted too much
 tells so and does not begin to pop. Slot k of work-item i lies at ``k * items + i``: neighbours side by side.
 
-In: `kern.push` and `kern.pop`. Out: loads and stores. What the launch does is in `pykern.device_tape`; the
+In: `kern.push` and `kern.pop`. Out: loads and stores. What the launch does is in `pykern.launching.device_tape`; the
 arguments are told in `pykern.abi`, "Device code".
 """
 

@@ -33,8 +33,8 @@ def _touch(waste: np.ndarray) -> None:
 
 
 def _on_device(device: str) -> Callable[[], None]:
-    from pykern.array_making import empty
-    from pykern.copying import copyto
+    from pykern.arrays.copying import copyto
+    from pykern.arrays.making import empty
     from pykern.stream import synchronize
 
     waste = empty(DEVICE_BYTES, np.uint8, device)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pykern.autodiff import Autodiff
+from pykern.derivatives.autodiff import Autodiff
 from pykern.errors import KernelError, LaunchError
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.data import Exploration

@@ -15,8 +15,8 @@ from typing import Any
 from pykern.errors import LaunchError
 from pykern.explorer.data import Exploration
 from pykern.explorer.roof import Roof, Run
-from pykern.index_space import index_space
 from pykern.kernel import KernelBase
+from pykern.launching.index_space import index_space
 from pykern.lowered import Spec
 
 REPEATS = 7

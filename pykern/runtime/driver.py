@@ -1,7 +1,7 @@
 """What a device's driver can do: the one seam between pykern and the machines kernels run on.
 
 Comes in: memory, bytes and artifacts. Goes out: things done on a device. A driver knows nothing of
-kernels, arrays or Python signatures; `pykern.launch` and `pykern.array` know nothing of drivers' APIs.
+kernels, arrays or Python signatures; `pykern.launching.launch` and `pykern.arrays.array` know nothing of drivers' APIs.
 Each file of `pykern.runtime.drivers` implements `Runtime` and `Driver` for one API, with that API's own
 Python bindings, imported when the first device is asked for; its module-level ``RUNTIME`` is what
 `pykern.runtime.registry` finds. Every failure is a `DeviceError` that says what was tried, `OutOfMemory`

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from pykern.arguments import Passed, pass_value
 from pykern.artifact import Artifact, Stage
 from pykern.compiler.service import service
 from pykern.errors import KernelTypeError
-from pykern.index_space import Extent
 from pykern.kernel import Kernel, KernelBase
-from pykern.launch import Launcher
+from pykern.launching.arguments import Passed, pass_value
+from pykern.launching.index_space import Extent
+from pykern.launching.launch import Launcher
+from pykern.launching.variants import Variant
 from pykern.runtime.loader import load
 from pykern.source import KernelSource, Parameter
 from pykern.testing.reference import Copies, arrays_in, difference, home_of, names_of, run_call
-from pykern.variants import Variant
 
 PYTHON, CODE = "the kernel in Python", "the code that was made of the last stage"
 

@@ -28,7 +28,7 @@ before   {before}
 {difference}
 """
 
-from pykern.index_space import Extent
+from pykern.launching.index_space import Extent
 from pykern.source import ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.tools.replay import replay
 

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from pykern.autodiff import Dup, autodiff
+from pykern.derivatives.autodiff import Dup, autodiff
+from pykern.derivatives.gradients import grad
 from pykern.errors import LaunchError
 from pykern.explorer import packing, text
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.explore import file_name, look
 from pykern.explorer.page import page
-from pykern.gradients import grad
 from pykern.jit import Program
 from pykern.lowered import Spec
 from pykern.tools.compile_command import arguments_of, call_of, load_kernel

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from pykern.arguments import Passed, pass_value
 from pykern.dialect.context import new_context
-from pykern.index_space import Extent
+from pykern.launching.arguments import Passed, pass_value
+from pykern.launching.index_space import Extent
 from pykern.passes.framework import Callback, Pipeline, run_pass
 from pykern.passes.registry import parse_pipeline
 from pykern.source import ArraySpec, Parameter, StaticSpec

@@ -14,8 +14,8 @@ import pytest
 import pykern as pk
 from benchmarks.autodiff_patterns_data import GROUP, PATTERNS
 from benchmarks.autodiff_patterns_pykern import KERNELS
-from pykern import device_tape
-from pykern.device_launch import dynamic_bytes
+from pykern.launching import device_tape
+from pykern.launching.on_device import dynamic_bytes
 from tests.autodiff import test_direct as direct
 from tests.autodiff import test_groups as groups
 from tests.autodiff import test_random_kernels as fuzz

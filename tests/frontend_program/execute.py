@@ -16,10 +16,10 @@ from mlir import ir
 from mlir.dialects import arith, bufferization, linalg, scf, tensor
 from mlir.dialects import llvm as llvm_dialect
 
-from pykern.arguments import pass_value
 from pykern.capture import function_source
 from pykern.dialect.context import check_kern_ops, new_context
 from pykern.frontend.program import build_program
+from pykern.launching.arguments import pass_value
 from pykern.passes import kernels
 from pykern.passes.framework import Upstream, run_pass
 from pykern.program_source import ProgramSource

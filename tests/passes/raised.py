@@ -14,7 +14,7 @@ from mlir import ir
 
 from pykern.compiler.driver import Recorder, kern_module
 from pykern.dialect.context import new_context
-from pykern.index_space import index_space
+from pykern.launching.index_space import index_space
 from pykern.lowered import _launch_spec, parameter
 from pykern.lowering.llvm.raised import raised_pipeline
 from pykern.passes.framework import Upstream

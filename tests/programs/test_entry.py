@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern import program_entry
 from pykern.errors import KernelError, KernelTypeError, LaunchError
+from pykern.program import entry as program_entry
 from pykern.runtime.launchable import SUPPORTED
 from tests.programs.entry_calls import error, random, through_python, warm
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern import program_entry_code
 from pykern.compiler.service import service
-from pykern.program_entry_code import SOURCE
+from pykern.program import entry_code as program_entry_code
+from pykern.program.entry_code import SOURCE
 from pykern.runtime.launchable import SUPPORTED
 from tests.programs.entry_calls import error, random, through_python, warm
 

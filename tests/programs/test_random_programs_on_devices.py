@@ -15,7 +15,7 @@ from mlir import ir
 import pykern as pk
 from pykern.compiler.driver import Recorder
 from pykern.compiler.programs import Request, compile_module
-from pykern.program_device import DevicePlan
+from pykern.program.device import DevicePlan
 from pykern.runtime.registry import opened
 from pykern.source import ArraySpec, Parameter
 from pykern.stream import default_stream

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern import tuning
 from pykern.schedule import Schedule, parse
 from pykern.settings import settings
-from pykern.tuning_candidates import candidates
+from pykern.tuning import tune as tuning
+from pykern.tuning.candidates import candidates
 
 OTHER = "form=direct,rows=2,vectors=2,depth=0,block=0,unroll=1,threads=True"
 

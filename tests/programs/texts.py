@@ -8,7 +8,7 @@ from mlir import ir
 from pykern.compiler.driver import Recorder
 from pykern.compiler.programs import Request, compile_module
 from pykern.dialect.context import new_context
-from pykern.program_plan import Plan
+from pykern.program.plan import Plan
 from pykern.runtime.loader import load
 
 _CONTEXT = new_context()

@@ -298,7 +298,7 @@ class OnGpu:
 
 
 def test_arrays_on_gpus_are_recognised():
-    from pykern.arguments import homes
+    from pykern.launching.arguments import homes
 
     assert homes([("x", OnGpu(3)), ("y", (OnGpu(), 1.0)), ("z", np.ones(3))]) == {
         "x": "cuda:3",

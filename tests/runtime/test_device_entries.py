@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern import device_entries
 from pykern.errors import DeviceError, LaunchError, UsedAfterFree
+from pykern.launching import device_entries
 from pykern.runtime import registry
 from pykern.runtime.launchable import SUPPORTED
 from tests.runtime.fake_bindings import Machine, Result, fake_cuda

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.device_launch import along_axes, parts
+from pykern.launching.on_device import along_axes, parts
 from pykern.runtime import registry
 from pykern.runtime.driver import Memory
 
@@ -194,7 +194,7 @@ def test_streams_are_those_asked_for(null):
 def test_the_second_launch_compiles_nothing(null, monkeypatch):
     z = pk.zeros((3, 3), pk.f32, device="null:0")
     mark(z, ndrange=(3, 3))
-    import pykern.launch as module
+    import pykern.launching.launch as module
 
     monkeypatch.setattr(module, "compiled", None)
     mark(z, ndrange=(3, 3))
@@ -516,7 +516,7 @@ def test_code_for_devices_is_kept_on_disk(null, monkeypatch):
     """Another kernel object of the same function, as in another process, needs no compiler."""
     z = pk.zeros((3, 3), pk.f32, device="null:0")
     mark(z, ndrange=(3, 3))
-    import pykern.variants as module
+    import pykern.launching.variants as module
 
     monkeypatch.setattr(module, "service", None)
     pk.kernel(mark.__wrapped__)(z, ndrange=(3, 3))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern import dlpack
+from pykern.arrays import dlpack
 from pykern.runtime import registry
 from tests.runtime.test_device_entries import cuda  # noqa: F401 - a fixture
 

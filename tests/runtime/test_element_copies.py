@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern import copying
+from pykern.arrays import copying
 
 over_devices = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern import device_kinds
 from pykern.abi import SMALL_COUNT
-from pykern.index_space import Extent
+from pykern.launching import device_kinds
+from pykern.launching.index_space import Extent
 from pykern.runtime import registry
 from tests.runtime.test_device_entries import Counted, cuda, floats  # noqa: F401 - a fixture
 

@@ -87,7 +87,9 @@ def test_no_bindings_are_loaded_for_the_cpu():
     # the source of a kernel is read from a file
     program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import tests.tools.kernels_for_tools as t, numpy as np\n"
     program += "x = np.ones(4, np.float32); t.saxpy(x, x.copy(), x.copy(), 2.0, ndrange=4)\n"
-    program += "print(sorted(m for m in sys.modules if m in ('pyopencl', 'vulkan', 'cuda', 'pykern.array')))"
+    program += (
+        "print(sorted(m for m in sys.modules if m in ('pyopencl', 'vulkan', 'cuda', 'pykern.arrays.array')))"
+    )
     assert in_new_process(program) == "[]"
 
 

@@ -165,7 +165,7 @@ def test_parameters_are_those_of_the_functions(name):
 
 
 def test_launch_keywords_are_those_of_launches():
-    from pykern.launch import LAUNCH_KEYWORDS
+    from pykern.launching.launch import LAUNCH_KEYWORDS
 
     tree = ast.parse((ROOT / "pykern" / "typed" / "kernels.py").read_text())
     made = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Kernel")

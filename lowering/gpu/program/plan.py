@@ -1,7 +1,7 @@
 """What is left of a program once its kernels are out of it, as a plan: plain data that the host runs.
 
 Comes in: a `kern.program` function on buffers that launches kernels. Goes out: JSON; its form is told in
-`pykern.program_steps`, which runs it. A missing op is a located error that names it.
+`pykern.program.steps`, which runs it. A missing op is a located error that names it.
 """
 
 from __future__ import annotations

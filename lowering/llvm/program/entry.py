@@ -1,7 +1,7 @@
 """The compiled CPython entry of array programs: one vectorcall for all of them, which reads what to check as data.
 
 Comes in: nothing. Goes out: a shared object with `pk_entry`. The words it reads are told in `pykern.abi`
-("array programs"), `pykern.program_entry` writes them. For each plan of the program's object in turn: arguments
+("array programs"), `pykern.program.entry` writes them. For each plan of the program's object in turn: arguments
 that fit it (`entry_arguments`), arrays for the results, `pk_run`, and the returned value (`entry_results`). Where
 no plan fits, the very same arguments go to Python. A kernel's entry is code of its own, for the last 20 ns; here that
 would take longer to compile than many programs do.

@@ -66,7 +66,9 @@ def program_pipeline(options: KernelOptions) -> Pipeline:
 def tensor_pipeline(attention: bool = False) -> Pipeline:
     """Tensors to tensors: fewer, larger operations. `attention`: the target has its tiles."""
     # before fusion: an operation of NumPy's is an op
-    outlined = (OutlineAttention(), Upstream("convert-elementwise-to-linalg,canonicalize,cse")) if attention else ()
+    outlined = (
+        (OutlineAttention(), Upstream("convert-elementwise-to-linalg,canonicalize,cse")) if attention else ()
+    )
     return Pipeline(
         (
             PrepareSignature(),  # first: marks are on the function as the frontend left it

@@ -1,6 +1,6 @@
 """The CPU's side of the protocol: memory that NumPy owns, copies that are done when they return.
 
-Arrays on ``cpu`` and ``python`` lie here; their kernels are run by `pykern.launch`, never through this driver.
+Arrays on ``cpu`` and ``python`` lie here; their kernels are run by `pykern.launching`, never through this driver.
 Read next: `null`, which records what it is told.
 """
 

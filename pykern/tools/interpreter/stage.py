@@ -17,9 +17,9 @@ import numpy as np
 from mlir import ir
 
 from pykern.abi import REPORT_CELLS, REPORT_WORDS, array_slots, grid_axes
-from pykern.arguments import Passed
 from pykern.dialect.context import new_context
-from pykern.index_space import Extent
+from pykern.launching.arguments import Passed
+from pykern.launching.index_space import Extent
 from pykern.runtime.python_device import DEFAULT_GROUPS
 from pykern.source import ArgSpec, ArraySpec, ScalarSpec, StructSpec
 from pykern.tools.interpreter.emit import NoReading, Program, dtype_of, integers, python_of

@@ -1,0 +1,170 @@
+"""Derivatives of array programs: `grad`, `value_and_grad`, `vjp`, `jvp`, `hvp`.
+
+Comes in: a function made with ``@pk.jit`` (or a plain one, which is). Goes out: programs, compiled like any
+other, or their results. What is differentiated are whole arrays and floats, parameter by parameter; an
+argument the program writes keeps its values in its derivatives. Read next: `compiler.program_derivatives`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from pykern.derivatives import checkpointing
+from pykern.errors import KernelTypeError, LaunchError
+from pykern.jit import Program, jit
+from pykern.launching.arguments import homes
+from pykern.program_source import ProgramDerivative
+
+
+def value_and_grad(
+    f: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = False, checkpoint: Any = None
+) -> Program:
+    """A program that gives ``(f(...), gradient)`` for an `f` that returns one float.
+
+    `argnums` chooses the parameters; several give a tuple of gradients, each of the shape and dtype of its
+    argument. With `has_aux`, `f` returns ``(float, anything)``. `checkpoint` is what time loops keep:
+    `pk.checkpoint`. Raises `KernelTypeError` where `f` returns something else, `NotDifferentiable` at the
+    line that has no right derivative.
+    """
+    return _gradient(f, argnums, has_aux, checkpoint, value=True)
+
+
+def grad(
+    f: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = False, checkpoint: Any = None
+) -> Program:
+    """A program that gives the gradient alone; with `has_aux` it gives ``(gradient, anything)``."""
+    return _gradient(f, argnums, has_aux, checkpoint, value=False)
+
+
+def _gradient(f: Callable, argnums: Any, has_aux: bool, checkpoint: Any, value: bool) -> Program:
+    program = as_program(f)
+    derivative = ProgramDerivative(
+        "gradient", _numbers(program, argnums), _policy(program, checkpoint), has_aux, value
+    )
+    return program.derived(derivative, (), f"grad({program.__name__})")
+
+
+def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[[Any], Any]]:
+    """``(f(*args), pull)``; ``pull(cotangent)`` gives the cotangents of the arguments, a tuple.
+
+    The cotangent has the structure of the value, its float leaves; integers among the arguments give None.
+    """
+    program = as_program(f)
+    value = program(*args)
+    active = tuple(n for n, a in enumerate(args) if _has_float(a))
+    count = len(list(floats(value)))
+    more = tuple(f"cotangent{n}" for n in range(count))
+    pulled = program.derived(
+        ProgramDerivative("vjp", active, _policy(program, checkpoint)), more, f"vjp({program.__name__})"
+    )
+
+    def pull(cotangent: Any) -> tuple[Any, ...]:
+        given = [_as_result(_like(c, v), args) for c, v in zip(floats(cotangent), floats(value), strict=True)]
+        found = pulled(*args, *given)
+        found = iter(found if len(active) > 1 else [found])
+        return tuple(next(found) if n in active else None for n in range(len(args)))
+
+    return value, pull
+
+
+def jvp(f: Callable, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
+    """``(f(*primals), tangent)``; a tangent of None is zero, and that argument is a constant."""
+    program = as_program(f)
+    if len(primals) != len(tangents):
+        raise LaunchError(f"{len(tangents)} tangents for {len(primals)} arguments")
+    active = tuple(n for n, t in enumerate(tangents) if t is not None)
+    more = tuple(f"tangent{n}" for n in range(sum(len(list(floats(primals[n]))) for n in active)))
+    pushed = program.derived(ProgramDerivative("jvp", active), more, f"jvp({program.__name__})")
+    given = [
+        _like(t, p) for n in active for t, p in zip(floats(tangents[n]), floats(primals[n]), strict=True)
+    ]
+    return pushed(*primals, *given)
+
+
+def hvp(f: Callable, primals: tuple, tangents: tuple, checkpoint: Any = None) -> Any:
+    """The Hessian of `f`, which returns one float, times `tangents`: forward over reverse mode.
+
+    ``pk.hvp(f, (x,), (v,))``; one argument gives an array, several give a tuple.
+    """
+    argnums = tuple(range(len(primals)))
+    gradient = grad(f, argnums if len(argnums) > 1 else 0, checkpoint=checkpoint)
+    return jvp(gradient, primals, tangents)[1]
+
+
+def _policy(program: Program, checkpoint: Any) -> str:
+    return program.checkpoint if checkpoint is None else checkpointing.checkpoint(checkpoint).policy
+
+
+def as_program(f: Callable) -> Program:
+    """A program, or the program of a plain function."""
+    if isinstance(f, Program):
+        return f
+    if callable(f) and hasattr(f, "__code__"):
+        return jit(f)
+    raise KernelTypeError(
+        f"an array program is differentiated, not {type(f).__name__}",
+        hint="decorate the function with @pk.jit; a kernel's derivative is pk.autodiff(kernel)",
+    )
+
+
+def _numbers(program: Program, argnums: int | tuple[int, ...]) -> tuple[int, ...]:
+    count = len(program.signature.parameters)
+    given = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for n in given:
+        if not -count <= n < count:
+            raise KernelTypeError(
+                f"`{program.__name__}` has {count} parameters, and argnums names number {n}"
+            )
+    return tuple(n % count for n in given)
+
+
+def floats(value: Any) -> Iterator[Any]:
+    """The float leaves of a value, in order."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from floats(item)
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from floats(item)
+    elif _is_float(value):
+        yield value
+
+
+def _has_float(value: Any) -> bool:
+    return next(floats(value), None) is not None
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, float) or np.issubdtype(getattr(value, "dtype", np.int64), np.floating)
+
+
+def _as_result(value: Any, arguments: tuple) -> Any:
+    """A cotangent as the program takes it: what is a NumPy number to the caller is an array of rank 0, which lives
+    where the arguments do."""
+    if not isinstance(value, np.floating):
+        return value
+    for home in homes([(f"argument{n}", a) for n, a in enumerate(arguments)]).values():
+        from pykern.arrays.making import asarray
+
+        return asarray(np.asarray(value), device=home)
+    return np.asarray(value)
+
+
+def _like(given: Any, value: Any) -> Any:
+    """A cotangent or tangent in the type of the value it belongs to. Raises where the shape differs."""
+    if isinstance(value, float | np.floating):
+        if np.shape(given):
+            raise LaunchError(f"a derivative of shape {np.shape(given)} for a number")
+        return type(value)(given)
+    if getattr(value, "__pykern_array__", False) and value.device_name != "cpu":
+        from pykern.arrays.making import asarray
+
+        array: Any = asarray(given, value.dtype, None if hasattr(given, "__pykern_array__") else value.device)
+    else:
+        array = np.asarray(given, dtype=value.dtype)
+    if array.shape != value.shape:
+        raise LaunchError(f"a derivative of shape {array.shape} for an array of shape {value.shape}")
+    return array

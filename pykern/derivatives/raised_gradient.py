@@ -1,0 +1,207 @@
+"""Which level a gradient launch takes, and the launch where that is the raised one.
+
+Comes in: the kernel of the derivative (shadows among its parameters) and the values of a launch. Goes out:
+a plan that runs it on whole arrays, or None where work-items are differentiated one by one. The answer is
+kept, in memory and on disk, so that a warm start asks no compiler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from pykern.arrays.array import Array
+from pykern.compiler.cache import shared_cache
+from pykern.compiler.service import service
+from pykern.compiler.versions import versions
+from pykern.devices import chosen_device
+from pykern.errors import NotDifferentiable, NotRaisable
+from pykern.event import COMPLETED, Event
+from pykern.launching.arguments import homes
+from pykern.launching.device_kinds import fitted
+from pykern.launching.graph import current_graph
+from pykern.launching.index_space import Extent, is_plain, launches
+from pykern.launching.launch import device_of
+from pykern.launching.on_device import Places
+from pykern.lowered import Lowered
+from pykern.program.arguments import ProgramArguments, describe, describe_specs
+from pykern.program.device import DevicePlan, bring_back, overlap
+from pykern.program.graph import capture_here, capture_on
+from pykern.program.plan import Plan
+from pykern.program_source import KernelLaunch, ProgramSource
+from pykern.runtime.registry import opened
+from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
+from pykern.stream import checked_stream
+
+MOST_SHAPES = 16
+"""Lengths are known to raised code: kernels launched over more kinds of arrays than this go the direct way."""
+
+
+class RaisedGradients:
+    """Raised gradients of one kernel by one choice of arguments."""
+
+    def __init__(self, kernel: Any, level: str) -> None:
+        self.kernel = kernel
+        self.level = level
+        self._plans: dict[tuple[str, ProgramSource], Plan | DevicePlan | None] = {}
+
+    def run(self, values: list[Any], launch: dict[str, Any]) -> Event | None:
+        """Run the launch raised; None where it is not for this level. Raises `NotRaisable` at level "raised"."""
+        request = self._request(values, launch)
+        if request is None:
+            return None
+        plan = self._plan(request)
+        if plan is None:
+            return None
+        given = request.arguments.values
+        captured = current_graph()
+        if isinstance(plan, Plan):
+            if captured is not None:
+                capture_here(captured, plan, given, None)
+            else:
+                plan.run(given)
+            return COMPLETED
+        assert request.places is not None
+        plan.check_hosts(request.places)
+        stream = checked_stream(launch.get("stream"), request.device)
+        if captured is not None:
+            capture_on(captured, plan, given, None, stream)
+            return COMPLETED
+        results = plan.run(given, None, stream)
+        if any(host is not None for host in request.places.hosts):
+            bring_back(results, request.places, plan)
+        return stream.record()
+
+    def lower(self, values: list[Any], launch: dict[str, Any]) -> Lowered | None:
+        """The stages of the raised launch; None where it is not for this level."""
+        source = self._source_of_specs(values, launch)
+        if source is None:
+            return None
+        try:
+            return Lowered(source, service().compile(source, keep_stages=True))
+        except (NotRaisable, NotDifferentiable):
+            if self.level == "raised":
+                raise
+            return None
+
+    def _source_of_specs(self, values: list[Any], launch: dict[str, Any]) -> ProgramSource | None:
+        names = list(self.kernel.signature.parameters)
+        ndrange = launch.get("ndrange", self.kernel.ndrange) or 0
+        if any(
+            n is None or isinstance(n, str) for n in (ndrange if isinstance(ndrange, tuple) else [ndrange])
+        ):
+            return None  # lengths known at launch only
+        spaces = launches(ndrange)
+        extras = [k for k in launch if k != "ndrange" and launch[k] is not None]
+        parameters = describe_specs(list(zip(names, values, strict=True)), self.kernel.annotations)
+        known = all(
+            None not in p.spec.shape and p.spec.layout == "C"
+            for p in parameters
+            if isinstance(p.spec, ArraySpec)
+        )
+        if extras or len(spaces) != 1 or not known or self.kernel.workgroup is not None:
+            return None
+        return self.source(tuple(parameters), spaces[0])
+
+    def request(
+        self, values: list[Any], launch: dict[str, Any]
+    ) -> tuple[ProgramSource, ProgramArguments] | None:
+        """The source of the launch on whole arrays; None where it asks for what only work-items have."""
+        request = self._request(values, launch)
+        return None if request is None else (request.source, request.arguments)
+
+    def _request(self, values: list[Any], launch: dict[str, Any]) -> _Request | None:
+        spaces = launches(launch.get("ndrange", self.kernel.ndrange) or 0)
+        named = list(zip(self.kernel.signature.parameters, values, strict=True))
+        device = device_of(named, launch.get("device"), launch.get("stream"))
+        chosen = ("ndrange", "device") if device == "cpu" else ("ndrange", "device", "stream")
+        extras = [k for k in launch if k not in chosen and launch[k] is not None]
+        usual = (
+            len(spaces) == 1
+            and all(e.count for e in spaces[0])
+            and not extras
+            and self.kernel.workgroup is None
+            and not self.kernel.options.debug
+            and device != "python"
+        )
+        if not usual:
+            return None
+        places = None
+        if device == "cpu":
+            arguments = describe(named, self.kernel.annotations)
+        else:
+            asked = launch.get("device") is not None or chosen_device() == device or not homes(named)
+            places = Places(device, asked)
+            arguments = describe(named, self.kernel.annotations, places)
+            arrays = iter(places.arrays)
+            arguments.values = [next(arrays) if isinstance(v, np.ndarray) else v for v in arguments.values]
+        if _overlapping(arguments.values):
+            return None
+        source = self.source(tuple(arguments.parameters), spaces[0])
+        if device != "cpu":
+            whole = [v for v in arguments.values if isinstance(v, Array) and v.contiguous]
+            source = replace(source, target=fitted(opened(device).info.target, whole, ()))
+        return _Request(device, source, arguments, places)
+
+    def source(self, parameters: tuple[Parameter, ...], space: tuple[Extent, ...]) -> ProgramSource:
+        kernel = self.kernel
+        plain = is_plain(space)
+        counts = tuple(e.count for e in space)
+        function = kernel.captured()[0]
+        *before, last = kernel.derivatives
+        inner = KernelSource(
+            function,
+            parameters,
+            LaunchSpec(len(space), plain, counts),
+            kernel.options,
+            derivatives=(*before, replace(last, level=self.level)),
+        )
+        extents = tuple((e.start, e.step, e.count) for e in space)
+        return ProgramSource(function, parameters, kernel.options, kernel=KernelLaunch(inner, extents))
+
+    def _plan(self, request: _Request) -> Plan | DevicePlan | None:
+        key = request.device, request.source
+        with self.kernel._lock:
+            if key in self._plans:
+                return self._plans[key]
+            if self.level == "auto" and len(self._plans) >= MOST_SHAPES:
+                return None
+            plan = self._obtain(request)
+            self._plans[key] = plan
+            return plan
+
+    def _obtain(self, request: _Request) -> Plan | DevicePlan | None:
+        from pykern.launching.variants import compiled, loaded
+
+        source, names = request.source, tuple(request.arguments.names)
+        refused = source.key(f"direct {versions()}")
+        if self.level == "auto" and shared_cache().seen(refused):
+            return None
+        try:
+            if request.device == "cpu":
+                return Plan(*loaded(source), names)
+            artifact = compiled(source)
+        except (NotRaisable, NotDifferentiable):
+            if self.level == "raised":
+                raise
+            shared_cache().mark_seen(refused)  # the direct level says itself what it refuses
+            return None
+        return DevicePlan(opened(request.device), artifact, source.parameters, names, self.kernel.text, False)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A launch on whole arrays; `places` are there on a device with a driver."""
+
+    device: str
+    source: ProgramSource
+    arguments: ProgramArguments
+    places: Places | None
+
+
+def _overlapping(values: list[Any]) -> bool:
+    arrays = [v for v in values if not isinstance(v, int)]
+    return any(overlap(a, b) for a, b in combinations(arrays, 2))

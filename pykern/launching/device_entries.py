@@ -1,0 +1,140 @@
+"""Compiled entries for launches on devices: from the second launch of a kind on, no Python runs between.
+
+Comes in: a launch that went through Python, and its code. Goes out: an entry in the kernel object, bound to the
+driver's functions, and the cells by which entries know arrays. Kinds that have none: kernels that report, take structs,
+bring a tape or size shared memory, drivers without `Direct` (Vulkan). What an entry checks and calls:
+`pykern.lowering.gpu.host_entry`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pykern.abi import ARRAY_CELLS, BIND_CELLS, array_kind, array_slots, grid_axes
+from pykern.arrays.array import Array, covered
+from pykern.artifact import Artifact
+from pykern.launching.device_kinds import facts
+from pykern.launching.variants import compiled
+from pykern.runtime.launchable import SUPPORTED
+from pykern.runtime.loader import load_entry
+from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
+from pykern.stream import default_stream
+from pykern.types import NUMBERS, from_numpy
+
+if TYPE_CHECKING:
+    from pykern.launching.launch import Launcher
+    from pykern.runtime.registry import Opened
+
+KEYWORDS = frozenset({"ndrange", "stream", "workgroup"})
+"""What a call of an entry may name."""
+
+
+def tell(array: Array) -> None:
+    """Let entries know an array: see `pykern.abi.ARRAY_CELLS`."""
+    size, allocation = array.itemsize, array._allocation
+    odd = array.offset % size or any(s % size for s in array.strides)
+    direct = allocation.pool.driver.direct
+    here = array.device_name == "cpu"
+    dtype = from_numpy(array.dtype)
+    if odd or dtype is None or (direct is None and not here):
+        return
+    strided = not array.contiguous
+    low, high = covered(array)
+    place = allocation.place
+    users = allocation.users_cell()
+    if here:
+        assert allocation._users is not None
+        allocation._users.value = -1
+    memory = 0 if direct is None else direct.memory(allocation.memory)
+    if direct is not None and direct.form == "addresses":
+        memory += array.offset
+    aligned, small = facts(array)
+    cells = {
+        "users": users,
+        "kind": array_kind(
+            NUMBERS[dtype.name], array.ndim, strided, allocation.pool.number, array.readonly, aligned, small
+        ),
+        "host": id(array.geometry()) if here else 0,  # kept by the array
+        "memory": memory,
+        "offset": array.offset // size,
+        "low": place + low,
+        "high": place + high,
+    }
+    words = [cells[name] for name in ARRAY_CELLS] + list(array.shape)
+    words += [s // size for s in array.strides] if strided else []
+    array._launch = bytes((ctypes.c_int64 * len(words))(*words))
+
+
+def offer(
+    launcher: Launcher, opened: Opened, artifact: Artifact, source: KernelSource, keywords: frozenset[str]
+) -> None:
+    """Put an entry in place for calls of this kind, where there can be one."""
+    direct, device = opened.driver.direct, artifact.device
+    if direct is None or device is None or not SUPPORTED or not _has_entry(source, artifact, keywords):
+        return
+    given = sorted(keywords & KEYWORDS)
+    launch = source.launch if "workgroup" in given else replace(source.launch, workgroup=())
+    told = [word for word in source.target.split("+")[1:] if word in ("aligned", "small")]
+    target = "+".join((f"entry:{direct.form}", *given, *told))
+    parameters = tuple(_used(source.parameters, artifact))
+    made = compiled(replace(source, target=target, parameters=parameters, launch=launch, passes=()))
+    handle, kept = direct.code(opened.code(artifact))
+    entry = load_entry(made.binary)
+    size = artifact.workgroup
+    x, y, z = size[-1], size[-2] if len(size) > 1 else 1, 1
+    for n in size[:-2]:
+        z *= n
+    stream = default_stream(opened.name)
+    values = {
+        "device": opened.pool.number,
+        "code": handle,
+        "launch": direct.launch,
+        "enter": direct.enter,
+        "context": direct.context,
+        "flush": direct.flush,
+        "stream": ctypes.addressof(stream._cells),
+        **dict(zip(("group_x", "group_y", "group_z"), (x, y, z), strict=True)),
+        **dict(zip(("grid_x", "grid_y", "grid_z"), opened.info.max_grid, strict=True)),
+    }
+    cells = [values[name] for name in BIND_CELLS] + list(size)
+    bound = (ctypes.c_int64 * len(cells))(*cells)
+    entry.bind(bound)
+    launcher.entries.add_direct(entry.address, source, len(told), (entry, bound, kept, artifact))
+
+
+def _has_entry(source: KernelSource, artifact: Artifact, keywords: frozenset[str]) -> bool:
+    device, launch = artifact.device, source.launch
+    assert device is not None
+    if not keywords <= KEYWORDS or artifact.sites or device.tape is not None or source.options.debug:
+        return False
+    if not source.noalias or not launch.plain or launch.shared or device.dynamic_shared:
+        return False
+    if "ndrange" not in keywords and launch.ndrange is None:
+        return False
+    if "workgroup" in keywords and not launch.workgroup:
+        return False
+    words = launch.rank + grid_axes(launch.rank)
+    for parameter in source.parameters:
+        spec = parameter.spec
+        if isinstance(spec, ArraySpec):
+            words += array_slots(spec.rank, spec.layout) + device.offsets
+        elif isinstance(spec, ScalarSpec):
+            words += 1
+        elif not isinstance(spec, StaticSpec) or type(spec.value) is not int:
+            return False
+    return words == len(device.arguments)
+
+
+def _used(parameters: tuple[Parameter, ...], artifact: Artifact) -> Any:
+    """Parameters that say what the kernel does with them, not what it may do."""
+    uses = iter(artifact.uses)
+    for parameter in parameters:
+        if isinstance(parameter.spec, ArraySpec):
+            use = next(uses)
+            yield replace(parameter, reads=use.reads, writes=use.writes)
+        else:
+            yield parameter
+    assert not list(itertools.islice(uses, 1)), "an array that no parameter is"

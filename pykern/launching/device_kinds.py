@@ -1,0 +1,154 @@
+"""The short way of a launch on a device: calls of a kind that was launched before.
+
+Comes in: the values of a call. Goes out: a key that decides the code, and the words of the arguments, without
+specs, sources or hashes of them. None where a call needs a closer look: structs, NumPy arrays, borrowed or
+shared memory, static parameters, annotated lengths. Then `pykern.launching.on_device` goes the long way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pykern.abi import SMALL_COUNT
+from pykern.arrays.array import Array, covered
+from pykern.launching.arguments import scalar_bits
+from pykern.launching.index_space import Extent
+from pykern.runtime.driver import Memory
+from pykern.types import ArrayAnnotation, IntentAnnotation, static
+
+if TYPE_CHECKING:
+    from pykern.artifact import Artifact
+    from pykern.kernel import KernelBase
+    from pykern.launching.launch import Launcher
+    from pykern.runtime.registry import Opened
+    from pykern.stream import Stream
+
+_NUMBERS = (float, int, bool)
+ADDRESSED = ("nvvm", "rocdl")
+ALIGNMENT = 16
+SMALL = 1 << 31
+
+
+def known_kind(
+    launcher: Launcher,
+    opened: Opened,
+    values: list[tuple[str, Any]],
+    space: tuple[Extent, ...],
+    plain: bool,
+    workgroup: tuple[int, ...],
+    shared: int | None,
+) -> Any:
+    """What decides the code of a call, as something to look up; None where it takes a closer look."""
+    kernel = launcher.kernel
+    kinds: list[Any] = []
+    seen = []
+    for name, value in values:
+        annotation = kernel.annotations.get(name)
+        if annotation is not None and _decides(annotation):
+            return None
+        if type(value) is Array:
+            allocation = value._allocation
+            if allocation.pool is not opened.pool or any(allocation is other for other in seen):
+                return None
+            seen.append(allocation)
+            kinds += _described(value)[0], facts(value)
+            if kinds[-2] is None:
+                return None
+        elif type(value) in _NUMBERS or isinstance(value, np.generic):
+            kinds.append(type(value))
+        else:
+            return None
+    # Where a launch's lengths are facts for the compiler, they are part of its kind.
+    counts = tuple(e.count for e in space) if kernel.ndrange is not None or kernel.derivatives else len(space)
+    function, _ = kernel.captured()
+    launch = counts, plain, _is_small(space), workgroup, shared is None
+    return opened.name, id(function), function.name, launch, tuple(kinds)
+
+
+def known_words(kernel: KernelBase, values: list[tuple[str, Any]], artifact: Artifact) -> Any:
+    """The arguments of a call that `known_kind` has a key for, once the stream is known."""
+    assert artifact.device is not None
+    offsets = artifact.device.offsets
+
+    def words(stream: Stream) -> list[Memory | int]:
+        found: list[Memory | int] = []
+        for name, value in values:
+            if type(value) is Array:
+                found += array_words(value, stream, offsets)
+            else:
+                found.append(scalar_bits(name, value, kernel.annotations.get(name)))
+        return found
+
+    return words
+
+
+def array_words(array: Array, stream: Stream, offsets: bool) -> list[Memory | int]:
+    """An array as arguments: its memory, lengths and, where it is not dense, strides.
+
+    Where there are no offsets the memory begins at the array.
+    """
+    memory = array._allocation.used_on(stream.native)
+    _, first, lengths = _described(array)
+    if offsets:
+        return [memory, first, *lengths]
+    if array.offset:
+        memory = Memory(memory.handle, memory.nbytes - array.offset, memory.address + array.offset)
+    return [memory, *lengths]
+
+
+def _described(array: Array) -> tuple[Any, int, tuple[int, ...]]:
+    """Kind, first element and lengths (and strides) of an array; made once."""
+    if array._described is None:
+        size = array.itemsize
+        strided = not array.contiguous
+        strides = tuple(s // size for s in array.strides) if strided else ()
+        odd = array.offset % size or any(s % size for s in array.strides)
+        fixed = array._allocation.borrowed or odd or array.readonly
+        kind = None if fixed else (array.dtype.name, array.ndim, strided)
+        array._described = (kind, array.offset // size, (*array.shape, *strides))
+    return array._described
+
+
+def facts(array: Array) -> tuple[bool, bool]:
+    """Whether it begins at a multiple of 16 bytes, and whether positions of its elements fit in 32 bits."""
+    if array._facts is None:
+        low, high = covered(array)
+        address = array.memory.address + array.offset
+        aligned = bool(array.memory.address) and address % ALIGNMENT == 0
+        # Devices without addresses count from the start of the memory, others from the first element.
+        array._facts = aligned, max(high, array.offset - low) // array.itemsize < SMALL
+    return array._facts
+
+
+def fitted(target: str, arrays: Iterable[Array], space: tuple[Extent, ...]) -> str:
+    """The target with what is true of a launch: code that relies on it is compiled when it is first launched."""
+    told = [facts(array) for array in arrays]
+    family = target.partition(":")[0]
+    if family in ADDRESSED and all(aligned for aligned, _ in told):
+        target += "+aligned"
+    if family in (*ADDRESSED, "spirv") and _is_small(space) and all(small for _, small in told):
+        target += "+small"
+    return target
+
+
+def suits(target: str, array: Array) -> bool:
+    """Whether what code for `target` relies on is true of an array."""
+    aligned, small = facts(array)
+    told = target.split("+")
+    return (aligned or "aligned" not in told) and (small or "small" not in told)
+
+
+def _is_small(space: tuple[Extent, ...]) -> bool:
+    return all(extent.count <= SMALL_COUNT for extent in space)
+
+
+def _decides(annotation: Any) -> bool:
+    """Whether an annotation makes the value part of the kind, or asks for certain lengths."""
+    if isinstance(annotation, IntentAnnotation):
+        annotation = annotation.of
+    if isinstance(annotation, ArrayAnnotation):
+        return any(length is not None for length in annotation.shape)
+    return annotation is static

@@ -1,0 +1,65 @@
+"""The compiled entries of a kernel object: for calls of which kinds no Python runs.
+
+Comes in: entries of variants for the CPU (`launch`) and of launches on devices (`device_entries`). Goes
+out: the cells of the kernel object. Entries that promise no overlap come first, those of devices last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pykern.abi import ENTRIES, TABLE_INDEX
+from pykern.devices import OVERRIDE
+from pykern.runtime import launchable
+from pykern.runtime.cpu_table import table, tell_dtype
+from pykern.source import ArraySpec, KernelSource
+
+if TYPE_CHECKING:
+    from pykern.kernel import KernelBase
+    from pykern.launching.variants import Variant
+
+
+class Entries:
+    """Those of one kernel; the newest of each sort first, as many as there are cells."""
+
+    def __init__(self, kernel: KernelBase) -> None:
+        self.kernel = kernel
+        self._here: list[Variant] = []
+        self._there: list[tuple[int, KernelSource, int, Any]] = []
+
+    def add_variant(self, variant: Variant) -> None:
+        """An entry of the CPU."""
+        if variant not in self._here:
+            self._here.insert(0, variant)
+            self._install(variant.source)
+
+    def add_direct(self, address: int, source: KernelSource, facts: int, kept: Any) -> None:
+        """An entry of a device; `kept` lives as long as it. Those that ask for more `facts` come first."""
+        self._there.insert(0, (address, source, facts, kept))
+        self._install(source)
+
+    def _install(self, source: KernelSource) -> None:
+        """Those made for what the names in the kernel mean now."""
+        for parameter in source.parameters:
+            if isinstance(parameter.spec, ArraySpec):
+                tell_dtype(parameter.spec.dtype)
+        table()[TABLE_INDEX["kernel_offset"]] = launchable.offset(self.kernel)
+        function, guards = self.kernel.captured()  # a name may have changed since the launch
+        self._here = [v for v in self._here if v.source.function == function]
+        self._there = [item for item in self._there if item[1].function == function][:ENTRIES]
+        self._there.sort(key=lambda item: -item[2])
+        self._here.sort(key=lambda v: not v.source.noalias)
+        here = [v.entry_address for v in self._here]
+        there = [item[0] for item in self._there]
+        room = max(ENTRIES - len(there), ENTRIES // 2)  # where both are many, each has half
+        self._here = self._here[:room]
+        launchable.install(
+            self.kernel,
+            [*here[:room], *there][:ENTRIES],
+            self.kernel.__call__,
+            [
+                (OVERRIDE, "device", None),  # a block may choose another device
+                *((g.namespace, g.name if g.cell is None else g.cell, g.value) for g in guards),
+            ],
+        )
+        self.kernel._kept = (self.kernel._kept, tuple(self._there))

@@ -1,0 +1,390 @@
+"""The way of a launch on a device with a driver: arguments to memory and words, groups, reports.
+
+Comes in: the values of a call and the device they were bound for. Goes out: an `Event`. NumPy arguments are
+copied to the device, and back where the kernel writes them: right, and slow; then the call waits.
+The order of the words is that of `pykern.abi`, "Device code".
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pykern.abi import GRID_AXES, array_slots, grid_axes
+from pykern.arrays.array import Array
+from pykern.arrays.making import array as copied
+from pykern.arrays.making import from_dlpack
+from pykern.artifact import Artifact, DeviceCode
+from pykern.device_report import Report
+from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
+from pykern.event import COMPLETED, Event
+from pykern.launching.arguments import Passed, is_array, pass_value
+from pykern.launching.device_entries import offer, tell
+from pykern.launching.device_kinds import array_words, fitted, known_kind, known_words
+from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
+from pykern.launching.graph import current_graph, refuse_in_graph
+from pykern.launching.index_space import Extent, is_plain
+from pykern.launching.repeats import Put, Repeats
+from pykern.runtime.driver import Memory
+from pykern.runtime.registry import Opened
+from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
+from pykern.stream import Stream, checked_stream
+from pykern.types import BY_NAME
+
+if TYPE_CHECKING:
+    from pykern.kernel import KernelBase
+    from pykern.launching.launch import Launcher
+
+Triple = tuple[int, int, int]
+Words = Callable[[Stream], "list[Memory | int]"]
+
+
+@dataclass
+class Places:
+    """Where the arrays of a call lie: each `pk.Array` as it is, of others a copy, one for each view."""
+
+    device: str
+    may_copy: bool
+    arrays: list[Array] = field(default_factory=list)
+    hosts: list[np.ndarray | None] = field(default_factory=list)
+    _copies: dict[tuple, Array] = field(default_factory=dict)
+
+    def __call__(self, name: str, value: Any) -> np.ndarray | None:
+        """The geometry of an array on the device; None for what is no array."""
+        if isinstance(value, Array) and value.device_name != "cpu":
+            self.arrays.append(value)
+            self.hosts.append(None)
+        elif (host := is_array(name, value)) is None:
+            return None
+        elif isinstance(host, np.ndarray):
+            self.arrays.append(self._copy(name, host))
+            self.hosts.append(host)
+        else:
+            self.arrays.append(from_dlpack(value))
+            self.hosts.append(None)
+        array = self.arrays[-1]
+        if array.device_name != self.device:
+            raise DeviceError(
+                f"`{name}` lives on {array.device_name}, and this launch runs on {self.device}",
+                hint=f"move it: {name.partition('.')[0]}.to({self.device!r})",
+                code=DIFFERENT_DEVICES,
+            )
+        array.memory  # noqa: B018 - a freed array is refused here
+        return array.geometry()
+
+    def _copy(self, name: str, host: np.ndarray) -> Array:
+        if not self.may_copy:
+            raise DeviceError(
+                f"`{name}` lives on cpu, and other arguments live on {self.device}",
+                hint=f"move it: pk.asarray({name}, device={self.device!r}); or say device={self.device!r} "
+                "in the launch: then it is copied there and back",
+                code=DIFFERENT_DEVICES,
+            )
+        key = (host.ctypes.data, host.shape, host.strides, host.dtype)
+        if key not in self._copies:
+            refuse_in_graph("a call with NumPy arguments on a device")
+            self._copies[key] = copied(host, device=self.device)
+        return self._copies[key]
+
+
+def launch(
+    launcher: Launcher,
+    opened: Opened,
+    given_stream: Any,
+    may_copy: bool,
+    values: list[tuple[str, Any]],
+    space: tuple[Extent, ...],
+    workgroup: tuple[int, ...],
+    shared: int | None,
+    keywords: frozenset[str] = frozenset({"device"}),
+) -> Event:
+    """Launch one index space; `keywords` are those of the call.
+
+    Raises what the arguments, the compiler or the driver raise.
+    """
+    kernel = launcher.kernel
+    stream = checked_stream(given_stream, opened.name)
+    plain = is_plain(space)
+    key = known_kind(launcher, opened, values, space, plain, workgroup, shared)
+    found = launcher.known.get(key) if key is not None else None
+    if found is not None:
+        artifact, source = found
+        words = known_words(kernel, values, artifact)
+        arrays = [value for _, value in values if type(value) is Array]
+        work = _work(launcher, opened, artifact, arrays, words, space, plain, shared)
+        event = _start(work, stream, kernel.options.debug)
+        _repeated(launcher, opened, artifact, source, keywords, arrays)
+        if opened.driver.direct is None and event is not COMPLETED and shared is None:
+            launcher.repeats = launcher.repeats or Repeats()
+            launcher.repeats.tell(_put(kernel, opened, artifact, words, space, plain, stream))
+        return event
+    places = Places(opened.name, may_copy)
+    passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
+    for item in passed:
+        _check_dtypes(item.parameter.name, item.parameter.spec, opened)
+    target = fitted(opened.info.target, places.arrays, space)
+    artifact, source = launcher.device_artifact(passed, space, plain, workgroup, shared is not None, target)
+    _check_writes(launcher, artifact, passed, places)
+    if key is not None:
+        launcher.known[key] = artifact, source  # kept: the key holds the address of its function
+    words = _flattened(passed, places.arrays, artifact)
+    work = _work(launcher, opened, artifact, places.arrays, words, space, plain, shared)
+    copied_back = [
+        (host, array)
+        for host, array, use in zip(places.hosts, places.arrays, artifact.uses, strict=True)
+        if host is not None and use.writes
+    ]
+    copies = any(host is not None for host in places.hosts)
+    event = _start(work, stream, copies or kernel.options.debug)
+    for host, array in copied_back:
+        np.copyto(host, array.numpy())
+    if not copies:
+        _repeated(launcher, opened, artifact, source, keywords, places.arrays)
+    return event
+
+
+def _put(
+    kernel: KernelBase,
+    opened: Opened,
+    artifact: Artifact,
+    flattened: Words,
+    space: tuple[Extent, ...],
+    plain: bool,
+    stream: Stream,
+) -> Put | None:
+    """What a launch has put into its stream, where the next one like it can do the same."""
+    device = artifact.device
+    assert device is not None
+    if artifact.sites or device.tape is not None or kernel.options.debug:
+        return None
+    group, grid, words = _groups(artifact, space, plain)
+    arguments, axes = [*flattened(stream), *words], grid_axes(len(space))
+    made = [([*arguments, *first[:axes]], part) for first, part in parts(grid, opened.info.max_grid)]
+    return Put(stream, kernel.captured()[0], opened.driver, opened.code(artifact), made, group)
+
+
+def _groups(artifact: Artifact, space: tuple[Extent, ...], plain: bool) -> tuple[Triple, Triple, list[int]]:
+    """The size of a group, how many there are, and the words that tell the index space."""
+    counts = tuple(-(-e.count // g) for e, g in zip(space, artifact.workgroup, strict=True))
+    words: list[int] = []
+    for extent in space:
+        words += [extent.count] if plain else [extent.count, extent.start, extent.step]
+    return along_axes(artifact.workgroup), along_axes(counts), words
+
+
+def _repeated(
+    launcher: Launcher,
+    opened: Opened,
+    artifact: Artifact,
+    source: KernelSource,
+    keywords: frozenset[str],
+    arrays: list[Array],
+) -> None:
+    """Once more of a kind: the second launch makes its entry, and arrays are told to entries."""
+    if opened.driver.direct is None:
+        return
+    key = artifact.key, opened.name, keywords
+    count = launcher.launched.get(key, 0)
+    if count < 2 and current_graph() is None:
+        launcher.launched[key] = count + 1
+        if count == 1:
+            offer(launcher, opened, artifact, source, keywords)
+    if count >= 1:
+        for array in arrays:
+            if array._launch is None:
+                tell(array)
+
+
+def _start(work: Callable[[Stream], None] | None, stream: Stream, waits: bool) -> Event:
+    """Put the launch into the stream, or into the graph that is captured."""
+    if work is None:
+        return COMPLETED
+    captured = current_graph()
+    if captured is not None:
+        captured.add(stream, work)
+        return COMPLETED
+    work(stream)
+    event = stream.launched()
+    if waits:
+        event.wait()
+    return event
+
+
+def _work(
+    launcher: Launcher,
+    opened: Opened,
+    artifact: Artifact,
+    arrays: list[Array],
+    flattened: Words,
+    space: tuple[Extent, ...],
+    plain: bool,
+    shared: int | None,
+) -> Callable[[Stream], None] | None:
+    """What puts the launch into a stream; None where there are no work-items."""
+    counts = tuple(e.count for e in space)
+    if not all(counts):
+        return None
+    device = artifact.device
+    assert device is not None
+    code = opened.code(artifact)
+    group, grid, words = _groups(artifact, space, plain)
+    if math.prod(group) > opened.info.max_group:
+        raise LaunchError(
+            f"a group of {artifact.workgroup} is more than the {opened.info.max_group} work-items "
+            f"that {opened.name} has in one",
+            hint="give a smaller workgroup=",
+            code=WORKGROUP,
+        )
+    _check_shared(opened, artifact, shared or 0)
+    sizes = [] if shared is None else [shared]
+    axes = grid_axes(len(space))
+
+    def run(stream: Stream) -> None:
+        arguments = flattened(stream)
+
+        def attempt(tape: TapeArguments, most: Triple) -> Callable[[], None]:
+            report = Report(opened, artifact, stream, launcher.kernel.text) if artifact.sites else None
+            behind = report.arguments(device.offsets) if report is not None else []
+            for first, part in parts(grid, most):
+                opened.driver.launch(
+                    stream.native,
+                    code,
+                    [*arguments, *sizes, *tape(first), *words, *first[:axes], *behind],
+                    part,
+                    group,
+                    dynamic_bytes(device, shared),
+                )
+            return report.ask if report is not None else lambda: None
+
+        if device.tape is None:
+            attempt(lambda first: [], opened.info.max_grid)()
+            return
+        written = [array for array, use in zip(arrays, artifact.uses, strict=True) if use.writes]
+        key = artifact.key, opened.name, words_told(device.tape, device, arguments, [*sizes, *words])
+        TapedLaunch(opened, stream, device, grid, group, written, launcher.tapes, key).run(attempt)
+
+    return run
+
+
+def dynamic_bytes(device: DeviceCode, shared: int | None) -> int:
+    """What the launch adds to a group's shared memory; of several arrays each begins at a multiple of 16 bytes."""
+    if not shared or device.dynamic_arrays == 1:
+        return shared or 0
+    return -(-shared // 16) * 16 * device.dynamic_arrays
+
+
+def _check_shared(opened: Opened, artifact: Artifact, asked: int) -> None:
+    """Refuse what a group cannot share: drivers tell it late, or not at all."""
+    assert artifact.device is not None
+    own, most = artifact.device.shared_bytes, opened.info.shared_bytes
+    if most and own > most:
+        raise LaunchError(
+            f"`{artifact.kernel}` takes {own} bytes of shared memory, and {opened.name} has {most} for a group",
+            hint="share less: a smaller pk.shared, a smaller workgroup",
+        )
+    left = most - own if most else asked
+    room = artifact.resources.get("max_dynamic_shared")
+    left = min(left, room) if isinstance(room, int) else left
+    if asked > left:
+        raise LaunchError(
+            f"`{artifact.kernel}`: shared_bytes={asked}, and {left} are left for a group on {opened.name}",
+            hint="share less, or in parts",
+        )
+
+
+# -- arguments -------------------------------------------------------------------------------------
+
+
+def _flattened(passed: list[Passed], arrays: list[Array], artifact: Artifact) -> Words:
+    """The arguments in the order of `pykern.abi`, once the stream is known."""
+    assert artifact.device is not None
+    offsets = artifact.device.offsets
+
+    def flattened(stream: Stream) -> list[Memory | int]:
+        found: list[Memory | int] = []
+        there = iter(arrays)
+        for item in passed:
+            cells = iter(item.cells)
+            for spec in _leaves(item.parameter.spec):
+                if isinstance(spec, ScalarSpec):
+                    found.append(next(cells))
+                    continue
+                found += array_words(next(there), stream, offsets)
+                for _ in range(array_slots(spec.rank, spec.layout)):
+                    next(cells)
+        return found
+
+    return flattened
+
+
+def _leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
+    if isinstance(spec, ArraySpec | ScalarSpec):
+        yield spec
+    elif isinstance(spec, StructSpec):
+        for _, inner in spec.fields:
+            yield from _leaves(inner)
+
+
+EMULATED = ("bf16", "f8e4m3", "f8e5m2")
+"""Kept as integers and computed in f32 where a device has no such type."""
+
+
+def _check_dtypes(name: str, spec: ArgSpec, opened: Opened) -> None:
+    known = opened.info.dtypes
+    for leaf in _leaves(spec):
+        if not known or not isinstance(leaf, ArraySpec) or leaf.dtype in EMULATED:
+            continue
+        if leaf.dtype not in known:
+            float_ = "f32" if BY_NAME[leaf.dtype].is_float else "i32"
+            raise DeviceError(
+                f"`{name}` holds {leaf.dtype}, which {opened.name} ({opened.info.name}) does not compute with",
+                hint=f"convert it: x.astype(np.{BY_NAME[float_].numpy.name})",
+            )
+
+
+def _check_writes(launcher: Launcher, artifact: Artifact, passed: list[Passed], places: Places) -> None:
+    from pykern.launching.launch import check_writable_arrays, overlapping_arrays
+
+    names = [item.parameter.name for item in passed for _ in item.arrays]
+    check_writable_arrays(
+        launcher.kernel.__name__,
+        artifact.uses,
+        [
+            (name, array.geometry() if host is None else host)
+            for name, array, host in zip(names, places.arrays, places.hosts, strict=True)
+        ],
+    )
+    hosts = {n: h for n, h in enumerate(places.hosts) if h is not None}
+    for a, b, same in overlapping_arrays(list(hosts.values())):
+        numbers = list(hosts)
+        first, second = numbers[a], numbers[b]
+        if not same and (artifact.uses[first].writes or artifact.uses[second].writes):
+            raise LaunchError(
+                f"`{names[first]}` and `{names[second]}` overlap in part, and `{launcher.kernel.__name__}` "
+                "writes one of them",
+                hint="pass a copy: x.copy()",
+                code=ARRAY_MEMORY,
+            )
+
+
+# -- groups ----------------------------------------------------------------------------------------
+
+
+def along_axes(sizes: tuple[int, ...]) -> Triple:
+    """Sizes of dimensions as x, y, z: the last is x, all before the last two go along z."""
+    x, y = sizes[-1], sizes[-2] if len(sizes) > 1 else 1
+    return x, y, math.prod(sizes[:-2])
+
+
+def parts(grid: Triple, most: Triple) -> Iterator[tuple[Triple, Triple]]:
+    """A grid cut where it is longer than a device allows: the first group of each part, and its length."""
+    ranges = [range(0, grid[axis], most[axis]) for axis in range(GRID_AXES)]
+    for z, y, x in itertools.product(ranges[2], ranges[1], ranges[0]):
+        first = (x, y, z)
+        a, b, c = (min(grid[n] - first[n], most[n]) for n in range(GRID_AXES))
+        yield first, (a, b, c)

@@ -1,0 +1,126 @@
+"""Launches of kernels that are products of matrices or convolutions: in tiles, as array programs of their own.
+
+Comes in: a kernel whose raised form is such a product (`pykern.artifact`, resource "product"), and a launch that is
+large. Goes out: whether it has run. Code in tiles knows the lengths, so there is one program for each kind of
+arrays, made once their loops over work-items have taken as long as compiling does; small launches and those beyond
+`MOST_SHAPES` stay loops. Sums keep their order, except with `fastmath`.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pykern.capture import function_source, function_text
+from pykern.devices import current_device
+from pykern.errors import KernelError
+from pykern.launching.graph import current_graph
+from pykern.launching.index_space import Extent
+from pykern.launching.variants import loaded
+from pykern.program.arguments import describe
+from pykern.program.plan import Plan
+from pykern.program_source import ProgramSource
+from pykern.schedule import SCHEDULES
+from pykern.source import KernelOptions
+
+if TYPE_CHECKING:
+    from pykern.kernel import KernelBase
+
+MOST_SHAPES = 16
+MOST_KINDS = 1000
+"""Kinds of launches that are counted."""
+FEWEST_PRODUCTS = 1 << 20
+"""Multiplications, about, of a launch from which the longer way to its code pays: 0.1 ms of loops."""
+MANY_PRODUCTS = 1 << 28
+"""Multiplications, about, of all launches of a kind from which compiling them pays: 0.1 s of loops at least."""
+
+
+class ProductLaunches:
+    """The programs of one kernel's launches."""
+
+    def __init__(self, kernel: KernelBase) -> None:
+        self.kernel = kernel
+        self._captured: Any = None
+        self._plans: dict[Any, Plan | None] = {}
+        self._spent: dict[Any, float] = {}
+        """Multiplications of each kind of launch so far."""
+
+    def again(self, args: tuple, keywords: dict[str, Any]) -> bool:
+        """Run a launch of a kind that ran in tiles before; false where it has to be looked at."""
+        counts = keywords.get("ndrange")
+        if len(keywords) != 1 or type(counts) is not tuple or current_device() != "cpu":
+            return False
+        if not all(type(a) is np.ndarray for a in args) or not all(type(n) is int for n in counts):
+            return False
+        plan = self._plans.get(self._kind(args, counts))
+        if plan is None or current_graph() is not None or not _fit(args):
+            return False
+        if any(np.may_share_memory(args[n], a) for n in plan.written for m, a in enumerate(args) if m != n):
+            return False
+        if not all(args[n].flags.writeable for n in plan.written):
+            return False  # the long way says so
+        plan.run(list(args))
+        return True
+
+    def run(self, values: list[tuple[str, Any]], space: tuple[Extent, ...]) -> bool:
+        """Run the launch in tiles; false where it is not for them. Arrays do not overlap."""
+        arrays = [v for _, v in values]
+        if not all(type(a) is np.ndarray for a in arrays) or not _fit(arrays) or current_graph() is not None:
+            return False
+        products = math.sqrt(math.prod(a.size for a in arrays))
+        if products < FEWEST_PRODUCTS:
+            return False
+        counts = tuple(e.count for e in space)
+        kind = self._kind(arrays, counts)
+        with self.kernel._lock:
+            if kind not in self._plans:
+                if len(self._spent) > MOST_KINDS:
+                    self._spent.clear()
+                self._spent[kind] = self._spent.get(kind, 0) + products
+                if self._spent[kind] < MANY_PRODUCTS or len(self._plans) >= MOST_SHAPES:
+                    return False
+                self._plans[kind] = self._plan(counts, describe(values, self.kernel.annotations))
+            plan = self._plans[kind]
+        if plan is None:
+            return False
+        plan.run(arrays)
+        return True
+
+    def _kind(self, arrays: Sequence[np.ndarray], counts: tuple[int, ...]) -> Any:
+        """What code in tiles depends on."""
+        captured = self.kernel.captured()[0]
+        if captured is not self._captured:  # names mean something else now
+            self._captured, self._plans, self._spent = captured, {}, {}
+        return counts, *((a.shape, a.dtype) for a in arrays)
+
+    def _plan(self, counts: tuple[int, ...], arguments: Any) -> Plan | None:
+        """The program of one launch; None where it has no tiles."""
+        function = _launching(self.kernel, arguments.names, counts)
+        fastmath = self.kernel.options.fastmath
+        options = KernelOptions(fastmath=fastmath, ordered=not fastmath)
+        captured, _ = function_source(function, function_text(function), program=True)
+        source = ProgramSource(captured, tuple(arguments.parameters), options)
+        try:
+            plan = Plan(*loaded(source), tuple(arguments.names), source)
+        except KernelError:  # loops say themselves what they refuse
+            return None
+        return plan if SCHEDULES in plan.artifact.resources else None
+
+
+def _fit(arrays: Sequence[np.ndarray]) -> bool:
+    return all(a.flags.c_contiguous and a.flags.aligned for a in arrays)
+
+
+def _launching(kernel: KernelBase, names: list[str], counts: tuple[int, ...]) -> Any:
+    """A program's function that launches the kernel."""
+    listed = ", ".join(names)
+    text = f"def launch({listed}):\n    launched({listed}, ndrange={counts})\n"
+    file = f"<launch of {kernel.__name__} over {counts}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    namespace: dict[str, Any] = {"launched": kernel}
+    exec(compile(text, file, "exec"), namespace)
+    return namespace["launch"]

@@ -1,0 +1,83 @@
+"""What a call of an array program passes: parameters for the compiler, arrays and cells for the code.
+
+Comes in: the values of a call. Goes out: `ProgramArguments`. As for kernels (`pykern.launching.arguments`), but
+lengths are known to the compiler, and every array is dense: one that is not is copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pykern.launching.arguments import Places, pass_value
+from pykern.lowered import Spec, parameter
+from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
+from pykern.types import DType, static
+
+
+@dataclass
+class ProgramArguments:
+    """Parameters as the compiler wants them. `values` holds an array or the bits of a scalar for each
+    flattened argument, `names` the parameter it belongs to."""
+
+    parameters: list[Parameter] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+
+def describe(
+    values: list[tuple[str, Any]], annotations: dict[str, Any], places: Places | None = None
+) -> ProgramArguments:
+    """Describe the arguments of a call; `places` finds arrays for another device than the CPU.
+
+    Raises what `pykern.launching.arguments.pass_value` raises.
+    """
+    arguments = ProgramArguments()
+    for name, value in values:
+        if value is None or isinstance(value, str) or annotations.get(name) is static:
+            arguments.parameters.append(_static(name, value))
+            continue
+        passed = pass_value(name, value, annotations.get(name), places)
+        cells, arrays = iter(passed.cells), iter(passed.arrays)
+        spec = _known(passed.parameter.spec, cells, arrays, arguments, name)
+        arguments.parameters.append(Parameter(name, spec, converts=passed.parameter.converts))
+    return arguments
+
+
+def describe_specs(values: list[tuple[str, Any]], annotations: dict[str, Any]) -> list[Parameter]:
+    """The same for `lower`, where arrays may be `pk.spec`s and scalars dtypes."""
+    described = []
+    for name, value in values:
+        if isinstance(value, Spec | DType):
+            described.append(parameter(name, value, annotations.get(name)))
+        else:
+            described += describe([(name, value)], annotations).parameters
+    return described
+
+
+def _static(name: str, value: Any) -> Parameter:
+    if value is None or isinstance(value, str):
+        return Parameter(name, StaticSpec(Constant(value)))
+    return pass_value(name, value, static).parameter
+
+
+def _known(spec: ArgSpec, cells: Any, arrays: Any, arguments: ProgramArguments, name: str) -> ArgSpec:
+    """The spec with the lengths of the arrays; the values go to `arguments`."""
+    if isinstance(spec, ArraySpec):
+        for _ in range(1 + spec.rank * (1 if spec.layout == "C" else 2)):
+            next(cells)
+        array: np.ndarray = next(arrays)
+        arguments.values.append(array)
+        arguments.names.append(name)
+        return ArraySpec(spec.dtype, tuple(array.shape))
+    if isinstance(spec, ScalarSpec):
+        arguments.values.append(next(cells))
+        arguments.names.append(name)
+        return spec
+    if isinstance(spec, StructSpec):
+        return StructSpec(
+            spec.name, tuple((n, _known(inner, cells, arrays, arguments, name)) for n, inner in spec.fields)
+        )
+    return spec

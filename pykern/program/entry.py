@@ -1,0 +1,140 @@
+"""The compiled entry of array programs: which calls run without Python.
+
+Comes in: plans of a program on the CPU, and a call each was made for. Goes out: the words of `pykern.abi` ("array
+programs") in the cells of the program's object, which `pykern.lowering.llvm.program.entry` reads. What has none, and so
+goes through Python: programs that report, arguments that are dataclasses or foreign arrays, keywords but ``out``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pykern.abi import ENTRIES, TABLE_INDEX
+from pykern.devices import OVERRIDE
+from pykern.launching.arguments import scalar_bits
+from pykern.program.entry_code import entry_code
+from pykern.program.words import Call, Words, words_of
+from pykern.runtime import launchable
+from pykern.runtime.cpu_table import table
+from pykern.settings import settings
+from pykern.types import static
+
+if TYPE_CHECKING:
+    from pykern.jit import Program
+    from pykern.program.plan import Plan
+    from pykern.program_source import ProgramSource
+
+OFTEN = 32
+"""Calls through Python after which a plan that has been pushed out by others comes back."""
+NEVER = -(1 << 62)
+"""Calls of a form that no entry takes."""
+
+
+Form = tuple[Any, ...]
+"""Of a call: how many arguments have no names, then the names of the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Installed:
+    """A plan for calls of one form."""
+
+    plan: Plan
+    form: Form
+    source: ProgramSource
+    owner: tuple
+
+
+class ProgramEntries:
+    """Those of one program: its newest plans, as many as there are cells."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._plans: list[_Installed] = []
+        self._slow = program.__call__
+        self._captured: Any = None
+        self._lock = threading.Lock()
+
+    def went_through_python(self, plan: Plan, args: tuple, keywords: dict[str, Any]) -> None:
+        """Count a call with these arguments; from the second on the plan gets an entry.
+
+        Not from the first: what is called once would pay for what it never needs.
+        """
+        if OVERRIDE["device"] is not None:
+            return  # a device was chosen, or a graph is captured
+        form = (len(args), *keywords)
+        calls = plan.calls[form] = plan.calls.get(form, 0) + 1
+        changed = self._captured is not self._program._captured
+        here = any(one.plan is plan and one.form == form for one in self._plans)
+        if here and not changed:
+            return  # arrays of another order, an `out` that overlaps
+        if calls == 2 or (calls > 2 and (changed or calls % OFTEN == 0)):
+            if entry_code.obtain(calls) is None:
+                return
+            words = self._words(plan, form, args, keywords)
+            if words is None:
+                plan.calls[form] = NEVER
+            else:
+                self._add(plan, form, words)
+
+    def forget(self) -> None:
+        """Send every call through Python."""
+        with self._lock:
+            self._plans = []
+            launchable.clear(self._program)
+
+    def _words(self, plan: Plan, form: Form, args: tuple, keywords: dict[str, Any]) -> Words | None:
+        """What the entry reads for such calls; None where they have to go through Python."""
+        if not entry_code.address or settings().device not in (None, "cpu"):
+            return None
+        if launchable.offset(self._program) != table()[TABLE_INDEX["program_offset"]]:
+            return None  # of a class of the user's own
+        if plan.source is None or plan.source.donated != self._program._donated(None):
+            return None
+        return words_of(plan, plan.source, Call(args, keywords, self._defaults(form)))
+
+    def _add(self, plan: Plan, form: Form, words: Words) -> None:
+        """In front of the others; those made for what names meant before go."""
+        captured = self._program.captured()
+        assert plan.source is not None
+        mine = _Installed(plan, form, plan.source, _owner(plan, words))
+        with self._lock:
+            others = [one for one in self._plans if one.plan is not plan or one.form != form]
+            self._plans = [one for one in (mine, *others) if one.source.function == captured[0]][:ENTRIES]
+            self._install(captured)
+
+    def _defaults(self, form: Form) -> dict[str, int]:
+        """Cells of the numbers that calls of a form leave out."""
+        count, *named = form
+        program = self._program
+        left_out = [p for p in list(program.signature.parameters.values())[count:] if p.name not in named]
+        return {
+            p.name: scalar_bits(p.name, p.default, program.annotations.get(p.name))
+            for p in left_out
+            if isinstance(p.default, bool | int | float | np.generic)
+            and program.annotations.get(p.name) is not static
+        }
+
+    def _install(self, captured: Any) -> None:
+        """With the guards that go with the plans: a name may change meanwhile."""
+        self._captured = captured
+        _, guards = captured
+        launchable.install_plans(
+            self._program,
+            entry_code.address or 0,
+            [one.owner for one in self._plans],
+            self._slow,
+            [
+                (OVERRIDE, "device", None),  # a block may choose another device
+                *((g.namespace, g.name if g.cell is None else g.cell, g.value) for g in guards),
+            ],
+        )
+
+
+def _owner(plan: Plan, words: Words) -> tuple:
+    """What the entry holds while it runs a plan: the words are the first item's."""
+    return bytes((ctypes.c_int64 * len(words.words))(*words.words)), plan, tuple(words.kept)

@@ -1,0 +1,246 @@
+"""A compiled array program, ready to be called: memory for its results and its scratch, checks, the call.
+
+Comes in: an `Artifact` and its loaded code; per call the flattened arguments. Goes out: result arrays.
+Results are fresh arrays, the caller's own (`out=`), or donated arguments. Any number of threads may call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pykern.abi import DENSE, REPORT_CELLS, WRITEABLE
+from pykern.artifact import Artifact
+from pykern.errors import LaunchError
+from pykern.launching.variants import PRINT_CELL, failure
+from pykern.program.results import Builder, builder
+from pykern.program_source import ProgramSource
+from pykern.runtime.launchable import SUPPORTED
+from pykern.runtime.loader import LoadedKernel
+from pykern.runtime.text import printer
+from pykern.types import BY_NAME
+
+ALIGNMENT = 64
+KEPT_BYTES = 1 << 30
+"""Scratch memory up to this size is kept for the next call: fresh memory costs a page fault per 4 KiB."""
+
+
+@dataclass
+class Plan:
+    """One kind of call. `names` are the parameters of the flattened arguments, `source` is what it was made of.
+
+    `pool` holds arrays of bytes that no call uses as scratch memory; `calls` counts those that went through Python, by
+    how many arguments have no names, and the names of the others.
+    """
+
+    artifact: Artifact
+    code: LoadedKernel
+    names: tuple[str, ...]
+    source: ProgramSource | None = None
+    dtypes: list[np.dtype] = field(init=False)
+    build: Builder = field(init=False)
+
+    def __post_init__(self) -> None:
+        layout = self.artifact.program
+        assert layout is not None
+        self.layout = layout
+        self.returned = len(layout.results) - len(layout.updated)
+        self.dtypes = [BY_NAME[r.dtype].numpy for r in layout.results]
+        self.build = builder(layout.tree)
+        self.fresh = [(n, r.shape, self.dtypes[n]) for n, r in enumerate(layout.results) if r.argument < 0]
+        self.taken = [
+            (n, r.argument) for n, r in enumerate(layout.results[: self.returned]) if r.argument >= 0
+        ]
+        self.single = (self.fresh[0][1:]) if len(self.fresh) == self.returned == 1 else None
+        self.written = frozenset(r.argument for r in layout.results if r.argument >= 0)
+        self.quick = not self.artifact.sites and not self.written
+        self._pack = struct.Struct(f"={len(self.names) + len(self.fresh) + 2}q").pack
+        """Cells as bytes, which `pk_run` only reads: a third of the time of a ctypes array."""
+        self.needs_scratch = layout.scratch_bytes > 1
+        """Memory of one byte stands for none."""
+        self.keeps_scratch = layout.scratch_bytes <= KEPT_BYTES
+        self.pool: list[np.ndarray] = []
+        self.calls: dict[tuple[int | str, ...], int] = {}
+        self._call = self.code.library.pk_run
+        self._cells = ctypes.c_int64 * (len(self.names) + len(self.fresh) + 2)
+
+    # -- a call ------------------------------------------------------------------------------
+
+    def takes(self, out: Any) -> bool:
+        """Whether `out` is an array for the one result, as it is to be; else the long way says what is wrong."""
+        if self.single is None or type(out) is not np.ndarray:
+            return False
+        shape, dtype = self.single
+        return out.dtype is dtype and out.shape == shape and bool(out.flags.num & WRITEABLE)
+
+    def run(self, values: list[Any], out: list[np.ndarray] | None = None) -> list[Any]:
+        """Run with flattened arguments (arrays, bits of scalars); gives the arrays of the results."""
+        if self.quick:
+            quick = self.run_quickly(values, out)
+            if quick is not None:
+                return quick
+        cells, kept, copied_back = self._arguments(values)
+        results: list[Any] = [None] * len(self.layout.results)
+        copied_out = []
+        for n, shape, dtype in self.fresh:
+            array = np.empty(shape, dtype)
+            if out is not None and n < self.returned:
+                others = [o for o in out if o is not None and o is not out[n]]
+                if is_dense(out[n]) and not _overlaps(out[n], kept, others):
+                    array = out[n]
+                else:
+                    copied_out.append((out[n], array))
+            results[n] = array
+            cells.append(array.ctypes.data)
+        for n, argument in self.taken:
+            results[n] = kept[argument]
+        self._invoke(cells)
+        for target, source in (*copied_back, *copied_out):
+            np.copyto(target, source)
+        for target, _ in copied_out:
+            results[next(n for n, o in enumerate(out or ()) if o is target)] = target
+        return results[: self.returned]
+
+    def run_quickly(self, values: Sequence[Any], out: Sequence[np.ndarray] | None) -> list[Any] | None:
+        """Dense arrays in, dense arrays out that overlap nothing; None where an argument needs more."""
+        cells = []
+        spans = []
+        for value in values:
+            if type(value) is np.ndarray:
+                if value.flags.num & DENSE != DENSE:
+                    return None
+                address = address_of(value)
+                cells.append(address)
+                spans.append((address, address + value.nbytes))
+            elif isinstance(value, np.ndarray):
+                return None
+            else:
+                cells.append(value)
+        if out is None:
+            results = [np.empty(shape, dtype) for _, shape, dtype in self.fresh]
+            cells += map(address_of, results)
+        else:
+            if len(out) != len(self.fresh):
+                return None
+            results = list(out)
+            for array in out:
+                if type(array) is not np.ndarray or array.flags.num & DENSE != DENSE:
+                    return None
+                first = address_of(array)
+                last = first + array.nbytes
+                for begin, end in spans:
+                    if first < end and begin < last:
+                        return None
+                cells.append(first)
+                spans.append((first, last))
+        if not self.needs_scratch:
+            self._call(self._pack(*cells, 0, 0))
+            return results
+        scratch = self._take()
+        self._call(self._pack(*cells, 0, address_of(scratch)))
+        self._give(scratch)
+        return results
+
+    def _arguments(
+        self, values: list[Any]
+    ) -> tuple[list[int], list[Any], list[tuple[np.ndarray, np.ndarray]]]:
+        """Cells of the arguments, the arrays they point to, and what has to be copied back."""
+        cells: list[int] = []
+        kept: list[Any] = []
+        copied_back = []
+        for n, value in enumerate(values):
+            if not isinstance(value, np.ndarray):
+                cells.append(value)
+                kept.append(None)
+                continue
+            array = value
+            if n in self.written:
+                self._check_written(n, value, values)
+            if not is_dense(value):
+                array = np.array(value, order="C")
+                if n in self.layout.updated:
+                    copied_back.append((value, array))
+            kept.append(array)
+            cells.append(array.ctypes.data)
+        return cells, kept, copied_back
+
+    def check(self, values: list[Any]) -> None:
+        """Refuse what cannot be written."""
+        for n in self.written:
+            self._check_written(n, values[n], values)
+
+    def _check_written(self, n: int, array: np.ndarray, values: list[Any]) -> None:
+        """Refuse to write what is read-only, or what another argument looks at."""
+        name = self.names[n]
+        how = "is written by" if n in self.layout.updated else "is donated to"
+        if not array.flags.writeable:
+            raise LaunchError(
+                f"`{name}` is read-only, and {how} `{self.artifact.kernel}`",
+                hint=f"pass a copy: {name}.copy()",
+            )
+        for other, value in enumerate(values):
+            if other != n and isinstance(value, np.ndarray) and np.may_share_memory(array, value):
+                raise LaunchError(
+                    f"`{name}` {how} `{self.artifact.kernel}`, and `{self.names[other]}` overlaps it",
+                    hint=f"pass a copy: {self.names[other]}.copy()",
+                )
+
+    def _invoke(self, cells: list[int]) -> None:
+        scratch = self._take()
+        try:
+            if not self.artifact.sites:
+                self._call(self._cells(*cells, 0, address_of(scratch)))
+                return
+            report = np.zeros(REPORT_CELLS, np.int64)
+            callback = printer(self.artifact.sites)
+            report[PRINT_CELL] = ctypes.cast(callback, ctypes.c_void_p).value or 0
+            self._call(self._cells(*cells, report.ctypes.data, address_of(scratch)))
+        finally:
+            self._give(scratch)
+        if report[0]:
+            raise failure(self.artifact.sites[int(report[0]) - 1], report)
+
+    def _take(self) -> np.ndarray:
+        """Scratch memory no other call is using."""
+        try:
+            return self.pool.pop()
+        except IndexError:
+            memory = np.empty(self.layout.scratch_bytes + ALIGNMENT, np.uint8)
+            first = -address_of(memory) % ALIGNMENT
+            return memory[first : first + self.layout.scratch_bytes]
+
+    def _give(self, scratch: np.ndarray) -> None:
+        if self.keeps_scratch:
+            self.pool.append(scratch)
+
+
+def _address_in_object(array: np.ndarray) -> int:
+    """The address of the elements, read from the array object: 0.2 us instead of 1.2."""
+    return _CELL(id(array) + _DATA).value or 0
+
+
+def _address(array: np.ndarray) -> int:
+    return array.ctypes.data
+
+
+_CELL, _DATA = ctypes.c_void_p.from_address, object.__basicsize__
+"""The first field of NumPy's array objects, behind the object head."""
+_probe = np.empty(1)
+address_of = _address_in_object if SUPPORTED and _address_in_object(_probe) == _address(_probe) else _address
+
+
+def is_dense(array: np.ndarray) -> bool:
+    """Whether the code can take the array as it is."""
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned
+
+
+def _overlaps(array: np.ndarray, arguments: list[Any], others: list[np.ndarray]) -> bool:
+    """Whether writing `array` could change something that is read or written elsewhere."""
+    arrays = [*(a for a in arguments if a is not None), *others]
+    return any(np.may_share_memory(array, other) for other in arrays)

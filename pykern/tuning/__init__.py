@@ -1,0 +1,3 @@
+"""`pk.tune`: other schedules are timed, the best is kept on disk. Read `tune.py` first."""
+
+from __future__ import annotations
