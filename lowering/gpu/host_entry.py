@@ -28,6 +28,7 @@ from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.entry import HEAD, Entry
 from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.overlap import Span, check_overlap
 from pykern.lowering.record import Record
 from pykern.source import ArraySpec, KernelSource
 from pykern.types import NUMBERS
@@ -103,7 +104,7 @@ class DeviceEntry(Entry):
         counts = self._counts(given.get("ndrange"))
         for _ in range(grid_axes(len(counts))):
             self.put("i64", "0")
-        self._overlap()
+        check_overlap(self, self.spans, same_views=False)
         groups = self._grid(counts)
         self._before()
         self._launch(groups)
@@ -213,7 +214,7 @@ class DeviceEntry(Entry):
             if n < spec.rank and spec.shape[n] is not None:
                 self.same("i64", word, str(spec.shape[n]))
             self.put("i64", word)
-        self.ranges.append((self.array_cell(cells, "low"), self.array_cell(cells, "high"), use.writes))
+        self.spans.append(Span(self.array_cell(cells, "low"), self.array_cell(cells, "high"), use.writes))
 
     # -- the launch --------------------------------------------------------------------------------
 

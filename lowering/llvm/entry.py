@@ -15,6 +15,7 @@ from __future__ import annotations
 from pykern.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, TABLE_INDEX
 from pykern.artifact import ArgumentUse
 from pykern.lowering.llvm.launcher import cells, llvm_type
+from pykern.lowering.llvm.overlap import Span, check_overlap, span_of
 from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.types import BY_NAME
 
@@ -108,7 +109,7 @@ class Entry:
         self.lines: list[str] = []
         self.counter = 0
         self.slot = 0
-        self.ranges: list[tuple[str, str, bool]] = []
+        self.spans: list[Span] = []
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -170,7 +171,7 @@ class Entry:
         for n, parameter in enumerate(parameters):
             self._argument(n, parameter, numbers)
         self._ndrange(len(parameters))
-        self._overlap()
+        check_overlap(self, self.spans, same_views=not self.source.noalias)
         self._run()
         self._miss()
         return _RUN + HEAD + "\n".join(self.lines) + '\n}\n!0 = !{!"branch_weights", i32 2000, i32 1}\n'
@@ -231,10 +232,8 @@ class Entry:
         data = self.field(value, DATA, "ptr")
         self.put("ptr", data)
         lengths = self._lengths(value, spec)
-        itemsize = BY_NAME[spec.dtype].itemsize
-        strides = self._strides(value, spec, itemsize) if spec.layout == "strided" else []
-        if self.source.noalias:
-            self._range(data, spec, lengths, strides, itemsize, use.writes)
+        strides = self._strides(value, spec) if spec.layout == "strided" else []
+        self.spans.append(span_of(self, data, spec, lengths, strides, use.writes))
 
     def _lengths(self, value: str, spec: ArraySpec) -> list[str]:
         if not spec.rank:
@@ -248,10 +247,11 @@ class Entry:
         self.lengths += lengths
         return lengths
 
-    def _strides(self, value: str, spec: ArraySpec, itemsize: int) -> list[str]:
+    def _strides(self, value: str, spec: ArraySpec) -> list[str]:
         """Strides in elements go into cells; bytes are given back."""
         if not spec.rank:
             return []
+        itemsize = BY_NAME[spec.dtype].itemsize
         pointer = self.field(value, STRIDES, "ptr")
         strides = [self.field(pointer, 8 * d, "i64") for d in range(spec.rank)]
         for stride in strides:
@@ -259,28 +259,6 @@ class Entry:
                 self.same("i64", self.emit(f"and i64 {stride}, {itemsize - 1}"), "0")
             self.put("i64", self.emit(f"sdiv exact i64 {stride}, {itemsize}"))
         return strides
-
-    def _range(
-        self, data: str, spec: ArraySpec, lengths: list[str], strides: list[str], itemsize: int, writes: bool
-    ) -> None:
-        """Lowest and highest byte of an array, for the overlap rule; an empty one is [data, data)."""
-        low = self.emit(f"ptrtoint ptr {data} to i64")
-        size = str(itemsize)
-        for length in lengths:
-            size = self.emit(f"mul i64 {size}, {length}")
-        if spec.layout == "C":
-            self.ranges.append((low, self.emit(f"add i64 {low}, {size}"), writes))
-            return
-        high = self.emit(f"add i64 {low}, {itemsize}")
-        start = low
-        for length, stride in zip(lengths, strides, strict=True):
-            span = self.emit(f"mul i64 {self.emit(f'sub i64 {length}, 1')}, {stride}")
-            negative = self.emit(f"icmp slt i64 {span}, 0")
-            start = self.emit(f"add i64 {start}, {self.emit(f'select i1 {negative}, i64 {span}, i64 0')}")
-            high = self.emit(f"add i64 {high}, {self.emit(f'select i1 {negative}, i64 0, i64 {span}')}")
-        empty = self.emit(f"icmp eq i64 {size}, 0")
-        high = self.emit(f"select i1 {empty}, i64 {start}, i64 {high}")
-        self.ranges.append((start, high, writes))
 
     def _scalar(self, value: str, spec: ScalarSpec, converts: bool) -> None:
         kind = llvm_type(spec.dtype)
@@ -354,15 +332,6 @@ class Entry:
         inner = self.item(value, 0)
         self.lines += [f"  br label %item{n}", f"single{n}:", f"  br label %item{n}", f"item{n}:"]
         return self.emit(f"phi ptr [ {inner}, %take{n} ], [ {value}, %single{n} ]")
-
-    def _overlap(self) -> None:
-        """No written array may share bytes with another argument."""
-        for i, (low, high, writes) in enumerate(self.ranges):
-            for other_low, other_high, other_writes in self.ranges[i + 1 :]:
-                if writes or other_writes:
-                    before = self.emit(f"icmp ule i64 {high}, {other_low}")
-                    after = self.emit(f"icmp ule i64 {other_high}, {low}")
-                    self.need(self.emit(f"or i1 {before}, {after}"))
 
     def _guards(self) -> None:
         """Captured names still mean what they meant when this was compiled."""
