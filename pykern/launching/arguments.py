@@ -34,8 +34,11 @@ class Passed:
     arrays: tuple[np.ndarray, ...] = field(compare=False, default=())
 
 
-def pass_value(name: str, value: Any, annotation: Any, places: Places | None = None) -> Passed:
-    """Describe one argument; `places` finds arrays for another device than the CPU.
+def pass_value(
+    name: str, value: Any, annotation: Any, places: Places | None = None, aligned: bool = True
+) -> Passed:
+    """Describe one argument; `places` finds arrays for another device than the CPU. Elements have to be `aligned`
+    where the code takes arrays as they are.
 
     Raises `KernelTypeError`, `LaunchError` or `DeviceError`.
     """
@@ -44,17 +47,17 @@ def pass_value(name: str, value: Any, annotation: Any, places: Places | None = N
         reads, writes, annotation = annotation.reads, annotation.writes, annotation.of
     if annotation is static:
         return Passed(Parameter(name, StaticSpec(_static_value(name, value))), ())
-    spec, cells, arrays = _describe(name, value, annotation, places or is_on_cpu)
+    spec, cells, arrays = _describe(name, value, annotation, places or is_on_cpu, aligned)
     converts = isinstance(spec, ScalarSpec) and isinstance(annotation, DType)
     return Passed(Parameter(name, spec, reads, writes, converts), tuple(cells), tuple(arrays))
 
 
 def _describe(
-    name: str, value: Any, annotation: Any, places: Places
+    name: str, value: Any, annotation: Any, places: Places, aligned: bool
 ) -> tuple[ArgSpec, list[int], list[np.ndarray]]:
     array = places(name, value)
     if array is not None:
-        spec = _array_spec(name, array, annotation)
+        spec = _array_spec(name, array, annotation, aligned)
         return spec, _array_cells(array, spec), [array]
     if isinstance(annotation, ArrayAnnotation):
         raise KernelTypeError(
@@ -74,7 +77,7 @@ def _describe(
         )
     specs, cells, arrays = [], [], []
     for field_name, item in fields:
-        inner, inner_cells, inner_arrays = _describe(f"{name}.{field_name}", item, None, places)
+        inner, inner_cells, inner_arrays = _describe(f"{name}.{field_name}", item, None, places, aligned)
         specs.append((field_name, inner))
         cells += inner_cells
         arrays += inner_arrays
@@ -145,7 +148,7 @@ def _from_dlpack(name: str, value: Any) -> np.ndarray:
         ) from None
 
 
-def _array_spec(name: str, array: np.ndarray, annotation: Any) -> ArraySpec:
+def _array_spec(name: str, array: np.ndarray, annotation: Any, aligned: bool) -> ArraySpec:
     dtype = from_numpy(array.dtype)
     if dtype is None:
         raise KernelTypeError(
@@ -160,7 +163,7 @@ def _array_spec(name: str, array: np.ndarray, annotation: Any) -> ArraySpec:
             code=ARGUMENT_TYPE,
         )
     _check_annotation(name, array, dtype, annotation)
-    if any(stride % array.itemsize for stride in array.strides) or not array.flags.aligned:
+    if aligned and (any(stride % array.itemsize for stride in array.strides) or not array.flags.aligned):
         raise LaunchError(
             f"`{name}` has elements that are not aligned to {array.itemsize} bytes (strides {array.strides})",
             hint=f"copy it: np.ascontiguousarray({name})",
