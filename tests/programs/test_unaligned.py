@@ -1,4 +1,4 @@
-"""Arrays whose elements are not aligned: programs copy them, from the first call on, and write back what they update."""
+"""Arrays whose elements are not aligned: programs copy them, from the first call on, and write back updates."""
 
 from __future__ import annotations
 
