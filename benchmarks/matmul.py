@@ -31,7 +31,7 @@ import pykern as pk
 from pykern.benchmarking import facts, figures
 from pykern.benchmarking.limits import measured
 from pykern.benchmarking.report import counted, origin
-from pykern.benchmarking.turns import rest
+from pykern.benchmarking.turns import rest, wake
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 
@@ -166,7 +166,8 @@ def measure(case: Case, threads: int, seconds: float) -> Row:
 def least(functions: dict[str, Callable[[], object]], seconds: float, resting: bool) -> dict[str, float]:
     """The least time of a call of each; they take turns for about `seconds` in all, of what takes long two.
 
-    `resting`: OpenMP's threads wait awake for 20 ms on the processor that the other library's need.
+    `resting`: OpenMP's threads wait awake for 20 ms on the processor that the other library's need; and threads that
+    just woke share one processor for up to a tenth of a second, until the system moves one (`turns.wake`).
     """
     best = dict.fromkeys(functions, float("inf"))
     for function in functions.values():
@@ -177,6 +178,7 @@ def least(functions: dict[str, Callable[[], object]], seconds: float, resting: b
         for name, function in functions.items():
             if resting:
                 rest(0.5)
+                wake(function, 0.15)
             spent, calls = 0.0, 0
             while calls < 3 or spent < 0.01:
                 started = time.perf_counter()
