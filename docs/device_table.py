@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> None:
     columns = {device: cases.get(device, []) for device in DEVICES}
     (ROOT / "docs" / "devices.md").write_text(page(columns))
     failed = [case for cases in columns.values() for case in cases if case["outcome"] == "failed"]
-    sys.exit("\n".join(f"failed: {case['id']}" for case in failed))
+    sys.exit("\n".join(f"failed: {case['id']}" for case in failed) or 0)
 
 
 # -- running ---------------------------------------------------------------------------------------
