@@ -283,19 +283,13 @@ class ProgramBase:
         return known[1]
 
     def _with_plan(self, plan: Plan, values: list[Any], out: Any) -> Any:
+        shapes = [r.shape for r in plan.layout.results]
+        given = None if out is None else out_arrays(out, plan.returned, shapes, plan.dtypes)
         captured = current_graph()
         if captured is not None:
             from pykern.program.graph import capture_here
 
-            shapes = [r.shape for r in plan.layout.results]
-            given = None if out is None else out_arrays(out, plan.returned, shapes, plan.dtypes)
             return capture_here(captured, plan, values, given)
-        if out is None:
-            return plan.build(plan.run(values))
-        if plan.takes(out):
-            return plan.build(plan.run(values, [out]))
-        shapes = [r.shape for r in plan.layout.results]
-        given = out_arrays(out, plan.returned, shapes, plan.dtypes)
         return plan.build(plan.run(values, given))
 
     def _plan(self, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]) -> Plan:

@@ -7,20 +7,17 @@ Results are fresh arrays, the caller's own (`out=`), or donated arguments. Any n
 from __future__ import annotations
 
 import ctypes
-import struct
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pykern.abi import DENSE, REPORT_CELLS, WRITEABLE
+from pykern.abi import REPORT_CELLS
 from pykern.artifact import Artifact
 from pykern.errors import LaunchError
 from pykern.launching.variants import PRINT_CELL, failure
 from pykern.program.results import Builder, builder
 from pykern.program_source import ProgramSource
-from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import LoadedKernel
 from pykern.runtime.text import printer
 from pykern.types import BY_NAME
@@ -56,11 +53,7 @@ class Plan:
         self.taken = [
             (n, r.argument) for n, r in enumerate(layout.results[: self.returned]) if r.argument >= 0
         ]
-        self.single = (self.fresh[0][1:]) if len(self.fresh) == self.returned == 1 else None
         self.written = frozenset(r.argument for r in layout.results if r.argument >= 0)
-        self.quick = not self.artifact.sites and not self.written
-        self._pack = struct.Struct(f"={len(self.names) + len(self.fresh) + 2}q").pack
-        """Cells as bytes, which `pk_run` only reads: a third of the time of a ctypes array."""
         self.needs_scratch = layout.scratch_bytes > 1
         """Memory of one byte stands for none."""
         self.keeps_scratch = layout.scratch_bytes <= KEPT_BYTES
@@ -71,19 +64,8 @@ class Plan:
 
     # -- a call ------------------------------------------------------------------------------
 
-    def takes(self, out: Any) -> bool:
-        """Whether `out` is an array for the one result, as it is to be; else the long way says what is wrong."""
-        if self.single is None or type(out) is not np.ndarray:
-            return False
-        shape, dtype = self.single
-        return out.dtype is dtype and out.shape == shape and bool(out.flags.num & WRITEABLE)
-
     def run(self, values: list[Any], out: list[np.ndarray] | None = None) -> list[Any]:
         """Run with flattened arguments (arrays, bits of scalars); gives the arrays of the results."""
-        if self.quick:
-            quick = self.run_quickly(values, out)
-            if quick is not None:
-                return quick
         cells, kept, copied_back = self._arguments(values)
         results: list[Any] = [None] * len(self.layout.results)
         copied_out = []
@@ -105,46 +87,6 @@ class Plan:
         for target, _ in copied_out:
             results[next(n for n, o in enumerate(out or ()) if o is target)] = target
         return results[: self.returned]
-
-    def run_quickly(self, values: Sequence[Any], out: Sequence[np.ndarray] | None) -> list[Any] | None:
-        """Dense arrays in, dense arrays out that overlap nothing; None where an argument needs more."""
-        cells = []
-        spans = []
-        for value in values:
-            if type(value) is np.ndarray:
-                if value.flags.num & DENSE != DENSE:
-                    return None
-                address = address_of(value)
-                cells.append(address)
-                spans.append((address, address + value.nbytes))
-            elif isinstance(value, np.ndarray):
-                return None
-            else:
-                cells.append(value)
-        if out is None:
-            results = [np.empty(shape, dtype) for _, shape, dtype in self.fresh]
-            cells += map(address_of, results)
-        else:
-            if len(out) != len(self.fresh):
-                return None
-            results = list(out)
-            for array in out:
-                if type(array) is not np.ndarray or array.flags.num & DENSE != DENSE:
-                    return None
-                first = address_of(array)
-                last = first + array.nbytes
-                for begin, end in spans:
-                    if first < end and begin < last:
-                        return None
-                cells.append(first)
-                spans.append((first, last))
-        if not self.needs_scratch:
-            self._call(self._pack(*cells, 0, 0))
-            return results
-        scratch = self._take()
-        self._call(self._pack(*cells, 0, address_of(scratch)))
-        self._give(scratch)
-        return results
 
     def _arguments(
         self, values: list[Any]
@@ -194,12 +136,12 @@ class Plan:
         scratch = self._take()
         try:
             if not self.artifact.sites:
-                self._call(self._cells(*cells, 0, address_of(scratch)))
+                self._call(self._cells(*cells, 0, scratch.ctypes.data))
                 return
             report = np.zeros(REPORT_CELLS, np.int64)
             callback = printer(self.artifact.sites)
             report[PRINT_CELL] = ctypes.cast(callback, ctypes.c_void_p).value or 0
-            self._call(self._cells(*cells, report.ctypes.data, address_of(scratch)))
+            self._call(self._cells(*cells, report.ctypes.data, scratch.ctypes.data))
         finally:
             self._give(scratch)
         if report[0]:
@@ -211,27 +153,12 @@ class Plan:
             return self.pool.pop()
         except IndexError:
             memory = np.empty(self.layout.scratch_bytes + ALIGNMENT, np.uint8)
-            first = -address_of(memory) % ALIGNMENT
+            first = -memory.ctypes.data % ALIGNMENT
             return memory[first : first + self.layout.scratch_bytes]
 
     def _give(self, scratch: np.ndarray) -> None:
         if self.keeps_scratch:
             self.pool.append(scratch)
-
-
-def _address_in_object(array: np.ndarray) -> int:
-    """The address of the elements, read from the array object: 0.2 us instead of 1.2."""
-    return _CELL(id(array) + _DATA).value or 0
-
-
-def _address(array: np.ndarray) -> int:
-    return array.ctypes.data
-
-
-_CELL, _DATA = ctypes.c_void_p.from_address, object.__basicsize__
-"""The first field of NumPy's array objects, behind the object head."""
-_probe = np.empty(1)
-address_of = _address_in_object if SUPPORTED and _address_in_object(_probe) == _address(_probe) else _address
 
 
 def is_dense(array: np.ndarray) -> bool:
