@@ -149,7 +149,10 @@ class Module:
         content = text.encode()
         buffer = self.llvm.LLVMCreateMemoryBufferWithMemoryRangeCopy(content, len(content), b"kernel")
         module = c_void_p()
-        self._check(lambda error: self.llvm.LLVMParseIRInContext2(context, buffer, byref(module), error))
+        try:  # which leaves the buffer as it is, and to us
+            self._check(lambda error: self.llvm.LLVMParseIRInContext2(context, buffer, byref(module), error))
+        finally:
+            self.llvm.LLVMDisposeMemoryBuffer(buffer)
         self.pointer = module.value
 
     def link(self, other: Module) -> None:
