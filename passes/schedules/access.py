@@ -63,6 +63,11 @@ class Access:
     def dimensions(self) -> set[int]:
         return {d for s in self.sums for d in s.dimensions}
 
+    @property
+    def descends(self) -> bool:
+        """Whether an index falls along a dimension: there is no window of such a part."""
+        return any(f < 0 for s in self.sums for _, f in s.factors)
+
     def place(self, values: Mapping[int, Number]) -> list[ir.Value]:
         """Indices for a load."""
         return [as_value(s.at(values)) for s in self.sums]

@@ -35,11 +35,11 @@ class Factor:
 
     def vector(self, at: Mapping[int, Number], along: int, width: int, count: int = 0) -> ir.Value:
         """`width` elements along a dimension; of the last ones `count`, and zeros behind them."""
-        mask = None
-        if count and count < width:
+        count, mask = count or width, None
+        if count < width:
             truth = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
             mask = vector.ConstantMaskOp(truth, [count]).result
-        loaded = [v if a is None else _loaded(v, a, at, along, width, mask) for v, a in self.operands]
+        loaded = [v if a is None else _loaded(v, a, at, along, count, mask, width) for v, a in self.operands]
         value = self._made(loaded, width)
         if mask is not None and self.prologue is not None:
             value = arith.SelectOp(mask, value, _zeros(ir.VectorType(value.type))).result
@@ -53,9 +53,15 @@ class Factor:
 
 
 def _loaded(
-    value: ir.Value, access: Access, at: Mapping[int, Number], along: int, width: int, mask: ir.Value | None
+    value: ir.Value,
+    access: Access,
+    at: Mapping[int, Number],
+    along: int,
+    count: int,
+    mask: ir.Value | None,
+    width: int,
 ) -> ir.Value:
-    """Elements along a dimension; one, where they are all the same."""
+    """Elements along a dimension, `count` of them and zeros up to `width`; one, where they are all the same."""
     kind = ir.VectorType.get([width], ir.MemRefType(value.type).element_type)
     strides, _ = ir.MemRefType(value.type).get_strides_and_offset()
     if along not in access.dimensions:
@@ -65,14 +71,22 @@ def _loaded(
         if mask is None:
             return vector.LoadOp(kind, value, place).result
         return vector.MaskedLoadOp(kind, value, place, mask, _zeros(kind)).result
-    assert mask is None, "vectors that are cut off lie side by side"
     begin = at.get(along, 0)
-    apart = [access.place({**at, along: plus(begin, n)}) for n in range(width)]
-    return vector.FromElementsOp(kind, [memref.LoadOp(value, p).result for p in apart]).result
+    apart = [access.place({**at, along: plus(begin, n)}) for n in range(count)]
+    elements = [memref.LoadOp(value, p).result for p in apart]
+    if count < width:
+        elements += [_zero(kind.element_type)] * (width - count)
+    return vector.FromElementsOp(kind, elements).result
 
 
 def _zeros(kind: ir.VectorType) -> ir.Value:
-    element = kind.element_type
-    is_float = isinstance(element, ir.FloatType)
-    zero = ir.FloatAttr.get(element, 0.0) if is_float else ir.IntegerAttr.get(element, 0)
-    return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, zero)).result
+    return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, _number(kind.element_type))).result
+
+
+def _zero(kind: ir.Type) -> ir.Value:
+    return arith.ConstantOp(kind, _number(kind)).result
+
+
+def _number(kind: ir.Type) -> ir.Attribute:
+    """Zero of a type."""
+    return ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)

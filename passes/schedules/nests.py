@@ -151,7 +151,11 @@ def problem_of(product: Product) -> Problem:
         is_float=isinstance(product.element, ir.FloatType),
         row=1 if row is None else product.lengths[row],
         lane=product.lengths[product.lane],
-        unit_right=right[product.lane] == 1 and left[product.lane] in (0, 1),
+        unit_right=right[product.lane] == 1
+        and left[product.lane] in (0, 1)
+        and not any(
+            a.descends for a, p in zip(product.accesses, product.prologues, strict=False) if p is None
+        ),
         unit_terms=last is not None and left[last] == 1 and right[last] == 1,
         simple=len(product.m) <= 1
         and product.n == (product.lane,)

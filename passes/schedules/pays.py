@@ -24,6 +24,8 @@ def pays(product: Product, number: int, schedule: Schedule) -> bool:
         return False
     if schedule.form == "packed":
         return True
+    if schedule.form == "direct" and any(a is not None and a.descends for _, a in prologue.operands):
+        return False
     along = product.k[0] if schedule.form == "dots" else product.lane
     if not all(_stride(v, a, along) in (0, 1) for v, a in prologue.operands if a is not None):
         return False

@@ -128,7 +128,7 @@ def _reader(space: Space, op: ir.Operation, number: int) -> Reader | None:
         )
         strides, _ = ir.MemRefType(value.type).get_strides_and_offset()
         last = n == len(op.operands) - 1
-        if named.stride(lane, strides) not in ((1,) if last else (0, 1)):
+        if named.descends or named.stride(lane, strides) not in ((1,) if last else (0, 1)):
             return None
         operands.append((value, named))
     *inputs, (_, access) = operands

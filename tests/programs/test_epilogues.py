@@ -105,3 +105,14 @@ def test_rows_of_several_dimensions_times_a_vector(rng, shape, dtype):
     a, v = rng.random(shape).astype(dtype), rng.random(shape[-1]).astype(dtype)
     expected = (a.astype(np.float64) @ v.astype(np.float64)) * 2 + 1
     np.testing.assert_allclose(scaled_lines(a, v), expected, rtol=20 * np.finfo(dtype).eps)
+
+
+@pk.jit
+def last_row_first(a, b, rest):
+    return a @ b + rest[::-1]
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [*SIZES, (200, 130, 300)])
+def test_rows_read_from_the_end(rng, m, n, k):
+    a, b, rest = (rng.standard_normal(s) for s in ((m, k), (k, n), (m, n)))
+    np.testing.assert_allclose(last_row_first(a, b, rest), a @ b + rest[::-1], atol=1e-11)

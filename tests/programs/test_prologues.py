@@ -152,3 +152,35 @@ def test_a_temporary_only_where_elements_are_read_again(rng):
     assert len(functions_of(functions, a, b)) == 3  # two copies and the product
     assert len(functions_of(dequantised, few, weights, scales)) == 1
     assert len(functions_of(functions, a[:, :20], b[:20])) == 3  # both are computed before
+
+
+@pk.jit
+def backwards(a, b):
+    return a @ b[::-1]
+
+
+@pk.jit
+def backwards_among_others(a, b):
+    return (a * a[::-1]) @ (b * b[::-1, ::-1])
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(5, 6, 7), (64, 64, 64), (120, 130, 300), (2, 600, 600), (60, 1, 60)]
+)
+def test_factors_read_from_their_end(rng, m, n, k):
+    a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
+    close(backwards(a, b), a @ b[::-1], np.abs(a) @ np.abs(b[::-1]), k)
+    c, d = a * a[::-1], b * b[::-1, ::-1]
+    close(backwards_among_others(a, b), c @ d, np.abs(c) @ np.abs(d), k)
+
+
+@pk.jit
+def turned_among_others(a, b, c):
+    return (a + b) @ (b * c.T)
+
+
+@pytest.mark.parametrize("n", [7, 67, 201])
+def test_factors_with_transposed_parts(rng, n):
+    a, b, c = (rng.standard_normal((n, n)) for _ in range(3))
+    exact, size = (a + b) @ (b * c.T), np.abs(a + b) @ np.abs(b * c.T)
+    close(turned_among_others(a, b, c), exact, size, n)
