@@ -245,16 +245,14 @@ def _jvp_tree(made: func.FuncOp, primal: func.FuncOp, tree: Any, kept: int) -> A
     place = {n: len(results) + k for k, n in enumerate(n for n, t in enumerate(results) if is_float(t))}
 
     def tangents(node: Any) -> Any:
-        if isinstance(node, list):
-            return [tangents(item) for item in node]
         if not isinstance(node, dict) or "constant" in node:
             return None
         for kind in ("array", "scalar"):
             if kind in node:
                 return {kind: place[node[kind]], "numpy": True} if node[kind] in place else None
-        return {key: tangents(item) if key in ("tuple", "dict") else item for key, item in node.items()} | (
-            {"dict": {k: tangents(v) for k, v in node["dict"].items()}} if "dict" in node else {}
-        )
+        if "dict" in node:  # its keys are the user's
+            return node | {"dict": {key: tangents(item) for key, item in node["dict"].items()}}
+        return node | {"tuple": [tangents(item) for item in node["tuple"]]}
 
     return {"tuple": [tree, tangents(tree)]}
 

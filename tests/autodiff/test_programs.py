@@ -156,6 +156,22 @@ def test_vjp_and_jvp():
     assert tangent["parts"][2] == 0.0
 
 
+def test_keys_of_a_dict_are_the_users():
+    """They are told apart from the words that the form of a result is written in."""
+
+    @pk.jit
+    def named(x):
+        return {"array": 2.0 * x, "scalar": x.sum(), "constant": 3, "tuple": (x, {"dict": x * x})}
+
+    x, t = random.standard_normal((2, 5))
+    value, tangent = pk.jvp(named, (x,), (t,))
+    assert list(value) == list(tangent) == ["array", "scalar", "constant", "tuple"]
+    np.testing.assert_allclose(tangent["array"], 2.0 * t)
+    np.testing.assert_allclose(tangent["scalar"], t.sum())
+    assert (value["constant"], tangent["constant"]) == (3, None)
+    np.testing.assert_allclose(tangent["tuple"][1]["dict"], 2.0 * x * t)
+
+
 def test_hessian_vector_product():
     x, v = random.random(6), random.random(6)
 
