@@ -9,6 +9,7 @@ import ctypes
 import functools
 import os
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,20 @@ _kept: list[Any] = [np, COMPLETED, *_KEYWORDS]
 _types: dict[str, tuple[int, int]] = {}
 
 
-@functools.cache
+_table: list[ctypes.Array] = []
+_making = threading.Lock()
+
+
 def table() -> ctypes.Array:
     """The table; made once, its address goes into every kernel."""
+    if not _table:
+        with _making:  # two threads may make their first launches at once
+            if not _table:
+                _table.append(_made())
+    return _table[0]
+
+
+def _made() -> ctypes.Array:
     cells = (ctypes.c_int64 * len(TABLE))()
     library = openmp_library()
     if library is not None:
@@ -59,9 +71,10 @@ _PLACES = {"array": "array_launch", "stream_type": "stream_launch"}
 def tell_type(cell: str, kind: type) -> None:
     """Let entries know a class whose slot ``_launch`` holds cells for them."""
     _kept.append(kind)
-    _types[cell] = id(kind), slot_offset(kind, "_launch")
-    if table.cache_info().currsize:
-        table()[TABLE_INDEX[cell]], table()[TABLE_INDEX[_PLACES[cell]]] = _types[cell]
+    with _making:
+        _types[cell] = id(kind), slot_offset(kind, "_launch")
+        for made in _table:
+            made[TABLE_INDEX[cell]], made[TABLE_INDEX[_PLACES[cell]]] = _types[cell]
 
 
 def slot_offset(kind: type, name: str) -> int:
@@ -84,10 +97,8 @@ def tell_dtype(name: str) -> None:
 @functools.cache
 def openmp_library() -> Any | None:
     """The OpenMP library, loaded; None where there is none."""
-    os.environ.setdefault(
-        "KMP_BLOCKTIME", "200"
-    )  # ms a worker waits awake: fork and join in 1 us instead of 20
-    # Fork in a process that used OpenMP: the child starts its own threads instead of waiting for the parent's.
+    # ms a worker waits awake: fork and join in 1 us instead of 20
+    os.environ.setdefault("KMP_BLOCKTIME", "200")
     for path in _candidates():
         try:
             library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
