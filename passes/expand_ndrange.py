@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith, func, memref, scf
+from mlir.dialects import arith, memref, scf
 
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import GROUP_OPS, MEMORY_OPERAND, find, identity, index_constant, named, replace
 from pykern.passes.launch_arguments import LaunchArguments, add_launch_arguments
+from pykern.passes.launch_queries import add_extent, add_work
 from pykern.passes.uniformity import Uniformity
 from pykern.passes.work_groups.demote import Demotion
 from pykern.passes.work_groups.emit import GroupShape, emit_meeting, emit_stretch
@@ -29,7 +30,7 @@ class ExpandNdrange(Pass):
     In:  func.func marked `kern.kernel`, one work-item each.
     Out: the same function over a part `lo..hi` of the outermost dimension (of the groups, where the
          kernel knows groups), without ids, barriers, shared or private memory; and two functions of
-         the same arguments: `<name>.extent` (length of that dimension) and `<name>.work`.
+         the same arguments (`launch_queries`): `<name>.extent`, that dimension's length, and `<name>.work`.
     """
 
     name: ClassVar[str] = "kern-expand-ndrange"
@@ -38,8 +39,7 @@ class ExpandNdrange(Pass):
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
             launch = add_launch_arguments(kernel)
-            # no work is worth a second thread where the order matters
-            cost = 0 if kernels.SEQUENTIAL in kernel.attributes else _cost(kernels.body(kernel))
+            add_work(module, kernel)
             if find(kernel, lambda op: op.name in GROUP_OPS):
                 size = kernels.integers(kernel, "kern.workgroup") or default_group(kernels.rank(kernel))
                 kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(size))
@@ -47,7 +47,7 @@ class ExpandNdrange(Pass):
             else:
                 size = None
                 _expand_items(kernel, launch)
-            _add_queries(module, kernel, size, cost)
+            add_extent(module, kernel, size)
 
 
 def default_group(rank: int) -> tuple[int, ...]:
@@ -222,66 +222,3 @@ def _group_loop(kernel: ir.Operation, launch: LaunchArguments, shape: GroupShape
             shape.active.append(arith.MinSIOp(width, arith.SubIOp(count, origin).result).result)
     for op in named(kernel, "kern.group_id"):
         replace(op, [ids[op.opview.dim]])
-
-
-# -- what the launcher asks ---------------------------------------------------------------------
-
-
-def _add_queries(module: ir.Module, kernel: ir.Operation, size: tuple[int, ...] | None, cost: int) -> None:
-    """`<name>.extent` and `<name>.work`, of the same arguments as the kernel."""
-    name = ir.StringAttr(kernel.attributes["sym_name"]).value
-    inputs = [a.type for a in kernels.body(kernel).arguments]
-    rank = kernels.rank(kernel)
-    stride = 1 if "kern.plain" in kernel.attributes else 3
-    first = len(inputs) - 3 - rank * stride
-    known = kernels.integers(kernel, "kern.ndrange")
-    for suffix in ("extent", "work"):
-        with ir.InsertionPoint(module.body), kernel.location:
-            query = func.FuncOp(f"{name}.{suffix}", ir.FunctionType.get(inputs, [ir.IndexType.get()]))
-            block = query.add_entry_block()
-        with ir.InsertionPoint(block), kernel.location:
-            counts = [block.arguments[first + d * stride] for d in range(rank)]
-            if known is not None:
-                counts = [index_constant(n) for n in known]
-            if suffix == "work":
-                terms = [*counts, index_constant(cost)]
-            elif size is None:
-                terms = counts[:1]
-            else:
-                terms = [
-                    arith.CeilDivUIOp(c, index_constant(n)).result for c, n in zip(counts, size, strict=True)
-                ]
-            result = terms[0]
-            for term in terms[1:]:
-                result = arith.MulIOp(result, term).result
-            if suffix == "extent" and size is None and rank > 1:
-                # nothing to do in an inner dimension: nothing at all
-                for count in counts[1:]:
-                    empty = arith.CmpIOp(arith.CmpIPredicate.eq, count, index_constant(0)).result
-                    result = arith.SelectOp(empty, index_constant(0), result).result
-            func.ReturnOp([result])
-
-
-def _cost(block: ir.Block, assumed_trips: int = 16) -> int:
-    """Ops a work-item runs, loops counted by their constant trip count or an assumed one."""
-    total = 0
-    for op in block.operations:
-        total += 1
-        for region in op.operation.regions:
-            for inner in region.blocks:
-                trips = (
-                    _trips(op.operation, assumed_trips)
-                    if op.operation.name in ("scf.for", "scf.while")
-                    else 1
-                )
-                total += trips * _cost(inner, assumed_trips)
-    return total
-
-
-def _trips(op: ir.Operation, assumed: int) -> int:
-    if op.name != "scf.for":
-        return assumed
-    bounds = [kernels.is_constant(v) for v in list(op.operands)[:3]]
-    if any(b is None for b in bounds):
-        return assumed
-    return max(0, len(range(*bounds)))

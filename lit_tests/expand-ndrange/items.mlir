@@ -48,8 +48,8 @@ func.func @private(%x: memref<?xf32>) attributes {kern.kernel, kern.plain, kern.
 
 // What the launcher asks: the length of dimension 0 (0 where an inner one is empty), and an estimate of the work.
 
+// CHECK-LABEL: func.func @plain.work
+// CHECK: arith.muli %arg1, %arg2
 // CHECK-LABEL: func.func @plain.extent
 // CHECK: %[[EMPTY:.*]] = arith.cmpi eq, %arg2, %c0
 // CHECK: arith.select %[[EMPTY]], %c0{{.*}}, %arg1
-// CHECK-LABEL: func.func @plain.work
-// CHECK: arith.muli %arg1, %arg2
