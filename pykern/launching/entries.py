@@ -19,17 +19,28 @@ if TYPE_CHECKING:
     from pykern.launching.variants import Variant
 
 
+OFTEN = 32
+"""Calls through Python after which a variant that has been pushed out by others comes back."""
+
+
 class Entries:
     """Those of one kernel; the newest of each sort first, as many as there are cells."""
 
     def __init__(self, kernel: KernelBase) -> None:
         self.kernel = kernel
+        self._slow = kernel.__call__
         self._here: list[Variant] = []
         self._there: list[tuple[int, KernelSource, int, Any]] = []
+        self._missed: dict[int, int] = {}
+        """Calls of variants, which are never let go, while they had no entry."""
 
     def add_variant(self, variant: Variant) -> None:
         """An entry of the CPU."""
-        if variant not in self._here:
+        if any(one is variant for one in self._here):
+            return
+        missed = self._missed.get(id(variant), 0)
+        self._missed[id(variant)] = missed + 1
+        if missed % OFTEN == 0:
             self._here.insert(0, variant)
             self._install(variant.source)
 
@@ -56,10 +67,10 @@ class Entries:
         launchable.install(
             self.kernel,
             [*here[:room], *there][:ENTRIES],
-            self.kernel.__call__,
+            self._slow,
             [
                 (OVERRIDE, "device", None),  # a block may choose another device
                 *((g.namespace, g.name if g.cell is None else g.cell, g.value) for g in guards),
             ],
+            tuple(self._there),
         )
-        self.kernel._kept = (self.kernel._kept, tuple(self._there))

@@ -69,17 +69,23 @@ def _cell(kernel: object, name: str) -> c_void_p:
 
 
 def install(
-    kernel: Any, entries: list[int], slow: object, guards: list[tuple[dict | None, object, object]]
+    kernel: Any,
+    entries: list[int],
+    slow: object,
+    guards: list[tuple[dict | None, object, object]],
+    kept: object = None,
 ) -> None:
-    """Let calls go to `entries` in this order, then to `slow`.
+    """Let calls go to `entries` in this order, then to `slow`, which is the same object for the kernel's life.
 
     `guards` are (namespace, name, value), or (None, cell, value) for a closure. What the code points to
-    is kept alive in ``kernel._kept``, also what it pointed to before: a call may be on its way.
+    is kept alive in ``kernel._kept`` with `kept`, also what it pointed to before: a call may be on its way.
+    No call is for longer: none looks at any of it once it has let other threads run.
     """
     if not SUPPORTED:
         return
     table = _guard_table(guards)
-    kernel._kept = (kernel._kept, slow, guards, table)
+    before = kernel._kept[1:] if kernel._kept else ()
+    kernel._kept = (before, slow, guards, table, kept)
     clear(kernel)  # no thread meets old entries behind new guards
     _cell(kernel, "slow").value = id(slow)
     _cell(kernel, "guards").value = ctypes.addressof(table) if guards else None
