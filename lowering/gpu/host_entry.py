@@ -101,7 +101,7 @@ class DeviceEntry(Entry):
         numbers = iter(range(len(self.uses)))
         for n, parameter in enumerate(parameters):
             self._argument(n, parameter, numbers)
-        counts = self._counts(given.get("ndrange"))
+        counts = self._words_of_counts(given.get("ndrange"))
         for _ in range(grid_axes(len(counts))):
             self.put("i64", "0")
         check_overlap(self, self.spans, same_views=False)
@@ -158,9 +158,9 @@ class DeviceEntry(Entry):
         self.same("i64", self.stream_cell("device"), self.bound("device"))
 
     def _items(self, value: str, rank: int) -> list[str]:
-        """The integers of a tuple; of one dimension the integer itself."""
+        """The integers of a tuple; of one dimension the integer itself, or in a tuple, as in ``ndrange=x.shape``."""
         if rank == 1:
-            return [value]
+            return [self._only_item(value)]
         self._type_is(value, "@PyTuple_Type")
         self.same("i64", self.field(value, 16, "i64"), str(rank))
         return [self.item(value, d) for d in range(rank)]
@@ -170,7 +170,7 @@ class DeviceEntry(Entry):
         for item, size in zip(self._items(value, len(wanted)), wanted, strict=True):
             self.same("i64", self._integer(item), str(size))
 
-    def _counts(self, value: str | None) -> list[str]:
+    def _words_of_counts(self, value: str | None) -> list[str]:
         """Work-items in each dimension, at least one; they go into words."""
         rank, known = self.source.launch.rank, self.source.launch.ndrange
         if value is None:

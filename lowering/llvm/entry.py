@@ -301,8 +301,27 @@ class Entry:
 
     def _ndrange(self, positional: int) -> None:
         """Exactly one keyword, `ndrange`, a tuple of ints, or an int; without keywords a static one."""
+        known = self.source.launch.ndrange
+        # Of a derivative a launch over one work-item may be known, and is not static.
+        if known is None or self.source.derivatives:
+            self.need(self.emit("icmp ne ptr %kwnames, null"))
+            counts = self._counts(positional)
+        else:
+            self.emit_lines(
+                "  %unnamed = icmp eq ptr %kwnames, null",
+                "  br i1 %unnamed, label %counted, label %named",
+                "named:",
+            )
+            self._counts(positional)
+            self.emit_lines("  br label %counted", "counted:")
+            counts = [str(n) for n in known]
+        for count in counts:
+            self.put("i64", count)
+        self.put("i64", "0")
+
+    def _counts(self, positional: int) -> list[str]:
+        """The lengths that the keyword gives, checked."""
         rank, known = self.source.launch.rank, self.source.launch.ndrange
-        self.need(self.emit("icmp ne ptr %kwnames, null"))
         self.same("i64", self.field("%kwnames", 16, "i64"), "1")
         self.same("ptr", self.item("%kwnames", 0), self.table("ndrange"))
         value = self.field("%args", 8 * positional, "ptr")
@@ -312,14 +331,13 @@ class Entry:
             self._type_is(value, "@PyTuple_Type")
             self.same("i64", self.field(value, 16, "i64"), str(rank))
             items = [self.item(value, d) for d in range(rank)]
-        for d, item in enumerate(items):
-            count = self._integer(item)
-            if known is not None:
-                self.same("i64", count, str(known[d]))
-            else:
+        counts = [self._integer(item) for item in items]
+        for d, count in enumerate(counts):
+            if known is None:
                 self.need(self.emit(f"icmp sge i64 {count}, 0"))
-            self.put("i64", count)
-        self.put("i64", "0")
+            else:
+                self.same("i64", count, str(known[d]))
+        return counts
 
     def _only_item(self, value: str) -> str:
         """The item of a tuple of one, as in ``ndrange=x.shape``; anything else as it is."""

@@ -1,0 +1,98 @@
+"""Which calls run without Python, and what is left behind where many kinds of them take turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.abi import ENTRIES
+from pykern.runtime.launchable import SUPPORTED
+
+pytestmark = pytest.mark.skipif(not SUPPORTED, reason="calls go through Python in this build of CPython")
+
+DTYPES = [
+    np.float16,
+    np.float32,
+    np.float64,
+    *(np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)),
+]
+
+
+def counted(kernel, monkeypatch):
+    """How often the kernel's calls went through Python."""
+    calls = []
+    launch = kernel._launcher.launch
+    monkeypatch.setattr(kernel._launcher, "launch", lambda *call: (calls.append(call), launch(*call))[1])
+    return calls
+
+
+def depth(kept):
+    return 1 + max(map(depth, kept), default=0) if isinstance(kept, tuple) else 0
+
+
+def test_kinds_that_push_each_other_out_leave_nothing_behind(monkeypatch):
+    @pk.kernel
+    def add(x, a):
+        i = pk.index()
+        x[i] = x[i] + a
+
+    calls = counted(add, monkeypatch)
+    arrays = [np.zeros(3, dtype) for dtype in DTYPES]
+    assert len(arrays) > ENTRIES
+    turns = 40
+    for _ in range(turns):
+        for x in arrays:
+            add(x, 1, ndrange=3)
+    for x in arrays:
+        np.testing.assert_array_equal(x, np.full(3, turns, x.dtype))
+    assert depth(add._kept) < 10
+    assert len(calls) < turns * len(arrays) * 2 // 3  # most kinds stay where they are
+
+
+def test_a_kind_that_was_pushed_out_comes_back(monkeypatch):
+    @pk.kernel
+    def add(x, a):
+        i = pk.index()
+        x[i] = x[i] + a
+
+    arrays = [np.zeros(3, dtype) for dtype in DTYPES]
+    for x in arrays:
+        add(x, 1, ndrange=3)
+    calls = counted(add, monkeypatch)
+    for _ in range(100):
+        add(arrays[0], 1, ndrange=3)
+    assert 0 < len(calls) < 50
+    np.testing.assert_array_equal(arrays[0], np.full(3, 101, arrays[0].dtype))
+
+
+@pytest.mark.parametrize(("shape", "ndrange"), [((4,), 4), ((4,), (4,)), ((2, 3), (2, 3))], ids=str)
+def test_a_static_ndrange_need_not_be_given(shape, ndrange, monkeypatch):
+    @pk.kernel(ndrange=ndrange)
+    def count(x, a):
+        place = pk.index()
+        x[place] = x[place] + a
+
+    x = np.zeros(shape)
+    count(x, 1.0)
+    calls = counted(count, monkeypatch)
+    count(x, 2.0)
+    count(x, 4.0, ndrange=ndrange)
+    assert not calls
+    np.testing.assert_array_equal(x, np.full(shape, 7.0))
+    with pytest.raises(pk.LaunchError, match="static ndrange"):
+        count(x, 1.0, ndrange=5)
+
+
+def test_a_derivative_of_one_work_item_asks_for_its_ndrange():
+    @pk.kernel
+    def square(y, x):
+        i = pk.index()
+        y[i] = x[i] * x[i]
+
+    derivative, dx = pk.autodiff(square, level="direct"), np.zeros(1)
+    duals = pk.Dup(np.zeros(1), np.ones(1)), pk.Dup(np.full(1, 3.0), dx)
+    derivative(*duals, ndrange=1)
+    with pytest.raises(pk.LaunchError, match="without an ndrange"):
+        derivative(*duals)
+    np.testing.assert_array_equal(dx, [6.0])
