@@ -7,6 +7,7 @@ Arrays are NumPy's, or anything that gives a NumPy view through DLPack without a
 from __future__ import annotations
 
 import dataclasses
+import reprlib
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +17,17 @@ from typing import Any
 import numpy as np
 
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
-from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
+from pykern.source import (
+    DICT,
+    LIST,
+    ArgSpec,
+    ArraySpec,
+    Constant,
+    Parameter,
+    ScalarSpec,
+    StaticSpec,
+    StructSpec,
+)
 from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
 MAX_RANK = 8
@@ -35,10 +46,15 @@ class Passed:
 
 
 def pass_value(
-    name: str, value: Any, annotation: Any, places: Places | None = None, aligned: bool = True
+    name: str,
+    value: Any,
+    annotation: Any,
+    places: Places | None = None,
+    aligned: bool = True,
+    trees: bool = False,
 ) -> Passed:
     """Describe one argument; `places` finds arrays for another device than the CPU. Elements have to be `aligned`
-    where the code takes arrays as they are.
+    where the code takes arrays as they are. `trees`: lists and dicts of arrays are taken, too.
 
     Raises `KernelTypeError`, `LaunchError` or `DeviceError`.
     """
@@ -47,13 +63,13 @@ def pass_value(
         reads, writes, annotation = annotation.reads, annotation.writes, annotation.of
     if annotation is static:
         return Passed(Parameter(name, StaticSpec(_static_value(name, value))), ())
-    spec, cells, arrays = _describe(name, value, annotation, places or is_on_cpu, aligned)
+    spec, cells, arrays = _describe(name, value, annotation, places or is_on_cpu, aligned, trees)
     converts = isinstance(spec, ScalarSpec) and isinstance(annotation, DType)
     return Passed(Parameter(name, spec, reads, writes, converts), tuple(cells), tuple(arrays))
 
 
 def _describe(
-    name: str, value: Any, annotation: Any, places: Places, aligned: bool
+    name: str, value: Any, annotation: Any, places: Places, aligned: bool, trees: bool
 ) -> tuple[ArgSpec, list[int], list[np.ndarray]]:
     array = places(name, value)
     if array is not None:
@@ -68,20 +84,21 @@ def _describe(
     scalar = _scalar(name, value, annotation)
     if scalar is not None:
         return ScalarSpec(scalar[0].name), [scalar[1]], []
-    fields = _fields(value)
+    fields = _fields(value, trees)
     if fields is None:
         raise KernelTypeError(
-            f"`{name}` is {_kind(value)}, which a kernel cannot take",
-            hint=_instead(name, value),
+            f"`{name}` is {_kind(value)}, which {'an array program' if trees else 'a kernel'} cannot take",
+            hint=_instead(name, value, trees),
             code=ARGUMENT_TYPE,
         )
     specs, cells, arrays = [], [], []
     for field_name, item in fields:
-        inner, inner_cells, inner_arrays = _describe(f"{name}.{field_name}", item, None, places, aligned)
+        inner, inner_cells, inner_arrays = _describe(f"{name}.{field_name}", item, None, places, aligned, trees)
         specs.append((field_name, inner))
         cells += inner_cells
         arrays += inner_arrays
-    return StructSpec(type(value).__name__, tuple(specs)), cells, arrays
+    kind = {list: LIST, dict: DICT}.get(type(value), type(value).__name__)
+    return StructSpec(kind, tuple(specs)), cells, arrays
 
 
 # -- arrays -----------------------------------------------------------------------------------
@@ -132,7 +149,7 @@ def homes(values: list[tuple[str, Any]]) -> dict[str, str]:
                 found[name] = f"{_DLPACK_DEVICES[where]}:{number}"
         elif hasattr(kind, "__cuda_array_interface__"):  # of the type: asking the value may raise
             found[name] = "cuda:0"
-        elif (fields := _fields(value)) is not None:
+        elif (fields := _fields(value, trees=True)) is not None:
             found |= homes([(f"{name}.{inner}", item) for inner, item in fields])
     return found
 
@@ -153,7 +170,7 @@ def _array_spec(name: str, array: np.ndarray, annotation: Any, aligned: bool) ->
     if dtype is None:
         raise KernelTypeError(
             f"`{name}` holds {_held(array)}, which kernels have not",
-            hint=_converted(name, array),
+            hint=_how_to_convert(name, array),
             code=ARGUMENT_TYPE,
         )
     if array.ndim > MAX_RANK:
@@ -210,7 +227,7 @@ def _held(array: np.ndarray) -> str:
     return kinds.get(array.dtype.kind, str(array.dtype))
 
 
-def _converted(name: str, array: np.ndarray) -> str:
+def _how_to_convert(name: str, array: np.ndarray) -> str:
     if not array.dtype.isnative:
         return f"convert it to native byte order: {name}.astype({name}.dtype.newbyteorder('='))"
     if array.dtype.kind == "c":
@@ -234,6 +251,8 @@ def _array_cells(array: np.ndarray, spec: ArraySpec) -> list[int]:
 
 def scalar_bits(name: str, value: Any, annotation: Any) -> int:
     """The cell of a number."""
+    if isinstance(annotation, IntentAnnotation):
+        annotation = annotation.of
     described = _scalar(name, value, annotation)
     assert described is not None, f"`{name}` is no number"
     return described[1]
@@ -250,10 +269,23 @@ def _scalar(name: str, value: Any, annotation: Any) -> tuple[DType, int] | None:
             code=ARGUMENT_TYPE,
         )
     if isinstance(annotation, DType):
-        value, dtype = annotation.numpy.type(value), annotation
+        value, dtype = _converted(name, value, annotation.numpy.type), annotation
     elif annotation in (int, float, bool):
-        value, dtype = annotation(value), BY_NAME[annotation.__name__]
+        value, dtype = _converted(name, value, annotation), BY_NAME[annotation.__name__]
     return dtype, _bits(name, value, dtype)
+
+
+def _converted(name: str, value: Any, kind: Callable[[Any], Any]) -> Any:
+    """The number as it is annotated; a float beyond the largest becomes infinite. Raises `LaunchError`."""
+    try:
+        with np.errstate(over="ignore"):
+            return kind(value)
+    except (OverflowError, ValueError) as error:
+        raise LaunchError(
+            f"`{name}` = {reprlib.repr(value)} does not fit its annotation: {error}",
+            hint="pass a number that fits, or annotate it with a wider type",
+            code=ARGUMENT_TYPE,
+        ) from None
 
 
 def _scalar_type(value: Any) -> DType | None:
@@ -280,12 +312,16 @@ def _bits(name: str, value: Any, dtype: DType) -> int:
 # -- structs and statics ------------------------------------------------------------------------
 
 
-def _fields(value: Any) -> list[tuple[str, Any]] | None:
+def _fields(value: Any, trees: bool) -> list[tuple[str, Any]] | None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
     if isinstance(value, tuple):
         names = getattr(value, "_fields", None) or tuple(str(n) for n in range(len(value)))
         return list(zip(names, value, strict=True))
+    if trees and type(value) is list and not all(isinstance(item, int | float | str) for item in value):
+        return [(str(n), item) for n, item in enumerate(value)]
+    if trees and type(value) is dict and all(isinstance(key, str) for key in value):
+        return list(value.items())
     return None
 
 
@@ -314,12 +350,15 @@ def _kind(value: Any) -> str:
     return f"a value of type {type(value).__name__}"
 
 
-def _instead(name: str, value: Any) -> str:
+def _instead(name: str, value: Any, trees: bool) -> str:
     if isinstance(value, list):
         return f"pass an array: np.array({name}, np.float32)"
     if isinstance(value, str) or value is None:
         return f"pass a number, or annotate it as known when compiling: {name}: pk.static"
-    return "pass NumPy arrays (np.asarray), numbers, or named tuples and dataclasses of them"
+    if trees and isinstance(value, dict):
+        return "its keys are strings"
+    more = ", lists and dicts" if trees else ""
+    return f"pass NumPy arrays (np.asarray), numbers, or named tuples and dataclasses{more} of them"
 
 
 # -- overlap ----------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from typing import Any
 from pykern.errors import NDRANGE, WORKGROUP, LaunchError
 
 MAX_DIMENSIONS = 8
+_WORDS = range(-(1 << 63), 1 << 63)
+"""What a launch's words hold: lengths, starts and steps."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,13 @@ def index_space(ndrange: Any) -> tuple[Extent, ...]:
 
 def _extent(dim: Any, ndrange: Any) -> Extent:
     if isinstance(dim, range):
-        return Extent(dim.start, dim.step, len(dim))
+        try:
+            extent = Extent(dim.start, dim.step, len(dim))
+        except OverflowError:
+            raise _too_large(ndrange) from None
+        if dim.start not in _WORDS or dim.step not in _WORDS:
+            raise _too_large(ndrange)
+        return extent
     count = _length(dim)
     if count is None:
         raise LaunchError(
@@ -57,7 +65,15 @@ def _extent(dim: Any, ndrange: Any) -> Extent:
         raise LaunchError(
             f"ndrange={ndrange!r}: a length is not negative", hint="use max(0, n)", code=NDRANGE
         )
+    if count not in _WORDS:
+        raise _too_large(ndrange)
     return Extent(0, 1, count)
+
+
+def _too_large(ndrange: Any) -> LaunchError:
+    return LaunchError(
+        f"ndrange={ndrange!r}: a length needs more than 64 bits", hint="work in parts", code=NDRANGE
+    )
 
 
 def _short(value: Any) -> str:
@@ -85,7 +101,7 @@ def group_size(workgroup: Any, rank: int) -> tuple[int, ...]:
     """``workgroup=`` as a tuple with one size a dimension."""
     sizes = workgroup if isinstance(workgroup, tuple) else (workgroup,)
     lengths = [_length(size) for size in sizes]
-    if any(n is None or n < 1 for n in lengths):
+    if not sizes or any(n is None or n < 1 for n in lengths):
         raise LaunchError(
             f"workgroup={workgroup!r}: sizes are integers of at least 1",
             hint="write workgroup=64, workgroup=(8, 8), or leave it out",

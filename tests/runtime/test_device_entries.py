@@ -69,6 +69,33 @@ def test_from_the_third_launch_on_no_python_runs(device):
 
 
 @OPENCL
+def test_a_tuple_of_one_length_is_no_other_call(device):
+    add, python = made()
+    hx, hy, x, y = pair(device)
+    for _ in range(4):
+        add(y, x, 2.0, ndrange=x.shape, workgroup=(50,))
+        hy += 2 * hx
+    np.testing.assert_array_equal(y.numpy(), hy)
+    assert python.count == 2
+    with pytest.raises(LaunchError):
+        add(y, x, 2.0, ndrange=(1000, 1), workgroup=(50, 1, 1))
+
+
+@OPENCL
+def test_a_number_with_an_intent_is_what_it_is_annotated(device):
+    @pk.kernel
+    def fill(y, a: pk.In[pk.f32]):
+        y[pk.index()] = a
+
+    python = Counted(fill)
+    y = pk.zeros(9, pk.f32, device=device)
+    for n in range(6):
+        fill(y, 1.5 + n, ndrange=9)
+        np.testing.assert_array_equal(y.numpy(), np.full(9, 1.5 + n, np.float32))
+    assert python.count == 2
+
+
+@OPENCL
 def test_other_arrays_go_through_python_once(device):
     add, python = made()
     _, _, x, y = pair(device)
