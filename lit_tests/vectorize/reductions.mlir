@@ -1,5 +1,6 @@
 // RUN: %pykern-opt %s --kern-vectorize-reductions --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-vectorize-reductions=prefetch=false --canonicalize --cse | FileCheck %s --check-prefix=QUIET
+// RUN: %pykern-opt %s --kern-vectorize-streams --kern-vectorize-reductions --canonicalize --cse | FileCheck %s --check-prefix=STREAM
 
 // The maximum keeps lanes, and which of them met a NaN; its last vector is made of the last elements. The sum of
 // exponentials is half as wide, and its loop, the last one that reads the row, fetches the next row.
@@ -23,6 +24,11 @@
 // CHECK: math.exp %{{.*}} : vector<16xf32>
 // CHECK: vector.store
 // CHECK: vector.reduction <add>, %{{.*}} fastmath<reassoc>
+// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c32
+// CHECK-NOT: memref.prefetch
+// CHECK: arith.divf %{{.*}} : vector<32xf32>
+// CHECK: vector.store %{{.*}} : memref<?x?xf32>, vector<32xf32>
+// CHECK: arith.divf %{{.*}} : f32
 
 // QUIET-LABEL: func.func @softmax
 // QUIET: vector<32xf32>
@@ -88,19 +94,23 @@ func.func @sums(%y: memref<?xf32>, %x: memref<?x?xf32>, %n: index, %m: index) at
   return
 }
 
-// Two arrays that the first loop reads: it fetches the next row of one, the loop behind it that of the other.
+// Two arrays that the first loop reads: it waits for its own rows, so the loop behind it fetches the next row of one
+// array, and the last loop, which writes a row, that of the other.
 
 // CHECK-LABEL: func.func @share_fetching
 // CHECK: scf.for {{.*}} iter_args
-// CHECK: memref.prefetch %arg2
-// CHECK-NOT: memref.prefetch %arg1
+// CHECK-NOT: memref.prefetch
 // CHECK: vector.reduction
 // CHECK: scf.for {{.*}} step %c32{{.*}} iter_args
 // CHECK-NOT: memref.prefetch %arg2
 // CHECK: memref.prefetch %arg1
 // CHECK: vector.reduction
+// CHECK: scf.for {{.*}} step %c32
+// CHECK-NOT: memref.prefetch %arg1
+// CHECK: memref.prefetch %arg2
+// CHECK: vector.store %{{.*}}, %arg0
 // CHECK: return
-func.func @share_fetching(%y: memref<?xf32>, %a: memref<?x?xf32>, %b: memref<?x?xf32>, %lo: index, %hi: index, %n: index) attributes {kern.noalias} {
+func.func @share_fetching(%y: memref<?x?xf32>, %a: memref<?x?xf32>, %b: memref<?x?xf32>, %lo: index, %hi: index, %n: index) attributes {kern.noalias} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
@@ -120,7 +130,51 @@ func.func @share_fetching(%y: memref<?xf32>, %a: memref<?x?xf32>, %b: memref<?x?
       %t = arith.addf %held, %d fastmath<reassoc> : f32
       scf.yield %t : f32
     }
-    memref.store %r, %y[%i] : memref<?xf32>
+    scf.for %j = %c0 to %n step %c1 {
+      %u = memref.load %row[%j] : memref<1024xf32>
+      %d = arith.mulf %u, %r : f32
+      memref.store %d, %y[%i, %j] : memref<?x?xf32>
+    }
+  }
+  return
+}
+
+// Where the last loop has a version with streaming stores, that one fetches too.
+
+// STREAM-LABEL: func.func @streamed
+// STREAM: vector.reduction <add>
+// STREAM: scf.if
+// STREAM: memref.prefetch %arg2
+// STREAM: vector.store {{.*}} {alignment = 64 : i64, nontemporal = true}
+// STREAM: scf.for {{.*}} = %c0 to
+// STREAM: scf.for {{.*}} step %c32
+// STREAM: memref.prefetch %arg2
+// STREAM: vector.store
+func.func @streamed(%y: memref<?x?xf32>, %a: memref<?x?xf32>, %b: memref<?x?xf32>, %lo: index, %hi: index, %n: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %row = memref.alloca() : memref<1024xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %a[%i, %j] : memref<?x?xf32>
+      %v = memref.load %b[%i, %j] : memref<?x?xf32>
+      %w = arith.addf %u, %v : f32
+      memref.store %w, %row[%j] : memref<1024xf32>
+      %t = arith.addf %held, %w fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    %r = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %row[%j] : memref<1024xf32>
+      %d = arith.subf %u, %s : f32
+      %t = arith.addf %held, %d fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    scf.for %j = %c0 to %n step %c1 {
+      %u = memref.load %row[%j] : memref<1024xf32>
+      %d = arith.mulf %u, %r : f32
+      memref.store %d, %y[%i, %j] : memref<?x?xf32>
+    }
   }
   return
 }

@@ -33,6 +33,8 @@ from pykern.passes.vectorize.body import VectorBody
 
 ROWS = "kern.rows"
 CACHE_BYTES = "kern.cache_bytes"
+ENDS = "kern.ends"
+"""Mark of the loop that runs another one for its first and last iterations, behind vectors for those between."""
 SMALL = 1 << 20
 """No cache that streaming is for is smaller."""
 FEWEST_VECTORS = 4
@@ -168,6 +170,7 @@ def _run_on_ends(
         "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
     )
     parts.operation.attributes["llvm.loop_annotation"] = once
+    parts.operation.attributes[ENDS] = ir.UnitAttr.get()
     with ir.InsertionPoint(parts.body):
         part = parts.induction_variable
         is_first = arith.CmpIOp(arith.CmpIPredicate.eq, part, zero).result
@@ -177,6 +180,24 @@ def _run_on_ends(
         yielded = scf.YieldOp([]).operation
     loop.move_before(yielded)
     loop.operands[0], loop.operands[1] = begin, end
+
+
+def columns_of(loop: ir.Operation) -> list[ir.Value]:
+    """The bounds of a loop; of one that `version` has seen, those it had before."""
+    bounds = list(loop.operands)[:2]
+    if loop.parent is None or ENDS not in loop.parent.operation.attributes:
+        return bounds
+    return [bound.owner.operation.operands[1] for bound in bounds]
+
+
+def streaming_loops(loop: ir.Operation) -> list[ir.Operation]:
+    """The vectors that `version` made of a loop."""
+    if loop.parent is None or ENDS not in loop.parent.operation.attributes:
+        return []
+    ends = loop.parent.operation
+    before = [o.operation for o in ends.block.operations]
+    branches = [op for op in before[: before.index(ends)] if op.name == "scf.if"]
+    return find(branches[-1], lambda op: op.name == "scf.for")
 
 
 def lanes_of(accesses: Accesses, width: int) -> int:

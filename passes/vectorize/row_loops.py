@@ -1,0 +1,113 @@
+"""Loops over the columns of a row, and which of them fetches the next row of which array.
+
+Comes in: innermost loops with their accesses, in the order of the program. Goes out: `RowLoop.ahead`.
+Read next: `reductions`, which makes vectors of them.
+
+Why: a page, about a row, is as far as the machine looks ahead by itself. Who fetches matters (residual + layernorm
+2048x1024 and 4096x1024, f32, 1.0 where the second pass fetches one array and the last pass the other): both in the
+second 1.2 and 1.7, both in the last 1.1, one of them in the first, which waits for its own rows, 1.2 and 1.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from pykern.passes.kernels import identity, index_constant
+from pykern.passes.vectorize.accesses import Access, Accesses
+from pykern.passes.vectorize.reduction import Reduction
+from pykern.passes.vectorize.streams import columns_of, streaming_loops
+
+LINE_BYTES = 64
+
+
+@dataclass(eq=False)
+class RowLoop:
+    """A loop to make vectors of; without reductions it is one that writes what the others have found."""
+
+    loop: ir.Operation
+    accesses: Accesses
+    reductions: list[Reduction]
+    rows: ir.Operation | None
+    """The loop over rows, where there is one; vectors make more loops, so it is looked for before."""
+    ahead: list[Access] = field(default_factory=list)
+    """Rows of arrays of which it fetches the next one."""
+
+    def __post_init__(self) -> None:
+        self.columns = columns_of(self.loop)
+
+    def rows_read(self) -> dict[ir.Value, Access]:
+        """Loads along a row of an array, one an array, where the loop stands in a loop over rows."""
+        return self._along_rows(self.accesses.loads)
+
+    def rows_written(self) -> dict[ir.Value, Access]:
+        """The same of stores."""
+        return self._along_rows(self.accesses.stores)
+
+    def _along_rows(self, accesses: tuple[Access, ...]) -> dict[ir.Value, Access]:
+        found: dict[ir.Value, Access] = {}
+        if self.rows is None:
+            return found
+        row = self.rows.opview.induction_variable
+        for access in accesses:
+            if access.column is not None and len(access.indices) > 1 and access.indices[-2] == row:
+                found.setdefault(access.memory, access)
+        return found
+
+    def is_like(self, other: RowLoop) -> bool:
+        """Whether both go over the same columns of the same row."""
+        if self.rows is None or other.rows is None or identity(self.rows) != identity(other.rows):
+            return False
+        return self.columns == other.columns
+
+    def fetch(self, at: ir.Value, lanes: int) -> None:
+        """Every line of what the vector at column `at` is in the next row."""
+        if not self.ahead or self.rows is None:
+            return
+        step = self.rows.operands[2]
+        for access in self.ahead:
+            following = arith.AddIOp(access.indices[-2], step).result
+            for line in range(0, lanes * access.size, LINE_BYTES):
+                column = arith.AddIOp(at, index_constant(line // access.size)).result
+                memref.PrefetchOp(access.memory, [*access.indices[:-2], following, column], False, 3, True)
+
+    def fetch_while_streaming(self) -> None:
+        """The same in the vectors with streaming stores that stand beside the loop."""
+        for vectors in streaming_loops(self.loop) if self.ahead else []:
+            step = ir.IntegerAttr(vectors.operands[2].owner.operation.attributes["value"]).value
+            with ir.InsertionPoint.at_block_begin(vectors.regions[0].blocks[0]), vectors.location:
+                self.fetch(vectors.opview.induction_variable, step)
+
+
+def share_fetching(loops: list[RowLoop]) -> None:
+    """The next row of an array is fetched by the last reduction that reads it or a loop behind it: the one that has
+    least to do with memory, of several the last one."""
+    last: dict[tuple[int, ir.Value], tuple[int, Access]] = {}
+    burden = [len(each.rows_written()) for each in loops]
+    for number, each in enumerate(loops):
+        for memory, access in each.rows_read().items():
+            assert each.rows is not None
+            key = identity(each.rows), memory
+            burden[number] += key not in last
+            if each.reductions:
+                last[key] = number, access
+    for number, access in last.values():
+        free = [n for n in range(number, len(loops)) if loops[n].is_like(loops[number])]
+        chosen = min(reversed(free), key=lambda n: burden[n])
+        burden[chosen] += 1
+        loops[chosen].ahead.append(access)
+
+
+def loop_over_rows(loop: ir.Operation) -> ir.Operation | None:
+    """The loop in which it is one of several passes over a row; a pass may be in blocks, whose sums are joined."""
+    outer = loop.parent
+    for _ in range(2):
+        if outer is None or outer.operation.name != "scf.for":
+            return None
+        inside = [o.operation for o in outer.operation.regions[0].blocks[0].operations]
+        if sum(op.name == "scf.for" for op in inside) > 1:
+            return outer.operation
+        outer = outer.operation.parent
+    return None
