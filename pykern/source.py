@@ -44,10 +44,17 @@ class StaticSpec:
 
 @dataclass(frozen=True)
 class StructSpec:
-    """A named tuple, dataclass or tuple of scalars: `fields` are (name, spec); a tuple has names "0", "1", ..."""
+    """A named tuple, dataclass or tuple of scalars: `fields` are (name, spec); a tuple has names "0", "1", ...
+
+    For array programs a list or a dict, too: these have a `name` that no class has.
+    """
 
     name: str
     fields: tuple[tuple[str, ArgSpec], ...]
+
+
+LIST, DICT = "[]", "{}"
+"""Names of the structs that lists and dicts are."""
 
 
 ArgSpec = Union[ArraySpec, ScalarSpec, StaticSpec, StructSpec]

@@ -31,7 +31,7 @@ from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.framework import Upstream, run_pass, verify
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.program_source import ProgramDerivative, ProgramSource
-from pykern.source import ArgSpec, ArraySpec, ScalarSpec, StructSpec
+from pykern.source import DICT, LIST, ArgSpec, ArraySpec, ScalarSpec, StructSpec
 
 TREE = "kern.result_tree"
 
@@ -127,30 +127,48 @@ def _active(
 
     In the form, a leaf is the position of its argument among them.
     """
-    names = [_name(a) for a in primal.operation.attributes["arg_attrs"]]
+    places = _places(source, primal)
     active: list[int] = []
     forms: list[Any] = []
     for number in derivative.active:
-        parameter = source.parameters[number]
-        form: list[Any] = []
-        for name in argument_names(parameter.spec, parameter.name):
-            argument = names.index(name)
-            if is_float(primal.arguments[argument].type):
-                kind = "array" if isinstance(primal.arguments[argument].type, ir.ShapedType) else "scalar"
-                form.append({kind: len(active)})
-                active.append(argument)
-        if not form:
+        parameter, before = source.parameters[number], len(active)
+        forms.append(_form(parameter.spec, iter(places[number]), primal, active))
+        if len(active) == before:
             raise KernelTypeError(
                 f"`{parameter.name}` holds no float: nothing can be differentiated by it",
                 span_of(primal.location),
                 "choose other parameters with argnums",
             )
-        forms.append(form[0] if len(form) == 1 else {"tuple": form})
     return active, forms[0] if len(forms) == 1 else {"tuple": forms}
 
 
-def _name(attributes: ir.Attribute) -> str:
-    return ir.StringAttr(ir.DictAttr(attributes)["kern.name"]).value
+def _form(spec: ArgSpec, places: Iterator[int], primal: func.FuncOp, active: list[int]) -> Any:
+    """The derivative of a parameter: as the parameter is made, null for what is no float. `active` gets the others."""
+    if isinstance(spec, StructSpec):
+        items = {name: _form(inner, places, primal, active) for name, inner in spec.fields}
+        if spec.name == DICT:
+            return {"dict": items}
+        form: dict[str, Any] = {"tuple": list(items.values())}
+        if all(name.isdigit() for name in items):
+            return form | ({"list": True} if spec.name == LIST else {})
+        return form | {"name": spec.name, "fields": list(items)}
+    if not isinstance(spec, ArraySpec | ScalarSpec):
+        return None
+    argument = next(places)
+    kind = primal.arguments[argument].type
+    if not is_float(kind):
+        return None
+    active.append(argument)
+    return {"array" if isinstance(kind, ir.ShapedType) else "scalar": len(active) - 1}
+
+
+def _places(source: ProgramSource, primal: func.FuncOp) -> list[list[int]]:
+    """For each parameter the numbers of its arguments. One name may stand for several: keys of dicts have dots, too."""
+    found: dict[str, list[int]] = {}
+    for number, attributes in enumerate(primal.operation.attributes["arg_attrs"]):
+        name = ir.StringAttr(ir.DictAttr(attributes)["kern.name"]).value
+        found.setdefault(name, []).append(number)
+    return [[found[name].pop(0) for name in argument_names(p.spec, p.name)] for p in source.parameters]
 
 
 def _objective(primal: func.FuncOp, tree: Any, derivative: ProgramDerivative) -> int:
@@ -268,10 +286,12 @@ def _gradient_tree(tree: Any, gradients: Any, derivative: ProgramDerivative) -> 
 
 def _numbered(form: Any, first: int) -> Any:
     """The form with its leaves counted from the result `first`."""
-    if isinstance(form, list):
-        return [_numbered(item, first) for item in form]
+    if form is None:
+        return None
     if "tuple" in form:
-        return {"tuple": _numbered(form["tuple"], first)}
+        return form | {"tuple": [_numbered(item, first) for item in form["tuple"]]}
+    if "dict" in form:
+        return {"dict": {key: _numbered(item, first) for key, item in form["dict"].items()}}
     ((kind, number),) = form.items()
     return {kind: first + number, "numpy": True}
 

@@ -7,6 +7,7 @@ argument the program writes keeps its values in its derivatives. Read next: `com
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from pykern.errors import KernelTypeError, LaunchError
 from pykern.jit import Program, jit
 from pykern.launching.arguments import homes
 from pykern.program_source import ProgramDerivative
+from pykern.types import BY_NAME, from_numpy
 
 
 def value_and_grad(
@@ -123,7 +125,10 @@ def _numbers(program: Program, argnums: int | tuple[int, ...]) -> tuple[int, ...
 
 def floats(value: Any) -> Iterator[Any]:
     """The float leaves of a value, in order."""
-    if isinstance(value, dict):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from floats(getattr(value, field.name))
+    elif isinstance(value, dict):
         for item in value.values():
             yield from floats(item)
     elif isinstance(value, tuple | list):
@@ -138,7 +143,23 @@ def _has_float(value: Any) -> bool:
 
 
 def _is_float(value: Any) -> bool:
-    return isinstance(value, float) or np.issubdtype(getattr(value, "dtype", np.int64), np.floating)
+    if isinstance(value, float):
+        return True
+    dtype = _dtype(value)
+    return dtype is not None and (known := from_numpy(dtype)) is not None and known.is_float
+
+
+def _dtype(value: Any) -> np.dtype | None:
+    """NumPy's type of the elements, also where the array is another library's: ``torch.float32``."""
+    own = getattr(value, "dtype", None)
+    if own is None:
+        return None
+    try:
+        return np.dtype(own)
+    except TypeError:
+        name = str(own).rpartition(".")[2]
+    known = BY_NAME.get(name) or next((d for d in BY_NAME.values() if d.numpy.name == name), None)
+    return None if known is None else known.numpy
 
 
 def _as_result(value: Any, arguments: tuple) -> Any:
@@ -164,7 +185,7 @@ def _like(given: Any, value: Any) -> Any:
 
         array: Any = asarray(given, value.dtype, None if hasattr(given, "__pykern_array__") else value.device)
     else:
-        array = np.asarray(given, dtype=value.dtype)
-    if array.shape != value.shape:
+        array = np.asarray(given, dtype=_dtype(value))
+    if array.shape != tuple(value.shape):
         raise LaunchError(f"a derivative of shape {array.shape} for an array of shape {value.shape}")
     return array

@@ -17,7 +17,17 @@ from typing import Any
 import numpy as np
 
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
-from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
+from pykern.source import (
+    DICT,
+    LIST,
+    ArgSpec,
+    ArraySpec,
+    Constant,
+    Parameter,
+    ScalarSpec,
+    StaticSpec,
+    StructSpec,
+)
 from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
 MAX_RANK = 8
@@ -36,10 +46,15 @@ class Passed:
 
 
 def pass_value(
-    name: str, value: Any, annotation: Any, places: Places | None = None, aligned: bool = True
+    name: str,
+    value: Any,
+    annotation: Any,
+    places: Places | None = None,
+    aligned: bool = True,
+    trees: bool = False,
 ) -> Passed:
     """Describe one argument; `places` finds arrays for another device than the CPU. Elements have to be `aligned`
-    where the code takes arrays as they are.
+    where the code takes arrays as they are. `trees`: lists and dicts of arrays are taken, too.
 
     Raises `KernelTypeError`, `LaunchError` or `DeviceError`.
     """
@@ -48,13 +63,13 @@ def pass_value(
         reads, writes, annotation = annotation.reads, annotation.writes, annotation.of
     if annotation is static:
         return Passed(Parameter(name, StaticSpec(_static_value(name, value))), ())
-    spec, cells, arrays = _describe(name, value, annotation, places or is_on_cpu, aligned)
+    spec, cells, arrays = _describe(name, value, annotation, places or is_on_cpu, aligned, trees)
     converts = isinstance(spec, ScalarSpec) and isinstance(annotation, DType)
     return Passed(Parameter(name, spec, reads, writes, converts), tuple(cells), tuple(arrays))
 
 
 def _describe(
-    name: str, value: Any, annotation: Any, places: Places, aligned: bool
+    name: str, value: Any, annotation: Any, places: Places, aligned: bool, trees: bool
 ) -> tuple[ArgSpec, list[int], list[np.ndarray]]:
     array = places(name, value)
     if array is not None:
@@ -69,20 +84,23 @@ def _describe(
     scalar = _scalar(name, value, annotation)
     if scalar is not None:
         return ScalarSpec(scalar[0].name), [scalar[1]], []
-    fields = _fields(value)
+    fields = _fields(value, trees)
     if fields is None:
         raise KernelTypeError(
-            f"`{name}` is {_kind(value)}, which a kernel cannot take",
-            hint=_instead(name, value),
+            f"`{name}` is {_kind(value)}, which {'an array program' if trees else 'a kernel'} cannot take",
+            hint=_instead(name, value, trees),
             code=ARGUMENT_TYPE,
         )
     specs, cells, arrays = [], [], []
     for field_name, item in fields:
-        inner, inner_cells, inner_arrays = _describe(f"{name}.{field_name}", item, None, places, aligned)
+        inner, inner_cells, inner_arrays = _describe(
+            f"{name}.{field_name}", item, None, places, aligned, trees
+        )
         specs.append((field_name, inner))
         cells += inner_cells
         arrays += inner_arrays
-    return StructSpec(type(value).__name__, tuple(specs)), cells, arrays
+    kind = {list: LIST, dict: DICT}.get(type(value), type(value).__name__)
+    return StructSpec(kind, tuple(specs)), cells, arrays
 
 
 # -- arrays -----------------------------------------------------------------------------------
@@ -133,7 +151,7 @@ def homes(values: list[tuple[str, Any]]) -> dict[str, str]:
                 found[name] = f"{_DLPACK_DEVICES[where]}:{number}"
         elif hasattr(kind, "__cuda_array_interface__"):  # of the type: asking the value may raise
             found[name] = "cuda:0"
-        elif (fields := _fields(value)) is not None:
+        elif (fields := _fields(value, trees=True)) is not None:
             found |= homes([(f"{name}.{inner}", item) for inner, item in fields])
     return found
 
@@ -296,12 +314,21 @@ def _bits(name: str, value: Any, dtype: DType) -> int:
 # -- structs and statics ------------------------------------------------------------------------
 
 
-def _fields(value: Any) -> list[tuple[str, Any]] | None:
+def _fields(value: Any, trees: bool) -> list[tuple[str, Any]] | None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
     if isinstance(value, tuple):
         names = getattr(value, "_fields", None) or tuple(str(n) for n in range(len(value)))
         return list(zip(names, value, strict=True))
+    return _tree(value) if trees else None
+
+
+def _tree(value: Any) -> list[tuple[str, Any]] | None:
+    """The parts of a list or a dict; a list of mere numbers was meant as an array."""
+    if type(value) is list and not all(isinstance(item, int | float | str) for item in value):
+        return [(str(n), item) for n, item in enumerate(value)]
+    if type(value) is dict and all(isinstance(key, str) for key in value):
+        return list(value.items())
     return None
 
 
@@ -330,12 +357,15 @@ def _kind(value: Any) -> str:
     return f"a value of type {type(value).__name__}"
 
 
-def _instead(name: str, value: Any) -> str:
+def _instead(name: str, value: Any, trees: bool) -> str:
     if isinstance(value, list):
         return f"pass an array: np.array({name}, np.float32)"
     if isinstance(value, str) or value is None:
         return f"pass a number, or annotate it as known when compiling: {name}: pk.static"
-    return "pass NumPy arrays (np.asarray), numbers, or named tuples and dataclasses of them"
+    if trees and isinstance(value, dict):
+        return "its keys are strings"
+    more = ", lists and dicts" if trees else ""
+    return f"pass NumPy arrays (np.asarray), numbers, or named tuples and dataclasses{more} of them"
 
 
 # -- overlap ----------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def describe(
         if value is None or isinstance(value, str) or annotations.get(name) is static:
             arguments.parameters.append(_static(name, value))
             continue
-        passed = pass_value(name, value, annotations.get(name), places, aligned=False)
+        passed = pass_value(name, value, annotations.get(name), places, aligned=False, trees=True)
         cells, arrays = iter(passed.cells), iter(passed.arrays)
         spec = _known(passed.parameter.spec, cells, arrays, arguments, name)
         arguments.parameters.append(Parameter(name, spec, converts=passed.parameter.converts))

@@ -7,6 +7,7 @@ Comes in: `ProgramLayout.tree`, JSON. Goes out: a function from arrays to the va
 from __future__ import annotations
 
 import collections
+import functools
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -45,8 +46,14 @@ def _build(node: Any, arrays: list[Any], numbers: bool) -> Any:
         return {key: _build(item, arrays, numbers) for key, item in node["dict"].items()}
     items = [_build(item, arrays, numbers) for item in node["tuple"]]
     if "fields" in node:
-        return collections.namedtuple(node["name"], node["fields"])(*items)
-    return tuple(items)
+        return struct(node["name"], tuple(node["fields"]))(*items)
+    return items if "list" in node else tuple(items)
+
+
+@functools.cache
+def struct(name: str, fields: tuple[str, ...]) -> type:
+    """The named tuple that stands for a named tuple or a dataclass: one class for each form, whoever builds it."""
+    return collections.namedtuple(name, fields)
 
 
 def constant(node: Any) -> Any:

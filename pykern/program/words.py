@@ -6,7 +6,6 @@ go through Python. The layout is told in `pykern.abi` ("array programs"); read n
 
 from __future__ import annotations
 
-import collections
 import ctypes
 import json
 import math
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pykern.abi import ARGUMENT_KINDS, DENSE, PLAN_ROOM, PLAN_WORDS, RESULT_WORDS, STEP_KINDS, WRITEABLE
-from pykern.program.results import constant
+from pykern.program.results import constant, struct
 from pykern.program_source import ProgramSource
 from pykern.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import BY_NAME, from_numpy
@@ -258,10 +257,16 @@ def _several(plan: Plan, made: Words, node: Any, numbers: dict[int, int]) -> Ite
         yield (
             STEP_KINDS["call"],
             len(items),
-            made.pointer(collections.namedtuple(node["name"], node["fields"])),
+            made.pointer(struct(node["name"], tuple(node["fields"]))),
         )
+    elif "list" in node:
+        yield STEP_KINDS["call"], len(items), made.pointer(_list_of)
     else:
         yield STEP_KINDS["tuple"], len(items), 0
+
+
+def _list_of(*values: Any) -> list[Any]:
+    return list(values)
 
 
 def _dict_maker(keys: tuple[str, ...]) -> Callable[..., dict[str, Any]]:

@@ -23,11 +23,11 @@ from pykern.frontend.program.flow import cells
 from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.tensors import tensor_type
 from pykern.frontend.program.translator import ProgramTranslator
-from pykern.frontend.program.values import Cell
+from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import Environment, NoneValue, Scalar, TupleValue, Value
 from pykern.program_source import ProgramSource
-from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
+from pykern.source import DICT, ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import BY_NAME
 
 
@@ -107,5 +107,7 @@ def _bind(parameter: Parameter, spec: ArgSpec, name: str, arguments: Iterator[tu
         value = spec.value
         return captured.value(value if isinstance(value, Constant) else Constant(value))
     items = tuple(_bind(parameter, inner, f"{name}.{field}", arguments) for field, inner in spec.fields)
+    if spec.name == DICT:
+        return DictValue(tuple(zip((field for field, _ in spec.fields), items, strict=True)))
     is_tuple = all(field.isdigit() for field, _ in spec.fields)
     return TupleValue(items, spec.name, () if is_tuple else tuple(field for field, _ in spec.fields))

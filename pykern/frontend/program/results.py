@@ -4,7 +4,8 @@ The form, in the attribute `kern.result_tree`: ``{"array": k, "dtype": "f32"}`` 
 shape its type says; ``{"scalar": k, "dtype": "f64"}`` for a number (of rank 0, or a scalar type; "int" and
 "float" are Python's, and so is "bool" unless ``"numpy": true`` stands beside it); ``{"constant": 3}`` (with
 "dtype" for NumPy's) for what was known when compiling; ``{"tuple": [...]}``, with "name" and "fields" where it
-is a named tuple or dataclass; ``{"dict": {...}}``; and null for None.
+is a named tuple or dataclass, and ``"list": true`` in the derivative by a list; ``{"dict": {...}}``; and null for
+None.
 """
 
 from __future__ import annotations
