@@ -15,30 +15,40 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: return
 
-// The parameters are data, the recipe a script: blocks of row tiles, panels, tiles. Full tiles and the last two rows
-// are a contraction each.
+// The parameters are data, the recipe a script: blocks of row tiles, panels, tiles. The last tile has two rows: it is
+// computed like the others, of a result that had room for it, and the body leaves alone what is not there.
 
 // CHECK-LABEL: func.func private @product.nest2(
 // CHECK-SAME: kern.schedule = {block = {{[0-9]+}} : i64, depth = 512 : i64, form = "packed", rows = 6 : i64, threads = true, unroll = 1 : i64, vectors = 2 : i64}
+// CHECK: memref.reinterpret_cast %arg2 to offset: [0], sizes: [516, 512], strides: [512, 1] : memref<512x512xf64> to
 // CHECK: linalg.generic
 // CHECK-SAME: memref<?x400x6xf64, strided<[2400, 6, 1], offset: ?>>, memref<64x400x8xf64>
 // CHECK-SAME: kern.part = 0
+// CHECK-SAME: clip = 1
 // CHECK-SAME: unroll = 1
 // CHECK: linalg.index 4
-// CHECK: linalg.generic
-// CHECK-SAME: memref<?x400x2xf64
-// CHECK-SAME: kern.part = 1
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK: linalg.index 0
+// CHECK: linalg.index 2
+// CHECK: %[[THERE:.*]] = arith.cmpi slt, %{{.*}}, %c512
+// CHECK-NEXT: arith.select %[[THERE]], %[[SUM]], %out
+// CHECK-NOT: kern.part = 1
 // CHECK-LABEL: transform.named_sequence @product.nest2.schedule
 // CHECK: transform.structured.match ops{["linalg.generic"]} attributes {kern.part = 0 : i64}
 // CHECK-NEXT: transform.structured.tile_using_for {{.*}} tile_sizes [{{[0-9]+}}, 0, 0, 0, 0]
 // CHECK-NEXT: transform.structured.tile_using_for {{.*}} tile_sizes [0, 1, 0, 0, 0]
 // CHECK-NEXT: transform.structured.tile_using_for {{.*}} tile_sizes [1, 0, 0, 0, 0]
-// CHECK-NEXT: transform.structured.match ops{["linalg.generic"]} attributes {kern.part = 1 : i64}
+// CHECK-NEXT: transform.yield
 
-// A tile: sums of six rows and two vectors stay in registers; two lines and six elements a term.
+// A tile: sums of six rows and two vectors stay in registers; two lines and six elements a term. They are stored where
+// all rows are there, and row by row from memory of the tile's own where not.
 
 // TILE-NOT: transform
 // TILE-LABEL: func.func private @product.nest2(
+// TILE: %[[LEFT:.*]] = arith.subi %c512
+// TILE: %[[ROWS:.*]] = arith.minsi %[[LEFT]], %c6
+// TILE: %[[WHOLE:.*]] = arith.cmpi sge, %[[LEFT]], %c6
+// TILE: scf.if %[[WHOLE]]
 // TILE-COUNT-12: memref.prefetch
 // TILE: %[[SUMS:.*]]:12 = scf.for
 // TILE-COUNT-2: vector.load {{.*}}vector<4xf64>
@@ -47,9 +57,13 @@
 // TILE-COUNT-12: vector.fma
 // TILE-NOT: vector.fma
 // TILE: scf.yield
-// TILE: scf.if
+// TILE: scf.if %[[WHOLE]]
 // TILE: vector.load %{{.*}}vector<4xf64>
 // TILE: arith.addf %{{.*}}, %[[SUMS]]#0
+// TILE: } else {
+// TILE-COUNT-12: vector.store %[[SUMS]]#{{.*}} : memref<6x8xf64>
+// TILE: scf.for %{{.*}} = %c0{{.*}} to %[[ROWS]]
+// TILE: %[[LOADED:.*]] = vector.load %{{.*}} : memref<6x8xf64>
 // TILE: vector.store
 
 // WIDE: memref<32x200x16xf64>

@@ -38,7 +38,7 @@ GENERAL = _passes(
 VECTORS = _passes(
     _COMBINE,
     "loop-simplify,lcssa,loop-mssa(loop-rotate,licm)",
-    "loop-simplify,lcssa,loop(indvars,loop-unroll-full)",
+    "loop-simplify,lcssa,loop(loop-unroll-full)",
     f"early-cse,{_COMBINE},loop-unroll<O3>,simplifycfg",
 )
 """Of products: their loops compute with vectors, and their scalars are addresses."""

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlir import ir
-from mlir.dialects import arith, vector
+from mlir.dialects import arith, memref, vector
 
 from pykern.passes.kernels import index_constant
-from pykern.passes.schedules.access import Number, as_value, least, plus
+from pykern.passes.schedules.access import Number, as_value, least, minus, plus, times
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.packing import Packing
 
 TERMS = 8
 """Lines of a factor that are read side by side."""
-MANY = 8
-"""Tiles from which the last one's speed matters little."""
 PART = 128
 """Bits within which processors exchange elements of two registers with one instruction."""
 
@@ -50,7 +48,7 @@ class LinePacking(Packing):
                 self._cut(
                     tile, lambda begin, count: self._lines(at, [*place, tile], begin, count, first, last)
                 )
-        if self.is_short:
+        if self.slices.is_filled and self.slices.is_short:
             with Counted(lo, hi, 1) as tile:
                 self._nothing_behind([*place, tile], 0, self.width)
 
@@ -72,40 +70,51 @@ class LinePacking(Packing):
 class TurnedPacking(Packing):
     """Squares of as many terms as a vector has elements."""
 
+    def _tiles(self, at: dict[int, Number], place: list[ir.Value], lo: ir.Value, hi: ir.Value) -> None:
+        kind = ir.MemRefType(self.into.type)
+        *outer, terms, width = kind.shape
+        groups = [[n] for n in range(len(outer))] + [[len(outer), len(outer) + 1]]
+        flat = ir.MemRefType.get([*outer, terms * width], kind.element_type)
+        self.lines = memref.CollapseShapeOp(flat, self.into, groups).result
+        super()._tiles(at, place, lo, hi)
+
     def _tile(self, at: dict[int, Number], place: list[ir.Value], begin: Number, count: int) -> None:
-        if count < self.width and self.product.lengths[self.along] >= MANY * self.width:
-            super()._tile(at, place, begin, count)  # one tile of many: less code
-            return
         [term] = self.product.k
         bound, wide = self.bound, self.job.lanes
-        whole: Number = bound - bound % wide if isinstance(bound, int) else _multiple(bound, wide)
+        fewest = (self.product.lengths[term] - 1) % self.slices.step + 1
+        uneven = self.slices.step % wide or fewest % wide
+        whole: Number = bound  # the last square may share terms with the one before
+        if uneven and fewest < wide:
+            whole = bound - bound % wide if isinstance(bound, int) else _multiple(bound, wide)
         if whole != 0:
             with Counted(index_constant(0), as_value(whole), wide, alone=True) as t:
+                first = least(t, minus(bound, wide)) if uneven and fewest >= wide else t
                 for row in range(0, self.width, wide):
-                    self._square({**at, term: plus(t, self.start)}, [*place, t], begin, row, count)
-        if not isinstance(whole, int) or whole != bound:
+                    self._square({**at, term: plus(first, self.start)}, [*place, as_value(first)], begin, row)
+        if uneven and fewest < wide:
             with Counted(as_value(whole), as_value(bound), 1, alone=True) as t:
                 self._line({**at, term: plus(t, self.start)}, place, t, begin, count)
         self._nothing_behind(place, begin, count)
 
-    def _square(
-        self, at: dict[int, Number], place: list[ir.Value], begin: Number, row: int, count: int
-    ) -> None:
+    def _square(self, at: dict[int, Number], place: list[ir.Value], begin: Number, row: int) -> None:
         """Rows from `row` on, as many terms of each."""
         p, wide = self.product, self.job.lanes
         rows = min(wide, self.width - row)
-        lines = []
-        for r in range(row, row + min(rows, max(0, count - row))):
-            lines.append(self.factor.vector({**at, self.along: plus(begin, r)}, p.k[0], wide))
+        lines = [
+            self.factor.vector({**at, self.along: self._row(begin, r)}, p.k[0], wide)
+            for r in range(row, row + rows)
+        ]
         zero = vector.BroadcastOp(ir.VectorType.get([wide], p.element), self._zero()).result
         lines += [zero] * (wide - len(lines))
         *tile, term = place
         for t, line in enumerate(turned(lines, p.bits)):
             part = line
-            if rows < wide:
+            # a whole vector is stored quicker: what is too much of it belongs to the next term, which comes next
+            if rows < wide and (rows < self.width or t == wide - 1):
                 narrow = ir.VectorType.get([rows], p.element)
                 part = vector.ExtractStridedSliceOp(narrow, line, [0], [rows], [1]).result
-            vector.StoreOp(part, self.into, [*tile, as_value(plus(term, t)), index_constant(row)])
+            start = plus(times(plus(term, t), self.width), row)
+            vector.StoreOp(part, self.lines, [*tile, as_value(start)])
 
 
 def turned(lines: list[ir.Value], bits: int) -> list[ir.Value]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, linalg
 
+from pykern.passes.schedules.edges import Edges
 from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
 from pykern.passes.schedules.narrow import Dot
 from pykern.passes.schedules.needed import Condition, truth
@@ -39,6 +40,8 @@ class Contraction:
     """What the prologues of left and right need beside the factors, with maps."""
     needed: Condition | None = None
     """The cells that anybody needs; None: all."""
+    edges: Edges | None = None
+    """Of tiles that reach beyond the result; None: none does."""
     part: int = 0
     reader: Reader | None = None
     reads: tuple[tuple[ir.Value, ir.AffineMap], ...] = ()
@@ -57,6 +60,8 @@ class Contraction:
         if self.needed is not None:
             form = self.needed[0]
             marks |= {"row_factor": form.factor(marks["row"]), "lane_factor": form.factor(marks["lane"])}
+        if self.edges is not None:
+            marks["clip"] = self.edges.mark
         for name, value in (("start", self.start), ("first", self.first), ("last", self.last)):
             marks[name] = -1
             if value is not None:
@@ -107,10 +112,12 @@ class Contraction:
         multiply, add = (arith.MulFOp, arith.AddFOp) if is_float else (arith.MulIOp, arith.AddIOp)
         total = add(held, multiply(a, b).result).result
         results = [total]
+        if self.edges is not None:
+            results = [arith.SelectOp(self.edges.truth(), total, arguments[-1]).result]
         if self.needed is not None:
             results = [arith.SelectOp(truth(self.needed), total, arguments[-1]).result]
         if self.reader is not None:
-            results.append(self.reader.emit(total, arguments[self.given : -2]))
+            results.append(self.reader.emit(results[0], arguments[self.given : -2]))
         ir.Operation.create("linalg.yield", operands=results)
 
     def _factor(self, number: int, arguments: list[ir.Value]) -> ir.Value:

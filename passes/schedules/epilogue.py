@@ -12,8 +12,9 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from pykern.passes.kernels import body, index_constant
-from pykern.passes.schedules.access import Number
-from pykern.passes.schedules.loops import Counted, leave_alone
+from pykern.passes.schedules.access import Number, as_value
+from pykern.passes.schedules.edges import Cut
+from pykern.passes.schedules.loops import Counted
 
 if TYPE_CHECKING:
     from pykern.passes.schedules.register_tile import Tile
@@ -36,6 +37,20 @@ class Epilogue:
         return bool(self.tile.marks.get("ordered", 0))
 
     def finish(self, sums: list[ir.Value]) -> None:
+        tile = self.tile
+        whole = None if tile.cut is None else tile.cut.whole
+        if tile.cut is None or whole is None:
+            self._whole(sums)
+            return
+        branch = scf.IfOp(whole, has_else=True)
+        with ir.InsertionPoint(branch.then_block):
+            self._whole(sums)
+            scf.YieldOp([])
+        with ir.InsertionPoint(branch.else_block):
+            self._cut(sums, tile.cut)
+            scf.YieldOp([])
+
+    def _whole(self, sums: list[ir.Value]) -> None:
         tile = self.tile
         totals = sums if self.ordered else self._totals(list(sums))
         if len(tile.op.operands) == tile.inputs + 1:
@@ -87,6 +102,37 @@ class Epilogue:
         is_float = isinstance(self.tile.element, ir.FloatType)
         return (arith.AddFOp if is_float else arith.AddIOp)(held, value).result
 
+    def _cut(self, sums: list[ir.Value], cut: Cut) -> None:
+        """Row by row those that are there: the last tiles are few, and this is little code."""
+        tile = self.tile
+        buffer = self._buffered(sums)
+        columns = sum(count for _, count in tile.vectors)
+        with self._rows(cut.rows) as r:
+            if cut.whole_lanes is None:
+                self._line(buffer, r, columns)
+            elif cut.whole_rows is None:
+                self._line(buffer, r, cut.lanes)
+            else:
+                branch = scf.IfOp(cut.whole_lanes, has_else=True)
+                for block, count in ((branch.then_block, columns), (branch.else_block, cut.lanes)):
+                    with ir.InsertionPoint(block):
+                        self._line(buffer, r, count)
+                        scf.YieldOp([])
+
+    def _line(self, buffer: ir.Value, row: ir.Value, columns: int) -> None:
+        """So many sums of a row, with what they start from."""
+        tile = self.tile
+        start, first = tile.marks.get("start", -1), tile.marks.get("first", -1)
+        for lane in range(0, columns, tile.width):
+            count = min(tile.width, columns - lane)
+            value = vector.LoadOp(tile.kind, buffer, [row, index_constant(lane)]).result
+            if start < 0 or first >= 0:
+                total = self._add(tile.read(tile.inputs, row, lane, count, {}), value)
+            if start >= 0:
+                [begun] = self._started([value], start)
+                total = begun if first < 0 else arith.SelectOp(tile.op.operands[first], begun, total).result
+            tile.write(tile.inputs, row, lane, count, total)
+
     def _store(self, totals: list[ir.Value]) -> None:
         """The sums themselves."""
         tile = self.tile
@@ -97,17 +143,24 @@ class Epilogue:
     def _read(self, totals: list[ir.Value]) -> None:
         """What reads the sums; they go through memory of the tile, so that its code stands there once."""
         tile = self.tile
-        wide = len(tile.vectors)
-        buffer = self._buffer(tile.rows, wide * tile.width)
-        for n, value in enumerate(totals):
-            row, lane = index_constant(n // wide), index_constant(n % wide * tile.width)
-            vector.StoreOp(value, buffer, [row, lane])
-        rows = Counted(index_constant(0), index_constant(tile.rows), 1)
-        leave_alone(rows.loop.operation)
-        with rows as r:
+        buffer = self._buffered(totals)
+        with self._rows(tile.rows) as r:
             for lane, count in tile.vectors:
                 total = vector.LoadOp(tile.kind, buffer, [r, index_constant(lane)]).result
                 tile.write(tile.inputs + 1, r, lane, count, self._value(total, r, lane, count))
+
+    def _rows(self, number: Number) -> Counted:
+        return Counted(index_constant(0), as_value(number), 1, alone=True)
+
+    def _buffered(self, sums: list[ir.Value]) -> ir.Value:
+        """The sums of a tile in memory, so that a loop can go over its rows."""
+        tile = self.tile
+        wide = len(tile.vectors)
+        buffer = self._buffer(tile.rows, wide * tile.width)
+        for n, value in enumerate(sums):
+            row, lane = index_constant(n // wide), index_constant(n % wide * tile.width)
+            vector.StoreOp(value, buffer, [row, lane])
+        return buffer
 
     def _buffer(self, rows: int, columns: int) -> ir.Value:
         """Memory of the function's own: made once, not in every iteration."""

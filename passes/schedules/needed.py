@@ -8,6 +8,7 @@ without one are left out, tiles on the edge are computed whole.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from mlir import ir
 from mlir.dialects import arith, linalg
@@ -65,17 +66,17 @@ def is_reached(
 ) -> ir.Value:
     """Whether a tile of these lengths has a needed cell: its corner where the sum is largest."""
     at = {d: length - 1 if factors.get(d, 0) > 0 else 0 for d, length in enumerate(lengths)}
-    total = _outside(compared.operands[0], body(op), at)
+    total = outside(compared.operands[0], body(op), at)
     return arith.CmpIOp(arith.CmpIPredicate.sge, total, index_constant(0)).result
 
 
-def _outside(value: ir.Value, block: ir.Block, at: Mapping[int, int]) -> ir.Value:
-    """A value of the body in front of it, at a place of its dimensions."""
+def outside(value: ir.Value, block: ir.Block, at: Mapping[int, int] = MappingProxyType({})) -> ir.Value:
+    """A value of the body in front of it, at a place of its dimensions: the first of those that are not named."""
     if isinstance(value.owner, ir.Block) or value.owner.operation.block != block:
         return value
     op = value.owner.operation
     if op.name == "linalg.index":
-        return index_constant(at[ir.IntegerAttr(op.attributes["dim"]).value])
-    operands = [_outside(v, block, at) for v in op.operands]
+        return index_constant(at.get(ir.IntegerAttr(op.attributes["dim"]).value, 0))
+    operands = [outside(v, block, at) for v in op.operands]
     attributes = {name: op.attributes[name] for name in op.attributes}
     return ir.Operation.create(op.name, [value.type], operands, attributes=attributes).results[0]

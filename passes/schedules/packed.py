@@ -18,6 +18,7 @@ from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import Access, Number, Sum, least, minus, most, times, window
 from pykern.passes.schedules.block_packing import packing_of
 from pykern.passes.schedules.contraction import Contraction
+from pykern.passes.schedules.edges import Edges, roomy
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.narrow import dot_for
 from pykern.passes.schedules.narrow_packing import NarrowPacking
@@ -65,7 +66,8 @@ class Packed:
         p, depth = self.job.product, self.job.schedule.depth
         length = p.lengths[p.k[0]]
         step = max(1, min(length, depth // p.size(p.k[1:]))) if depth else length
-        return Slice(p, -(-length // -(-length // step)))
+        # terms that are not there are not multiplied; an instruction that sums groups of them takes zeros
+        return Slice(p, -(-length // -(-length // step)), self.dot is not None or p.needed is not None)
 
     def _loops(self) -> tuple[ir.Value, ir.Value]:
         """Memory for both copies, and loops over batches and slices, into which the op moves."""
@@ -123,13 +125,14 @@ class Packed:
             self.values = (nest.value(left), nest.value(right), p.view(2, nest.value(out)))
             self.begin = None if job.start is None else nest.value(job.start)
             self.first = self.last = None
-            if job.start is not None and not isinstance(self.start, int):
-                start = nest.value(self.start)
+            self.start_inside = self.start if isinstance(self.start, int) else nest.value(self.start)
+            if job.start is not None and not isinstance(start := self.start_inside, int):
                 self.first = arith.CmpIOp(arith.CmpIPredicate.eq, start, index_constant(0)).result
                 if job.reader is not None:
                     final = index_constant((self.slices.count - 1) * self.slices.step)
                     self.last = arith.CmpIOp(arith.CmpIPredicate.eq, start, final).result
             batch: dict[int, Range] = {d: (nest.value(v), 1) for d, v in self.at.items()}
+            self.clips = self._can_clip()
             for rows in self._tiles(0, self.row, job.schedule.rows):
                 for columns in self._tiles(1, p.lane, job.columns):
                     self._part(rows, columns, batch)
@@ -137,13 +140,43 @@ class Packed:
         nest.call(job.team and extents[self.shared] > 1)
 
     def _tiles(self, side: int, dimension: int, size: int) -> list[Tiles]:
-        """The full tiles, then the one that is cut off; of those that are shared, the thread's own."""
+        """The full tiles, then the one that is cut off; of those that are shared, the thread's own.
+
+        Together where what is cut off is stored with care.
+        """
+        if self.clips:
+            own = self.shared == side and not self.outer[side]
+            return [((self.lo, minus(self.hi, self.lo)) if own else (0, self.counts[side]), (0, size))]
         whole, rest = divmod(self.job.product.lengths[dimension], size)
         shared = self.shared == side and not self.outer[side]
         begin: Number = least(self.lo, whole) if shared else 0
         many: Number = minus(least(self.hi, whole), begin) if shared else whole
         last: Number = minus(most(self.hi, whole), most(self.lo, whole)) if shared else 1
         return [t for t in (((begin, many), (0, size)), ((whole, last), (0, rest))) if _is_some(t)]
+
+    def _can_clip(self) -> bool:
+        """Whether one tile's code can do for all: sums that are finished, and rows and columns of the result's own."""
+        p = self.job.product
+        if self.job.reader is not None or p.needed is not None or p.ordered:
+            return False
+        return all(_is_alone(p.accesses[2], d) for d in (self.row, p.lane))
+
+    def _edges(self, rows: Tiles, columns: Tiles) -> Edges | None:
+        """Where tiles reach beyond the result."""
+        p, places = self.job.product, self._places()
+        found = []
+        for d, size, (begin, _) in (
+            (self.row, self.job.schedule.rows, rows[0]),
+            (p.lane, self.job.columns, columns[0]),
+        ):
+            length = p.lengths[d]
+            too_far = self.clips and length % size != 0
+            found.append((places[d], times(begin, size), length) if too_far else None)
+        term = None
+        if not self.slices.is_filled and self.slices.is_short:
+            there = times(self.slices.bound(self.start_inside), p.size(p.k[1:]))
+            term = (Sum(((self.k, 1),)), 0, there)
+        return Edges(*found, term) if any(found) or term is not None else None
 
     def _part(self, rows: Tiles, columns: Tiles, batch: dict[int, Range]) -> None:
         job, p = self.job, self.job.product
@@ -163,9 +196,14 @@ class Packed:
         ranges[p.lane] = _elements(columns, job.columns)
         accesses = self._accesses()
         views = [window(v, a, packed) for v, a in zip(self.values, accesses[:2], strict=False)]
+        edges, out = self._edges(rows, columns), self.values[2]
+        if edges is not None:
+            sizes = (job.schedule.rows, job.columns)
+            whole = {d: n * by for d, n, by in zip((self.row, p.lane), self.counts, sizes, strict=True)}
+            out = roomy(out, p.accesses[2], whole) if self.clips else out
         identity = {d: d for d in range(self.dimensions)}
         Contraction(
-            operands=[*views, window(self.values[2], p.accesses[2], ranges)],
+            operands=[*views, window(out, p.accesses[2], ranges)],
             maps=[a.map(identity) for a in accesses],
             dimensions=self.dimensions,
             terms=tuple(range(self.k, self.dimensions)),
@@ -175,6 +213,7 @@ class Packed:
             first=self.first,
             last=self.last,
             part=len(job.parts),
+            edges=edges,
             needed=None if p.needed is None else condition(p.needed, ranges, self._places()),
             **reading(job, self.nest, ranges, self.dimensions, self._packed_access),
         ).emit()
@@ -215,6 +254,11 @@ class Packed:
             panel[n] = 1
         tile[self.i] = 1
         return [block, panel, tile]
+
+
+def _is_alone(access: Access, dimension: int) -> bool:
+    """Whether a dimension is an index of its own, and part of no other."""
+    return [s for s in access.sums if dimension in s.dimensions] == [Sum(((dimension, 1),))]
 
 
 def _is_some(tiles: Tiles) -> bool:

@@ -2,7 +2,8 @@
 
 Comes in: a factor, the dimension that tiles run along, a slice of the terms. Goes out: a function that fills
 `[outer dimensions.., tiles, terms, width]`: what a tile reads is one piece of memory, whatever the strides were (rows a
-power of two apart would share lines of the first cache). Beyond the last row, column or term there are zeros.
+power of two apart would share lines of the first cache). What is beyond the last row or column is not used: there
+the last one is repeated, or there are zeros.
 Elements are converted on the way: a tile of bf16 multiplies f32.
 """
 
@@ -32,6 +33,17 @@ class Slice:
 
     product: Product
     step: int
+    is_filled: bool
+    """Whether there are zeros behind the terms of the last slice, if that is shorter."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the last slice has fewer terms."""
+        return self.product.lengths[self.product.k[0]] % self.step != 0
+
+    def bound(self, start: Number) -> Number:
+        """Iterations of the first dimension of the terms, of the slice from `start` on."""
+        return least(minus(self.product.lengths[self.product.k[0]], start), self.step)
 
     @property
     def terms(self) -> int:
@@ -103,7 +115,7 @@ class Packing:
         """`emit` for where a tile begins and how many rows it has: the last one may have fewer."""
         begin = times(tile, self.width)
         length = self.product.lengths[self.along]
-        if length % self.width == 0:
+        if length % self.width == 0 or self._repeats:
             emit(begin, self.width)
             return
         whole = arith.CmpIOp(arith.CmpIPredicate.slt, tile, index_constant(length // self.width)).result
@@ -115,6 +127,16 @@ class Packing:
             with ir.InsertionPoint(block):
                 emit(begin, count)
                 scf.YieldOp([])
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether rows are read one by one: then the last one is read once more where there are no more."""
+        return self.product.strides(self.number)[self.along] != 1
+
+    def _row(self, begin: Number, number: int) -> Number:
+        """A row of a tile."""
+        row, length = plus(begin, number), self.product.lengths[self.along]
+        return least(row, length - 1) if number and length % self.width else row
 
     def _tile(self, at: dict[int, Number], place: list[ir.Value], begin: Number, count: int) -> None:
         """One tile: loops over the terms."""
@@ -129,21 +151,13 @@ class Packing:
 
     @property
     def bound(self) -> Number:
-        """Iterations of the first dimension of the terms in this slice: the last one may have fewer."""
-        return least(minus(self.product.lengths[self.product.k[0]], self.start), self.slices.step)
-
-    @property
-    def is_short(self) -> bool:
-        """Whether the last slice may have fewer terms."""
-        return (
-            not isinstance(self.start, int)
-            and self.product.lengths[self.product.k[0]] % self.slices.step != 0
-        )
+        """Iterations of the first dimension of the terms in this slice."""
+        return self.slices.bound(self.start)
 
     def _nothing_behind(self, place: list[ir.Value], begin: Number, count: int) -> None:
         """Zeros for the terms that the last slice lacks."""
         p, bound = self.product, self.bound
-        if not self.is_short:
+        if not (self.slices.is_filled and self.slices.is_short):
             return
         behind = as_value(times(bound, p.size(p.k[1:])))
         with Counted(behind, index_constant(self.slices.terms), 1, alone=True) as t:
@@ -175,12 +189,12 @@ class Packing:
             kind = ir.VectorType.get([self.width], self.product.element)
             vector.StoreOp(vector.BroadcastOp(kind, self._zero()).result, self.into, start)
             return
-        if self.product.strides(self.number)[self.along] == 1:
+        if not self._repeats:
             value = self.factor.vector({**at, self.along: begin}, self.along, self.width, count)
             vector.StoreOp(value, self.into, start)
             return
         for r in range(self.width):
-            value = self.factor.element({**at, self.along: plus(begin, r)}) if r < count else self._zero()
+            value = self.factor.element({**at, self.along: self._row(begin, r)})
             memref.StoreOp(value, self.into, [*place, term, index_constant(r)])
 
     def _zero(self) -> ir.Value:

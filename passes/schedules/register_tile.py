@@ -15,6 +15,7 @@ A second output is computed from the finished sum (see `epilogue`), and stored w
 from __future__ import annotations
 
 import itertools
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,6 +27,7 @@ from pykern.passes.array_programs.nests.space import lengths_of
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, index_constant
 from pykern.passes.schedules.access import Access, Number, access_of, plus
+from pykern.passes.schedules.edges import cut_of
 from pykern.passes.schedules.epilogue import Epilogue
 from pykern.passes.schedules.loops import When, leave_alone
 from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
@@ -105,8 +107,13 @@ class Tile:
         self.vectors = [(v, min(self.width, lanes - v)) for v in range(0, lanes, self.width)]
         self.kind = ir.VectorType.get([self.width], self.element)
         self.factors = factors_of(op)
+        clip = self.marks.get("clip", 0)
+        self.cut = cut_of(op, clip, self.rows, lanes) if clip else None
 
     def emit(self) -> None:
+        if self.cut is not None:
+            self._whole()
+            return
         compared = condition_of(self.op)
         if compared is None:
             self._whole()
@@ -122,7 +129,10 @@ class Tile:
 
     def _prefetch(self) -> None:
         """Lines of the result are asked for before the terms go by: they are added to at the end."""
-        if self.marks.get("prefetch", 0):
+        if not self.marks.get("prefetch", 0):
+            return
+        whole = None if self.cut is None else self.cut.whole
+        with nullcontext() if whole is None else When(whole):
             last = self.lengths[self.lane] - 1
             for r, lane in itertools.product(range(self.rows), (0, last)):
                 place = self.indices(self.inputs, r, lane, {})
@@ -142,7 +152,11 @@ class Tile:
                 sums = self._over(rest, {**at, term: t}, sums)
             return sums
         whole = length - length % unroll
-        loop = scf.ForOp(index_constant(0), index_constant(whole), index_constant(unroll), sums)
+        bound = index_constant(whole)
+        if self.cut is not None and self.cut.terms is not None:
+            assert unroll == 1, "terms of packed factors are taken one by one"
+            bound = self.cut.terms
+        loop = scf.ForOp(index_constant(0), bound, index_constant(unroll), sums)
         leave_alone(loop.operation)
         with ir.InsertionPoint(loop.body):
             held = list(loop.inner_iter_args)

@@ -45,6 +45,34 @@ def test_products_and_what_flows_back(rng, m, k, n, dtype):
         close(found, expected, terms)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("m", "k", "n"), [(103, 1031, 109), (7, 1100, 1023), (1021, 521, 17), (102, 1025, 160)]
+)
+def test_tiles_that_reach_too_far(rng, m, k, n, dtype, threads):
+    """The last row tile, panel and slice are computed like whole ones: nothing is written beside the result, and what
+    padding holds (here an infinity is repeated in it) reaches no cell."""
+    a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
+    a[-1, 3], b[5, -1] = np.inf, np.nan
+    around = np.full(m * n + 256, 7, dtype)
+    out = around[128:-128].reshape(m, n)
+    count = get_num_threads()
+    set_num_threads(threads)
+    try:
+        for left, right in ((a, b), (np.asfortranarray(a), np.ascontiguousarray(b.T).T)):
+            out[:] = 3
+            product(left, right, out=out)
+            assert (around[:128] == 7).all() and (around[-128:] == 7).all()
+            a64, b64 = a[:-1].astype(np.float64), b[:, :-1].astype(np.float64)
+            wrong = np.abs(out[:-1, :-1] - a64 @ b64) / (np.abs(a64) @ np.abs(b64))
+            assert wrong.max() < 8 * np.finfo(dtype).eps
+            np.testing.assert_array_equal(out[-1, :-1], np.where(b[3, :-1] > 0, np.inf, -np.inf))
+            assert np.isnan(out[:, -1]).all()
+    finally:
+        set_num_threads(count)
+
+
 @pytest.mark.parametrize("layout", ["C", "F", "strided"])
 def test_layouts(rng, layout):
     a, b = rng.standard_normal((70, 300)), rng.standard_normal((300, 90))
