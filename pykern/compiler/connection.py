@@ -17,6 +17,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pykern.bootstrap import PIPE, start
 from pykern.compiler import frames
 
 if TYPE_CHECKING:
@@ -120,18 +121,8 @@ class WorkerProcess:
                 process.send_signal(number)
 
     def _run(self, command: Sequence[str]) -> None:
-        import subprocess  # here: a start with all kernels in the cache does without it
-
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                cwd=os.path.abspath(os.sep),  # holds no directory of the user's busy
-                start_new_session=True,  # Ctrl-C in the terminal is for the program alone
-            )
+            process = start(command, PIPE, buffered=False)
         except OSError as error:
             self._ended = True
             self._inbox.put(("ended", None, [str(error)]))

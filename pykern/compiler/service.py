@@ -21,8 +21,8 @@ from types import TracebackType
 from typing import TypeVar
 
 from pykern.artifact import Artifact
+from pykern.bootstrap import worker_command
 from pykern.compiler import frames
-from pykern.compiler.bootstrap import worker_command
 from pykern.compiler.connection import WorkerProcess
 from pykern.compiler.crash import crash_error, describe_end, from_outside, kernel_span
 from pykern.compiler.progress import Progress, tell
@@ -266,7 +266,9 @@ class Service:
             end(worker)
 
     def _worker_command(self) -> Sequence[str]:
-        return worker_command() if self._command is None else self._command
+        if self._command is not None:
+            return self._command
+        return worker_command("pykern.compiler.worker", "-X", "faulthandler")
 
     def _forward(self, worker: WorkerProcess) -> None:
         """Show what the compiler printed: a user's own pass may be what prints."""

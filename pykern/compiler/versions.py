@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from importlib.machinery import PathFinder
 
-from pykern.compiler.bootstrap import package_root, search_path
+from pykern.bootstrap import package_root, search_path
 
 _OURS = ("pykern", "dialect", "passes", "lowering")
 """Folders of pykern's own source, where they lie next to each other (a checkout)."""

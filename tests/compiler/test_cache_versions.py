@@ -35,8 +35,9 @@ def checkout(tmp_path: Path) -> Path:
     root = tmp_path / "checkout"
     (root / "pykern" / "compiler").mkdir(parents=True)
     (root / "passes").mkdir()
-    for name in ["bootstrap.py", "versions.py", "__init__.py"]:
+    for name in ["versions.py", "__init__.py"]:
         shutil.copy2(ROOT / "pykern" / "compiler" / name, root / "pykern" / "compiler" / name)
+    shutil.copy2(ROOT / "pykern" / "bootstrap.py", root / "pykern" / "bootstrap.py")
     (root / "pykern" / "__init__.py").write_text("")
     (root / "passes" / "fuse.py").write_text("level = 1\n")
     (root / "pykern" / "passes").symlink_to("../passes")

@@ -632,7 +632,7 @@ def test_a_fork_that_stays_does_not_keep_the_pipes(service: Service):
 
 def test_the_real_worker_ignores_what_lies_around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Files of the user's that are called as modules of the standard library, of MLIR or of pykern."""
-    from pykern.compiler import bootstrap
+    from pykern import bootstrap
 
     for name in ["types.py", "pickle.py", "mlir.py", "llvmlite.py", "pykern.py", "sitecustomize.py"]:
         (tmp_path / name).write_text("raise SystemExit('shadowed')")
@@ -640,11 +640,13 @@ def test_the_real_worker_ignores_what_lies_around(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(sys, "path", ["", str(tmp_path), ".", *sys.path])
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     program = bootstrap._PROGRAM.replace(
-        "main()\n",
+        "import_module(module).main()\n",
         "import pykern, mlir, types; print(types.__file__, mlir.__file__ or mlir.__path__, pykern.__path__)",
     )
     monkeypatch.setattr(bootstrap, "_PROGRAM", program)
-    done = subprocess.run(bootstrap.worker_command(), capture_output=True, text=True, timeout=20)
+    done = subprocess.run(
+        bootstrap.worker_command("pykern.compiler.worker"), capture_output=True, text=True, timeout=20
+    )
     assert done.returncode == 0, done.stderr
     assert str(tmp_path) not in done.stdout
     assert str(ROOT / "pykern") in done.stdout

@@ -23,7 +23,7 @@ PROGRAM = """
 import os
 os.environ["PYKERN_COMPILER"], os.environ["PYKERN_CACHE"] = "inprocess", "0"
 import numpy as np
-from pykern.compiler.bootstrap import search_path
+from pykern.bootstrap import search_path
 import sys
 sys.path[:] = list(dict.fromkeys([*sys.path, *search_path()]))
 from pykern.lowering.llvm import codegen, libllvm

@@ -16,6 +16,7 @@ from tests.project.tree import Import, imports, imports_of, is_in, modules
 PLAIN_DATA = tuple(
     f"pykern.{name}"
     for name in (
+        "bootstrap",
         "errors",
         "costs",
         "lineage",

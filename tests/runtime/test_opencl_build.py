@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern import bootstrap
 from pykern.runtime import registry
 
 OPENCL = pytest.mark.parametrize("device", ["opencl:0"], indirect=True)
@@ -50,7 +51,7 @@ def build(device):
 def test_a_crash_of_the_compiler_is_an_error(device, build, monkeypatch):
     x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
     with monkeypatch.context() as patch:
-        patch.setattr(build, "_PROGRAM", DIES)
+        patch.setattr(bootstrap, "_PROGRAM", DIES)
         with pytest.raises(pk.CompilerCrash, match="died of SIGSEGV while compiling `unlucky`") as caught:
             unlucky(z, x, ndrange=4)
     assert 'Running pass "vplan-vec"' in str(caught.value) and "to see it again" in str(caught.value)
@@ -59,6 +60,48 @@ def test_a_crash_of_the_compiler_is_an_error(device, build, monkeypatch):
     np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 5.25 + 19)
     unlucky(z, x, ndrange=4)
     np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 3.25 + 17)
+
+
+@pk.kernel
+def left(z, x):
+    i = pk.index()
+    z[i] = x[i] * 7.25 + 23
+
+
+@pk.kernel
+def taken(z, x):
+    i = pk.index()
+    z[i] = x[i] * 9.25 + 29
+
+
+@OPENCL
+def test_an_interrupted_build_leaves_no_answer_for_the_next_one(device, build, monkeypatch):
+    monkeypatch.setattr(build, "_read", lambda key: None)
+    monkeypatch.setattr(build, "_write", lambda key, data: None)
+    x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
+
+    def interrupted(text):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    worker = build._worker()
+    monkeypatch.setattr(build.json, "loads", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        left(z, x, ndrange=4)
+    assert worker._process.wait(10) and not worker.alive
+    taken(z, x, ndrange=4)
+    np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 9.25 + 29)
+    left(z, x, ndrange=4)
+    np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 7.25 + 23)
+
+
+@OPENCL
+def test_an_answer_that_is_cut_off_is_none(device, build, monkeypatch):
+    cut = "import sys; sys.stdin.buffer.readline(); print('{\"size\": 100}'); print('x' * 50)"
+    monkeypatch.setattr(bootstrap, "_PROGRAM", cut)
+    worker = build._Worker()
+    assert worker.ask(b"{}\n") is None
+    assert worker.end() == (0, [])
 
 
 @OPENCL

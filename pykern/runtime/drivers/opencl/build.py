@@ -14,7 +14,6 @@ import json
 import os
 import shlex
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -22,6 +21,7 @@ from typing import IO, Any
 
 import pyopencl as cl
 
+from pykern.bootstrap import start, worker_command
 from pykern.errors import CompilerCrash, DeviceError
 from pykern.settings import settings
 
@@ -29,13 +29,7 @@ FOLDER = "opencl"
 KEPT = 4096
 """Files in the folder, beyond which the older half goes."""
 _LINES = 6
-_PROGRAM = """\
-import sys
-sys.path[:] = sys.argv[1:]
-sys.argv[1:] = []
-from pykern.runtime.drivers.opencl.worker import main
-main()
-"""
+_WORKER = "pykern.runtime.drivers.opencl.worker"
 
 
 class Builder:
@@ -43,7 +37,7 @@ class Builder:
 
     def __init__(self, context: Any, device: Any, ordinal: int) -> None:
         self._context, self._device, self._ordinal = context, device, ordinal
-        self._apart = bool(device.type & cl.device_type.CPU) and bool(sys.executable)
+        self._apart = bool(device.type & cl.device_type.CPU and worker_command(_WORKER))
         platform = device.platform
         self._driver = "\n".join((platform.name, platform.version, device.name, device.driver_version))
 
@@ -85,7 +79,7 @@ class Builder:
         command = [
             sys.executable,
             "-m",
-            "pykern.runtime.drivers.opencl.worker",
+            _WORKER,
             path or "",
             str(self._ordinal),
         ]
@@ -106,18 +100,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
-        root = os.path.abspath(__file__)
-        for _ in range(5):
-            root = os.path.dirname(root)
-        path = [entry for entry in sys.path if isinstance(entry, str) and os.path.isabs(entry)]
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _PROGRAM, root, *path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            cwd=os.path.abspath(os.sep),
-            start_new_session=True,  # Ctrl-C is for the program alone
-        )
+        self._process = start(worker_command(_WORKER), self._said)
         self.owner = os.getpid()
 
     @property
@@ -131,12 +114,17 @@ class _Worker:
             self._process.stdin.write(request)
             self._process.stdin.flush()
             line = self._process.stdout.readline()
-            if not line:
+            if not line.endswith(b"\n"):
                 return None
             answer = json.loads(line)
-            return answer, self._process.stdout.read(answer["size"])
+            binary = self._process.stdout.read(answer["size"])
+            return (answer, binary) if len(binary) == answer["size"] else None
         except BrokenPipeError:
             return None
+        except BaseException:
+            # Ctrl-C, most of all: the answer would be taken for that of the next request.
+            self._process.kill()
+            raise
 
     def end(self) -> tuple[int, list[str]]:
         """How it ended, and its last words."""

@@ -1,8 +1,8 @@
-"""How the compiler process is started: by which command, and what it may import.
+"""How processes of pykern's own are started, the compiler's and others: by which command, and what they may import.
 
-Comes in: the state of the user's interpreter. Goes out: `worker_command()`, `search_path()`.
+Comes in: the state of the user's interpreter. Goes out: `worker_command()`, `start()`, `search_path()`.
 
-The process runs isolated (``-I``): no environment of Python's, no current directory, none of the
+Such a process runs isolated (``-I``): no environment of Python's, no current directory, none of the
 user's ``__main__``. It imports this very pykern, by its place, and else what this process would
 import, without the directories of the script and of the shell: a ``types.py`` or ``mlir.py`` that lies
 there shadows nothing. (To put them last would not do: the bindings of MLIR are a namespace package,
@@ -13,31 +13,57 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
 
 _PROGRAM = """\
 import sys
+from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
-root, *path = sys.argv[1:]
+module, root, *path = sys.argv[1:]
+sys.argv[1:] = []
 sys.path[:] = dict.fromkeys(path + sys.path)
 spec = PathFinder.find_spec("pykern", [root])
 sys.modules["pykern"] = package = module_from_spec(spec)
 spec.loader.exec_module(package)
-from pykern.compiler.worker import main
-main()
+import_module(module).main()
 """
 
 
-def worker_command() -> list[str]:
-    """The command line of the compiler process; empty where there is no interpreter to start."""
+def worker_command(module: str, *options: str) -> list[str]:
+    """The command line of a process that runs `main` of a module, with options of Python's; empty where there is no
+    interpreter to start."""
     if not sys.executable or getattr(sys, "frozen", False):  # embedded in another program
         return []
-    return [sys.executable, "-I", "-X", "faulthandler", "-c", _PROGRAM, package_root(), *search_path()]
+    return [sys.executable, "-I", *options, "-c", _PROGRAM, module, package_root(), *search_path()]
+
+
+def start(command: Sequence[str], errors: int | IO[bytes], buffered: bool = True) -> subprocess.Popen[bytes]:
+    """Start a process that is spoken to by pipes; `errors` is where its standard error goes. Raises OSError."""
+    import subprocess  # here: a start with all kernels in the cache does without it
+
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        bufsize=-1 if buffered else 0,
+        cwd=os.path.abspath(os.sep),  # holds no directory of the user's busy
+        start_new_session=True,  # Ctrl-C in the terminal is for the program alone
+    )
+
+
+PIPE = -1
+"""`subprocess.PIPE`, which costs an import."""
 
 
 def package_root() -> str:
     """The directory that holds the package ``pykern``."""
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def search_path() -> list[str]:
