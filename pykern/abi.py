@@ -48,6 +48,9 @@ TABLE = (
     "out",                  # PyObject *: this string, interned
     "tuple_items",          # bytes from a tuple to its items
     "PyArray_NewFromDescr", "PyArray_Scalar",   # of NumPy's C API; 0 until an array program needs them
+    "pk_take", "pk_give",   # void *(*)(int64_t bytes), void (*)(void *): kept memory; 0 until it is loaded
+    "PyDataMem_SetHandler", # of NumPy's C API; 0 where results are to have NumPy's memory
+    "handler", "default_handler",   # PyObject *: capsules, that of kept memory and NumPy's
 )  # fmt: skip
 """Names of the 8-byte cells of the runtime's table, in order."""
 
@@ -111,10 +114,12 @@ PLAN_WORDS = (
     "run",                  # `pk_run` of the program
     "long",                 # 1: other threads of Python run meanwhile
     "pool",                 # PyListObject *: arrays that are free to be scratch memory; 0: none is needed
+    "scratch",              # bytes of it where it is to be kept memory, and "pool" is for want of that; else 0
     "positional", "keywords",   # arguments of a call, without names and with names other than `out`
     "arguments",            # records of arguments
     "writers",              # arrays among the arguments that the program writes
     "results",              # arrays that a call makes
+    "large",                # 1: kept memory for them
     "given",                # those that `out` brings: all of them, or 0, where it has to go through Python
     "steps",                # to put the returned value together
     "results_at", "steps_at", "names_at",   # words before those sections
@@ -150,6 +155,32 @@ DENSE, WRITEABLE = 0x101, 0x400
 """NumPy's flags C_CONTIGUOUS and ALIGNED; and WRITEABLE."""
 PLAN_ROOM = 128
 """Objects, flattened arguments, results and steps of a call, of each at most so many."""
+
+# -- kept memory ----------------------------------------------------------------------------------
+#
+# One shared object for all of a process gives large blocks out and keeps what comes back. `pk_state` gives its words,
+# behind which the blocks that are free stand, three words each: address, bytes, milliseconds when they came back.
+
+KEPT_FUNCTIONS = (
+    "pk_state",             # int64_t *(void)
+    "pk_take", "pk_give",   # as in the table
+    "pk_malloc", "pk_calloc", "pk_realloc", "pk_free",  # those of NumPy's PyDataMemAllocator
+    "pk_empty",             # void (void): gives back what is free
+    "pk_forked",            # void (void): called in a child of a fork
+)  # fmt: skip
+KEPT_STATE = (
+    "lock",                 # 1: a thread is inside
+    "limit",                # bytes that may be kept
+    "milliseconds",         # after which a block that nobody took goes
+    "huge",                 # 1: the system has huge pages
+    "page",                 # bytes of an ordinary one
+    "kept", "blocks",       # bytes that are free, in how many blocks
+    "allocated", "peak", "reserved", "allocations", "reused", "live",   # as in `pykern.runtime.pool.MemoryStats`
+)  # fmt: skip
+KEPT_BLOCKS = 256
+"""As many may be free at a time."""
+KEPT_LEAST = 1 << 20
+"""Smaller pieces of memory are malloc's, which keeps them itself."""
 
 REPORT_CELLS = 16
 """`Report`, int64 cells: [0] 0 or, set once by the first failure, site number + 1; [1] rank;

@@ -8,9 +8,11 @@ where a program is run as plain Python. Shapes are known when a program is compi
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from pykern.abi import KEPT_LEAST
 from pykern.types import DType, f64
 
 __all__: list[str] = []
@@ -40,10 +42,23 @@ def _made(name: str, device: Any, *args: Any) -> Any:
     from pykern.arrays import making as array_making
 
     place = array_making.elsewhere(device)
+    if place is None and name == "empty":
+        return _empty(*args)
     maker = _numpy() if place is None else array_making
     *given, dtype = args
     keywords = {} if place is None else {"device": place}
     return getattr(maker, name)(*given, dtype=_dtype(dtype), **keywords)
+
+
+def _empty(shape: Any, dtype: Any) -> Any:
+    """NumPy's, in kept memory where it is large."""
+    lengths = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
+    kind = _numpy().dtype(_dtype(dtype))
+    if math.prod(lengths) * kind.itemsize < KEPT_LEAST or kind.hasobject:
+        return _numpy().empty(shape, kind)
+    from pykern.program.memory_code import empty  # here: the rest of pykern comes with it
+
+    return empty(lengths, kind)
 
 
 def _like(name: str, x: Any, device: Any, *args: Any) -> Any:
@@ -51,6 +66,8 @@ def _like(name: str, x: Any, device: Any, *args: Any) -> Any:
     *given, dtype = args
     if device is None and getattr(x, "__pykern_array__", False):
         device = x.device
+    if device is None and name == "empty" and type(x) is _numpy().ndarray and x.flags.c_contiguous:
+        return _empty(x.shape, x.dtype if dtype is None else dtype)
     if device is None:
         return getattr(_numpy(), f"{name}_like")(x, *given, dtype=_dtype(dtype))
     return _made(name, device, x.shape, *given, x.dtype if dtype is None else dtype)
@@ -224,7 +241,10 @@ def ones(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
 
 @_builtin
 def empty(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
-    """An array whose elements are not set: NumPy's, or a `pk.Array` where a device is asked for."""
+    """An array whose elements are not set: NumPy's, or a `pk.Array` where a device is asked for.
+
+    A NumPy array from 1 MiB on takes memory that earlier ones left, where that is there (`pk.memory_stats`).
+    """
     return _made("empty", device, shape, dtype)
 
 
@@ -248,7 +268,7 @@ def ones_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
 
 @_builtin
 def empty_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
-    """An array in the shape and dtype of `x`, where it lives, whose elements are not set."""
+    """An array in the shape and dtype of `x`, where it lives, whose elements are not set; as `empty`."""
     return _like("empty", x, device, dtype)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import platform
 from dataclasses import dataclass
 
@@ -68,6 +69,29 @@ def cache_bytes() -> int:
         if size:
             return size
     return 32 << 20
+
+
+@functools.cache
+def memory_bytes() -> int:
+    """The memory this process may have: the machine's, or less where its group has a bound; 4 GiB where none tells."""
+    found = [_number(path) for path in _GROUP_BOUNDS]
+    try:
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        pass
+    return min((bound for bound in found if bound), default=4 << 30)
+
+
+_GROUP_BOUNDS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def _number(path: str) -> int | None:
+    """The number in a file; None where there is none, or a word."""
+    try:
+        with open(path) as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return None
 
 
 def _cache_size(index: str) -> int | None:

@@ -144,6 +144,10 @@ class Settings:
         None, "PYKERN_NUM_THREADS", _threads, "a number of threads from 1", "the CPUs this process may use",
         "Threads that a kernel on the CPU may use.",
     )
+    kept_memory: int | None = _setting(
+        None, "PYKERN_KEPT_MEMORY", _size, "bytes, or a number with K, M, G or T", "an eighth of the memory",
+        "Memory of large results and scratch on the CPU that is kept for reuse, at most; 0 keeps none.",
+    )
     debug: bool = _setting(
         False, "PYKERN_DEBUG", _switch, _SWITCH_WORDS, "0",
         "1 checks the bounds of every access in every kernel.",

@@ -20,6 +20,7 @@ from pykern.devices import checked, chosen_device, current_device
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.runtime import registry
 from pykern.runtime.driver import Memory
+from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.pool import MemoryStats
 from pykern.types import DType, from_numpy
 
@@ -133,13 +134,18 @@ def pinned(shape: Any, dtype: Any = np.float64, device: Any = None) -> np.ndarra
 
 
 def memory_stats(device: Any = None) -> MemoryStats:
-    """What a device's memory is used for, in bytes."""
-    return registry.opened(current_device(device)).pool.stats()
+    """What a device's memory is used for, in bytes. On ``cpu`` also NumPy arrays from 1 MiB on that programs and
+    `pk.empty` made, and scratch: `pykern.runtime.kept_memory`."""
+    pool = registry.opened(current_device(device)).pool
+    return pool.stats() if pool.device != "cpu" else pool.stats() + kept_memory.stats()
 
 
 def empty_cache(device: Any = None) -> None:
     """Give memory that is kept for reuse back to the device. Waits for it."""
-    registry.opened(current_device(device)).pool.empty()
+    pool = registry.opened(current_device(device)).pool
+    pool.empty()
+    if pool.device == "cpu":
+        kept_memory.empty()
 
 
 def _of_numpy(x: np.ndarray) -> Array:

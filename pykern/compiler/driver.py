@@ -37,7 +37,8 @@ LINALG = "linalg"
 
 ENTRY = "entry:"
 PROGRAM_ENTRY = "entry:program"
-"""Targets that are no kernel, but the host's part of a launch of one on a device."""
+KEPT_MEMORY = "entry:memory"
+"""Targets that are no kernel: the host's part of a launch of one on a device, calls of programs, memory."""
 
 DEVICE_TARGETS = {
     "spirv": "pykern.lowering.spirv.target",
@@ -107,6 +108,10 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         from pykern.lowering.llvm.program import entry  # here: one installation compiles it once
 
         return entry.lower(record)
+    if source.target == KEPT_MEMORY:
+        from pykern.lowering.llvm import kept_memory  # the same
+
+        return kept_memory.lower(record)
     if source.target.startswith(ENTRY):
         from pykern.lowering.gpu import host_entry  # here: it is for launches that are repeated
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.abi import ENTRIES, TABLE_INDEX
+from pykern.abi import ENTRIES, KEPT_LEAST, TABLE_INDEX
 from pykern.devices import OVERRIDE
 from pykern.launching.arguments import scalar_bits
 from pykern.program.entry_code import entry_code
+from pykern.program.memory_code import memory_code
 from pykern.program.words import Call, Words, words_of
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table
@@ -73,6 +74,8 @@ class ProgramEntries:
         if here and not changed:
             return  # arrays of another order, an `out` that overlaps
         if calls == 2 or (calls > 2 and (changed or calls % OFTEN == 0)):
+            if plan.is_large or plan.layout.scratch_bytes >= KEPT_LEAST:
+                memory_code.obtain(calls)
             if entry_code.obtain(calls) is None:
                 return
             words = self._words(plan, form, args, keywords)

@@ -16,7 +16,7 @@ from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.errors import KernelError
-from pykern.runtime import launchable
+from pykern.runtime import launchable, numpy_api
 from pykern.runtime.cpu_table import table
 from pykern.runtime.loader import load_entry
 from pykern.source import FunctionSource, KernelSource, LaunchSpec
@@ -28,6 +28,8 @@ SOURCE = KernelSource(FunctionSource("pk_entry", "", 0, ""), (), LaunchSpec(0), 
 
 class EntryCode:
     """Of this process: `address` is None as long as it is not there, and 0 where there can be none."""
+
+    source = SOURCE
 
     def __init__(self) -> None:
         self.address: int | None = None if launchable.SUPPORTED else 0
@@ -47,7 +49,7 @@ class EntryCode:
             return
         if not self._looked:
             self._looked = True
-            known = shared_cache().get(SOURCE.key(versions()))
+            known = shared_cache().get(self.source.key(versions()))
             if known is not None:
                 self._load(known.artifact.binary)
                 return
@@ -59,11 +61,11 @@ class EntryCode:
 
     def _compile(self) -> None:
         try:
-            made = service().compile(SOURCE)
+            made = service().compile(self.source)
         except KernelError:  # without a compiler calls go through Python
             self.address = 0
             return
-        shared_cache().put(SOURCE.key(versions()), made)
+        shared_cache().put(self.source.key(versions()), made)
         self._load(made.binary)
 
     def _load(self, binary: bytes) -> None:
@@ -85,18 +87,9 @@ class EntryCode:
 entry_code = EntryCode()
 
 
-_NEW_FROM_DESCR, _SCALAR = 94, 60
-"""Places in the table of NumPy's C API, which never change."""
-
-
 def numpy_functions() -> tuple[int, int] | None:
     """Addresses of `PyArray_NewFromDescr` and `PyArray_Scalar`, having tried the first."""
-    core = getattr(np, "_core", None) or getattr(np, "core")  # noqa: B009 - a deprecated name in NumPy 2
-    capsule = core._multiarray_umath._ARRAY_API
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    functions = (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(pointer(capsule, None))
-    new, scalar = functions[_NEW_FROM_DESCR], functions[_SCALAR]
+    new, scalar = numpy_api.address(numpy_api.NEW_FROM_DESCR), numpy_api.address(numpy_api.SCALAR)
     if not new or not scalar:
         return None
     value, address = ctypes.py_object, ctypes.c_void_p

@@ -7,17 +7,19 @@ Results are fresh arrays, the caller's own (`out=`), or donated arguments. Any n
 from __future__ import annotations
 
 import ctypes
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pykern.abi import REPORT_CELLS
+from pykern.abi import KEPT_LEAST, REPORT_CELLS
 from pykern.artifact import Artifact
 from pykern.errors import LaunchError
 from pykern.launching.variants import PRINT_CELL, failure
 from pykern.program.results import Builder, builder
 from pykern.program_source import ProgramSource
+from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.loader import LoadedKernel
 from pykern.runtime.text import printer
 from pykern.types import BY_NAME
@@ -31,8 +33,8 @@ KEPT_BYTES = 1 << 30
 class Plan:
     """One kind of call. `names` are the parameters of the flattened arguments, `source` is what it was made of.
 
-    `pool` holds arrays of bytes that no call uses as scratch memory; `calls` counts those that went through Python, by
-    how many arguments have no names, and the names of the others.
+    `pool` holds arrays of bytes that no call uses as scratch memory, unless that is kept memory; `calls` counts those
+    that went through Python, by how many arguments have no names, and the names of the others.
     """
 
     artifact: Artifact
@@ -56,6 +58,8 @@ class Plan:
         self.written = frozenset(r.argument for r in layout.results if r.argument >= 0)
         self.needs_scratch = layout.scratch_bytes > 1
         """Memory of one byte stands for none."""
+        self.is_large = any(math.prod(s) * d.itemsize >= KEPT_LEAST for _, s, d in self.fresh)
+        """Whether a result is worth kept memory."""
         self.keeps_scratch = layout.scratch_bytes <= KEPT_BYTES
         self.pool: list[np.ndarray] = []
         self.calls: dict[tuple[int | str, ...], int] = {}
@@ -70,7 +74,7 @@ class Plan:
         results: list[Any] = [None] * len(self.layout.results)
         copied_out = []
         for n, shape, dtype in self.fresh:
-            array = np.empty(shape, dtype)
+            array = kept_memory.made(math.prod(shape) * dtype.itemsize, np.empty, shape, dtype)
             if out is not None and n < self.returned:
                 others = [o for o in out if o is not None and o is not out[n]]
                 if is_dense(out[n]) and not _overlaps(out[n], kept, others):
@@ -149,16 +153,22 @@ class Plan:
 
     def _take(self) -> np.ndarray:
         """Scratch memory no other call is using."""
+        if self._is_kept():
+            self.pool.clear()  # from before it was loaded
         try:
             return self.pool.pop()
         except IndexError:
-            memory = np.empty(self.layout.scratch_bytes + ALIGNMENT, np.uint8)
+            size = self.layout.scratch_bytes
+            memory = kept_memory.made(size, np.empty, size + ALIGNMENT, np.uint8)
             first = -memory.ctypes.data % ALIGNMENT
-            return memory[first : first + self.layout.scratch_bytes]
+            return memory[first : first + size]
 
     def _give(self, scratch: np.ndarray) -> None:
-        if self.keeps_scratch:
+        if self.keeps_scratch and not self._is_kept():
             self.pool.append(scratch)
+
+    def _is_kept(self) -> bool:
+        return kept_memory.loaded and self.layout.scratch_bytes >= KEPT_LEAST
 
 
 def is_dense(array: np.ndarray) -> bool:

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.abi import ARGUMENT_KINDS, DENSE, PLAN_ROOM, PLAN_WORDS, RESULT_WORDS, STEP_KINDS, WRITEABLE
+from pykern.abi import (
+    ARGUMENT_KINDS,
+    DENSE,
+    KEPT_LEAST,
+    PLAN_ROOM,
+    PLAN_WORDS,
+    RESULT_WORDS,
+    STEP_KINDS,
+    WRITEABLE,
+)
 from pykern.program.results import constant, struct
 from pykern.program_source import ProgramSource
 from pykern.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
@@ -83,11 +92,13 @@ def _words(plan: Plan, source: ProgramSource, call: Call) -> Words:
         "run": ctypes.cast(plan.code.library.pk_run, ctypes.c_void_p).value or 0,
         "long": int(layout.long),
         "pool": made.pointer(plan.pool) if plan.needs_scratch else 0,
+        "scratch": plan.layout.scratch_bytes if plan.layout.scratch_bytes >= KEPT_LEAST else 0,
         "positional": len(call.args),
         "keywords": len(call.keywords),
         "arguments": arguments.records,
         "writers": len(plan.written),
         "results": len(plan.fresh),
+        "large": int(plan.is_large),
         "given": len(plan.fresh) if len(plan.fresh) == plan.returned and not source.donated else 0,
         "steps": len(steps),
         "results_at": first,

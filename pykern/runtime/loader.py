@@ -32,7 +32,7 @@ class LoadedKernel:
 def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:
     """Load a shared object. Raises OSError where it does not load."""
     _load_libm()
-    library = _open(binary)
+    library = open_library(binary)
     library.pk_init(table())
     library.pk_run.restype = None
     address = 0
@@ -55,12 +55,12 @@ class LoadedEntry:
 
 def load_entry(binary: bytes) -> LoadedEntry:
     """Load what `pykern.lowering.gpu.host_entry` made. Raises OSError where it does not load."""
-    library = _open(binary)
+    library = open_library(binary)
     library.pk_init(table())
     return LoadedEntry(library, ctypes.cast(library.pk_entry, ctypes.c_void_p).value or 0)
 
 
-def _open(binary: bytes) -> ctypes.CDLL:
+def open_library(binary: bytes) -> ctypes.CDLL:
     """dlopen wants a file, and takes two files of one name for the same library: each name is new."""
     descriptor, path = tempfile.mkstemp(prefix="pykern-", suffix=".so")
     try:

@@ -11,7 +11,7 @@ import itertools
 import threading
 import weakref
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from pykern.errors import OutOfMemory, UsedAfterFree
@@ -39,6 +39,10 @@ class MemoryStats:
     allocations: int
     reused: int
     live: int
+
+    def __add__(self, other: MemoryStats) -> MemoryStats:
+        """Of two stores side by side; the peak is at most this."""
+        return MemoryStats(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
 class Allocation:

@@ -92,9 +92,16 @@ def _call(module: ir.Module) -> None:
     end = f.at.add(f.load(I64, state, SLOT), count)
     slots = f.place(state, SLOTS)
     scratch = f.variable(NULL, PTR)
-    pool = plan_word(f, plan, "pool", PTR)
+    wanted, take = plan_word(f, plan, "scratch"), table(f, "pk_take")
+    kept = f.at.and_(f.is_(wanted, "!=", 0), f.is_(take, "!=", NULL))
+    pool = f.at.select(kept, NULL, plan_word(f, plan, "pool", PTR))
     f.put(I64(0), slots, end)  # the report
     f.put(I64(0), slots, f.at.add(end, I64(1)))
+    with f.at.if_then(kept):
+        block = f.call_pointer(take, PTR, wanted)
+        f.need(f.is_(block, "!=", NULL), I64(1).inttoptr(PTR))  # Python says so
+        f.store(block, scratch)
+        f.put(block, slots, f.at.add(end, I64(1)))
     with f.at.if_then(f.is_(pool, "!=", NULL)):
         free = f.at.sub(f.load(I64, pool, SIZE), I64(1))
         f.need(f.is_(free, ">=", 0), I64(1).inttoptr(PTR))
@@ -106,7 +113,7 @@ def _call(module: ir.Module) -> None:
     good = f.variable(I1(1), I1)
     with f.at.if_else(f.is_(out, "==", NULL)) as (fresh, given):
         with fresh:
-            f.store(f.call("pk_fresh", I1, plan, state), good)
+            f.store(f.call("pk_made", I1, plan, state), good)
         with given, f.loop(count) as n:
             f.call("Py_IncRef", nothing, f.word(results, n, PTR))
     value = f.variable(NULL, PTR)
@@ -123,10 +130,12 @@ def _call(module: ir.Module) -> None:
     with f.at.if_then(f.is_(pool, "!=", NULL)):
         taken = f.load(PTR, scratch)
         with f.at.if_then(f.is_(f.load(PTR, value), "!=", NULL), likely=True):
-            kept = f.call("PyList_Append", I32, pool, taken)
-            with f.at.if_then(f.at.icmp_signed("!=", kept, I32(0)), likely=False):
+            put = f.call("PyList_Append", I32, pool, taken)
+            with f.at.if_then(f.at.icmp_signed("!=", put, I32(0)), likely=False):
                 f.call("PyErr_Clear", nothing)  # no room for it: this one is given up
         f.call("Py_DecRef", nothing, taken)
+    with f.at.if_then(kept):
+        f.call_pointer(table(f, "pk_give"), nothing, f.load(PTR, scratch))
     with f.loop(count) as n:
         f.call("Py_DecRef", nothing, f.word(results, n, PTR))  # of null, nothing
     f.call("Py_DecRef", nothing, owner)

@@ -1,6 +1,6 @@
 """The second half of the programs' entry: arrays for the results, and the returned value.
 
-Comes in: a plan and the state, for `pk_given` (arrays of `out`), `pk_fresh` (NumPy's), `pk_value` (after the run).
+Comes in: a plan and the state, for `pk_given` (arrays of `out`), `pk_made` (NumPy's), `pk_value` (after the run).
 Goes out: pointers in the state; an object.
 """
 
@@ -32,6 +32,8 @@ def write_results(module: ir.Module) -> None:
     """Write them all."""
     _given(module)
     _fresh(module)
+    _kept(module)
+    _made(module)
     _leaf(module)
     _joined(module)
     _value(module)
@@ -107,6 +109,40 @@ def _fresh(module: ir.Module) -> None:
                 f.store(f.load(I64, made, DATA), cell)
         f.store(f.place(at, f.at.mul(result_word(f, at, "length"), I64(8))), record)
     f.at.ret(I1(1))
+
+
+def _kept(module: ir.Module) -> None:
+    """Let NumPy take kept memory for what is made next. What it took before, to be set again; null where nothing is
+    changed: the user has a handler."""
+    f = Body(module, "pk_kept", PTR, [])
+    handle = table(f, "PyDataMem_SetHandler")
+    before = f.call_pointer(handle, PTR, table(f, "handler"))
+    with f.at.if_then(f.is_(before, "==", NULL), likely=False):
+        f.call("PyErr_Clear", ir.VoidType())
+        f.at.ret(NULL)
+    with f.at.if_then(f.is_(before, "!=", table(f, "default_handler")), likely=False):
+        f.call("Py_DecRef", ir.VoidType(), f.call_pointer(handle, PTR, before))
+        f.call("Py_DecRef", ir.VoidType(), before)
+        f.at.ret(NULL)
+    f.at.ret(before)
+
+
+def _made(module: ir.Module) -> None:
+    """`pk_fresh`, with kept memory where results are large and it is loaded."""
+    f = Body(module, "pk_made", I1, [PTR, PTR])
+    large = f.is_(plan_word(f, f.arguments[0], "large"), "!=", 0)
+    loaded = f.is_(table(f, "handler"), "!=", NULL)
+    with f.at.if_then(f.at.not_(f.at.and_(large, loaded)), likely=True):
+        f.at.ret(f.call("pk_fresh", I1, *f.arguments))
+    before = f.call("pk_kept", PTR)
+    good = f.call("pk_fresh", I1, *f.arguments)
+    with f.at.if_then(f.is_(before, "!=", NULL), likely=True):
+        error = [f.variable(NULL, PTR) for _ in range(3)]  # nothing is set with an error on its way
+        f.call("PyErr_Fetch", ir.VoidType(), *error)
+        f.call("Py_DecRef", ir.VoidType(), f.call_pointer(table(f, "PyDataMem_SetHandler"), PTR, before))
+        f.call("Py_DecRef", ir.VoidType(), before)
+        f.call("PyErr_Restore", ir.VoidType(), *[f.load(PTR, e) for e in error])
+    f.at.ret(good)
 
 
 def _leaf(module: ir.Module) -> None:

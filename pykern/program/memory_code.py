@@ -1,0 +1,56 @@
+"""The code of kept memory: from the disk cache, or from the compiler, as that of the programs' entry.
+
+Comes in: large results. Goes out: `pykern.runtime.kept_memory`, loaded. Nobody waits for it: until it is there arrays
+have NumPy's memory.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pykern.program.entry_code import EntryCode
+from pykern.runtime import kept_memory
+from pykern.runtime.launchable import SUPPORTED
+from pykern.source import FunctionSource, KernelSource, LaunchSpec
+
+
+class MemoryCode(EntryCode):
+    """Of this process; `address` is 1 once memory is kept."""
+
+    source = KernelSource(FunctionSource("pk_take", "", 0, ""), (), LaunchSpec(0), target="entry:memory")
+
+    def __init__(self) -> None:
+        super().__init__()
+        if not (SUPPORTED and kept_memory.SUPPORTED):
+            self.address = 0
+        self._wanted = 0
+
+    def wanted(self) -> None:
+        """Somebody wants a large array."""
+        if self.address is None:
+            self._wanted += 1
+            self.obtain(self._wanted)
+
+    def _obtain(self, calls: int) -> None:
+        if kept_memory.limit():
+            super()._obtain(calls)
+        else:
+            self.address = 0
+
+    def _load(self, binary: bytes) -> None:
+        try:
+            self.address = int(kept_memory.kept_memory.load(binary))
+        except OSError:  # made for another machine
+            self.address = 0
+
+
+memory_code = MemoryCode()
+
+
+def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """NumPy's `empty` of something large, in kept memory."""
+    memory_code.wanted()
+    nbytes = math.prod(shape) * dtype.itemsize
+    return kept_memory.kept_memory.made(nbytes, np.empty, shape, dtype)

@@ -1,0 +1,406 @@
+"""Kept memory: large results own it, it comes back when the last who sees them is gone, and never twice at a time."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import itertools
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE
+from pykern.compiler.service import service
+from pykern.program.memory_code import memory_code
+from pykern.runtime import kept_memory as runtime
+from pykern.runtime import numpy_api
+from pykern.runtime.kept_memory import kept_memory
+from pykern.runtime.numpy_api import handler_name
+from pykern.settings import read_settings
+
+MIB = 1 << 20
+
+
+@pk.jit
+def twice(a):
+    return a * 2 + 1
+
+
+@pk.jit
+def both(a, b):
+    return a + b, a.sum(), a - b
+
+
+@pk.jit
+def chain(a, b):
+    return (a @ b) @ b
+
+
+@pytest.fixture(autouse=True)
+def kept():
+    """Loaded, nothing in it, its rules as they are at first."""
+    if memory_code.address is None and memory_code.obtain(1) is None:
+        service().start()
+        memory_code.obtain(1)
+    if not memory_code.address:
+        pytest.skip("no kept memory on this system")
+    gc.collect()
+    kept_memory.empty()
+    rules = [state(name) for name in ("limit", "milliseconds")]
+    yield
+    for name, value in zip(("limit", "milliseconds"), rules, strict=True):
+        rule(name, value)
+    kept_memory.empty()
+
+
+def state(name):
+    return kept_memory._state[KEPT_STATE.index(name)]
+
+
+def rule(name, value):
+    kept_memory._state[KEPT_STATE.index(name)] = value
+
+
+def warm(program, *args):
+    """Until the entry takes it."""
+    for _ in range(4):
+        program(*args)
+
+
+def random(n, seed=0, dtype=np.float64):
+    return np.random.default_rng(seed).random(n).astype(dtype)
+
+
+# -- results ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [MIB // 8, MIB // 8 + 1, 200_003, MIB])
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_next_result_takes_the_memory_of_the_last(n, quick):
+    a = random(n)
+    call = (lambda x: twice(x)) if quick else (lambda x: twice(x, device="cpu"))
+    warm(call, a)
+    first = call(a)
+    assert handler_name(first) == "pykern"
+    assert first.flags.owndata and first.base is None and first.flags.writeable
+    place, before = first.ctypes.data, kept_memory.stats()
+    assert place % 64 == 0
+    del first
+    again = call(2 * a)
+    assert again.ctypes.data == place
+    after = kept_memory.stats()
+    assert (after.reused, after.live) == (before.reused + 1, before.live)
+    assert after.reserved == before.reserved
+    np.testing.assert_allclose(again, 4 * a + 1)
+
+
+def test_small_results_are_as_before():
+    a = random(KEPT_LEAST // 8 - 1)
+    warm(twice, a)
+    before = kept_memory.stats()
+    assert handler_name(twice(a)) == "default_allocator"
+    assert kept_memory.stats() == before
+
+
+def test_several_results_are_apart():
+    a, b = random(MIB), random(MIB, 1)
+    warm(both, a, b)
+    held = [both(a, b) for _ in range(3)]
+    for plus, total, minus in held:
+        np.testing.assert_array_equal(plus, a + b)
+        np.testing.assert_array_equal(minus, a - b)
+        assert total == pytest.approx(a.sum())
+    places = sorted(x.ctypes.data for plus, _, minus in held for x in (plus, minus))
+    assert all(y - x >= 8 * MIB for x, y in itertools.pairwise(places))
+
+
+@pytest.mark.parametrize(
+    "look", [lambda r: r[5:9], memoryview, np.from_dlpack, lambda r: pk.asarray(r, device="cpu"), np.asarray]
+)
+def test_who_looks_at_a_result_keeps_its_memory(look):
+    a = random(MIB)
+    warm(twice, a)
+    before = kept_memory.stats().live
+    result = twice(a)
+    seen = look(result)
+    expected = np.asarray(seen).copy()
+    del result
+    others = [twice(a + n) for n in range(1, 4)]
+    np.testing.assert_array_equal(np.asarray(seen), expected)
+    assert kept_memory.stats().live == before + 4
+    del seen, others
+    gc.collect()
+    assert kept_memory.stats().live == before
+
+
+def test_resize_moves_what_is_there():
+    a = random(MIB)
+    warm(twice, a)
+    result = twice(a)
+    for n in (3 * MIB, 2 * MIB, 100, MIB):
+        known = min(result.size, n)
+        expected = result[:known].copy()
+        result.resize(n, refcheck=False)
+        np.testing.assert_array_equal(result[:known], expected)
+        assert not result[known:].any()
+    assert handler_name(result) == "pykern"
+
+
+def test_zeros_are_zeros_in_used_memory():
+    np_calloc = kept_memory._library.pk_calloc
+    np_calloc.restype, np_calloc.argtypes = (
+        ctypes.c_void_p,
+        (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t),
+    )
+    free = kept_memory._library.pk_free
+    free.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+    for count in (100, 2 * MIB):
+        for _ in range(2):
+            place = np_calloc(None, count, 8)
+            words = np.ctypeslib.as_array((ctypes.c_int64 * count).from_address(place))
+            assert not words.any()
+            words[:] = -1
+            free(None, place, 8 * count)
+
+
+def test_empty_takes_it_too():
+    x = pk.empty((1000, 1000), pk.f32)
+    assert handler_name(x) == "pykern" and x.shape == (1000, 1000) and x.dtype == np.float32
+    place = x.ctypes.data
+    del x
+    y = pk.empty_like(np.zeros((500, 2000), np.float32))
+    assert y.ctypes.data == place and y.shape == (500, 2000)
+    assert handler_name(pk.empty(10)) == "default_allocator"
+    assert pk.empty(np.int64(3)).shape == (3,)
+    columns = pk.empty_like(np.zeros((1000, 1000), order="F"))
+    assert columns.flags.f_contiguous  # NumPy's keeps the order
+
+
+def test_a_handler_of_the_user_is_used():
+    """NumPy's own functions under another name: whatever a program makes is told by it."""
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    own = ctypes.cast(runtime.default_handler(), ctypes.py_object).value
+    own = runtime._Handler.from_address(pointer(own, b"mem_handler"))
+    other = runtime._Handler()
+    ctypes.memmove(ctypes.addressof(other), ctypes.addressof(own), ctypes.sizeof(other))
+    other.name = b"other"
+    name = ctypes.create_string_buffer(b"mem_handler")
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
+        ("PyCapsule_New", ctypes.pythonapi)
+    )
+    capsule = make(ctypes.addressof(other), ctypes.addressof(name), None)
+    a = random(MIB)
+    warm(twice, a)
+    before = kept_memory._set_handler(capsule)
+    try:
+        named = [handler_name(x) for x in (twice(a), twice(a, device="cpu"), pk.empty(MIB))]
+    finally:
+        kept_memory._set_handler(before)  # the arrays are gone: nothing needs what was made here
+    assert named == ["other"] * 3
+    assert handler_name(np.empty(MIB)) == "default_allocator"
+
+
+def test_no_memory():
+    """NumPy's error, and NumPy's memory for what NumPy makes after it."""
+    with pytest.raises(MemoryError):
+        pk.empty(1 << 44)
+    assert handler_name(np.empty(MIB)) == "default_allocator"
+    assert not kept_memory._library.pk_take(ctypes.c_int64(1 << 45))
+    assert kept_memory.stats().live == kept_memory.stats().allocated == 0
+
+
+# -- scratch ---------------------------------------------------------------------------------------
+
+
+def test_scratch_comes_back():
+    a, b = random(600 * 600).reshape(600, 600), random(600 * 600, 1).reshape(600, 600)
+    warm(chain, a, b)
+    before = kept_memory.stats()
+    found = chain(a, b)
+    after = kept_memory.stats()
+    assert after.allocations >= before.allocations + 2 and after.live == before.live + 1
+    np.testing.assert_allclose(found, a @ b @ b)
+    assert after.reserved == before.reserved
+
+
+# -- bounds ----------------------------------------------------------------------------------------
+
+
+def blocks(*sizes):
+    """Made all, then let go in this order."""
+    for made in [[pk.empty(size, np.uint8)] for size in sizes]:
+        made.clear()
+
+
+def test_the_bound_holds_and_the_oldest_goes():
+    rule("limit", 10 * MIB)
+    blocks(2 * MIB, 3 * MIB, 4 * MIB)
+    assert state("blocks") == 3
+    blocks(5 * MIB)
+    assert state("blocks") == 2 and state("kept") <= 10 * MIB
+    reused = kept_memory.stats().reused
+    blocks(4 * MIB, 5 * MIB)
+    assert kept_memory.stats().reused == reused + 2
+    blocks(11 * MIB)  # by itself over the bound
+    assert state("blocks") == 2
+    stats = kept_memory.stats()
+    assert stats.reserved == state("kept") and stats.allocated == 0
+
+
+def test_blocks_are_counted():
+    held = [pk.empty(MIB, np.uint8) for _ in range(KEPT_BLOCKS + 40)]
+    places = [x.ctypes.data for x in held]
+    rule("limit", 1 << 40)
+    while held:
+        held.pop(0)
+    assert state("blocks") == KEPT_BLOCKS
+    again = [pk.empty(MIB, np.uint8) for _ in range(KEPT_BLOCKS)]
+    assert {x.ctypes.data for x in again} == set(places[40:])
+
+
+def test_what_nobody_takes_goes():
+    blocks(2 * MIB, 3 * MIB)
+    rule("milliseconds", 0)
+    x = pk.empty(5 * MIB, np.uint8)  # a new block: the moment to look
+    assert state("blocks") == 0
+    assert kept_memory.stats().reserved == kept_memory.stats().allocated
+    del x
+
+
+def test_the_setting(monkeypatch):
+    monkeypatch.setattr(runtime, "settings", lambda: read_settings({"PYKERN_KEPT_MEMORY": "1.5G"}))
+    assert runtime.limit() == 3 << 29
+    monkeypatch.setattr(runtime, "settings", lambda: read_settings({}))
+    assert 0 < runtime.limit() * runtime.SHARE <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_statistics_and_emptying():
+    a = random(MIB)
+    warm(twice, a)
+    kept = twice(a)
+    expected = kept.copy()
+    del a
+    blocks(2 * MIB)
+    stats, mine = pk.memory_stats("cpu"), kept_memory.stats()
+    assert stats.reserved >= mine.reserved > mine.allocated > 0 and stats.live >= mine.live > 0
+    pk.empty_cache("cpu")
+    assert kept_memory.stats().reserved == kept_memory.stats().allocated
+    np.testing.assert_array_equal(kept, expected)
+
+
+# -- threads, processes ----------------------------------------------------------------------------
+
+
+def test_threads():
+    a = random(MIB // 4)
+    warm(twice, a)
+    before = kept_memory.stats().live
+    wrong = []
+
+    def work(seed):
+        generator = np.random.default_rng(seed)
+        held = []
+        for n in range(60):
+            size = MIB // 8 + 5000 * int(generator.integers(3))
+            held.append((seed + n, twice(np.full(size, float(seed + n)))))
+            if len(held) > 4:
+                held.pop(int(generator.integers(0, len(held))))
+            wrong.extend(number for number, x in held if not (x == 2.0 * number + 1).all())
+
+    threads = [threading.Thread(target=work, args=(1000 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert kept_memory.stats().live == before
+
+
+FORK = """
+import os, threading, numpy as np, pykern as pk
+from pykern.program.memory_code import memory_code
+from pykern.runtime.kept_memory import kept_memory
+assert memory_code.obtain(1)
+shared = pk.empty(3 << 17); shared[:] = 7
+pk.empty(2 << 20, np.uint8); pk.empty(5 << 20, np.uint8)
+assert kept_memory.stats().reserved > kept_memory.stats().allocated
+stop = False
+def churn():
+    while not stop:
+        pk.empty(3 << 20, np.uint8)
+threads = [threading.Thread(target=churn) for _ in range(2)]
+for turn in range(12):
+    if turn == 2:
+        [t.start() for t in threads]
+    child = os.fork()
+    if child == 0:
+        stats = kept_memory.stats()
+        good = stats.reserved == stats.allocated or turn >= 2
+        mine = [pk.empty(n << 20, np.uint8) for n in (2, 3, 5)]
+        for n, x in enumerate(mine):
+            x[:] = n
+        good = good and all((x == n).all() for n, x in enumerate(mine)) and (shared == 7).all()
+        del mine
+        shared[:] = 8
+        os._exit(0 if good else 1)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, (turn, status)
+    assert (shared == 7).all()
+stop = True
+[t.join() for t in threads]
+print("fine")
+"""
+
+EXIT = """
+import threading, time, atexit, numpy as np, pykern as pk
+from pykern.program.memory_code import memory_code
+assert memory_code.obtain(1)
+class Late:
+    def __init__(self): self.array = pk.empty(1 << 20)
+    def __del__(self): self.array = None; pk_empty(1 << 20)
+pk_empty = pk.empty
+late = Late(); cycle = [pk.empty(1 << 20)]; cycle.append(cycle)
+atexit.register(lambda: pk.empty(1 << 20))
+def churn():
+    while True: pk.empty(1 << 20)[0] = 1
+threading.Thread(target=churn, daemon=True).start()
+time.sleep(0.05)
+print("fine")
+"""
+
+NONE = """
+import pykern as pk
+from pykern.program.memory_code import memory_code
+from pykern.runtime.numpy_api import handler_name
+x = pk.empty(1 << 20)
+assert memory_code.obtain(1) == 0 and handler_name(pk.empty(1 << 20)) == "default_allocator"
+print("fine")
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "more"),
+    [(FORK, {}), (EXIT, {}), (NONE, {"PYKERN_KEPT_MEMORY": "0"})],
+    ids=["fork", "exit", "none"],
+)
+def test_processes(script, more):
+    here = {"PYKERN_COMPILER": "inprocess"}  # where it is not in the cache
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **here, **more},
+    )  # fmt: skip
+    assert (done.stdout, done.stderr, done.returncode) == ("fine\n", "", 0)
+
+
+def test_numpys_functions_are_where_they_are_looked_for():
+    assert all(map(numpy_api.address, (numpy_api.SCALAR, numpy_api.NEW_FROM_DESCR, numpy_api.SET_HANDLER)))
+    capsule = ctypes.cast(runtime.default_handler(), ctypes.py_object).value
+    assert type(capsule).__name__ == "PyCapsule"
