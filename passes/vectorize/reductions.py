@@ -28,9 +28,8 @@ from pykern.passes.vectorize.streams import functions, lanes_of
 
 AS_IT_IS = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
 """Unrolled, lanes would be truth values of several vectors packed into bytes."""
-REST = "#llvm.loop_annotation<vectorize = <width = {} : i32>, interleave = <count = 1 : i32>>"
+REST = "#llvm.loop_annotation<interleave = <count = 1 : i32>>"
 """What is left is less than a vector: LLVM's own choice would be loops of as many elements, which never run."""
-REST_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -110,9 +109,7 @@ def _vectorize(row: RowLoop, width: int) -> None:
         found = iter(vectors.results)
         joined = [each.finish(found, first) for each, first in zip(row.reductions, initial, strict=True)]
     loop.operands[0] = middle
-    loop.attributes["llvm.loop_annotation"] = ir.Attribute.parse(
-        REST.format(lanes_of(row.accesses, REST_BYTES))
-    )
+    loop.attributes["llvm.loop_annotation"] = ir.Attribute.parse(REST)
     for number, value in enumerate(joined):
         loop.operands[3 + number] = value
 
