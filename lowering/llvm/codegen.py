@@ -18,6 +18,7 @@ from mlir.dialects import llvm as llvm_dialect
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.llvm import libllvm
+from pykern.lowering.llvm.short_floats import MoveBf16AsWords
 from pykern.passes.kernels import find
 
 TRANSLATABLE = ("llvm.", "builtin.module")
@@ -74,6 +75,10 @@ def translate(module: ir.Module) -> str:
     """LLVM IR of a module; an op that has no translation is a located error, not a crash."""
     for op in find(module.operation, lambda op: not op.name.startswith(TRANSLATABLE)):
         raise TargetError(f"`{op.name}` has no form on the CPU", span_of(op.location))
+    text = llvm_dialect.translate_module_to_llvmir(module.operation)
+    if "bfloat" not in text:
+        return text
+    MoveBf16AsWords().run(module)  # few modules have any: the others need not be looked through
     return llvm_dialect.translate_module_to_llvmir(module.operation)
 
 

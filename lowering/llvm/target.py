@@ -22,6 +22,7 @@ from pykern.lowering.llvm.optimisation import passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
+from pykern.lowering.llvm.short_floats import MoveBf16AsWords
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.lowering.record import Record
@@ -37,6 +38,7 @@ register(
     LowerAtomics,
     LowerReports,
     LowerTapes,
+    MoveBf16AsWords,
 )
 
 

@@ -137,6 +137,16 @@ def test_masks(rng, dtype):
         assert is_tiled(program, *inputs, *more)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("keys", [33, 255])
+def test_keys_that_fill_no_vector(rng, dtype, keys):
+    """Vectors of 16-bit elements that are cut off at the last key."""
+    inputs = arrays(rng, dtype, 40, keys)
+    bias = rng.standard_normal((40, keys)).astype(inputs[0].dtype)
+    close(biased(*inputs, bias), expected(*inputs, bias=bias.astype(np.float64)), dtype)
+    assert is_tiled(biased, *inputs, bias)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_heads_that_share_keys(rng, dtype):
     kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)

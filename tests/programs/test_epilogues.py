@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -116,3 +117,14 @@ def last_row_first(a, b, rest):
 def test_rows_read_from_the_end(rng, m, n, k):
     a, b, rest = (rng.standard_normal(s) for s in ((m, k), (k, n), (m, n)))
     np.testing.assert_allclose(last_row_first(a, b, rest), a @ b + rest[::-1], atol=1e-11)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(7, 1, 5), (5, 13, 7), (33, 71, 20)])
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_short_floats(rng, m, n, k, dtype):
+    a, b, bias = (rng.standard_normal(s).astype(dtype) for s in ((m, k), (k, n), (n,)))
+    wide = [x.astype(np.float64) for x in (a, b, bias)]
+    found, exact = rectified(a, b, bias), np.maximum(wide[0] @ wide[1] + wide[2], 0)
+    assert found.dtype == dtype
+    size = np.abs(wide[0]) @ np.abs(wide[1]) + np.abs(wide[2])
+    assert (np.abs(found.astype(np.float64) - exact) <= 4 * float(ml_dtypes.finfo(dtype).eps) * size).all()
