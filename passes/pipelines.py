@@ -5,6 +5,7 @@ from __future__ import annotations
 from pykern.passes.check_bounds import CheckBounds
 from pykern.passes.drop_stop_gradient import DropStopGradient
 from pykern.passes.framework import Pass, Pipeline, Upstream
+from pykern.passes.reuse_loads import ReuseLoads
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.source import KernelOptions
 
@@ -14,6 +15,7 @@ def kern_pipeline(options: KernelOptions, derivatives: tuple[Pass, ...] = ()) ->
     passes: list[Pass] = []
     for step in (*derivatives, None):
         passes.append(SimplifyKern())  # ids are one value each before upstream compares expressions over them
+        passes.append(ReuseLoads())  # before `cse`, which takes the square of what is left of them
         passes.append(Upstream("canonicalize,cse"))  # the frontend writes what is easy to write
         if step is not None:
             passes.append(step)  # wants clean code, and leaves what nobody needs

@@ -28,6 +28,7 @@ from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
+from pykern.passes.reuse_loads import ReuseLoads
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
@@ -54,6 +55,7 @@ OWN: tuple[type[Pass], ...] = (
     RaiseToLinalg,
     Reverse,
     ReverseKernel,
+    ReuseLoads,
     ScratchRows,
     SimplifyKern,
     TightenBounds,
