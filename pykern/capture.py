@@ -205,7 +205,7 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         return _classify_type(value)
     if scope.program and getattr(type(value), "__pykern_program__", False):
         if value.derivatives:
-            return Unsupported(f"{value.__name__}, a derivative: take it outside of programs")
+            return Unsupported(f"{value.__name__}, a derivative")
         return _called(value.__wrapped__, value.text, scope)
     if scope.program and getattr(type(value), "__pykern_custom_vjp__", False):
         return _custom(value, scope)
@@ -248,6 +248,8 @@ def _kernel(kernel: Any, scope: _Scope) -> CapturedKernel:
 def _custom(custom: Any, scope: _Scope) -> Capture:
     """A function with its forward and backward functions."""
     scope.guards.append(Guard(vars(custom), "pair", None, custom.pair))
+    if custom.pair is not None and custom.pair[0] in scope.callers:
+        return _called(custom.function, custom.text, scope)  # its own forward function means the plain one
     if custom.pair is None:
         return Unsupported(f"a custom_vjp function without a derivative (call `{custom.text.name}.defvjp`)")
     found = [_called(custom.function, custom.text, scope)]
@@ -300,7 +302,7 @@ def _constant(value: Any) -> Capture:
             return Constant(scalar.item() if dtype.name != "bf16" else float(scalar), dtype.name)
     if isinstance(value, types.ModuleType):
         return Unsupported(f"the module `{value.__name__}`")
-    if isinstance(value, types.FunctionType):
+    if isinstance(value, types.FunctionType) and not _of_library(value):
         return Unsupported(f"the plain Python function `{value.__name__}` (decorate it with @pk.func)")
     if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
         if getattr(type(value), "__pykern_kernel__", False):

@@ -6,13 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Generic, ParamSpec, TypeVar
 
+from pykern.by_name import ByName
 from pykern.capture import FunctionText, function_text
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Function(Generic[P, R]):
+class Function(ByName, Generic[P, R]):
     """A device function; outside of kernels it is the plain Python function it was."""
 
     def __init__(self, function: Callable[P, R]) -> None:

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pykern.arrays.placing import place
+from pykern.by_name import ByName
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.devices import OVERRIDE, chosen_device, current_device
 from pykern.errors import DeviceError, KernelError, KernelTypeError, LaunchError
-from pykern.kernel import _annotations, _holds
+from pykern.kernel import Docstring, _annotations, _holds, _placed
 from pykern.launching.arguments import homes
 from pykern.launching.graph import current_graph
 from pykern.launching.launch import device_of
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from pykern.program.device import DevicePlan
 
 
-class ProgramBase:
+class ProgramBase(ByName):
     """A function over whole arrays, compiled for each kind of call.
 
     Calling it runs it and returns fresh arrays where its own lie: NumPy's, or `pk.Array`s of a device. Keywords
@@ -372,18 +373,11 @@ _INHERITED = ("text", "__wrapped__", "__qualname__", "annotations", "options", "
 """What a derivative has of its program."""
 
 
-class _Doc:
-    """A program's docstring is its function's, the class has its own."""
-
-    def __get__(self, program: ProgramBase | None, kind: type) -> str | None:
-        return ProgramBase.__doc__ if program is None else program.__wrapped__.__doc__
-
-
 if TYPE_CHECKING:
     Program = ProgramBase
 else:
     Program = make_launchable(ProgramBase, "Program")
-    Program.__doc__ = _Doc()
+    Program.__doc__ = Docstring(ProgramBase)
 
 
 def _kind(value: Any) -> Any:
@@ -444,6 +438,11 @@ def jit(
         from pykern.settings import settings
 
         debug = settings().debug
-    made = Program(function, KernelOptions(debug, fastmath), numbers_of(donate_argnums))
-    before_first_call(made.text)
-    return made
+    try:
+        made = Program(function, KernelOptions(debug, fastmath), numbers_of(donate_argnums))
+    except KernelError as error:
+        raised = _placed(error, function)
+    else:
+        before_first_call(made.text)
+        return made
+    raise raised.with_traceback(at_kernel_line(raised)) from None

@@ -14,8 +14,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from pykern.arrays.placing import place
+from pykern.by_name import ByName
 from pykern.capture import FunctionText, Guard, function_source, function_text
-from pykern.errors import ARGUMENTS, KernelError, KernelTypeError, LaunchError
+from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
 from pykern.event import Event
 from pykern.launching.launch import LAUNCH_KEYWORDS, Launcher
 from pykern.locations import SourceSpan
@@ -24,7 +25,7 @@ from pykern.source import Derivative, KernelOptions
 from pykern.synthetic_frame import at_kernel_line
 
 
-class KernelBase:
+class KernelBase(ByName):
     """A function that runs once for each work-item of an index space.
 
     Calling it launches: ``k(*args, ndrange=..., workgroup=...)`` gives an `Event`.
@@ -71,6 +72,16 @@ class KernelBase:
             place(error, self.text)
             raised = error
         raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def __getitem__(self, configuration: object) -> Any:
+        """What CUDA's kernels and Triton's are launched with. Raises `LaunchError`, which says how it is done here."""
+        error = LaunchError(
+            f"`{self.__name__}[...]` is no launch: a kernel is called with its index space",
+            hint=f"write {self.__name__}(..., ndrange=n); workgroup=w says how large groups are",
+            code=NDRANGE,
+        )
+        place(error, self.text)
+        raise error.with_traceback(at_kernel_line(error))
 
     def lower(self, *args: Any, **keywords: Any) -> Any:
         """Every stage of the kernel for these arguments or `pk.spec`s, as `Lowered`; nothing runs."""
@@ -134,7 +145,18 @@ class KernelBase:
         return f"<pykern.kernel {self.__name__}{self.signature}>"
 
 
+class Docstring:
+    """A kernel's docstring is its function's, the class has its own."""
+
+    def __init__(self, base: type) -> None:
+        self.base = base
+
+    def __get__(self, made: Any, kind: type) -> str | None:
+        return self.base.__doc__ if made is None else made.__wrapped__.__doc__
+
+
 Kernel = make_launchable(KernelBase)
+Kernel.__doc__ = Docstring(KernelBase)
 
 
 def kernel(

@@ -85,7 +85,8 @@ def _check(alloc: ir.Operation) -> None:
         raise NotDifferentiable(
             "on the CPU, the states of a loop are kept only where the number of its trips is known",
             span_of(alloc.location),
-            "declare the count `n: pk.static`, or give its value in the program",
+            "declare the count `n: pk.static`, or give its value in the program; for a `while`, "
+            "take a fixed number of steps: for _ in pk.range(20)",
         )
     parent = alloc.parent
     while parent is not None and parent.name != "func.func":

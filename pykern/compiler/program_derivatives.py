@@ -178,12 +178,20 @@ def _objective(primal: func.FuncOp, tree: Any, derivative: ProgramDerivative) ->
     kind = None if number is None else primal.type.results[number]
     if kind is None or not is_float(kind) or (isinstance(kind, ir.ShapedType) and ir.ShapedType(kind).rank):
         raise KernelTypeError(
-            f"a gradient needs a program that returns one float, not {kind or 'this'}",
+            f"a gradient needs a program that returns one float, not {_in_words(kind)}",
             span_of(primal.location),
             "sum it up, use has_aux=True for further results, or pk.vjp",
         )
     assert number is not None
     return number
+
+
+def _in_words(kind: ir.Type | None) -> str:
+    if kind is None:
+        return "this"
+    if not isinstance(kind, ir.ShapedType):
+        return str(kind)
+    return f"an array {_dtype(kind)}{list(ir.ShapedType(kind).shape)}"
 
 
 # -- the function that is left ----------------------------------------------------------------------

@@ -30,6 +30,7 @@ class CustomVjp:
 
         ``forward(*args)`` gives ``(value, kept)``; ``backward(kept, cotangent)`` gives the cotangents of
         the arguments, one each in a tuple, None for what nothing flows to.
+        Called inside of `forward`, the function is the plain one.
         """
         for function in (forward, backward):
             if not hasattr(function, "__code__"):

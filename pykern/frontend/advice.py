@@ -91,8 +91,40 @@ def instead_of_function(name: str) -> str:
     return _FUNCTIONS.get(name, "compute it before the launch and pass the result, or write it out")
 
 
+_DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp", "autodiff")
+_IN_PROGRAMS = {
+    "einsum": "write it with @, swapaxes and sums over axes",
+    "tensordot": "write it with @, swapaxes and reshape",
+    **dict.fromkeys(("cumsum", "cumprod", "accumulate"), "write a loop: for i in pk.range(n)"),
+    **dict.fromkeys(
+        ("sort", "argsort", "unique", "median", "percentile"), "do this with NumPy, outside of the program"
+    ),
+    **dict.fromkeys(("var", "std"), "write it out: m = x.mean(); ((x - m) ** 2).mean()"),
+    "norm": "write pk.sqrt((x * x).sum())",
+    **dict.fromkeys(("vmap", "pmap"), "write the axis: operators and reductions take any number of them"),
+    **dict.fromkeys(("fori_loop", "scan"), "write a loop: for i in pk.range(n)"),
+    "take_along_axis": "index with arrays: x[rows, columns]",
+    "at": "write x[i] = v: arrays are changed in place, as in NumPy",
+    "detach": "write pk.stop_gradient(x)",
+    "view": "write x.reshape(...)",
+    "permute": "write x.transpose(...)",
+    "mT": "write x.swapaxes(-1, -2)",
+    **dict.fromkeys(("unsqueeze", "expand_dims"), "write x[:, None]"),
+    **dict.fromkeys(("to", "cpu", "numpy", "cuda"), "move arrays outside of the program"),
+}
+
+
+def instead_in_program(name: str) -> str | None:
+    """For a function or an attribute that arrays have elsewhere, and not in array programs."""
+    return _IN_PROGRAMS.get(name.rpartition(".")[2])
+
+
 def instead_of(description: str, name: str = "") -> str:
     """For an object that kernels cannot use, by how it is described."""
+    if description.endswith("a derivative"):
+        return "call it outside of the program, and pass what it gives"
+    if "of a library" in description and name.rpartition(".")[2] in _DERIVATIVES:
+        return "derivatives are taken outside, of whole programs and kernels: call them there, and pass what they give"
     if "random" in name:
         return "pass random numbers in an array: rng.random(n)"
     if name.endswith((".append", ".extend", ".insert", ".add", ".update")):

@@ -60,9 +60,24 @@ class Elements(Names):
         if base is None:
             base = self.expression(node.value)
         if not isinstance(base, Array):
-            hint = "write x[i, j] rather than x[i][j]" if isinstance(node.value, ast.Subscript) else None
-            raise self.type_error(node, f"{describe(base)} cannot be indexed", hint)
+            raise self.type_error(
+                node, f"{self.called(node.value, base)} cannot be indexed", self.instead_of_index(node)
+            )
         return base, self.indices(node.slice, base)
+
+    @staticmethod
+    def called(node: ast.expr, value: Value) -> str:
+        """A value by its name, where it has one."""
+        return f"`{node.id}`: {describe(value)}" if isinstance(node, ast.Name) else describe(value)
+
+    @staticmethod
+    def instead_of_index(node: ast.Subscript) -> str:
+        """What to write instead of an index into what holds no elements."""
+        if isinstance(node.value, ast.Subscript):
+            return "write x[i, j] rather than x[i][j]"
+        if isinstance(node.value, ast.Name):
+            return f"pass an array for `{node.value.id}`, or write `{node.value.id}` without an index"
+        return "only arrays and tuples hold elements"
 
     def indices(self, node: ast.expr, array: Array) -> list[ir.Value]:
         nodes = node.elts if isinstance(node, ast.Tuple) else [node]

@@ -81,7 +81,17 @@ class Names(Translation):
             return self.type_error(node, f"`{name}` calls itself: {self.PLACE} have no recursion",
                                    instead_of(value.description), CAPTURED)  # fmt: skip
         reason = f"`{name}` is {value.description}, which {self.PLACE} cannot use"
-        return self.type_error(node, reason, instead_of(value.description, name), CAPTURED)
+        return self.type_error(node, reason, self.instead(value.description, name), CAPTURED)
+
+    def instead(self, description: str, name: str) -> str:
+        """What to write for an object that cannot be used here."""
+        return instead_of(description, name)
+
+    def known_functions(self) -> list[str]:
+        """The names of ``pk.`` that mean something here."""
+        from pykern.frontend.language_ops import known_names  # it is made of this class
+
+        return known_names()
 
     def instead_of_name(self, name: str) -> str:
         """A name that is like it, or how it would be defined."""
@@ -114,12 +124,17 @@ class Names(Translation):
         module = self.frame.environment.captures.get(owner) if owner else None
         if not isinstance(module, UnsupportedValue) or not module.description.startswith("the module"):
             return
-        from pykern.frontend.language_ops import known_names  # it is made of this class
-
         top = module.description.split("`")[1]
-        near = get_close_matches(node.attr, known_names(), 1) if top in ("pykern", "numpy", "math") else []
+        language = top in ("pykern", "numpy", "math")
+        near = get_close_matches(node.attr, self.known_functions(), 1) if language else []
         hint = f"did you mean `{owner}.{near[0]}`?" if near else f"`{top}` has no such name"
+        if language:
+            hint = self.instead_of_missing(f"{owner}.{node.attr}") or hint
         raise self.syntax_error(node, f"`{owner}.{node.attr}` is not defined", hint, UNDEFINED_NAME)
+
+    def instead_of_missing(self, path: str) -> str | None:
+        """What to write for a name that stands elsewhere for what is often wanted."""
+        return "pass random numbers in an array: rng.random(n)" if ".random" in path else None
 
     def array_attribute(self, node: ast.Attribute, array: Array) -> Value:
         if node.attr == "shape":

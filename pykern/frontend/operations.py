@@ -40,8 +40,8 @@ class Operations(Translation):
         if isinstance(left, TupleValue) and isinstance(right, TupleValue) and symbol == "+":
             return TupleValue(left.items + right.items)
         if symbol is None:
-            raise self.syntax_error(node, "`@` works on tiles and arrays, not in a work-item kernel",
-                                    "write a loop that adds products, or use pk.dot in a tile kernel")  # fmt: skip
+            raise self.syntax_error(node, "`@` works on whole arrays, not in a kernel",
+                                    "write a loop that adds products, or `@` in a @pk.jit program")  # fmt: skip
         if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
             wrong = right if isinstance(left, Scalar) else left
             raise self.type_error(node, f"`{symbol}` takes scalars, not {describe(wrong)}",

@@ -363,7 +363,7 @@ def _instead(name: str, value: Any, trees: bool) -> str:
     if isinstance(value, str) or value is None:
         return f"pass a number, or annotate it as known when compiling: {name}: pk.static"
     if trees and isinstance(value, dict):
-        return "its keys are strings"
+        return "let its keys be strings"
     more = ", lists and dicts" if trees else ""
     return f"pass NumPy arrays (np.asarray), numbers, or named tuples and dataclasses{more} of them"
 

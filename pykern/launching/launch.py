@@ -22,7 +22,7 @@ from pykern.launching.entries import Entries
 from pykern.launching.graph import current_graph
 from pykern.launching.index_space import Extent, group_size, index_space, is_plain, launches
 from pykern.launching.variants import Variant, compiled, obtain
-from pykern.source import KernelSource, LaunchSpec
+from pykern.source import ArgSpec, ArraySpec, KernelSource, LaunchSpec, StructSpec
 
 if TYPE_CHECKING:
     from pykern.kernel import KernelBase
@@ -263,13 +263,12 @@ class Launcher:
         compiled without the promise, anything else is refused."""
         with self.kernel._lock:  # what is written is known once a variant is there
             uses = self._artifact(source).uses
-        names = [p.name for p in source.parameters]
+        names = [name for p in source.parameters for name in _arrays_in(p.spec, p.name)]
         touching = [(a, b, same) for a, b, same in pairs if uses[a].writes or uses[b].writes]
         for a, b, same in touching:
             if not same:
                 raise LaunchError(
-                    f"two arguments of `{self.kernel.__name__}` ({', '.join(names)}) overlap in part, "
-                    f"and the kernel writes one of them (arrays {a + 1} and {b + 1})",
+                    f"`{names[a]}` and `{names[b]}` overlap in part, and `{self.kernel.__name__}` writes one of them",
                     hint="pass a copy: x.copy()",
                     code=ARRAY_MEMORY,
                 )
@@ -398,6 +397,15 @@ def check_writable_arrays(
                 hint="pass a copy: x.copy(), or an array you own",
                 code=ARRAY_MEMORY,
             )
+
+
+def _arrays_in(spec: ArgSpec, name: str) -> Iterator[str]:
+    """What the arrays of an argument are called."""
+    if isinstance(spec, ArraySpec):
+        yield name
+    elif isinstance(spec, StructSpec):
+        for field, inner in spec.fields:
+            yield from _arrays_in(inner, f"{name}.{field}")
 
 
 def overlapping(passed: list[Passed]) -> Iterator[tuple[int, int, bool]]:

@@ -126,3 +126,47 @@ def lambda_pair(x):
 
 def one_too_many(kept, g):
     return g, g
+
+
+def test_forward_may_call_the_function():
+    """As in JAX: inside of its own forward function the name means the plain function."""
+
+    @pk.custom_vjp
+    def sign(x):
+        return pk.where(x > 0, 1.0, -1.0)
+
+    def forward(x):
+        return sign(x), (x,)
+
+    def backward(kept, cotangent):
+        return (cotangent * (pk.abs(kept[0]) <= 1),)
+
+    sign.defvjp(forward, backward)
+
+    @pk.jit
+    def total(x):
+        return (sign(x) * x).sum()
+
+    x = np.array([-0.5, 2.0, 0.25])
+    np.testing.assert_array_equal(pk.grad(total)(x), np.sign(x) + x * (np.abs(x) <= 1))
+
+
+def test_backward_may_not_call_the_function():
+    @pk.custom_vjp
+    def same(x):
+        return x
+
+    def forward(x):
+        return x, x
+
+    def backward(kept, cotangent):
+        return (same(kept) * cotangent,)
+
+    same.defvjp(forward, backward)
+
+    @pk.jit
+    def total(x):
+        return same(x).sum()
+
+    with pytest.raises(pk.KernelTypeError, match="calls itself"):
+        pk.grad(total)(np.ones(3))

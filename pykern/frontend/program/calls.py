@@ -24,6 +24,19 @@ METHODS = {
 _COUNTS = ("popcount", "clz")
 
 
+def known_names() -> list[str]:
+    """The functions that array programs know."""
+    tables = (
+        reductions.NAMES,
+        contractions.NAMES,
+        shaping.HANDLERS,
+        making.HANDLERS,
+        _HANDLERS,
+        mathematics.NAMES,
+    )
+    return sorted({name for table in tables for name in table} | {"range", "min", "max"})
+
+
 def call(t: ProgramTranslator, node: ast.Call, name: str) -> Value:
     """The value of ``name(...)``."""
     if name in ("range", "loop_range"):

@@ -15,6 +15,7 @@ from typing import Any
 from mlir import ir
 
 from pykern.frontend import arithmetic, captured
+from pykern.frontend.advice import instead_in_program
 from pykern.frontend.casts import convert
 from pykern.frontend.control import MAX_UNROLL, constant_items
 from pykern.frontend.operations import OPERATORS
@@ -272,6 +273,8 @@ class ProgramTranslator(Translator):
         known = path is not None and path.split(".")[0] not in self.names
         if known and path in self.frame.environment.captures:
             return super().of_Attribute(node)
+        if known:
+            self.refuse_unknown(node)
         value = self.expression(node.value)
         if isinstance(value, Cell):
             return self.cell_attribute(node, value)
@@ -284,6 +287,15 @@ class ProgramTranslator(Translator):
             node, f"{describe(value)} has no attribute `{node.attr}` in array programs", hint
         )
 
+    def known_functions(self) -> list[str]:
+        return calls.known_names()
+
+    def instead_of_missing(self, path: str) -> str | None:
+        return instead_in_program(path) or super().instead_of_missing(path)
+
+    def instead(self, description: str, name: str) -> str:
+        return instead_in_program(name) or super().instead(description, name)
+
     def cell_attribute(self, node: ast.Attribute, cell: Cell) -> Value:
         if node.attr == "shape":
             return TupleValue(tuple(Scalar(weak_int, const=n) for n in cell.shape))
@@ -295,8 +307,9 @@ class ProgramTranslator(Translator):
             return shaping.permuted(cell, tuple(reversed(range(len(cell.shape)))))
         if node.attr in calls.METHODS:
             return BoundMethod(cell, node.attr)
+        there = f"there are shape, dtype, ndim, size, T, {', '.join(sorted(calls.METHODS))}"
         raise self.type_error(node, f"an array has no attribute `{node.attr}` in array programs",
-                              f"there are shape, dtype, ndim, size, T, {', '.join(sorted(calls.METHODS))}")  # fmt: skip
+                              instead_in_program(node.attr) or there)  # fmt: skip
 
     def binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
         if isinstance(op, ast.MatMult):
@@ -371,7 +384,9 @@ class ProgramTranslator(Translator):
             return found
         if isinstance(base, TypeValue | LanguageName):
             return base  # an annotation such as pk.f32[:]
-        raise self.type_error(node, f"{describe(base)} cannot be indexed")
+        raise self.type_error(
+            node, f"{self.called(node.value, base)} cannot be indexed", self.instead_of_index(node)
+        )
 
     # -- calls -------------------------------------------------------------------------------
 
