@@ -9,9 +9,16 @@
 // SAID: arith.cmpi sge
 // SAID: arith.select
 
+// Threads share half of the 32 tiles of rows, `lo..hi`, and take as many from the end: the work is the same for all.
+
 // CHECK-LABEL: func.func private @lower.nest2
-// CHECK: scf.for
-// CHECK: scf.for
+// CHECK-SAME: [[LO:%arg3]]: index, [[HI:%arg4]]: index)
+// CHECK: scf.for %[[SIDE:.*]] = %c0 to %c2 step %c1
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[SIDE]], %c0
+// CHECK: arith.subi %c32, [[HI]]
+// CHECK: arith.subi %c32, [[LO]]
+// CHECK: arith.select %[[FIRST]], [[LO]]
+// CHECK: arith.select %[[FIRST]], [[HI]]
 // CHECK: %[[REACHED:.*]] = arith.cmpi sge
 // CHECK: scf.if %[[REACHED]]
 // CHECK: vector.fma

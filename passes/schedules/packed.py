@@ -15,7 +15,7 @@ from mlir.dialects import arith, memref
 
 from pykern.passes.array_programs.nests.function import Nest
 from pykern.passes.kernels import index_constant
-from pykern.passes.schedules.access import Access, Number, Sum, least, minus, most, times, window
+from pykern.passes.schedules.access import Access, Number, Sum, as_value, least, minus, most, times, window
 from pykern.passes.schedules.block_packing import packing_of
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.edges import Edges, roomy
@@ -118,10 +118,11 @@ class Packed:
         passed += [] if isinstance(self.start, int) else [self.start]
         extents = [p.lengths[o[0]] if o else n for o, n in zip(self.outer, self.counts, strict=True)]
         self.shared = 0 if extents[0] >= PIECES or extents[0] >= extents[1] else 1
-        nest = Nest(job.place, p.op, passed, extents[self.shared], has_body=False)
+        extent = extents[self.shared]
+        folds = job.team and extent > 1 and self._grows_along(self.shared)
+        nest = Nest(job.place, p.op, passed, -(-extent // 2) if folds else extent, has_body=False)
         self.nest = nest
         with nest.inside() as (lo, hi):
-            self.lo, self.hi = lo, hi
             self.values = (nest.value(left), nest.value(right), p.view(2, nest.value(out)))
             self.begin = None if job.start is None else nest.value(job.start)
             self.first = self.last = None
@@ -133,11 +134,28 @@ class Packed:
                     self.last = arith.CmpIOp(arith.CmpIPredicate.eq, start, final).result
             batch: dict[int, Range] = {d: (nest.value(v), 1) for d, v in self.at.items()}
             self.clips = self._can_clip()
-            for rows in self._tiles(0, self.row, job.schedule.rows):
-                for columns in self._tiles(1, p.lane, job.columns):
-                    self._part(rows, columns, batch)
+            if folds:
+                with Counted(index_constant(0), index_constant(2), 1) as side:
+                    self.lo, self.hi = _mirrored(side, lo, hi, extent)
+                    self._parts(batch)
+            else:
+                self.lo, self.hi = lo, hi
+                self._parts(batch)
         job.finish(nest)
-        nest.call(job.team and extents[self.shared] > 1)
+        nest.call(job.team and nest.extent > 1)
+
+    def _grows_along(self, side: int) -> bool:
+        """Whether tiles have the more to do the further they lie, as those of a triangle: threads take as many from
+        its end as from its beginning."""
+        p = self.job.product
+        return (
+            p.needed is not None and not self.outer[side] and (self.row, p.lane)[side] in p.needed.dimensions
+        )
+
+    def _parts(self, batch: dict[int, Range]) -> None:
+        for rows in self._tiles(0, self.row, self.job.schedule.rows):
+            for columns in self._tiles(1, self.job.product.lane, self.job.columns):
+                self._part(rows, columns, batch)
 
     def _tiles(self, side: int, dimension: int, size: int) -> list[Tiles]:
         """The full tiles, then the one that is cut off; of those that are shared, the thread's own.
@@ -254,6 +272,13 @@ class Packed:
             panel[n] = 1
         tile[self.i] = 1
         return [block, panel, tile]
+
+
+def _mirrored(side: ir.Value, lo: ir.Value, hi: ir.Value, extent: int) -> tuple[ir.Value, ir.Value]:
+    """`lo..hi` on the side 0, as many tiles from the end on the other; the one in the middle is no tile of both."""
+    first = arith.CmpIOp(arith.CmpIPredicate.eq, side, index_constant(0)).result
+    begin, end = as_value(most(minus(extent, hi), hi)), as_value(minus(extent, lo))
+    return arith.SelectOp(first, lo, begin).result, arith.SelectOp(first, hi, end).result
 
 
 def _is_alone(access: Access, dimension: int) -> bool:

@@ -131,19 +131,22 @@ def test_what_is_not_a_number_stays_on_its_side(rng):
     np.testing.assert_array_equal(~np.isfinite(c), wrong & mask)
 
 
-def test_threads_change_no_bit(rng):
-    c, a, b = arrays(rng, np.float64, (203, 203), (203, 150), (203, 150))
+@pytest.mark.parametrize(("run", "n"), [(run_lower, 203), (run_lower, 197), (run_upper, 151)])
+def test_threads_change_no_bit(rng, run, n):
+    """They take tiles from both ends; with an odd number of them one is in the middle."""
+    c, a, b = arrays(rng, np.float64, (n, n), (n, n), (n, n))
     found = []
     before = pk.get_num_threads()
     try:
-        for threads in (1, 2):
+        for threads in (1, 2, 3, 7):
             pk.set_num_threads(threads)
             mine = c.copy()
-            run_lower(mine, a, b)
+            run(mine, a, b)
             found.append(mine)
     finally:
         pk.set_num_threads(before)
-    np.testing.assert_array_equal(*found)
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
 
 
 def test_triangles_are_tiles(rng):

@@ -8,13 +8,16 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.machine import cpu
 from pykern.passes.array_programs.aliases import outputs_of, programs
 from pykern.passes.array_programs.attention.tiles import make_attentions
+from pykern.passes.array_programs.nests.both_sides.emit import BothSides, rows_at_a_time
+from pykern.passes.array_programs.nests.both_sides.find import Pair, pairs
 from pykern.passes.array_programs.nests.combine import allow_reordering, combines
 from pykern.passes.array_programs.nests.emit import Loops
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.parts import join_parts, over
-from pykern.passes.array_programs.nests.rows.emit import make_rows
+from pykern.passes.array_programs.nests.rows.emit import has_form, make_rows
 from pykern.passes.array_programs.nests.rows.find import groups
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass
@@ -61,11 +64,15 @@ class MakeNests(Pass):
                     op.erase()
             place = Place(module, function)
             make_attentions(place, self.threads)
-            for group in [] if self.ordered else groups(function):
+            for group in [] if self.ordered else groups(function, has_form):
                 make_rows(place, group, self.threads)
             maker = Maker(place, self.threads, self.machine, self.schedules.split(";"), self.ordered)
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = _starts([op for _, op in operations])
+            left = [op for n, op in operations if n not in fills]
+            for pair in [] if self.ordered else pairs(left, cpu(self.machine).l2):
+                maker.both_sides(pair, starts)
+            operations = [(n, op) for n, op in operations if n not in fills | maker.done]
             waiting = set()
             for _, op in operations:
                 waiting |= {identity(each) for each in makers_of_factors(op)}
@@ -111,6 +118,18 @@ class Maker:
         else:
             self._whole(space, Split(-1, 1, 1) if split.parts else split, start)
         op.erase()
+
+    def both_sides(self, pair: Pair, starts: dict[int, list[ir.Value | None]]) -> None:
+        """One function for products of one matrix with vectors from both sides, and what lies between."""
+        target, operations = cpu(self.machine), [pair.rows.op, *pair.between, pair.columns.op]
+        if not rows_at_a_time(pair, target):
+            return
+        first, second = (starts[identity(p.op)][0] for p in (pair.rows, pair.columns))
+        team = self.threads and pair.rows.space.work > PARALLEL_WORK
+        BothSides(self.place, pair, (first, second), target, team).build(pair.last)
+        for op in operations:
+            self.done.add(identity(op))
+            op.erase()
 
     def _nothing(self, space: Space, start: list[ir.Value | None]) -> None:
         """No iterations: a reduction leaves what it starts from, anything else leaves nothing."""
