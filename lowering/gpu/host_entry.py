@@ -66,7 +66,7 @@ def lower(source: KernelSource, record: Record) -> Artifact:
     text = DeviceEntry(source, uses, form, tuple(options)).text()
     code = generate(text, (), EXPORTS, texts=record.texts)
     started = time.perf_counter()
-    binary = link_shared(code.object)
+    binary = link_shared(*code.objects)
     record.add("link", "", started, "none")
     return Artifact("", source.function.name, source.target, "pk_entry", binary)
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import llvmlite.binding as llvm
@@ -18,6 +21,7 @@ from mlir.dialects import llvm as llvm_dialect
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.llvm import libllvm
+from pykern.lowering.llvm.parts import second_part
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords
 from pykern.passes.kernels import find
 
@@ -62,9 +66,9 @@ def host_of(target: str) -> tuple[Host, str]:
 
 @dataclass
 class MachineCode:
-    """An object file, and on demand the texts on the way to it."""
+    """Object files that belong together, and on demand the texts on the way to them."""
 
-    object: bytes
+    objects: tuple[bytes, ...]
     llvm_ir: str = ""
     optimised_ir: str = ""
     assembly: str = ""
@@ -97,22 +101,43 @@ def generate(
     machine = machine_of(host)
     if machine is None:
         return _with_llvmlite(text, extra, exports, host, texts)
+    apart = () if texts else second_part(text, extra)
     times: dict[str, float] = {}
     started = time.perf_counter()
-    with machine.module(text, *extra) as module:
+    with _elsewhere(text, apart, host, passes) as other, machine.module(text, *extra) as module:
         module.hide_all_but(exports)
+        module.give_away(apart)
         times["llvm-parse"] = _since(started)
         started = time.perf_counter()
         module.run(passes)
         times["llvm-optimise"] = _since(started)
-        code = MachineCode(b"", times=times)
+        code = MachineCode((), times=times)
         if texts:
             code.llvm_ir, code.optimised_ir = text, str(module)
             code.assembly = module.emit(libllvm.ASSEMBLY, copy=True).decode()
         started = time.perf_counter()
-        code.object = module.emit(libllvm.OBJECT)
+        code.objects = (module.emit(libllvm.OBJECT), *(each.result() for each in other))
         times["llvm-emit"] = _since(started)
     return code
+
+
+@contextmanager
+def _elsewhere(text: str, names: tuple[str, ...], host: Host, passes: str) -> Iterator[list[Future[bytes]]]:
+    """The object of these functions, which another thread makes meanwhile; none where there are none."""
+    if not names:
+        yield []
+        return
+
+    def made() -> bytes:
+        machine = machine_of(host, 1)
+        assert machine is not None
+        with machine.module(text) as module:
+            module.keep_only(names)
+            module.run(passes)
+            return module.emit(libllvm.OBJECT)
+
+    with ThreadPoolExecutor(1, "pykern-llvm") as pool:
+        yield [pool.submit(made)]
 
 
 @functools.lru_cache(maxsize=256)
@@ -135,8 +160,8 @@ def assembly_of(text: str, host: Host = Host()) -> str:
 
 
 @functools.cache
-def machine_of(host: Host) -> libllvm.Machine | None:
-    """The machine to LLVM's C API; None where there is no such library."""
+def machine_of(host: Host, thread: int = 0) -> libllvm.Machine | None:
+    """The machine to LLVM's C API, one for each thread; None where there is no such library."""
     library = libllvm.library()
     return None if library is None else libllvm.Machine(library, host.triple, host.cpu, host.features)
 
@@ -164,7 +189,7 @@ def _with_llvmlite(
     builder.getModulePassManager().run(module, builder)
     times["llvm-optimise"] = _since(started)
     started = time.perf_counter()
-    code = MachineCode(machine.emit_object(module), times=times)
+    code = MachineCode((machine.emit_object(module),), times=times)
     times["llvm-emit"] = _since(started)
     if texts:
         code.llvm_ir, code.optimised_ir, code.assembly = text, str(module), machine.emit_assembly(module)

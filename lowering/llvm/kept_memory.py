@@ -59,7 +59,7 @@ def lower(record: Record) -> Artifact:
         write(module)
     code = generate(str(module), (), KEPT_FUNCTIONS, texts=record.texts)
     started = time.perf_counter()
-    binary = link_shared(code.object)
+    binary = link_shared(*code.objects)
     record.add("link", "", started, "none")
     return Artifact("", "pk_take", "entry:memory", "pk_take", binary)
 

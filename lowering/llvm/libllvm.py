@@ -21,7 +21,8 @@ from pykern.errors import TargetError
 TARGETS = ("X86", "AArch64")
 LEVEL_AGGRESSIVE, RELOC_PIC, MODEL_DEFAULT = 3, 2, 0
 ASSEMBLY, OBJECT = 0, 1
-INTERNAL = 8
+EXTERNAL, AVAILABLE_EXTERNALLY, INTERNAL = 0, 1, 8
+HIDDEN = 1
 RETURN_STATUS = 2
 
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -38,7 +39,9 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "LLVMGetFirstFunction": (c_void_p, (c_void_p,)),
     "LLVMGetNextFunction": (c_void_p, (c_void_p,)),
     "LLVMIsDeclaration": (c_int, (c_void_p,)),
+    "LLVMGetNamedFunction": (c_void_p, (c_void_p, c_char_p)),
     "LLVMSetLinkage": (None, (c_void_p, c_int)),
+    "LLVMSetVisibility": (None, (c_void_p, c_int)),
     "LLVMGetValueName2": (c_char_p, (c_void_p, POINTER(c_size_t))),
     "LLVMSetTarget": (None, (c_void_p, c_char_p)),
     "LLVMSetModuleDataLayout": (None, (c_void_p, c_void_p)),
@@ -171,6 +174,25 @@ class Module:
             if not self.llvm.LLVMIsDeclaration(function) and name not in names:
                 self.llvm.LLVMSetLinkage(function, INTERNAL)
             function = self.llvm.LLVMGetNextFunction(function)
+
+    def give_away(self, names: tuple[str, ...]) -> None:
+        """Functions that another module of the shared object has: only declared here."""
+        self._link_as(names, AVAILABLE_EXTERNALLY)
+        if names:
+            self.run("elim-avail-extern")
+
+    def keep_only(self, names: tuple[str, ...]) -> None:
+        """Functions for another module of the shared object, and what they call."""
+        self.hide_all_but(names)
+        self._link_as(names, EXTERNAL)
+        self.run("globaldce")
+
+    def _link_as(self, names: tuple[str, ...], linkage: int) -> None:
+        """Nobody outside of the shared object sees them."""
+        for name in names:
+            function = self.llvm.LLVMGetNamedFunction(self.pointer, name.encode())
+            self.llvm.LLVMSetLinkage(function, linkage)
+            self.llvm.LLVMSetVisibility(function, HIDDEN)
 
     def run(self, passes: str) -> None:
         """Run passes, given as `opt -passes=` takes them."""

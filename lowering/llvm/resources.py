@@ -10,8 +10,8 @@ _WIDTHS = ((r"%zmm\d", 512), (r"%ymm\d", 256), (r"%xmm\d", 128), (r"\bv\d+\.(?:4
 
 
 def resources(code: MachineCode) -> dict[str, object]:
-    """Bytes of the object, and, where the assembly was made, its instructions and widest vectors (bits)."""
-    found: dict[str, object] = {"object_bytes": len(code.object)}
+    """Bytes of the objects, and, where the assembly was made, its instructions and widest vectors (bits)."""
+    found: dict[str, object] = {"object_bytes": sum(map(len, code.objects))}
     if code.assembly:
         body = [line for line in code.assembly.splitlines() if re.match(r"\s+[a-z]", line)]
         found["instructions"] = len(body)

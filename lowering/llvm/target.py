@@ -13,10 +13,11 @@ from mlir import ir
 from pykern.artifact import PRODUCT, ArgumentUse, Stage
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
+from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, host_of, translate
 from pykern.lowering.llvm.entry import LAUNCH, entry_text
 from pykern.lowering.llvm.launcher import launcher_text
-from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.linker import Linker, linker
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.optimisation import passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
@@ -33,6 +34,7 @@ from pykern.source import KernelSource
 register(
     AllowNegativeStrides,
     AnnotateBranches,
+    BreakChains,
     FlattenArguments,
     KeepOuterLoops,
     LowerAtomics,
@@ -59,6 +61,18 @@ def lower(
     module: ir.Module, source: KernelSource, uses: tuple[ArgumentUse, ...], reports: bool, record: Record
 ) -> CpuCode:
     """Lower, generate, link. A kernel that `reports` (it has sites) gets no compiled entry."""
+    with linker() as link:
+        return _lowered(module, source, uses, reports, record, link)
+
+
+def _lowered(
+    module: ir.Module,
+    source: KernelSource,
+    uses: tuple[ArgumentUse, ...],
+    reports: bool,
+    record: Record,
+    link: Linker,
+) -> CpuCode:
     product = _is_product(module, source)
     cpu_pipeline(source.options).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
@@ -73,7 +87,7 @@ def lower(
     extra = (launcher, LAUNCH) if entry else (launcher,)
     host = host_of(source.target)[0]
     code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes_for(text, product=False))
-    objects = [code.object]
+    objects = list(code.objects)
     if entry and record.texts:
         code.assembly += assembly_of(entry, host)
     for name, elapsed in code.times.items():
@@ -85,7 +99,7 @@ def lower(
         objects.append(assemble(entry, host))
         record.add("entry", "", started, "none")
     started = time.perf_counter()
-    binary = link_shared(*objects)
+    binary = link(*objects)
     record.add("link", "", started, "none")
     found = resources(code)
     if product:

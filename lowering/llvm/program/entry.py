@@ -47,7 +47,7 @@ def lower(record: Record) -> Artifact:
         write(module)
     code = generate(str(module), (), EXPORTS, texts=record.texts)
     started = time.perf_counter()
-    binary = link_shared(code.object)
+    binary = link_shared(*code.objects)
     record.add("link", "", started, "none")
     return Artifact("", "pk_entry", "entry:program", "pk_entry", binary)
 

@@ -15,7 +15,7 @@ from pykern.artifact import Stage
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import Host, generate, host_of, translate
 from pykern.lowering.llvm.entry import GIL_WORK
-from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.linker import Linker, linker
 from pykern.lowering.llvm.optimisation import passes_for
 from pykern.lowering.llvm.program.launcher import kinds_of, launcher_text, teams_of
 from pykern.lowering.llvm.program.launches import LowerLaunches
@@ -80,6 +80,18 @@ def lower(
     schedules: tuple[str, ...] = (),
 ) -> ProgramCode:
     """Lower, generate, link. `schedules` are those of contractions that are not to be the cost model's."""
+    with linker() as link:
+        return _lowered(module, options, record, target, schedules, link)
+
+
+def _lowered(
+    module: ir.Module,
+    options: KernelOptions,
+    record: Record,
+    target: str,
+    schedules: tuple[str, ...],
+    link: Linker,
+) -> ProgramCode:
     host, machine = host_of(target)
     for pipeline in (tensor_pipeline(attention=True), buffer_pipeline()):
         pipeline.run(module, record, texts=record.texts)
@@ -100,7 +112,7 @@ def lower(
             launcher, scratch = _launcher(module)
 
     llvm.run(module, record, texts=record.texts, after=after)
-    made = _generate(module, launcher, host, record, product=bool(used))
+    made = _generate(module, launcher, host, record, link, product=bool(used))
     if used:
         made.resources[SCHEDULES] = used
     return replace(made, result_arguments=result_arguments, scratch_bytes=scratch, long=long)
@@ -113,7 +125,9 @@ def _launcher(module: ir.Module) -> tuple[str, int]:
     return launcher_text(symbol, kinds_of(program), teams_of(module)), arena.shape[0]
 
 
-def _generate(module: ir.Module, launcher: str, host: Host, record: Record, product: bool) -> ProgramCode:
+def _generate(
+    module: ir.Module, launcher: str, host: Host, record: Record, link: Linker, product: bool
+) -> ProgramCode:
     started = time.perf_counter()
     record.before_code(module.operation)
     text = translate(module)
@@ -125,6 +139,6 @@ def _generate(module: ir.Module, launcher: str, host: Host, record: Record, prod
         shown, kind = texts.get(name, (code.llvm_ir, "llvm"))
         record(Stage(name, shown, elapsed, kind))
     started = time.perf_counter()
-    binary = link_shared(code.object)
+    binary = link(*code.objects)
     record.add("link", "", started, "none")
     return ProgramCode(binary, (), 0, resources(code))
