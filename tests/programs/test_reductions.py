@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pykern as pk
 from pykern.runtime.cpu_table import get_num_threads, set_num_threads
 from tests.programs.texts import TextProgram, program
 
@@ -153,3 +154,22 @@ def test_matmul(rng, m, k, n, t):
     a, b = rng.random((m, k), dtype), rng.random((k, n), dtype)
     (result,) = matmul(m, k, n, t)(a, b)
     np.testing.assert_allclose(result, a @ b, rtol=2e-5 if t == "f32" else 1e-13)
+
+
+@pk.jit
+def around_the_middle(a, b):
+    return (a * b[:, None, :]).sum(axis=(0, 2)), (a + b[:, None, :]).max(axis=(0, 2)), a.sum(axis=(0, 2))
+
+
+@pytest.mark.parametrize("shape", [(4, 3, 2), (1, 7, 5), (40, 30, 20), (2, 64, 3000), (300, 9, 40)])
+@pytest.mark.parametrize("order", "CF")
+def test_axes_on_both_sides_of_another(rng, shape, order):
+    a = np.asarray(rng.standard_normal(shape), order=order)
+    b = np.asarray(rng.standard_normal(shape[::2]), order=order)
+    both = a * b[:, None, :], a + b[:, None, :]
+    for found, exact in zip(
+        around_the_middle(a, b),
+        (both[0].sum(axis=(0, 2)), both[1].max(axis=(0, 2)), a.sum(axis=(0, 2))),
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, exact, atol=1e-10)

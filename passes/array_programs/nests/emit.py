@@ -1,7 +1,8 @@
 """Loops for a linalg.generic on buffers. The body is moved, not copied: an op is emitted once.
 
 Comes in: a `Space` and the op's operands as the new function has them. Goes out: loops at the insertion
-point. Reductions whose loops are innermost are kept in registers; others add to memory.
+point. Reductions whose loops are innermost are kept in registers; others add to memory, as do those between which
+a parallel loop stands.
 """
 
 from __future__ import annotations
@@ -49,8 +50,10 @@ class Loops:
             inner -= 1
         outer, reduced = order[:inner], order[inner:]
         self.collapsed = [self._collapse(n) for n in range(len(self.operands))]
-        if not reduced and any(value is not None for value in self.initial):
+        in_memory = not reduced or any(self.space.reduction[group] for group in outer)
+        if in_memory and any(value is not None for value in self.initial):
             self._nest(self.space.parallel, self._store_initial)
+            self.initial = [None for _ in self.initial]  # each turn of an outer reduction goes on from there
         if self.space.across is not None:
             pair = [self.space.across, order[-1]]
             self._nest([g for g in outer if g not in pair], lambda: self._blocks(pair))
