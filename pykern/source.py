@@ -35,11 +35,24 @@ class ScalarSpec:
     dtype: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StaticSpec:
     """A compile-time argument: the value is part of the key."""
 
     value: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StaticSpec) and _told(self.value) == _told(other.value)
+
+    def __hash__(self) -> int:
+        return hash(_told(self.value))
+
+
+def _told(value: object) -> object:
+    """What is equal where two values mean the same to the compiler: 1, 1.0 and True do not, nor do 0.0 and -0.0."""
+    if isinstance(value, tuple):
+        return tuple(map(_told, value))
+    return type(value), repr(value) if isinstance(value, float) else value
 
 
 @dataclass(frozen=True)
@@ -73,7 +86,7 @@ class Parameter:
     """Annotated with a scalar type: a Python number is passed as that type."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constant:
     """A captured value: bool, int, float, str, None, or a (nested) tuple of these.
 
@@ -82,6 +95,16 @@ class Constant:
 
     value: object
     dtype: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Constant)
+            and self.dtype == other.dtype
+            and _told(self.value) == _told(other.value)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, _told(self.value)))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,58 @@ def test_a_derivative_of_one_work_item_asks_for_its_ndrange():
     with pytest.raises(pk.LaunchError, match="without an ndrange"):
         derivative(*duals)
     np.testing.assert_array_equal(dx, [6.0])
+
+
+EQUAL = [4, 4.0, np.int64(4), np.float32(4), 1, True, 1.0, 0.0, -0.0, 0, False]
+"""Values of which many are equal, and none means the same to a kernel."""
+
+
+def test_static_values_that_are_equal_are_not_the_same():
+    @pk.kernel
+    def times(y, x, n: pk.static):
+        i = pk.index()
+        y[i] = x[i] * n
+
+    @pk.kernel
+    def first(y, x, n: pk.static):
+        i = pk.index()
+        y[i] = x[i] * n[0]
+
+    @pk.jit
+    def product(x, n: pk.static):
+        return x * n
+
+    x = np.array([1 << 30, -3], np.int32)
+    for n in EQUAL:
+        for launched in (
+            lambda y, n=n: times(y, x, n, ndrange=2),
+            lambda y, n=n: first(y, x, (n, 2), ndrange=2),
+        ):
+            y = np.full(2, np.nan)
+            launched(y)
+            np.testing.assert_array_equal(np.copysign(1, y), np.copysign(1, wanted(x, n)))
+            np.testing.assert_array_equal(y, wanted(x, n))
+        assert product(x, n).dtype == wanted(x, n).dtype
+
+
+def wanted(x, n):
+    with np.errstate(over="ignore"):
+        return x * n
+
+
+N: Any = None
+
+
+def test_captured_values_that_are_equal_are_not_the_same(monkeypatch):
+    @pk.kernel
+    def times(y, x):
+        i = pk.index()
+        y[i] = x[i] * N
+
+    x = np.array([1 << 30, -3], np.int32)
+    for n in EQUAL:
+        monkeypatch.setitem(globals(), "N", n)
+        y = np.full(2, np.nan)
+        times(y, x, ndrange=2)
+        np.testing.assert_array_equal(np.copysign(1, y), np.copysign(1, wanted(x, n)))
+        np.testing.assert_array_equal(y, wanted(x, n))
