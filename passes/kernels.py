@@ -47,6 +47,10 @@ _pointer.restype = ctypes.c_void_p
 _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
+IN_VECTORS = "kern.in_vectors"
+"""Mark of a function that was written in vectors: there is nothing in it to be vectorised."""
+
+
 def kernels(module: ir.Module) -> Iterator[ir.Operation]:
     """The functions marked `kern.kernel`, whatever function op they are by now."""
     for op in list(module.body.operations):

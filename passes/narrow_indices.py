@@ -47,9 +47,10 @@ class NarrowIndices(Pass):
 
     def run(self, module: ir.Module) -> None:
         narrowing = Narrowing()
-        for op in find(module.operation, _is_conversion):
+        conversions = find(module.operation, _is_conversion)
+        for op in conversions:
             narrowing.convert(op)
-        if self.versions:
+        if self.versions and conversions:
             for loop in find(module.operation, is_candidate):
                 _version(loop, narrowing)
         if self.everywhere:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, is_constant
+from pykern.passes.kernels import find, identity, is_constant
 from pykern.passes.remarks import remark
 
 ON_LOOPS, ON_BRANCHES = "llvm.loop_annotation", "loop_annotation"
@@ -31,8 +31,15 @@ class KeepOuterLoops(Pass):
 
     def run(self, module: ir.Module) -> None:
         kept = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>", module.context)
-        for loop in find(module.operation, lambda op: op.name == "scf.for" and ON_LOOPS not in op.attributes):
-            if any(self._is_long(inner) for inner in find(loop, lambda op: op.name == "scf.for")):
+        loops = find(module.operation, lambda op: op.name == "scf.for")
+        around: set[int] = set()
+        for loop in filter(self._is_long, loops):
+            op = loop.parent
+            while op is not None and identity(op.operation) not in around:
+                around.add(identity(op.operation))
+                op = op.operation.parent
+        for loop in loops:
+            if identity(loop) in around and ON_LOOPS not in loop.attributes:
                 remark(loop, "the loop is not unrolled: there is a long one inside")
                 loop.attributes[ON_LOOPS] = kept
 

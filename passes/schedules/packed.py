@@ -14,7 +14,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.passes.array_programs.nests.function import Nest
-from pykern.passes.kernels import index_constant
+from pykern.passes.kernels import IN_VECTORS, index_constant
 from pykern.passes.schedules.access import Access, Number, Sum, as_value, least, minus, most, times, window
 from pykern.passes.schedules.block_packing import packing_of
 from pykern.passes.schedules.contraction import Contraction
@@ -123,6 +123,7 @@ class Packed:
         nest = Nest(job.place, p.op, passed, -(-extent // 2) if folds else extent, has_body=False)
         self.nest = nest
         with nest.inside() as (lo, hi):
+            nest.function.attributes[IN_VECTORS] = ir.UnitAttr.get()
             self.values = (nest.value(left), nest.value(right), p.view(2, nest.value(out)))
             self.begin = None if job.start is None else nest.value(job.start)
             self.first = self.last = None

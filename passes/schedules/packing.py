@@ -16,7 +16,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from pykern.passes.array_programs.nests.function import Nest
-from pykern.passes.kernels import index_constant
+from pykern.passes.kernels import IN_VECTORS, index_constant
 from pykern.passes.schedules.access import Number, as_value, least, minus, plus, times
 from pykern.passes.schedules.factors import Factor
 from pykern.passes.schedules.loops import Counted
@@ -88,6 +88,7 @@ class Packing:
         shared = p.lengths[self.outer[0]] if self.outer else tiles
         nest = Nest(self.job.place, p.op, passed, shared, has_body=False)
         with nest.inside() as (lo, hi):
+            nest.function.attributes[IN_VECTORS] = ir.UnitAttr.get()
             self.factor = Factor(p, self.number, nest.value)
             self.into = nest.value(self.target)
             at: dict[int, Number] = {d: nest.value(v) for d, v in batch.items()}

@@ -24,7 +24,7 @@ from mlir.dialects import arith, llvm, memref, scf
 
 from pykern.errors import PassError
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, index_constant, is_constant
+from pykern.passes.kernels import IN_VECTORS, body, find, index_constant, is_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses, accesses_of, argument, arrays_of
 from pykern.passes.vectorize.addresses import address, is_multiple, static_bytes, total_bytes
@@ -98,10 +98,13 @@ class VectorizeStreams(Pass):
 
 
 def functions(module: ir.Module) -> list[ir.Operation]:
+    """Those with a body, but for those that were written in vectors."""
     return [
         op.operation
         for op in module.body.operations
-        if op.operation.name == "func.func" and op.operation.regions[0].blocks
+        if op.operation.name == "func.func"
+        and op.operation.regions[0].blocks
+        and IN_VECTORS not in op.operation.attributes
     ]
 
 

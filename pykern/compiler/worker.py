@@ -7,6 +7,7 @@ Started by `service`; by hand, ``python -m pykern.compiler.worker`` waits for fr
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import queue
@@ -58,6 +59,8 @@ def serve(load: Callable[[], Compile], idle_seconds: float = IDLE_SECONDS) -> No
     except (ImportError, OSError) as error:  # OSError: a shared library of theirs does not load
         frames.write(answers, frames.encode(("unable", _unloadable(error))))
         return
+    gc.collect()
+    gc.freeze()  # what was imported stays: the collector need not look at it during every compile
     frames.write(answers, frames.encode(("ready", os.getpid())))
     while True:
         try:
