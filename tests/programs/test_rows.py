@@ -240,3 +240,19 @@ def test_half_precision(rng):
     found = softmax(x)
     assert found.dtype == np.float16
     np.testing.assert_allclose(found, softmax_of(x.astype(np.float64)), rtol=2e-2, atol=1e-3)
+
+
+@pk.jit
+def over_two_axes(x):
+    e = pk.exp(x - x.max(axis=(1, 2), keepdims=True))
+    p = e / e.sum(axis=(1, 2), keepdims=True)
+    return p, p.sum(axis=0), p.max(axis=0, keepdims=True)
+
+
+@pytest.mark.parametrize("shape", [(200, 3, 64), (70, 5, 1), (65, 1, 9)])
+def test_sums_of_rows_keep_the_dimensions_of_columns(rng, shape):
+    x = rng.standard_normal(shape)
+    e = np.exp(x - x.max(axis=(1, 2), keepdims=True))
+    p = e / e.sum(axis=(1, 2), keepdims=True)
+    for found, exact in zip(over_two_axes(x), (p, p.sum(axis=0), p.max(axis=0, keepdims=True)), strict=True):
+        np.testing.assert_allclose(found, exact, rtol=1e-13)
