@@ -170,7 +170,13 @@ def manager(context: ir.Context, pipeline: str) -> PassManager:
         _managed[:] = [context]
     found = _managers.get(pipeline)
     if found is None:
-        found = PassManager.parse(f"builtin.module({pipeline})", context)
+        try:
+            found = PassManager.parse(f"builtin.module({pipeline})", context)
+        except ValueError as error:
+            said = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
+            raise PassError(
+                f"pipeline `{pipeline}`: {said}", hint="see pykern-opt --help for pykern's passes"
+            ) from None
         found.enable_verifier(False)
         if _REUSED.issuperset(pipeline.split(",")):
             _managers[pipeline] = found

@@ -106,6 +106,8 @@ class Lowered:
     def stage(self, name: str | int) -> Stage:
         """A stage by its number, its name, or a part of its name that only fits one."""
         if isinstance(name, int):
+            if not -len(self.stages) <= name < len(self.stages):
+                raise KeyError(f"no stage {name}; there are {len(self.stages)}")
             return self.stages[name]
         exact = [s for s in self.stages if s.name == name]
         found = exact or [s for s in self.stages if name in s.name]

@@ -28,10 +28,15 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.output:
         with open(chosen.output, "wb") as file:
             file.write(lowered.compile().binary)
-    if chosen.stage is not None:
-        print(lowered.as_text(int(chosen.stage) if chosen.stage.isdigit() else chosen.stage))
-    elif chosen.diff:
-        print(lowered.diff(*chosen.diff))
+    if chosen.stage is not None or chosen.diff:
+        try:
+            print(
+                lowered.as_text(_stage(chosen.stage))
+                if chosen.stage
+                else lowered.diff(*map(_stage, chosen.diff))
+            )
+        except KeyError as error:
+            raise LaunchError(str(error.args[0])) from None
     elif chosen.asm:
         print(lowered.compile().asm())
     elif chosen.json:
@@ -40,6 +45,10 @@ def run(chosen: argparse.Namespace) -> int:
         print(lowered)
         print("  ".join(f"{name} {value}" for name, value in lowered.compile().resources.items()))
     return 0
+
+
+def _stage(text: str) -> str | int:
+    return int(text) if text.isdigit() else text
 
 
 def call_of(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
@@ -57,8 +66,8 @@ def call_of(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[st
 def load_kernel(path: str, programs: bool = False) -> Any:
     """The kernel of ``FILE.py::NAME``, with `programs` or a program. Raises `LaunchError` where there is none."""
     file, _, name = path.partition("::")
-    if not name or not os.path.isfile(file):
-        raise LaunchError(f"`{path}` names no kernel", hint="write FILE.py::KERNEL")
+    if not os.path.isfile(file):
+        raise LaunchError(f"there is no file `{file}`", hint="write FILE.py::KERNEL")
     module_spec = importlib.util.spec_from_file_location(os.path.basename(file).removesuffix(".py"), file)
     assert module_spec is not None and module_spec.loader is not None
     module = importlib.util.module_from_spec(module_spec)
@@ -73,8 +82,9 @@ def load_kernel(path: str, programs: bool = False) -> Any:
 
     found = getattr(module, name, None)
     if not fits(found):
-        kernels = [n for n, v in vars(module).items() if fits(v)]
-        raise LaunchError(f"{file} has no kernel `{name}`", hint=f"it has {', '.join(kernels) or 'none'}")
+        kernels = [f"{file}::{n}" for n, v in vars(module).items() if fits(v)]
+        reason = f"{file} has no kernel `{name}`" if name else f"`{file}` names no kernel"
+        raise LaunchError(reason, hint=f"there are {', '.join(kernels) or 'none'}")
     return found
 
 
@@ -84,7 +94,8 @@ def arguments_of(kernel: Any, types: str) -> list[Any]:
     names = list(kernel.signature.parameters)
     if texts and len(texts) != len(names):
         raise KernelTypeError(
-            f"--args gives {len(texts)} types for {len(names)} parameters: {', '.join(names)}"
+            f"--args gives {len(texts)} types for {len(names)} parameters: {', '.join(names)}",
+            hint="give one for each, with spaces between: 'f32[?,?] f32[128] f64 int'",
         )
     if texts:
         return [_from_text(t) for t in texts]

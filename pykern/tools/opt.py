@@ -9,8 +9,10 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from mlir import ir
 
@@ -61,8 +63,10 @@ def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pykern-opt",
         description="Run pykern's and MLIR's passes over MLIR text that may hold the kern dialect.",
-        epilog="Passes are given as flags in order, e.g. --canonicalize --kern-expand-ndrange=subgroup-size=8. "
-        "pykern's own: " + ", ".join(f"--{name}" for name in sorted(known())),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="Passes are given as flags in order: --canonicalize --kern-expand-ndrange=subgroup-size=8\n"
+        "MLIR's own are those of mlir-opt. pykern's:\n"
+        + textwrap.indent(textwrap.fill(_passes(), 84, break_on_hyphens=False), "  "),
     )
     parser.add_argument("file", nargs="?", default="-", help="MLIR text; - reads standard input")
     parser.add_argument("--pass-pipeline", help="passes as builtin.module(...)")
@@ -77,6 +81,10 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     parser.add_argument("--mlir-print-op-generic", action="store_true", help="print ops in generic form")
     return parser
+
+
+def _passes() -> str:
+    return " ".join(f"--{name}" for name in sorted(known()))
 
 
 def _read(path: str) -> str:
@@ -127,7 +135,9 @@ def _upstream(name: str, options: str) -> Upstream:
             except (ValueError, ir.MLIRError):
                 continue
             return Upstream(pipeline=anchored)
-    raise PassError(f"no pass `{name}`", hint="see pykern-opt --help, or write --pass-pipeline=")
+    near = get_close_matches(name, known(), 1)
+    hint = f"did you mean --{near[0]}?" if near else "see pykern-opt --help, or write --pass-pipeline="
+    raise PassError(f"no pass `{name}`", hint=hint)
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,8 @@ def _show(updates: list[Update], outcomes: list[Outcome], verbose: bool) -> None
     for one in outcomes:
         if one.failed:
             print(f"FAILED   {one.name}\n{textwrap.indent(one.text, '  ')}\n")
+            if "no check strings found" in one.text:
+                print("  help: `pykern test --update` writes CHECK lines from what is printed now\n")
         elif one.not_run:
             print(f"not run  {one.name}: {one.text}")
         elif verbose:

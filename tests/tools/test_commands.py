@@ -84,7 +84,8 @@ def test_compile_json_and_binary(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kernel", "args", "code", "said"),
     [
-        ("nothing.py::k", "f32", 1, "names no kernel"),
+        ("nothing.py::k", "f32", 1, "there is no file `nothing.py`"),
+        (f"{KERNELS}", "f32", 1, f"there are {KERNELS}::saxpy"),
         (f"{KERNELS}::nothing", "f32", 1, "has no kernel `nothing`"),
         (f"{KERNELS}::saxpy", "f32[?]", 1, "gives 1 types for 4 parameters"),
         (f"{KERNELS}::saxpy", "f32[?] f32[?] f32[?] f33", 1, "`f33` is no type"),
@@ -95,6 +96,14 @@ def test_compile_refuses(kernel: str, args: str, code: int, said: str) -> None:
     done = run("cli", "compile", kernel, "--args", args, "--ndrange", "4")
     assert done.returncode == code
     assert said in done.stderr
+
+
+@pytest.mark.parametrize("chosen", [("--stage", "nothing"), ("--stage", "99"), ("--diff", "kern", "nothing")])
+def test_compile_names_the_stages_there_are(chosen: tuple[str, ...]) -> None:
+    types = "f32[?] f32[?] f32[?] f32"
+    done = run("cli", "compile", f"{KERNELS}::saxpy", "--args", types, "--ndrange", "?", *chosen)
+    assert done.returncode == 1
+    assert "no stage" in done.stderr and "there are" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_usage_error_is_2() -> None:
@@ -155,6 +164,8 @@ def test_opt_prints_after_all_to_stderr() -> None:
     ("arguments", "text", "code", "said"),
     [
         (("--no-such-pass",), MODULE, 2, "no pass `no-such-pass`"),
+        (("--kern-simplfy",), MODULE, 2, "did you mean --kern-simplify?"),
+        (("--pass-pipeline=kern-simplfy",), MODULE, 1, "'kern-simplfy' does not refer to a registered pass"),
         (("--kern-expand-ndrange=wrong=1",), MODULE, 2, "no option `wrong`"),
         (("--pass-pipeline=a(",), MODULE, 2, "a bracket is not closed"),
         (("--target=tpu",), MODULE, 2, "no target `tpu`"),
@@ -166,6 +177,11 @@ def test_opt_refuses(arguments: tuple[str, ...], text: str, code: int, said: str
     done = run("opt", *arguments, stdin=text)
     assert done.returncode == code, done.stdout + done.stderr
     assert said in done.stderr
+
+
+def test_opt_lists_passes_that_can_be_copied() -> None:
+    told = run("opt", "--help").stdout.split()
+    assert {"--kern-expand-ndrange", "--kern-drop-stop-gradient", "--kern-lower-device-reports"} <= set(told)
 
 
 def test_pipeline_text_round_trips() -> None:

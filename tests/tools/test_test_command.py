@@ -76,6 +76,11 @@ def test_a_failure_is_told_with_its_place(command, tmp_path):
     assert "# |" not in output
 
 
+def test_a_test_without_checks_says_how_they_are_written(command):
+    status, output = command({"bare.mlir": RUN + FUNCTION})
+    assert status == 1 and "`pykern test --update` writes CHECK lines" in output
+
+
 def test_json(command):
     status, output = command({"good.mlir": GOOD, "bad.mlir": BAD}, "--json")
     assert status == 1
