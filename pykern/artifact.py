@@ -13,6 +13,8 @@ from pykern.locations import SourceSpan
 
 PRODUCT = "product"
 """The resource of a kernel that computes products of matrices: large launches may run in tiles."""
+SCRATCH = "scratch"
+"""The resource of CPU code that asks for memory while it runs: kept memory, where that is loaded."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pykern.abi import TABLE_INDEX
+from pykern.lowering.llvm.scratch import SCRATCH
 from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
 from pykern.types import BY_NAME
 
@@ -56,7 +57,7 @@ def launcher_text(source: KernelSource, symbol: str) -> str:
     types = ", ".join(cell.kind for cell in listed)
     values = ", ".join(f"{cell.kind} %a{n}" for n, cell in enumerate(listed))
     load = "\n".join(line for n, cell in enumerate(listed) for line in _load(n, cell))
-    return _TEXT.format(
+    return SCRATCH + _TEXT.format(
         symbol=symbol,
         types=types,
         values=values,

@@ -61,7 +61,9 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),
             Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),
-            Upstream("finalize-memref-to-llvm,convert-func-to-llvm,convert-index-to-llvm"),
+            Upstream(
+                "finalize-memref-to-llvm{use-generic-functions=true},convert-func-to-llvm,convert-index-to-llvm"
+            ),
             Upstream("convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
             Upstream("reconcile-unrealized-casts,canonicalize,cse"),
             AnnotateBranches(),  # after upstream has made the branches

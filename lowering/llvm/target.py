@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.artifact import PRODUCT, ArgumentUse, Stage
+from pykern.artifact import PRODUCT, SCRATCH, ArgumentUse, Stage
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
@@ -23,6 +23,7 @@ from pykern.lowering.llvm.optimisation import passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
+from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.tapes import LowerTapes
@@ -104,6 +105,8 @@ def _lowered(
     found = resources(code)
     if product:
         found[PRODUCT] = True
+    if ALLOCATE in text:
+        found[SCRATCH] = True
     return CpuCode(binary, bool(entry), workgroup, found)
 
 

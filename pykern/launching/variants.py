@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from pykern.abi import REPORT_CELLS
-from pykern.artifact import Artifact, Site
+from pykern.artifact import SCRATCH, Artifact, Site
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.progress import tell
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.errors import CALLED_FROM, AssertionFailed, KernelError, OutOfBounds
+from pykern.program.memory_code import memory_code
 from pykern.program_source import ProgramSource
 from pykern.runtime.loader import LoadedKernel, load
 from pykern.runtime.text import PrintCallback, printer
@@ -87,11 +88,18 @@ def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel
     if entry is not None:
         try:
             code = load(entry.artifact.binary, entry.artifact.entry)
-            return _with_remarks(entry.artifact), code
+            return _told(entry.artifact), code
         except OSError:  # linked for another machine, or changed since
             shared_cache().discard(key)
-    artifact = _with_remarks(_compile(source, key))
+    artifact = _told(_compile(source, key))
     return artifact, load(artifact.binary, artifact.entry)
+
+
+def _told(artifact: Artifact) -> Artifact:
+    """With its remarks; kept memory is wanted for its scratch."""
+    if SCRATCH in artifact.resources:
+        memory_code.wanted()
+    return _with_remarks(artifact)
 
 
 def compiled(source: KernelSource | ProgramSource) -> Artifact:

@@ -75,7 +75,7 @@ class ProgramEntries:
             return  # arrays of another order, an `out` that overlaps
         if calls == 2 or (calls > 2 and (changed or calls % OFTEN == 0)):
             if plan.is_large or plan.layout.scratch_bytes >= KEPT_LEAST:
-                memory_code.obtain(calls)
+                memory_code.wanted()
             if entry_code.obtain(calls) is None:
                 return
             words = self._words(plan, form, args, keywords)

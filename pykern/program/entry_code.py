@@ -30,6 +30,8 @@ class EntryCode:
     """Of this process: `address` is None as long as it is not there, and 0 where there can be none."""
 
     source = SOURCE
+    waits = True
+    """Whether a call that finds the compiler running waits for it: entries are made once, for all programs."""
 
     def __init__(self) -> None:
         self.address: int | None = None if launchable.SUPPORTED else 0
@@ -53,9 +55,10 @@ class EntryCode:
             if known is not None:
                 self._load(known.artifact.binary)
                 return
-        if service().in_place or service().worker_pid is not None:
+        running = service().worker_pid is not None
+        if service().in_place or (running and self.waits):
             self._compile()
-        elif calls >= MANY:
+        elif running or calls >= MANY:
             self._thread = threading.Thread(target=self._compile, name="pykern-entry", daemon=True)
             self._thread.start()
 

@@ -1,7 +1,7 @@
 """The code of kept memory: from the disk cache, or from the compiler, as that of the programs' entry.
 
-Comes in: large results. Goes out: `pykern.runtime.kept_memory`, loaded. Nobody waits for it: until it is there arrays
-have NumPy's memory.
+Comes in: large results and scratch. Goes out: `pykern.runtime.kept_memory`, loaded. Nobody waits for it: until it is
+there arrays have NumPy's memory.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ class MemoryCode(EntryCode):
     """Of this process; `address` is 1 once memory is kept."""
 
     source = KernelSource(FunctionSource("pk_take", "", 0, ""), (), LaunchSpec(0), target="entry:memory")
+    waits = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +29,7 @@ class MemoryCode(EntryCode):
         self._wanted = 0
 
     def wanted(self) -> None:
-        """Somebody wants a large array."""
+        """Somebody wants large arrays or scratch."""
         if self.address is None:
             self._wanted += 1
             self.obtain(self._wanted)

@@ -15,11 +15,13 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE
+from pykern.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE, TABLE_INDEX
+from pykern.artifact import SCRATCH
 from pykern.compiler.service import service
 from pykern.program.memory_code import memory_code
 from pykern.runtime import kept_memory as runtime
 from pykern.runtime import numpy_api
+from pykern.runtime.cpu_table import table
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.numpy_api import handler_name
 from pykern.settings import read_settings
@@ -48,6 +50,8 @@ def kept():
     if memory_code.address is None and memory_code.obtain(1) is None:
         service().start()
         memory_code.obtain(1)
+        assert memory_code._thread is not None
+        memory_code._thread.join()
     if not memory_code.address:
         pytest.skip("no kept memory on this system")
     gc.collect()
@@ -229,6 +233,48 @@ def test_scratch_comes_back():
     assert after.allocations >= before.allocations + 2 and after.live == before.live + 1
     np.testing.assert_allclose(found, a @ b @ b)
     assert after.reserved == before.reserved
+
+
+@pk.kernel
+def softmax(y, x):
+    i = pk.index()
+    n = x.shape[1]
+    most = x[i, 0]
+    for k in range(n):
+        most = max(most, x[i, k])
+    total = 0.0
+    for k in range(n):
+        y[i, k] = pk.exp(x[i, k] - most)
+        total += y[i, k]
+    for k in range(n):
+        y[i, k] = y[i, k] / total
+
+
+@pytest.mark.parametrize("columns", [9_000, 131_071, 131_072, 400_001])
+@pytest.mark.parametrize("loaded", [False, True])
+def test_rows_of_kernels(columns, loaded):
+    """malloc's below 1 MiB, and where kept memory is not loaded; both in one process."""
+    x = random(3 * columns).reshape(3, columns)
+    y = np.full_like(x, np.nan)
+    cell, before = TABLE_INDEX["pk_take"], kept_memory.stats()
+    take = table()[cell]
+    if not loaded:
+        table()[cell] = 0
+    try:
+        softmax(y, x, ndrange=3)
+    finally:
+        table()[cell] = take
+    after = kept_memory.stats()
+    taken = after.allocations - before.allocations
+    assert after.live == before.live
+    assert (taken > 0) == (loaded and 8 * columns >= KEPT_LEAST)  # each thread has its own
+    e = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=1e-12)
+
+
+def test_code_that_asks_for_memory_is_known():
+    assert SCRATCH in softmax.lower(*2 * [random(10).reshape(2, 5)], ndrange=2).compile().resources
+    assert SCRATCH not in twice.lower(random(5)).compile().resources
 
 
 # -- bounds ----------------------------------------------------------------------------------------

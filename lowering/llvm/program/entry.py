@@ -92,17 +92,21 @@ def _call(module: ir.Module) -> None:
     end = f.at.add(f.load(I64, state, SLOT), count)
     slots = f.place(state, SLOTS)
     scratch = f.variable(NULL, PTR)
-    wanted, take = plan_word(f, plan, "scratch"), table(f, "pk_take")
-    kept = f.at.and_(f.is_(wanted, "!=", 0), f.is_(take, "!=", NULL))
-    pool = f.at.select(kept, NULL, plan_word(f, plan, "pool", PTR))
     f.put(I64(0), slots, end)  # the report
     f.put(I64(0), slots, f.at.add(end, I64(1)))
-    with f.at.if_then(kept):
-        block = f.call_pointer(take, PTR, wanted)
-        f.need(f.is_(block, "!=", NULL), I64(1).inttoptr(PTR))  # Python says so
-        f.store(block, scratch)
-        f.put(block, slots, f.at.add(end, I64(1)))
-    with f.at.if_then(f.is_(pool, "!=", NULL)):
+    pool = plan_word(f, plan, "pool", PTR)
+    block = f.variable(NULL, PTR)
+    wanted = plan_word(f, plan, "scratch")
+    with f.at.if_then(f.is_(wanted, "!=", 0), likely=False):
+        take = table(f, "pk_take")
+        with f.at.if_then(f.is_(take, "!=", NULL)):
+            got = f.call_pointer(take, PTR, wanted)
+            f.need(f.is_(got, "!=", NULL), I64(1).inttoptr(PTR))  # Python says so
+            f.store(got, block)
+            f.put(got, slots, f.at.add(end, I64(1)))
+    kept = f.is_(f.load(PTR, block), "!=", NULL)
+    listed = f.at.and_(f.is_(pool, "!=", NULL), f.at.not_(kept))
+    with f.at.if_then(listed):
         free = f.at.sub(f.load(I64, pool, SIZE), I64(1))
         f.need(f.is_(free, ">=", 0), I64(1).inttoptr(PTR))
         taken = f.word(f.load(PTR, pool, LIST_ITEMS), free, PTR)  # with the list's reference
@@ -112,8 +116,11 @@ def _call(module: ir.Module) -> None:
     f.call("Py_IncRef", nothing, owner)  # another thread may put other plans in place meanwhile
     good = f.variable(I1(1), I1)
     with f.at.if_else(f.is_(out, "==", NULL)) as (fresh, given):
-        with fresh:
-            f.store(f.call("pk_made", I1, plan, state), good)
+        with fresh, f.at.if_else(f.is_(plan_word(f, plan, "large"), "!=", 0), likely=False) as (large, small):
+            with large:
+                f.store(f.call("pk_made", I1, plan, state), good)
+            with small:
+                f.store(f.call("pk_fresh", I1, plan, state), good)
         with given, f.loop(count) as n:
             f.call("Py_IncRef", nothing, f.word(results, n, PTR))
     value = f.variable(NULL, PTR)
@@ -127,7 +134,7 @@ def _call(module: ir.Module) -> None:
             with short:
                 f.call_pointer(run, nothing, slots)
         f.store(f.call("pk_value", PTR, plan, state), value)
-    with f.at.if_then(f.is_(pool, "!=", NULL)):
+    with f.at.if_then(listed):
         taken = f.load(PTR, scratch)
         with f.at.if_then(f.is_(f.load(PTR, value), "!=", NULL), likely=True):
             put = f.call("PyList_Append", I32, pool, taken)
@@ -135,7 +142,7 @@ def _call(module: ir.Module) -> None:
                 f.call("PyErr_Clear", nothing)  # no room for it: this one is given up
         f.call("Py_DecRef", nothing, taken)
     with f.at.if_then(kept):
-        f.call_pointer(table(f, "pk_give"), nothing, f.load(PTR, scratch))
+        f.call_pointer(table(f, "pk_give"), nothing, f.load(PTR, block))
     with f.loop(count) as n:
         f.call("Py_DecRef", nothing, f.word(results, n, PTR))  # of null, nothing
     f.call("Py_DecRef", nothing, owner)

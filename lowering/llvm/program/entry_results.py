@@ -1,7 +1,7 @@
 """The second half of the programs' entry: arrays for the results, and the returned value.
 
-Comes in: a plan and the state, for `pk_given` (arrays of `out`), `pk_made` (NumPy's), `pk_value` (after the run).
-Goes out: pointers in the state; an object.
+Comes in: a plan and the state, for `pk_given` (arrays of `out`), `pk_fresh` and `pk_made` (NumPy's), `pk_value` (after
+the run). Goes out: pointers in the state; an object.
 """
 
 from __future__ import annotations
@@ -128,11 +128,10 @@ def _kept(module: ir.Module) -> None:
 
 
 def _made(module: ir.Module) -> None:
-    """`pk_fresh`, with kept memory where results are large and it is loaded."""
+    """`pk_fresh` of large results: in kept memory where that is loaded."""
     f = Body(module, "pk_made", I1, [PTR, PTR])
-    large = f.is_(plan_word(f, f.arguments[0], "large"), "!=", 0)
-    loaded = f.is_(table(f, "handler"), "!=", NULL)
-    with f.at.if_then(f.at.not_(f.at.and_(large, loaded)), likely=True):
+    f.function.attributes.add("noinline")  # small results are in a hurry
+    with f.at.if_then(f.is_(table(f, "handler"), "==", NULL)):
         f.at.ret(f.call("pk_fresh", I1, *f.arguments))
     before = f.call("pk_kept", PTR)
     good = f.call("pk_fresh", I1, *f.arguments)

@@ -14,6 +14,7 @@ from mlir import ir
 from pykern.abi import TABLE_INDEX
 from pykern.lowering.llvm.launcher import Cell
 from pykern.lowering.llvm.launcher import _load as load_cell
+from pykern.lowering.llvm.scratch import SCRATCH
 from pykern.passes.array_programs.nests.function import TEAM
 
 
@@ -54,7 +55,7 @@ def launcher_text(symbol: str, kinds: list[str], teams: list[tuple[str, list[str
         team=TABLE_INDEX["omp_get_num_threads"],
         threads=TABLE_INDEX["threads"],
     )
-    return run + parallel + "".join(line for team in teams for line in _team(*team))
+    return SCRATCH + run + parallel + "".join(line for team in teams for line in _team(*team))
 
 
 def _team(symbol: str, kinds: list[str]) -> Iterator[str]:

@@ -151,7 +151,9 @@ def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "", ordered: b
             Upstream("expand-strided-metadata,lower-affine"),
             Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),
             # every shape is known: a buffer is its pointer
-            Upstream("finalize-memref-to-llvm,convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
+            Upstream(
+                "finalize-memref-to-llvm{use-generic-functions=true},convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"
+            ),
             Upstream("convert-index-to-llvm,convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
             Upstream("reconcile-unrealized-casts,canonicalize,cse"),
             AnnotateBranches(),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from mlir import ir
 
-from pykern.artifact import Stage
+from pykern.artifact import SCRATCH, Stage
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import Host, generate, host_of, translate
 from pykern.lowering.llvm.entry import GIL_WORK
@@ -22,6 +22,7 @@ from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
 from pykern.lowering.llvm.program.work import work_of
 from pykern.lowering.llvm.resources import resources
+from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.record import Record
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.arena import UseArena
@@ -141,4 +142,7 @@ def _generate(
     started = time.perf_counter()
     binary = link(*code.objects)
     record.add("link", "", started, "none")
-    return ProgramCode(binary, (), 0, resources(code))
+    found = resources(code)
+    if ALLOCATE in text:
+        found[SCRATCH] = True
+    return ProgramCode(binary, (), 0, found)

@@ -171,10 +171,10 @@ def _call(e: Emitter, op: ir.Operation) -> None:
             f"{target + ' = ' if results else ''}(yield from {python_name(symbol)}({', '.join(['it', *values])}))"
         )
         return
-    if symbol == "malloc":
+    if symbol in ("malloc", "_mlir_memref_to_llvm_alloc"):
         e.line(f"{results[0]} = np.int64(it.memory.make(int({values[0]})))")
         return
-    if symbol == "free":
+    if symbol in ("free", "_mlir_memref_to_llvm_free"):
         e.line(f"it.memory.forget(int({values[0]}))")
         return
     plain = symbol if symbol in FUNCTIONS else symbol.removesuffix("f")

@@ -1,0 +1,58 @@
+"""Memory that compiled code asks for while it runs: `memref.alloc` on the CPU. LLVM IR text, linked to the code.
+
+`finalize-memref-to-llvm{use-generic-functions=true}` calls these two. Large pieces, such as rows that do not fit the
+caches, are kept memory (`pykern.lowering.llvm.kept_memory`) where that is loaded: malloc asks the system for new pages
+each time. Every piece has the same head, so it is given back to whom it came from.
+"""
+
+from __future__ import annotations
+
+from pykern.abi import KEPT_LEAST, TABLE_INDEX
+
+ALLOCATE, RELEASE = "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_free"
+
+SCRATCH = f"""
+declare noalias ptr @malloc(i64)
+declare void @free(ptr)
+
+define noalias ptr @{ALLOCATE}(i64 %size) noinline nounwind {{
+  %large = icmp sge i64 %size, {KEPT_LEAST}
+  br i1 %large, label %ask, label %small
+ask:
+  %table = load ptr, ptr @pk_table
+  %place = getelementptr i64, ptr %table, i64 {TABLE_INDEX["pk_take"]}
+  %take = load ptr, ptr %place
+  %there = icmp ne ptr %take, null
+  br i1 %there, label %kept, label %small
+kept:
+  %block = call ptr %take(i64 %size)
+  ret ptr %block
+small:
+  %room = add i64 %size, 64
+  %begin = call ptr @malloc(i64 %room)
+  %piece = getelementptr i8, ptr %begin, i64 64
+  %whose = getelementptr i8, ptr %piece, i64 -24
+  store ptr %begin, ptr %whose
+  %capacity = getelementptr i8, ptr %piece, i64 -8
+  store i64 0, ptr %capacity
+  ret ptr %piece
+}}
+
+define void @{RELEASE}(ptr %piece) noinline nounwind {{
+  %whose = getelementptr i8, ptr %piece, i64 -24
+  %begin = load ptr, ptr %whose
+  %capacity = getelementptr i8, ptr %piece, i64 -8
+  %bytes = load i64, ptr %capacity
+  %small = icmp eq i64 %bytes, 0
+  br i1 %small, label %mallocs, label %kept
+mallocs:
+  call void @free(ptr %begin)
+  ret void
+kept:
+  %table = load ptr, ptr @pk_table
+  %place = getelementptr i64, ptr %table, i64 {TABLE_INDEX["pk_give"]}
+  %give = load ptr, ptr %place
+  call void %give(ptr %piece)
+  ret void
+}}
+"""
