@@ -49,7 +49,10 @@
 // TILE: %[[ROWS:.*]] = arith.minsi %[[LEFT]], %c6
 // TILE: %[[WHOLE:.*]] = arith.cmpi sge, %[[LEFT]], %c6
 // TILE: scf.if %[[WHOLE]]
-// TILE-COUNT-12: memref.prefetch
+// TILE-NEXT: scf.for %[[ROW:.*]] = %c0{{.*}} to %c6
+// TILE: memref.prefetch %{{.*}}[%[[ROW]], %c0{{.*}}]
+// TILE: memref.prefetch %{{.*}}[%[[ROW]], %c7
+// TILE-NOT: memref.prefetch
 // TILE: %[[SUMS:.*]]:12 = scf.for
 // TILE-COUNT-2: vector.load {{.*}}vector<4xf64>
 // TILE: memref.load

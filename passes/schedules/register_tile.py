@@ -14,7 +14,6 @@ A second output is computed from the finished sum (see `epilogue`), and stored w
 
 from __future__ import annotations
 
-import itertools
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import ClassVar
@@ -29,7 +28,7 @@ from pykern.passes.kernels import body, find, index_constant
 from pykern.passes.schedules.access import Access, Number, access_of, plus
 from pykern.passes.schedules.edges import cut_of
 from pykern.passes.schedules.epilogue import Epilogue
-from pykern.passes.schedules.loops import When, leave_alone
+from pykern.passes.schedules.loops import Counted, When, leave_alone
 from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
 from pykern.passes.schedules.needed import condition_of, is_reached
 from pykern.passes.schedules.prologues import computed, leaves_of
@@ -133,10 +132,10 @@ class Tile:
             return
         whole = None if self.cut is None else self.cut.whole
         with nullcontext() if whole is None else When(whole):
-            last = self.lengths[self.lane] - 1
-            for r, lane in itertools.product(range(self.rows), (0, last)):
-                place = self.indices(self.inputs, r, lane, {})
-                memref.PrefetchOp(self.op.operands[self.inputs], place, False, 3, True)
+            with Counted(index_constant(0), index_constant(self.rows), 1, alone=True) as r:
+                for lane in (0, self.lengths[self.lane] - 1):
+                    place = self.indices(self.inputs, r, lane, {})
+                    memref.PrefetchOp(self.op.operands[self.inputs], place, False, 3, True)
 
     # -- terms -------------------------------------------------------------------------------
 
