@@ -89,6 +89,8 @@ def _whole(factor: ir.Value) -> tuple[ir.Value, list[int]]:
         return factor, list(range(rank))
     source = factor.owner.operation.operands[0]
     shape, indices = ir.MemRefType(source.type).shape, []
+    if rank == 0:
+        return source, [-1] * len(shape)
     for n, group in enumerate(ir.ArrayAttr(factor.owner.operation.attributes["reassociation"])):
         members = [ir.IntegerAttr(d).value for d in ir.ArrayAttr(group)]
         wide = [d for d in members if shape[d] != 1] or members[-1:]

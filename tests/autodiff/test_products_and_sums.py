@@ -118,3 +118,27 @@ def test_second_derivatives_of_joined():
     gradient = pk.grad(hessian_of_joined)
     expected = (gradient(x + step * v) - gradient(x - step * v)) / (2 * step)
     np.testing.assert_allclose(pk.hvp(hessian_of_joined, (x,), (v,)), expected, rtol=1e-7)
+
+
+@pk.jit
+def least(x):
+    return x.min(keepdims=True).sum()
+
+
+@pk.jit
+def weighted(w, x, y):
+    return ((w @ x) * y).sum()
+
+
+def test_the_least_element_kept_as_an_array():
+    x = np.array([3.0, -1.0, 2.0])
+    np.testing.assert_array_equal(pk.grad(least)(x), [0.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("shape", [(4, 3, 2), (2, 64, 65)])
+def test_a_vector_times_matrices(shape):
+    rng = np.random.default_rng(5)
+    w, x, y = rng.standard_normal(shape[1]), rng.standard_normal(shape), rng.standard_normal(shape[::2])
+    dw, dx = pk.grad(weighted, argnums=(0, 1))(w, x, y)
+    np.testing.assert_allclose(dw, np.einsum("bkn,bn->k", x, y), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(dx, w[:, None] * y[:, None, :], rtol=1e-12)

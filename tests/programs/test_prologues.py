@@ -184,3 +184,15 @@ def test_factors_with_transposed_parts(rng, n):
     a, b, c = (rng.standard_normal((n, n)) for _ in range(3))
     exact, size = (a + b) @ (b * c.T), np.abs(a + b) @ np.abs(b * c.T)
     close(turned_among_others(a, b, c), exact, size, n)
+
+
+@pk.jit
+def one_element(a, b):
+    return (pk.reshape(a * 2.0, ()) * b).sum(axis=1), (pk.reshape(pk.exp(a), ()) * b[0]).sum()
+
+
+def test_a_factor_of_one_element_without_dimensions(rng):
+    a, b = rng.standard_normal(1), rng.standard_normal((5, 7))
+    lines, total = one_element(a, b)
+    np.testing.assert_allclose(lines, (2 * a * b).sum(axis=1), rtol=1e-13)
+    np.testing.assert_allclose(total, (np.exp(a) * b[0]).sum(), rtol=1e-13)

@@ -121,6 +121,8 @@ def _through_reshape(op: ir.Operation, at: Exprs) -> Operand | None:
     ]
     zero = ir.AffineConstantExpr.get(0)
     found: list[ir.AffineExpr] = []
+    if collapses and not groups:  # one element
+        return Operand(source, (zero,) * len(wide))
     for number, group in enumerate(groups):
         long = [d for d in group if wide[d] != 1]
         if len(long) > 1:
