@@ -19,6 +19,7 @@
 // computed like the others, of a result that had room for it, and the body leaves alone what is not there.
 
 // CHECK-LABEL: func.func private @product.nest2(
+// CHECK-SAME: kern.in_vectors
 // CHECK-SAME: kern.schedule = {block = {{[0-9]+}} : i64, depth = 512 : i64, form = "packed", rows = 6 : i64, threads = true, unroll = 1 : i64, vectors = 2 : i64}
 // CHECK: memref.reinterpret_cast %arg2 to offset: [0], sizes: [516, 512], strides: [512, 1] : memref<512x512xf64> to
 // CHECK: linalg.generic
