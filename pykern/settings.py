@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -197,7 +198,18 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
                 f"{variable.name}={text!r} is not {variable.allowed}",
                 hint=f"set {variable.name} to {variable.allowed}, or unset it (default: {variable.default})",
             ) from None
+    _warn_of_misspelt(environ)
     return Settings(**values)
+
+
+def _warn_of_misspelt(environ: Mapping[str, str]) -> None:
+    """A variable that is nearly one of ours does nothing, which its user has to know."""
+    names = [variable.name for variable in variables()]
+    for unknown in (n for n in environ if n.startswith("PYKERN_") and n not in names):
+        from difflib import get_close_matches  # here: seldom
+
+        if near := get_close_matches(unknown, names, 1, 0.85):
+            warnings.warn(f"{unknown} is no variable of pykern: did you mean {near[0]}?", stacklevel=2)
 
 
 @functools.cache

@@ -84,7 +84,7 @@ def obtain(source: KernelSource) -> Variant:
 def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel]:
     """What a source compiles to, and its code in this process. Raises what the compiler raises."""
     key = source.key(versions())
-    entry = shared_cache().get(key)
+    entry = _kept(key)
     if entry is not None:
         try:
             code = load(entry.artifact.binary, entry.artifact.entry)
@@ -93,6 +93,11 @@ def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel
             shared_cache().discard(key)
     artifact = _told(_compile(source, key))
     return artifact, load(artifact.binary, artifact.entry)
+
+
+def _kept(key: str) -> Any:
+    """What the cache has; nothing where the stages are wanted (`PYKERN_DUMP`), which it does not hold."""
+    return None if settings().dump is not None else shared_cache().get(key)
 
 
 def _told(artifact: Artifact) -> Artifact:
@@ -105,7 +110,7 @@ def _told(artifact: Artifact) -> Artifact:
 def compiled(source: KernelSource | ProgramSource) -> Artifact:
     """What a source compiles to, for a device whose driver loads it. Raises what the compiler raises."""
     key = source.key(versions())
-    entry = shared_cache().get(key)
+    entry = _kept(key)
     return _with_remarks(entry.artifact if entry is not None else replace(_compile(source, key), key=key))
 
 

@@ -177,6 +177,7 @@ def _devices_arguments(commands) -> None:
 def _cache_arguments(commands) -> None:
     parser = commands.add_parser("cache", help="the compiled kernels on disk")
     parser.add_argument("action", nargs="?", choices=("list", "clear", "path"), default="list")
+    parser.add_argument("--all", action="store_true", help="list every kernel, not the 20 used last")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=lambda chosen: _late("cache_command").run(chosen))
 

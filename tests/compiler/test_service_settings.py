@@ -103,3 +103,13 @@ def test_the_table_names_every_variable():
     rows = table().splitlines()[2:]
     assert [row.split("`")[1] for row in rows] == [v.name for v in variables()]
     assert all(row.count(" | ") == 3 for row in rows)
+
+
+def test_a_misspelt_variable_is_told():
+    with pytest.warns(UserWarning, match="did you mean PYKERN_NUM_THREADS"):
+        read_settings({"PYKERN_NUM_THREAD": "2"})
+
+
+def test_variables_of_others_are_let_be(recwarn: pytest.WarningsRecorder):
+    read_settings({"PYKERN_WRITE_TEXTS": "1", "PYKERN_QUIET": "1", "OMP_NUM_THREADS": "2", "PYKERNEL": "1"})
+    assert not recwarn

@@ -138,6 +138,41 @@ def test_cache_lists_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert json.loads(run("cli", "cache", "--json").stdout)["entries"] == []
 
 
+def test_stages_are_written_of_kernels_that_the_cache_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYKERN_CACHE_DIR", str(tmp_path / "cache"))
+    program = (
+        "import sys, numpy as np; sys.path.insert(0, sys.argv[1]); import kernels_for_tools as k\n"
+        "x = np.ones(4, np.float32); k.saxpy(x.copy(), x, x, 2.0, ndrange=4)"
+    )
+    command = [sys.executable, "-c", program, str(KERNELS.parent)]
+    subprocess.run(command, check=True, timeout=120)
+    monkeypatch.setenv("PYKERN_DUMP", str(tmp_path / "stages"))
+    subprocess.run(command, check=True, timeout=120)
+    (folder,) = (tmp_path / "stages").iterdir()
+    assert (folder / "00-kern.mlir").exists()
+
+
+def test_cache_lists_what_was_used_last(capsys: pytest.CaptureFixture[str]) -> None:
+    from pykern.compiler.cache import EntryInfo, Statistics
+    from pykern.tools import cache_command
+
+    class Cache:
+        def entries(self) -> list[EntryInfo]:
+            return [EntryInfo(f"{n:064}", f"kernel{n}", "llvm", 100, 1e9 - n, "/") for n in range(30)]
+
+        def statistics(self) -> Statistics:
+            return Statistics("/", 30, 3000, 10**6, 0, 0, 0, 0, "")
+
+    cache_command._list(Cache(), False, 20)
+    few = capsys.readouterr().out
+    assert "kernel19 " in few and "kernel20 " not in few and "... and 10 more (--all)" in few
+    cache_command._list(Cache(), False, None)
+    whole = capsys.readouterr().out
+    assert "kernel29 " in whole and "--all" not in whole
+
+
 def test_opt_runs_passes_in_order_of_flags() -> None:
     done = run("opt", "--kern-expand-ndrange", "--canonicalize", stdin=MODULE)
     assert done.returncode == 0, done.stderr
