@@ -15,7 +15,8 @@ def kern_pipeline(options: KernelOptions, derivatives: tuple[Pass, ...] = ()) ->
     passes: list[Pass] = []
     for step in (*derivatives, None):
         passes.append(SimplifyKern())  # ids are one value each before upstream compares expressions over them
-        passes.append(ReuseLoads())  # before `cse`, which takes the square of what is left of them
+        # before `cse`, which takes the square of what is left of them; where each store is checked all stay
+        passes.append(ReuseLoads(stores=not options.debug))
         passes.append(Upstream("canonicalize,cse"))  # the frontend writes what is easy to write
         if step is not None:
             passes.append(step)  # wants clean code, and leaves what nobody needs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
+from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
@@ -57,6 +58,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
             Upstream("convert-math-to-funcs"),  # integer powers become a loop, in a function of their own
+            BreakChains(),  # when all arithmetic is there, and loops still are loops
             KeepOuterLoops(),  # last look at loops
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),

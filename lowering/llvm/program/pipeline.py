@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pykern.lowering.llvm.atomics import LowerAtomics
+from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.reports import LowerReports
@@ -146,6 +147,7 @@ def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "", ordered: b
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
             Upstream("convert-math-to-funcs"),
+            BreakChains(),  # when all arithmetic is there, and loops still are loops
             KeepOuterLoops(),
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),
