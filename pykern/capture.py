@@ -22,6 +22,7 @@ from typing import Any
 from pykern import language
 from pykern.errors import KernelSyntaxError
 from pykern.launching.index_space import index_space
+from pykern.runtime.launchable import ABSENT
 from pykern.source import (
     Annotation,
     Builtin,
@@ -36,17 +37,28 @@ from pykern.source import (
 )
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
-MISSING = object()
+MISSING = ABSENT
 
 
 @dataclass(frozen=True)
 class Guard:
-    """A name whose meaning is part of the key: `namespace[name]`, or a closure cell, `is` `value`."""
+    """A name whose meaning is part of the key: `namespace[name]`, or a closure cell, `is` `value`; `MISSING` for one
+    that has none yet."""
 
     namespace: dict | None
     name: str
     cell: types.CellType | None
     value: object
+
+    def holds(self) -> bool:
+        """Whether the name still means the same object."""
+        if self.cell is not None:
+            try:
+                return self.cell.cell_contents is self.value
+            except ValueError:  # not assigned
+                return self.value is MISSING
+        assert self.namespace is not None
+        return self.namespace.get(self.name, MISSING) is self.value
 
 
 @dataclass(frozen=True)
@@ -166,7 +178,7 @@ def _resolve(function: Any, path: str, guards: list[Guard]) -> object:
         try:
             value = cell.cell_contents
         except ValueError:  # not assigned yet
-            return MISSING
+            value = MISSING
         guards.append(Guard(None, first, cell, value))
     elif first in namespace:
         value = namespace[first]
@@ -174,11 +186,13 @@ def _resolve(function: Any, path: str, guards: list[Guard]) -> object:
             guards.append(Guard(namespace, first, None, value))
     else:
         value = getattr(builtins, first, MISSING)
+        if value is MISSING:
+            guards.append(Guard(namespace, first, None, MISSING))
     for attribute in rest:
         if value is MISSING:
             return MISSING
         owner, value = value, getattr(value, attribute, MISSING)
-        if isinstance(owner, types.ModuleType) and not _is_library(owner) and value is not MISSING:
+        if isinstance(owner, types.ModuleType) and not _is_library(owner):
             guards.append(Guard(vars(owner), attribute, None, value))
     return value
 

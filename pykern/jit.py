@@ -21,10 +21,10 @@ from pykern.by_name import ByName
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.devices import OVERRIDE, chosen_device, current_device
 from pykern.errors import DeviceError, KernelError, KernelTypeError, LaunchError
-from pykern.kernel import Docstring, _annotations, _holds, _placed
+from pykern.kernel import Docstring, annotations_of, placed_at_def
 from pykern.launching.arguments import homes
+from pykern.launching.checks import device_of
 from pykern.launching.graph import current_graph
-from pykern.launching.launch import device_of
 from pykern.launching.variants import compiled, loaded
 from pykern.prewarm import before_first_call, remember
 from pykern.program import reference as program_reference
@@ -68,7 +68,7 @@ class ProgramBase(ByName):
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
         self.signature = inspect.signature(function)
-        self.annotations = _annotations(function, self.signature)
+        self.annotations = annotations_of(function, self.signature)
         self.options = options
         self.donate_argnums = donate_argnums
         self.derivatives: tuple[ProgramDerivative, ...] = ()
@@ -325,7 +325,7 @@ class ProgramBase(ByName):
     def captured(self) -> tuple[Any, list[Guard]]:
         """The source with what its names mean now. Kept while no guarded name changes."""
         captured = self._captured
-        if captured is None or not all(map(_holds, captured[1])):
+        if captured is None or not all(guard.holds() for guard in captured[1]):
             with self._lock:
                 captured = self._captured = function_source(self.__wrapped__, self.text, program=True)
         return captured
@@ -441,7 +441,7 @@ def jit(
     try:
         made = Program(function, KernelOptions(debug, fastmath), numbers_of(donate_argnums))
     except KernelError as error:
-        raised = _placed(error, function)
+        raised = placed_at_def(error, function)
     else:
         before_first_call(made.text)
         return made

@@ -53,7 +53,7 @@ class KernelBase(ByName):
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
         self.signature = inspect.signature(function)
-        self.annotations = _annotations(function, self.signature)
+        self.annotations = annotations_of(function, self.signature)
         self.options = options
         self.workgroup = workgroup
         self.ndrange = ndrange
@@ -118,7 +118,7 @@ class KernelBase(ByName):
     def captured(self) -> tuple[Any, list[Guard]]:
         """The source with what its names mean now. Kept while no guarded name changes."""
         with self._lock:
-            if self._captured is None or not all(map(_holds, self._captured[1])):
+            if self._captured is None or not all(guard.holds() for guard in self._captured[1]):
                 self._captured = function_source(self.__wrapped__, self.text)
             return self._captured
 
@@ -183,14 +183,14 @@ def kernel(
     try:
         made = Kernel(function, KernelOptions(debug, fastmath), workgroup, ndrange)
     except KernelError as error:
-        raised = _placed(error, function)
+        raised = placed_at_def(error, function)
     else:
         _prewarm(made)
         return made
     raise raised.with_traceback(at_kernel_line(raised)) from None
 
 
-def _placed(error: KernelError, function: Any) -> KernelError:
+def placed_at_def(error: KernelError, function: Any) -> KernelError:
     """An error of the decoration, at the function's ``def`` where there is its source."""
     try:
         place(error, function_text(function))
@@ -210,7 +210,7 @@ def _prewarm(made: KernelBase) -> None:
     before_first_call(made.text)
 
 
-def _annotations(function: Callable, signature: inspect.Signature) -> dict[str, Any]:
+def annotations_of(function: Callable, signature: inspect.Signature) -> dict[str, Any]:
     """Annotations of the parameters, those written as strings evaluated."""
     found: dict[str, Any] = {}
     for name, parameter in signature.parameters.items():
@@ -258,17 +258,6 @@ def _refuse_signature(made: KernelBase) -> None:
                 f"kernel `{made.__name__}` has a parameter `{name}`, which is a launch keyword",
                 hint="give it another name",
             )
-
-
-def _holds(guard: Guard) -> bool:
-    """Whether a captured name still means the same object."""
-    if guard.cell is not None:
-        try:
-            return guard.cell.cell_contents is guard.value
-        except ValueError:
-            return False
-    assert guard.namespace is not None
-    return guard.namespace.get(guard.name) is guard.value
 
 
 __all__ = ["Kernel", "KernelBase", "LaunchError", "kernel"]

@@ -37,7 +37,7 @@ UNFINISHED = 64
 
 _lock = threading.Lock()
 _defaults: dict[str, Stream] = {}
-_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+STREAMS: weakref.WeakSet[Stream] = weakref.WeakSet()
 
 
 class Stream:
@@ -69,7 +69,7 @@ class Stream:
             *map(id, self._called),
         )
         self._launch = ctypes.addressof(self._cells).to_bytes(8, sys.byteorder)
-        _streams.add(self)
+        STREAMS.add(self)
 
     @property
     def native(self) -> Any:
@@ -188,7 +188,7 @@ def synchronize(on: Any = None, *, device: Any = None) -> None:
     """Wait until a device (the current one where None) is done. Raises what its kernels report."""
     opened = registry.opened(_name(on if device is None else device))
     opened.driver.synchronize(None)
-    for stream in tuple(_streams):
+    for stream in tuple(STREAMS):
         if stream._opened is opened:
             stream._finish()
 

@@ -56,7 +56,7 @@ def launcher_text(source: KernelSource, symbol: str) -> str:
     listed = cells(source)
     types = ", ".join(cell.kind for cell in listed)
     values = ", ".join(f"{cell.kind} %a{n}" for n, cell in enumerate(listed))
-    load = "\n".join(line for n, cell in enumerate(listed) for line in _load(n, cell))
+    load = "\n".join(line for n, cell in enumerate(listed) for line in load_cell(n, cell))
     return SCRATCH + _TEXT.format(
         symbol=symbol,
         types=types,
@@ -71,7 +71,7 @@ def launcher_text(source: KernelSource, symbol: str) -> str:
     )
 
 
-def _load(n: int, cell: Cell) -> Iterator[str]:
+def load_cell(n: int, cell: Cell) -> Iterator[str]:
     yield f"  %p{n} = getelementptr i64, ptr %slots, i64 {n}"
     if cell.kind in ("ptr", "i64", "double"):
         yield f"  %a{n} = load {cell.kind}, ptr %p{n}"

@@ -101,10 +101,10 @@ def moved(array: Array, name: str, stream: Any = None) -> Array:
 
 def _settle(array: Array) -> None:
     """Look at what the kernels that used the array report."""
-    from pykern.stream import _streams
+    from pykern.stream import STREAMS
 
     users = array._allocation.users()
-    for stream in tuple(_streams):
+    for stream in tuple(STREAMS):
         if stream._unfinished and any(stream.native is user for user in users):
             stream.synchronize()
 

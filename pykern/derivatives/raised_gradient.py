@@ -21,10 +21,10 @@ from pykern.devices import chosen_device
 from pykern.errors import NotDifferentiable, NotRaisable
 from pykern.event import COMPLETED, Event
 from pykern.launching.arguments import homes
+from pykern.launching.checks import device_of
 from pykern.launching.device_kinds import fitted
 from pykern.launching.graph import current_graph
 from pykern.launching.index_space import Extent, is_plain, launches
-from pykern.launching.launch import device_of
 from pykern.launching.on_device import Places
 from pykern.lowered import Lowered
 from pykern.program.arguments import ProgramArguments, describe, describe_specs

@@ -15,14 +15,13 @@ import numpy as np
 from pykern.abi import SMALL_COUNT
 from pykern.arrays.array import Array, covered
 from pykern.launching.arguments import scalar_bits
-from pykern.launching.index_space import Extent
+from pykern.launching.index_space import Extent, LaunchShape
 from pykern.runtime.driver import Memory
 from pykern.types import ArrayAnnotation, IntentAnnotation, static
 
 if TYPE_CHECKING:
     from pykern.artifact import Artifact
     from pykern.kernel import KernelBase
-    from pykern.launching.launch import Launcher
     from pykern.runtime.registry import Opened
     from pykern.stream import Stream
 
@@ -32,17 +31,8 @@ ALIGNMENT = 16
 SMALL = 1 << 31
 
 
-def known_kind(
-    launcher: Launcher,
-    opened: Opened,
-    values: list[tuple[str, Any]],
-    space: tuple[Extent, ...],
-    plain: bool,
-    workgroup: tuple[int, ...],
-    shared: int | None,
-) -> Any:
+def known_kind(kernel: KernelBase, opened: Opened, values: list[tuple[str, Any]], shape: LaunchShape) -> Any:
     """What decides the code of a call, as something to look up; None where it takes a closer look."""
-    kernel = launcher.kernel
     kinds: list[Any] = []
     seen = []
     for name, value in values:
@@ -62,9 +52,9 @@ def known_kind(
         else:
             return None
     # Where a launch's lengths are facts for the compiler, they are part of its kind.
-    counts = tuple(e.count for e in space) if kernel.ndrange is not None or kernel.derivatives else len(space)
+    counts = shape.counts if kernel.ndrange is not None or kernel.derivatives else len(shape.counts)
     function, _ = kernel.captured()
-    launch = counts, plain, _is_small(space), workgroup, shared is None
+    launch = counts, shape.plain, _is_small(shape.space), shape.workgroup, shape.shared is None
     return opened.name, id(function), function.name, launch, tuple(kinds)
 
 

@@ -1,13 +1,14 @@
 """What ``ndrange=`` may be, and what it means.
 
 An int, a range, or a tuple of ints and ranges, one a dimension; a list of these launches each in
-turn. Goes out: `Extent`s, plain data.
+turn. Goes out: `Extent`s, plain data, and `LaunchShape`: one index space with the size of its groups.
 """
 
 from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pykern.errors import NDRANGE, WORKGROUP, LaunchError
@@ -24,6 +25,38 @@ class Extent:
     start: int
     step: int
     count: int
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """What a launch is besides its arguments: `workgroup` is () where the launch leaves it open, `shared` the bytes
+    of shared memory that it asks for, None where it asks for none."""
+
+    space: tuple[Extent, ...]
+    workgroup: tuple[int, ...] = ()
+    shared: int | None = None
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether every dimension counts 0, 1, 2, ..."""
+        return is_plain(self.space)
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """Work-items along each dimension."""
+        return tuple(extent.count for extent in self.space)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there are no work-items."""
+        return 0 in self.counts
+
+    @property
+    def words(self) -> list[int]:
+        """The index space as code takes it."""
+        if self.plain:
+            return list(self.counts)
+        return [word for e in self.space for word in (e.count, e.start, e.step)]
 
 
 def launches(ndrange: Any) -> list[tuple[Extent, ...]]:

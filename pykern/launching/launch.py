@@ -6,33 +6,37 @@ call. Goes out: nothing; the kernel has run, and the entry for the next call of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from pykern.artifact import PRODUCT, ArgumentUse, Artifact
-from pykern.devices import checked, chosen_device, current_device
-from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, NDRANGE, WORKGROUP, DeviceError, LaunchError
+from pykern.artifact import PRODUCT, Artifact
+from pykern.devices import chosen_device, current_device
+from pykern.errors import ARRAY_MEMORY, NDRANGE, WORKGROUP, DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
-from pykern.launching.arguments import Passed, arrays_of, homes, pass_value
+from pykern.launching.arguments import Passed, homes, pass_value
+from pykern.launching.checks import check_writable, device_of, names_in, overlapping, shared_bytes
 from pykern.launching.entries import Entries
 from pykern.launching.graph import current_graph
-from pykern.launching.index_space import Extent, group_size, index_space, is_plain, launches
+from pykern.launching.index_space import Extent, LaunchShape, group_size, index_space, launches
 from pykern.launching.variants import Variant, compiled, obtain
-from pykern.source import ArgSpec, ArraySpec, KernelSource, LaunchSpec, StructSpec
+from pykern.source import KernelSource, LaunchSpec
 
 if TYPE_CHECKING:
     from pykern.kernel import KernelBase
+    from pykern.launching.on_device import DeviceKernel
     from pykern.launching.repeats import Repeats
 
 LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")
 
 
-OVERLAP_WORK: Any = 100_000
-"""Steps spent on an exact answer whether two strided views share an element; beyond, they do."""
+class OnDevice(NamedTuple):
+    """Where a launch goes: a device with a driver, a stream or None for its own, and whether NumPy arrays may be
+    copied there and back; `keywords` are those of the call."""
+
+    device: str
+    stream: Any
+    may_copy: bool
+    keywords: frozenset[str]
 
 
 class Launcher:
@@ -42,7 +46,7 @@ class Launcher:
         self.kernel = kernel
         self.variants: dict[KernelSource, Variant] = {}
         self.artifacts: dict[KernelSource, Artifact] = {}
-        self.known: dict[Any, tuple[Artifact, KernelSource]] = {}
+        self.known: dict[Any, DeviceKernel] = {}
         self.launched: dict[Any, int] = {}
         self.tapes: dict[Any, int] = {}
         self.entries = Entries(kernel)
@@ -71,17 +75,14 @@ class Launcher:
         shared = shared_bytes(options.get("shared_bytes"))
         event = COMPLETED
         for space in self._spaces(options):
-            workgroup = self._workgroup(options.get("workgroup"), len(space))
+            shape = LaunchShape(space, self._workgroup(options.get("workgroup"), len(space)), shared)
             if device not in ("cpu", "python"):
                 may_copy = given is not None or chosen_device() == device or not homes(values)
-                event = self._run_on(
-                    device, stream, may_copy, values, space, workgroup, shared, frozenset(options)
-                )
+                event = self._run_on(OnDevice(device, stream, may_copy, frozenset(options)), values, shape)
             elif (captured := current_graph()) is None:
-                self._run_here(device, values, space, workgroup, shared)
+                self._run_here(device, values, shape)
             else:
-                call = (device, values, space, workgroup, shared)
-                captured.add(None, lambda _, call=call: self._run_here(*call))
+                captured.add(None, lambda _, shape=shape: self._run_here(device, values, shape))
         return event
 
     def _bound(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -133,59 +134,37 @@ class Launcher:
 
     # -- on a device with a driver -------------------------------------------------------------
 
-    def _run_on(
-        self,
-        device: str,
-        stream: Any,
-        may_copy: bool,
-        values: list[tuple[str, Any]],
-        space: tuple[Extent, ...],
-        workgroup: tuple[int, ...],
-        shared: int | None,
-        keywords: frozenset[str],
-    ) -> Event:
+    def _run_on(self, where: OnDevice, values: list[tuple[str, Any]], shape: LaunchShape) -> Event:
         from pykern.launching.on_device import launch
-        from pykern.runtime.registry import opened
 
-        return launch(self, opened(device), stream, may_copy, values, space, workgroup, shared, keywords)
+        return launch(self, where, values, shape)
 
     def device_artifact(
-        self,
-        passed: list[Passed],
-        space: tuple[Extent, ...],
-        plain: bool,
-        workgroup: tuple[int, ...],
-        shared: bool,
-        target: str,
+        self, passed: list[Passed], shape: LaunchShape, target: str
     ) -> tuple[Artifact, KernelSource]:
         """The code of a kind of call for a target other than the CPU, and what it was made of."""
-        source = self._source(passed, space, plain, workgroup, shared, target)
+        source = self._source(passed, shape, target)
         with self.kernel._lock:
             return self._artifact(source), source
 
     def _artifact(self, source: KernelSource) -> Artifact:
         if source.target == "llvm":
             return self._obtained(source).artifact
-        if source not in self.artifacts:
-            self.artifacts[source] = compiled(source)
+        found = self.artifacts.get(source)
+        if found is None:
+            found = self.artifacts[source] = compiled(source)
             self._remember()
-        return self.artifacts[source]
+        return found
 
     # -- on the CPU ----------------------------------------------------------------------------
 
-    def _run_here(self, device: str, *call: Any) -> None:
+    def _run_here(self, device: str, values: list[tuple[str, Any]], shape: LaunchShape) -> None:
         if device == "python":
-            self._run_in_python(*call)
+            self._run_in_python(values, shape)
         else:
-            self._run(*call)
+            self._run(values, shape)
 
-    def _run(
-        self,
-        values: list[tuple[str, Any]],
-        space: tuple[Extent, ...],
-        workgroup: tuple[int, ...],
-        shared: int | None,
-    ) -> None:
+    def _run(self, values: list[tuple[str, Any]], shape: LaunchShape) -> None:
         passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
         for _, value in values:
             if getattr(value, "__pykern_array__", False) and value._launch is None:
@@ -194,63 +173,45 @@ class Launcher:
                 )
 
                 tell(value)
-        plain = is_plain(space)
-        variant = self._variant(passed, space, plain, workgroup, shared is not None)
+        variant = self._variant(passed, shape)
         check_writable(variant, passed)
-        if PRODUCT in variant.artifact.resources and self._in_tiles(values, passed, space):
+        if PRODUCT in variant.artifact.resources and self._in_tiles(values, passed, shape):
             return
         cells = [cell for p in passed for cell in p.cells]
-        cells += [] if shared is None else [shared]
-        for extent in space:
-            cells += [extent.count] if plain else [extent.count, extent.start, extent.step]
-        if all(e.count for e in space):
-            variant.run(cells)
+        cells += [] if shape.shared is None else [shape.shared]
+        if not shape.empty:
+            variant.run([*cells, *shape.words])
 
-    def _in_tiles(
-        self, values: list[tuple[str, Any]], passed: list[Passed], space: tuple[Extent, ...]
-    ) -> bool:
+    def _in_tiles(self, values: list[tuple[str, Any]], passed: list[Passed], shape: LaunchShape) -> bool:
         """Run a large product in tiles; false where the launch is none."""
-        if not (is_plain(space) and all(e.count for e in space)) or any(overlapping(passed)):
+        if not shape.plain or shape.empty or any(overlapping(passed)):
             return False
         if self.products is None:
             from pykern.launching.product import ProductLaunches  # here: it needs array programs
 
             self.products = ProductLaunches(self.kernel)
-        return self.products.run(values, space)
+        return self.products.run(values, shape.counts)
 
-    def _variant(
-        self,
-        passed: list[Passed],
-        space: tuple[Extent, ...],
-        plain: bool,
-        workgroup: tuple[int, ...],
-        shared: bool,
-    ) -> Variant:
-        source = self._source(passed, space, plain, workgroup, shared, "llvm")
+    def _variant(self, passed: list[Passed], shape: LaunchShape) -> Variant:
+        source = self._source(passed, shape, "llvm")
         with self.kernel._lock:
             variant = self._obtained(source)
             self._install(variant)
         return variant
 
     def _obtained(self, source: KernelSource) -> Variant:
-        if source not in self.variants:
-            self.variants[source] = obtain(source)
+        found = self.variants.get(source)  # once: what it is hashed by is large
+        if found is None:
+            found = self.variants[source] = obtain(source)
             self._remember()
-        return self.variants[source]
+        return found
 
-    def _source(
-        self,
-        passed: list[Passed],
-        space: tuple[Extent, ...],
-        plain: bool,
-        workgroup: tuple[int, ...],
-        shared: bool,
-        target: str,
-    ) -> KernelSource:
+    def _source(self, passed: list[Passed], shape: LaunchShape, target: str) -> KernelSource:
         function, _ = self.kernel.captured()
-        static = plain and (self.kernel.ndrange is not None or is_alone(self.kernel, space))
-        counts = tuple(e.count for e in space) if static else None
-        launch = LaunchSpec(len(space), plain, counts, workgroup, shared)
+        static = shape.plain and (self.kernel.ndrange is not None or is_alone(self.kernel, shape.space))
+        counts = shape.counts if static else None
+        asks = shape.shared is not None
+        launch = LaunchSpec(len(shape.space), shape.plain, counts, shape.workgroup, asks)
         parameters = tuple(p.parameter for p in passed)
         derivatives = self.kernel.derivatives
         options = self.kernel.options
@@ -263,7 +224,7 @@ class Launcher:
         compiled without the promise, anything else is refused."""
         with self.kernel._lock:  # what is written is known once a variant is there
             uses = self._artifact(source).uses
-        names = [name for p in source.parameters for name in _arrays_in(p.spec, p.name)]
+        names = [name for p in source.parameters for name in names_in(p.spec, p.name)]
         touching = [(a, b, same) for a, b, same in pairs if uses[a].writes or uses[b].writes]
         for a, b, same in touching:
             if not same:
@@ -291,13 +252,7 @@ class Launcher:
 
     # -- on the reference device ---------------------------------------------------------------
 
-    def _run_in_python(
-        self,
-        values: list[tuple[str, Any]],
-        space: tuple[Extent, ...],
-        workgroup: tuple[int, ...],
-        shared: int | None,
-    ) -> None:
+    def _run_in_python(self, values: list[tuple[str, Any]], shape: LaunchShape) -> None:
         from pykern.runtime import python_device
 
         if self.kernel.derivatives:
@@ -311,10 +266,10 @@ class Launcher:
         python_device.run(
             self.kernel.__wrapped__,
             [v for _, v in values],
-            ndrange=tuple((e.start, e.step, e.count) for e in space),
-            workgroup=workgroup,
+            ndrange=tuple((e.start, e.step, e.count) for e in shape.space),
+            workgroup=shape.workgroup,
             debug=self.kernel.options.debug,
-            shared_bytes=shared,
+            shared_bytes=shape.shared,
             annotations=self.kernel.annotations,
         )
 
@@ -324,107 +279,6 @@ def is_alone(kernel: KernelBase, space: tuple[Extent, ...]) -> bool:
     return bool(kernel.derivatives) and all(e.count == 1 for e in space)
 
 
-SHARED_LIMIT = 1 << 30
-"""Bytes of shared memory beyond which a launch is taken for a mistake: each thread has its own."""
-
-
-def shared_bytes(given: Any) -> int | None:
-    """The checked `shared_bytes=` of a launch, None where there is none."""
-    if given is None:
-        return None
-    if isinstance(given, bool) or not isinstance(given, int | np.integer):
-        raise LaunchError(f"shared_bytes is a number of bytes, not {given!r}")
-    if not 0 <= given <= SHARED_LIMIT:
-        raise LaunchError(f"shared_bytes={given!r} is outside of 0..{SHARED_LIMIT}")
-    return int(given)
-
-
 def on_host(value: Any) -> Any:
     """A `pk.Array` on the CPU as NumPy sees it."""
     return value.numpy() if getattr(value, "__pykern_array__", False) else value
-
-
-def device_of(values: list[tuple[str, Any]], given: Any, stream: Any) -> str:
-    """The device of a launch: where its arrays live, else as asked for in the call, by its stream, or around it.
-
-    Raises `DeviceError`, which names both, where these differ.
-    """
-    asked = None if given is None else checked(given)
-    if stream is not None:
-        home = getattr(stream, "device", None)
-        if home is None:
-            raise LaunchError(f"stream={stream!r} is no pk.Stream", hint="make one: pk.Stream(device)")
-        if asked is not None and asked != home.name and not {asked, home.name} <= {"cpu", "python"}:
-            raise DeviceError(
-                f"the launch is asked for on {asked}, and its stream is on {home.name}",
-                hint=f"make a stream there: pk.Stream({asked!r})",
-                code=DIFFERENT_DEVICES,
-            )
-        asked = asked or home.name
-    found = homes(values)
-    if not found:
-        return asked or current_device()
-    names = list(found)
-    for name in names:
-        if found[name] != found[names[0]]:
-            raise DeviceError(
-                f"`{names[0]}` lives on {found[names[0]]}, and `{name}` on {found[name]}",
-                hint=f"move one of them: {name}.to({found[names[0]]!r})",
-                code=DIFFERENT_DEVICES,
-            )
-    if asked is not None and asked != found[names[0]]:
-        raise DeviceError(
-            f"`{names[0]}` lives on {found[names[0]]}, and the launch is asked for on {asked}",
-            hint=f"move it: {names[0]}.to({asked!r})",
-            code=DIFFERENT_DEVICES,
-        )
-    return found[names[0]]
-
-
-def check_writable(variant: Variant, passed: list[Passed]) -> None:
-    """Refuse read-only arrays that the kernel writes."""
-    check_writable_arrays(variant.source.function.name, variant.artifact.uses, list(arrays_of(passed)))
-
-
-def check_writable_arrays(
-    kernel: str, uses: tuple[ArgumentUse, ...], arrays: list[tuple[str, np.ndarray]]
-) -> None:
-    """The same, for arrays with their names."""
-    for (name, array), use in zip(arrays, uses, strict=True):
-        if use.writes and not array.flags.writeable:
-            raise LaunchError(
-                f"`{name}` is read-only, and `{kernel}` writes it",
-                hint="pass a copy: x.copy(), or an array you own",
-                code=ARRAY_MEMORY,
-            )
-
-
-def _arrays_in(spec: ArgSpec, name: str) -> Iterator[str]:
-    """What the arrays of an argument are called."""
-    if isinstance(spec, ArraySpec):
-        yield name
-    elif isinstance(spec, StructSpec):
-        for field, inner in spec.fields:
-            yield from _arrays_in(inner, f"{name}.{field}")
-
-
-def overlapping(passed: list[Passed]) -> Iterator[tuple[int, int, bool]]:
-    """Pairs of arrays that share memory, by number, and whether they are one and the same view."""
-    return overlapping_arrays([array for _, array in arrays_of(passed)])
-
-
-def overlapping_arrays(arrays: list[np.ndarray]) -> Iterator[tuple[int, int, bool]]:
-    """The same, for arrays."""
-    for (a, x), (b, y) in combinations(enumerate(arrays), 2):
-        if not np.may_share_memory(x, y):
-            continue
-        same = x.ctypes.data == y.ctypes.data and x.shape == y.shape and x.strides == y.strides
-        if same or _share(x, y):
-            yield a, b, same and x.dtype == y.dtype
-
-
-def _share(x: np.ndarray, y: np.ndarray) -> bool:
-    try:
-        return np.shares_memory(x, y, max_work=OVERLAP_WORK)
-    except np.exceptions.TooHardError:
-        return True

@@ -24,21 +24,23 @@ from pykern.device_report import Report
 from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
 from pykern.launching.arguments import Passed, is_array, pass_value
+from pykern.launching.checks import check_writable_arrays, overlapping_arrays
 from pykern.launching.device_entries import offer, tell
 from pykern.launching.device_kinds import array_words, fitted, known_kind, known_words
 from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
 from pykern.launching.graph import current_graph, refuse_in_graph
-from pykern.launching.index_space import Extent, is_plain
+from pykern.launching.index_space import LaunchShape
 from pykern.launching.repeats import Put, Repeats
 from pykern.runtime.driver import Memory
 from pykern.runtime.registry import Opened
+from pykern.runtime.registry import opened as opened_device
 from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
 from pykern.stream import Stream, checked_stream
 from pykern.types import BY_NAME
 
 if TYPE_CHECKING:
     from pykern.kernel import KernelBase
-    from pykern.launching.launch import Launcher
+    from pykern.launching.launch import Launcher, OnDevice
 
 Triple = tuple[int, int, int]
 Words = Callable[[Stream], "list[Memory | int]"]
@@ -92,48 +94,34 @@ class Places:
         return self._copies[key]
 
 
-def launch(
-    launcher: Launcher,
-    opened: Opened,
-    given_stream: Any,
-    may_copy: bool,
-    values: list[tuple[str, Any]],
-    space: tuple[Extent, ...],
-    workgroup: tuple[int, ...],
-    shared: int | None,
-    keywords: frozenset[str] = frozenset({"device"}),
-) -> Event:
-    """Launch one index space; `keywords` are those of the call.
-
-    Raises what the arguments, the compiler or the driver raise.
-    """
+def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], shape: LaunchShape) -> Event:
+    """Launch one index space. Raises what the arguments, the compiler or the driver raise."""
     kernel = launcher.kernel
-    stream = checked_stream(given_stream, opened.name)
-    plain = is_plain(space)
-    key = known_kind(launcher, opened, values, space, plain, workgroup, shared)
+    opened = opened_device(where.device)
+    stream = checked_stream(where.stream, opened.name)
+    key = known_kind(kernel, opened, values, shape)
     found = launcher.known.get(key) if key is not None else None
     if found is not None:
-        artifact, source = found
-        words = known_words(kernel, values, artifact)
+        words = known_words(kernel, values, found.artifact)
         arrays = [value for _, value in values if type(value) is Array]
-        work = _work(launcher, opened, artifact, arrays, words, space, plain, shared)
-        event = _start(work, stream, kernel.options.debug)
-        _repeated(launcher, opened, artifact, source, keywords, arrays)
-        if opened.driver.direct is None and event is not COMPLETED and shared is None:
+        event = _start(_work(launcher, found, arrays, words, shape), stream, kernel.options.debug)
+        _repeated(launcher, found, where.keywords, arrays)
+        if opened.driver.direct is None and event is not COMPLETED and shape.shared is None:
             launcher.repeats = launcher.repeats or Repeats()
-            launcher.repeats.tell(_put(kernel, opened, artifact, words, space, plain, stream))
+            launcher.repeats.tell(_put(kernel, found, words, shape, stream))
         return event
-    places = Places(opened.name, may_copy)
+    places = Places(opened.name, where.may_copy)
     passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
     for item in passed:
-        _check_dtypes(item.parameter.name, item.parameter.spec, opened)
-    target = fitted(opened.info.target, places.arrays, space)
-    artifact, source = launcher.device_artifact(passed, space, plain, workgroup, shared is not None, target)
+        check_dtypes(item.parameter.name, item.parameter.spec, opened)
+    target = fitted(opened.info.target, places.arrays, shape.space)
+    artifact, source = launcher.device_artifact(passed, shape, target)
     _check_writes(launcher, artifact, passed, places)
+    code = DeviceKernel(opened, artifact, source)
     if key is not None:
-        launcher.known[key] = artifact, source  # kept: the key holds the address of its function
+        launcher.known[key] = code  # which keeps the function that the key holds the address of
     words = _flattened(passed, places.arrays, artifact)
-    work = _work(launcher, opened, artifact, places.arrays, words, space, plain, shared)
+    work = _work(launcher, code, places.arrays, words, shape)
     copied_back = [
         (host, array)
         for host, array, use in zip(places.hosts, places.arrays, artifact.uses, strict=True)
@@ -144,48 +132,43 @@ def launch(
     for host, array in copied_back:
         np.copyto(host, array.numpy())
     if not copies:
-        _repeated(launcher, opened, artifact, source, keywords, places.arrays)
+        _repeated(launcher, code, where.keywords, places.arrays)
     return event
 
 
+@dataclass(frozen=True)
+class DeviceKernel:
+    """What launches of a kind run on a device, and what that was made of."""
+
+    opened: Opened
+    artifact: Artifact
+    source: KernelSource
+
+
 def _put(
-    kernel: KernelBase,
-    opened: Opened,
-    artifact: Artifact,
-    flattened: Words,
-    space: tuple[Extent, ...],
-    plain: bool,
-    stream: Stream,
+    kernel: KernelBase, code: DeviceKernel, flattened: Words, shape: LaunchShape, stream: Stream
 ) -> Put | None:
     """What a launch has put into its stream, where the next one like it can do the same."""
+    opened, artifact = code.opened, code.artifact
     device = artifact.device
     assert device is not None
     if artifact.sites or device.tape is not None or kernel.options.debug:
         return None
-    group, grid, words = _groups(artifact, space, plain)
-    arguments, axes = [*flattened(stream), *words], grid_axes(len(space))
+    group, grid = _groups(artifact, shape)
+    arguments, axes = [*flattened(stream), *shape.words], grid_axes(len(shape.space))
     made = [([*arguments, *first[:axes]], part) for first, part in parts(grid, opened.info.max_grid)]
     return Put(stream, kernel.captured()[0], opened.driver, opened.code(artifact), made, group)
 
 
-def _groups(artifact: Artifact, space: tuple[Extent, ...], plain: bool) -> tuple[Triple, Triple, list[int]]:
-    """The size of a group, how many there are, and the words that tell the index space."""
-    counts = tuple(-(-e.count // g) for e, g in zip(space, artifact.workgroup, strict=True))
-    words: list[int] = []
-    for extent in space:
-        words += [extent.count] if plain else [extent.count, extent.start, extent.step]
-    return along_axes(artifact.workgroup), along_axes(counts), words
+def _groups(artifact: Artifact, shape: LaunchShape) -> tuple[Triple, Triple]:
+    """The size of a group, and how many there are."""
+    counts = tuple(-(-n // g) for n, g in zip(shape.counts, artifact.workgroup, strict=True))
+    return along_axes(artifact.workgroup), along_axes(counts)
 
 
-def _repeated(
-    launcher: Launcher,
-    opened: Opened,
-    artifact: Artifact,
-    source: KernelSource,
-    keywords: frozenset[str],
-    arrays: list[Array],
-) -> None:
+def _repeated(launcher: Launcher, code: DeviceKernel, keywords: frozenset[str], arrays: list[Array]) -> None:
     """Once more of a kind: the second launch makes its entry, and arrays are told to entries."""
+    opened, artifact = code.opened, code.artifact
     if opened.driver.direct is None:
         return
     key = artifact.key, opened.name, keywords
@@ -193,7 +176,7 @@ def _repeated(
     if count < 2 and current_graph() is None:
         launcher.launched[key] = count + 1
         if count == 1:
-            offer(launcher, opened, artifact, source, keywords)
+            offer(launcher, opened, artifact, code.source, keywords)
     if count >= 1:
         for array in arrays:
             if array._launch is None:
@@ -216,23 +199,16 @@ def _start(work: Callable[[Stream], None] | None, stream: Stream, waits: bool) -
 
 
 def _work(
-    launcher: Launcher,
-    opened: Opened,
-    artifact: Artifact,
-    arrays: list[Array],
-    flattened: Words,
-    space: tuple[Extent, ...],
-    plain: bool,
-    shared: int | None,
+    launcher: Launcher, code: DeviceKernel, arrays: list[Array], flattened: Words, shape: LaunchShape
 ) -> Callable[[Stream], None] | None:
     """What puts the launch into a stream; None where there are no work-items."""
-    counts = tuple(e.count for e in space)
-    if not all(counts):
+    if shape.empty:
         return None
+    opened, artifact = code.opened, code.artifact
     device = artifact.device
     assert device is not None
-    code = opened.code(artifact)
-    group, grid, words = _groups(artifact, space, plain)
+    loaded, words = opened.code(artifact), shape.words
+    group, grid = _groups(artifact, shape)
     if math.prod(group) > opened.info.max_group:
         raise LaunchError(
             f"a group of {artifact.workgroup} is more than the {opened.info.max_group} work-items "
@@ -240,9 +216,9 @@ def _work(
             hint="give a smaller workgroup=",
             code=WORKGROUP,
         )
-    _check_shared(opened, artifact, shared or 0)
-    sizes = [] if shared is None else [shared]
-    axes = grid_axes(len(space))
+    _check_shared(opened, artifact, shape.shared or 0)
+    sizes = [] if shape.shared is None else [shape.shared]
+    axes = grid_axes(len(shape.space))
 
     def run(stream: Stream) -> None:
         arguments = flattened(stream)
@@ -253,11 +229,11 @@ def _work(
             for first, part in parts(grid, most):
                 opened.driver.launch(
                     stream.native,
-                    code,
+                    loaded,
                     [*arguments, *sizes, *tape(first), *words, *first[:axes], *behind],
                     part,
                     group,
-                    dynamic_bytes(device, shared),
+                    dynamic_bytes(device, shape.shared),
                 )
             return report.ask if report is not None else lambda: None
 
@@ -334,7 +310,7 @@ EMULATED = ("bf16", "f8e4m3", "f8e5m2")
 """Kept as integers and computed in f32 where a device has no such type."""
 
 
-def _check_dtypes(name: str, spec: ArgSpec, opened: Opened) -> None:
+def check_dtypes(name: str, spec: ArgSpec, opened: Opened) -> None:
     known = opened.info.dtypes
     for leaf in _leaves(spec):
         if not known or not isinstance(leaf, ArraySpec) or leaf.dtype in EMULATED:
@@ -348,8 +324,6 @@ def _check_dtypes(name: str, spec: ArgSpec, opened: Opened) -> None:
 
 
 def _check_writes(launcher: Launcher, artifact: Artifact, passed: list[Passed], places: Places) -> None:
-    from pykern.launching.launch import check_writable_arrays, overlapping_arrays
-
     names = [item.parameter.name for item in passed for _ in item.arrays]
     check_writable_arrays(
         launcher.kernel.__name__,

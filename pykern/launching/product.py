@@ -19,7 +19,6 @@ from pykern.capture import function_source, function_text
 from pykern.devices import current_device
 from pykern.errors import KernelError
 from pykern.launching.graph import current_graph
-from pykern.launching.index_space import Extent
 from pykern.launching.variants import loaded
 from pykern.program.arguments import describe
 from pykern.program.plan import Plan
@@ -66,15 +65,14 @@ class ProductLaunches:
         plan.run(list(args))
         return True
 
-    def run(self, values: list[tuple[str, Any]], space: tuple[Extent, ...]) -> bool:
-        """Run the launch in tiles; false where it is not for them. Arrays do not overlap."""
+    def run(self, values: list[tuple[str, Any]], counts: tuple[int, ...]) -> bool:
+        """Run the launch over so many work-items in tiles; false where it is not for them. Arrays do not overlap."""
         arrays = [v for _, v in values]
         if not all(type(a) is np.ndarray for a in arrays) or not _fit(arrays) or current_graph() is not None:
             return False
         products = math.sqrt(math.prod(a.size for a in arrays))
         if products < FEWEST_PRODUCTS:
             return False
-        counts = tuple(e.count for e in space)
         kind = self._kind(arrays, counts)
         with self.kernel._lock:
             if kind not in self._plans:

@@ -18,7 +18,7 @@ from pykern.artifact import Artifact
 from pykern.capture import FunctionText
 from pykern.errors import LaunchError
 from pykern.launching.device_kinds import suits
-from pykern.launching.on_device import Places, _check_dtypes
+from pykern.launching.on_device import Places, check_dtypes
 from pykern.program.kernels import LaunchedKernel
 from pykern.program.results import builder, scalars_of
 from pykern.program.scalars import constant, number
@@ -61,7 +61,7 @@ class DevicePlan:
         self.kinds = [_kind(spec) for p in parameters for spec in _leaves(p.spec)]
         self.written = frozenset(r.argument for r in layout.results if r.argument >= 0)
         for parameter in parameters:
-            _check_dtypes(parameter.name, parameter.spec, opened)
+            check_dtypes(parameter.name, parameter.spec, opened)
         kernels = [LaunchedKernel(opened, artifact, k, n, text) for n, k in enumerate(layout.plan.kernels)]
         plan = json.loads(layout.plan.steps)
         self.registers: list[Any] = [None] * layout.plan.registers

@@ -39,6 +39,8 @@ class _Spec(ctypes.Structure):
 
 
 _kept: list[Any] = []  # what CPython keeps pointers to
+ABSENT = object()
+"""As the value of a guard: the name means nothing."""
 
 
 def make_launchable(base: type, called: str = "Kernel") -> Any:
@@ -129,5 +131,5 @@ def _guard_table(guards: list[tuple[dict | None, object, object]]) -> ctypes.Arr
     for namespace, key, value in guards:
         if isinstance(key, str):
             key = sys.intern(key)
-        cells += [id(namespace) if namespace is not None else 0, id(key), id(value)]
+        cells += [id(namespace) if namespace is not None else 0, id(key), 0 if value is ABSENT else id(value)]
     return (ctypes.c_int64 * len(cells))(*cells)

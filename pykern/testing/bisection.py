@@ -19,7 +19,7 @@ from pykern.compiler.service import service
 from pykern.errors import KernelTypeError
 from pykern.kernel import Kernel, KernelBase
 from pykern.launching.arguments import Passed, pass_value
-from pykern.launching.index_space import Extent
+from pykern.launching.index_space import Extent, LaunchShape
 from pykern.launching.launch import Launcher
 from pykern.launching.variants import Variant
 from pykern.runtime.loader import load
@@ -127,7 +127,7 @@ class _Watched(Launcher):
         super().__init__(kernel)
         self.names = tuple(p for p in passes if isinstance(p, str))
         self.live = tuple(p for p in passes if not isinstance(p, str))
-        self.asked: tuple[Any, ...] = ()
+        self.asked = LaunchShape(())
         self.made: list[tuple[KernelSource, Artifact]] = []
 
     def _compiled(self, source: KernelSource) -> Artifact:
@@ -150,9 +150,9 @@ class _Watched(Launcher):
             self.artifacts[source] = self._compiled(source)
         return self.artifacts[source]
 
-    def _source(self, passed: Any, space: Any, plain: bool, workgroup: Any, shared: bool, target: str) -> Any:
-        self.asked = space, plain, workgroup
-        return super()._source(passed, space, plain, workgroup, shared, target)
+    def _source(self, passed: Any, shape: LaunchShape, target: str) -> Any:
+        self.asked = shape
+        return super()._source(passed, shape, target)
 
     def _install(self, variant: Variant) -> None:
         """Calls of this kernel all go the long way."""
@@ -189,9 +189,13 @@ class _Search:
         wrong = self._differences(found)
         if wrong is None:
             return None
-        space, plain, workgroup = watched.asked
         _, artifact = watched.made[-1]
-        self.space, self.plain, self.workgroup = space, plain, workgroup or artifact.workgroup
+        asked = watched.asked
+        self.space, self.plain, self.workgroup = (
+            asked.space,
+            asked.plain,
+            asked.workgroup or artifact.workgroup,
+        )
         return self._halve([s for s in artifact.stages if s.kind == "mlir" and s.text], artifact, wrong)
 
     # -- the search ------------------------------------------------------------------------------

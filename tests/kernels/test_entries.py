@@ -153,3 +153,77 @@ def test_captured_values_that_are_equal_are_not_the_same(monkeypatch):
         times(y, x, ndrange=2)
         np.testing.assert_array_equal(np.copysign(1, y), np.copysign(1, wanted(x, n)))
         np.testing.assert_array_equal(y, wanted(x, n))
+
+
+def test_a_name_that_is_defined_after_a_failed_call_is_found(monkeypatch):
+    monkeypatch.delitem(globals(), "defined_later", raising=False)
+
+    @pk.kernel
+    def called(y, x):
+        i = pk.index()
+        y[i] = defined_later(x[i])  # noqa: F821
+
+    @pk.jit
+    def program(x):
+        return defined_later(x)  # noqa: F821
+
+    x, y = np.array([1.0, 2.0]), np.zeros(2)
+    for _ in range(2):
+        with pytest.raises(pk.KernelSyntaxError, match="`defined_later` is not defined"):
+            called(y, x, ndrange=2)
+        with pytest.raises(pk.KernelSyntaxError, match="`defined_later` is not defined"):
+            program(x)
+
+    @pk.func
+    def doubled(v):
+        return v * 2.0
+
+    monkeypatch.setitem(globals(), "defined_later", doubled)
+    for _ in range(4):
+        called(y, x, ndrange=2)
+        np.testing.assert_array_equal(y, 2.0 * x)
+        np.testing.assert_array_equal(program(x), 2.0 * x)
+
+
+def test_a_closure_that_is_assigned_after_a_failed_call_is_found():
+    @pk.kernel
+    def times(y, x):
+        i = pk.index()
+        y[i] = x[i] * factor
+
+    x, y = np.array([1.0, 2.0]), np.zeros(2)
+    with pytest.raises(pk.KernelError):
+        times(y, x, ndrange=2)
+    for factor in (3.0, 3, 5.0):
+        for _ in range(3):
+            times(y, x, ndrange=2)
+            np.testing.assert_array_equal(y, factor * x)
+
+
+def test_a_name_that_no_branch_reads_may_come_and_go(monkeypatch):
+    """What is not there is part of what the entry checks, too."""
+
+    @pk.kernel
+    def chosen(y, kind: pk.static):
+        i = pk.index()
+        if kind:
+            y[i] = comes_and_goes  # noqa: F821
+        else:
+            y[i] = 1.0
+
+    monkeypatch.delitem(globals(), "comes_and_goes", raising=False)
+    y = np.zeros(2)
+    for there in (False, True, False, True):
+        if there:
+            monkeypatch.setitem(globals(), "comes_and_goes", 7.0)
+        else:
+            monkeypatch.delitem(globals(), "comes_and_goes", raising=False)
+        for _ in range(3):
+            chosen(y, 0, ndrange=2)
+            assert list(y) == [1.0, 1.0]
+        if there:
+            chosen(y, 1, ndrange=2)
+            assert list(y) == [7.0, 7.0]
+        else:
+            with pytest.raises(pk.KernelSyntaxError, match="`comes_and_goes` is not defined"):
+                chosen(y, 1, ndrange=2)

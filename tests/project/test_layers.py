@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import ast
 import graphlib
 
 import pytest
@@ -174,3 +175,15 @@ def test_imports_are_read_right(text, expected):
 )
 def test_up_is_told_from_down(module, imported, up):
     assert looks_up(Import(module, imported, 1, lazy=False)) is up
+
+
+def test_private_names_stay_in_their_module():
+    wrong = [
+        f"{module}:{node.lineno} imports {alias.name} of {node.module}"
+        for module, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and is_in(node.module or "", "pykern")
+        for alias in node.names
+        if alias.name.startswith("_") and not alias.name.endswith("__")
+    ]
+    assert not wrong, "\n".join(wrong)

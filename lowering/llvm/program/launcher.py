@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from mlir import ir
 
 from pykern.abi import TABLE_INDEX
-from pykern.lowering.llvm.launcher import Cell
-from pykern.lowering.llvm.launcher import _load as load_cell
+from pykern.lowering.llvm.launcher import Cell, load_cell
 from pykern.lowering.llvm.scratch import SCRATCH
 from pykern.passes.array_programs.nests.function import TEAM
 

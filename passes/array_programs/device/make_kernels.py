@@ -15,7 +15,7 @@ from pykern.passes.array_programs.device.reductions import launch_generic
 from pykern.passes.array_programs.device.row_kernels import launch_chain
 from pykern.passes.array_programs.device.rows import Chain, chains
 from pykern.passes.array_programs.nests.combine import add_fastmath, combines
-from pykern.passes.array_programs.nests.make import _starts
+from pykern.passes.array_programs.nests.make import starts_of
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import identity, named
@@ -50,7 +50,7 @@ def _generics(place: Place) -> None:
         launch_chain(place, chain)
     ops = named(place.program, "linalg.generic")
     plain = [(identity(op), op) for op in ops if outputs_of(op) and not _moves(space_of(op))]
-    starts, fills = _starts([op for _, op in plain])
+    starts, fills = starts_of([op for _, op in plain])
     erased = {number for number, _ in plain if number in fills}
     for number, op in [(identity(o), o) for o in named(place.program, "linalg.generic")]:
         if number in erased:

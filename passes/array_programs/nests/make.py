@@ -68,7 +68,7 @@ class MakeNests(Pass):
                 make_rows(place, group, self.threads)
             maker = Maker(place, self.threads, self.machine, self.schedules.split(";"), self.ordered)
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
-            starts, fills = _starts([op for _, op in operations])
+            starts, fills = starts_of([op for _, op in operations])
             left = [op for n, op in operations if n not in fills]
             for pair in [] if self.ordered else pairs(left, cpu(self.machine).l2):
                 maker.both_sides(pair, starts)
@@ -235,7 +235,7 @@ def _piece(lo: ir.Value, hi: ir.Value | None, grain: int, length: int) -> tuple[
     return begin, arith.MinSIOp(end, index_constant(length)).result
 
 
-def _starts(operations: list[ir.Operation]) -> tuple[dict[int, list[ir.Value | None]], set[int]]:
+def starts_of(operations: list[ir.Operation]) -> tuple[dict[int, list[ir.Value | None]], set[int]]:
     """What each op starts from where the op before it fills its output; those fills are erased."""
     starts: dict[int, list[ir.Value | None]] = {}
     fills: set[int] = set()

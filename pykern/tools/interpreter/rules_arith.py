@@ -112,7 +112,7 @@ _INTEGER = (
     *(f"nb.u({{0}}) {sign} nb.u({{1}})" for sign in ("<", "<=", ">", ">=")),
 )  # fmt: skip
 _UNORDERED = "(({0} != {0}) | ({1} != {1}))"
-_FLOAT = (
+FLOAT = (
     "({0} != {0}) & ({0} == {0})", "{0} == {1}", "{0} > {1}", "{0} >= {1}", "{0} < {1}", "{0} <= {1}",
     f"({{0}} != {{1}}) & ~{_UNORDERED}", f"~{_UNORDERED}",
     f"({{0}} == {{1}}) | {_UNORDERED}", "~({0} <= {1})", "~({0} < {1})", "~({0} >= {1})", "~({0} > {1})",
@@ -130,7 +130,7 @@ def _compare(e: Emitter, op: ir.Operation) -> None:
 
 @rule("arith.cmpf", "llvm.fcmp")
 def _compare_floats(e: Emitter, op: ir.Operation) -> None:
-    e.assign(op, _FLOAT[integer(op, "predicate")].format(*map(e.name, op.operands)))
+    e.assign(op, FLOAT[integer(op, "predicate")].format(*map(e.name, op.operands)))
 
 
 @rule("arith.select", "llvm.select")

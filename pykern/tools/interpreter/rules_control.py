@@ -25,13 +25,13 @@ def _inside(e: Emitter, region: ir.Region, targets: list[str]) -> None:
     e.line("pass")
 
 
-def _names(e: Emitter, values) -> list[str]:
+def names(e: Emitter, values) -> list[str]:
     return [e.name(v) for v in values]
 
 
 @rule("scf.if")
 def _if(e: Emitter, op: ir.Operation) -> None:
-    results = _names(e, op.results)
+    results = names(e, op.results)
     with e.block(f"if {e.name(op.operands[0])}:"):
         _inside(e, op.regions[0], results)
     with e.block("else:"):
@@ -40,7 +40,7 @@ def _if(e: Emitter, op: ir.Operation) -> None:
 
 @rule("scf.index_switch")
 def _switch(e: Emitter, op: ir.Operation) -> None:
-    results, value = _names(e, op.results), e.name(op.operands[0])
+    results, value = names(e, op.results), e.name(op.operands[0])
     default, *regions = op.regions
     for n, (case, region) in enumerate(zip(integers(op, "cases"), regions, strict=True)):
         with e.block(f"{'if' if n == 0 else 'elif'} {value} == {case}:"):
@@ -51,21 +51,21 @@ def _switch(e: Emitter, op: ir.Operation) -> None:
 
 @rule("scf.for")
 def _for(e: Emitter, op: ir.Operation) -> None:
-    low, high, step, *starts = _names(e, op.operands)
-    counter, *carried = _names(e, op.regions[0].blocks[0].arguments)
+    low, high, step, *starts = names(e, op.operands)
+    counter, *carried = names(e, op.regions[0].blocks[0].arguments)
     e.set_all(carried, starts)
     kind = e.dtype(op.operands[0].type)
     with e.block(f"for {counter} in map({kind}.type, range({low}, {high}, {step})):"):
         _inside(e, op.regions[0], carried)
-    e.set_all(_names(e, op.results), carried)
+    e.set_all(names(e, op.results), carried)
 
 
 @rule("scf.forall", "scf.parallel")
 def _parallel(e: Emitter, op: ir.Operation) -> None:
     if op.name == "scf.forall" or len(op.results):
         raise NoReading(f"`{op.name}` of this form has no reading")
-    values = _names(e, op.operands)
-    counters = _names(e, op.regions[0].blocks[0].arguments)
+    values = names(e, op.operands)
+    counters = names(e, op.regions[0].blocks[0].arguments)
     rank, depth = len(counters), e.depth
     for n, counter in enumerate(counters):
         low, high, step = values[n], values[rank + n], values[2 * rank + n]
@@ -79,14 +79,14 @@ def _parallel(e: Emitter, op: ir.Operation) -> None:
 @rule("scf.while")
 def _while(e: Emitter, op: ir.Operation) -> None:
     before, after = op.regions[0].blocks[0], op.regions[1].blocks[0]
-    carried = _names(e, before.arguments)
-    e.set_all(carried, _names(e, op.operands))
+    carried = names(e, before.arguments)
+    e.set_all(carried, names(e, op.operands))
     with e.block("while True:"):
-        condition, *values = _names(e, e.ops(before).operands)
+        condition, *values = names(e, e.ops(before).operands)
         with e.block(f"if not {condition}:"):
-            e.set_all(_names(e, op.results), values)
+            e.set_all(names(e, op.results), values)
             e.line("break")
-        e.set_all(_names(e, after.arguments), values)
+        e.set_all(names(e, after.arguments), values)
         _inside(e, op.regions[1], carried)
 
 
@@ -94,31 +94,31 @@ def _while(e: Emitter, op: ir.Operation) -> None:
 def _region(e: Emitter, op: ir.Operation) -> None:
     if len(list(op.regions[0].blocks)) != 1:
         raise NoReading("`scf.execute_region` of several blocks has no reading")
-    _inside(e, op.regions[0], _names(e, op.results))
+    _inside(e, op.regions[0], names(e, op.results))
 
 
 # -- branches ---------------------------------------------------------------------------------------
 
 
-def _go(e: Emitter, block: ir.Block, values: list[str]) -> None:
+def go(e: Emitter, block: ir.Block, values: list[str]) -> None:
     at, numbers = e.branches[-1]
-    e.set_all(_names(e, block.arguments), values)
+    e.set_all(names(e, block.arguments), values)
     e.line(f"{at} = {numbers[block_number(block)]}")
 
 
 @rule("cf.br", "llvm.br")
 def _branch(e: Emitter, op: ir.Operation) -> None:
-    _go(e, op.successors[0], _names(e, op.operands))
+    go(e, op.successors[0], names(e, op.operands))
 
 
 @rule("cf.cond_br", "llvm.cond_br")
 def _branch_if(e: Emitter, op: ir.Operation) -> None:
-    condition, *values = _names(e, op.operands)
+    condition, *values = names(e, op.operands)
     _, count, _ = integers(op, "operandSegmentSizes")
     with e.block(f"if {condition}:"):
-        _go(e, op.successors[0], values[:count])
+        go(e, op.successors[0], values[:count])
     with e.block("else:"):
-        _go(e, op.successors[1], values[count:])
+        go(e, op.successors[1], values[count:])
 
 
 def _cases(attribute: ir.Attribute) -> list[int]:
@@ -128,7 +128,7 @@ def _cases(attribute: ir.Attribute) -> list[int]:
 
 @rule("cf.switch", "llvm.switch")
 def _branch_by(e: Emitter, op: ir.Operation) -> None:
-    flag, *values = _names(e, op.operands)
+    flag, *values = names(e, op.operands)
     counts = integers(op, "case_operand_segments")
     default_count = len(values) - sum(counts)
     cases = _cases(op.attributes["case_values"]) if counts else []
@@ -136,15 +136,15 @@ def _branch_by(e: Emitter, op: ir.Operation) -> None:
     given = values[default_count:]
     for n, (case, block, count) in enumerate(zip(cases, others, counts, strict=True)):
         with e.block(f"{'if' if n == 0 else 'elif'} {flag} == {int(case)}:"):
-            _go(e, block, given[:count])
+            go(e, block, given[:count])
         given = given[count:]
     with e.block("else:" if cases else "if True:"):
-        _go(e, first, values[:default_count])
+        go(e, first, values[:default_count])
 
 
 @rule("func.return", "llvm.return", "gpu.return")
 def _return(e: Emitter, op: ir.Operation) -> None:
-    e.line(f"return ({''.join(f'{v}, ' for v in _names(e, op.operands))})")
+    e.line(f"return ({''.join(f'{v}, ' for v in names(e, op.operands))})")
 
 
 @rule("scf.yield", "scf.condition", "scf.reduce", "llvm.unreachable")
@@ -157,8 +157,8 @@ def _nothing(e: Emitter, op: ir.Operation) -> None:
 
 @rule("func.call", "llvm.call")
 def _call(e: Emitter, op: ir.Operation) -> None:
-    values = _names(e, op.operands)
-    results = _names(e, op.results)
+    values = names(e, op.operands)
+    results = names(e, op.results)
     if "callee" not in op.attributes:  # the host's print
         for name in results:
             e.line(f"{name} = np.int64(0)")

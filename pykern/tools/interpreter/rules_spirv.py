@@ -9,8 +9,8 @@ from mlir import ir
 
 from pykern.tools.interpreter.emit import Emitter, NoReading, integer, integers, is_vector, rule, template
 from pykern.tools.interpreter.numbers import FUNCTIONS, TYPES
-from pykern.tools.interpreter.rules_arith import _FLOAT, Aggregate, anything, constant
-from pykern.tools.interpreter.rules_control import _go, _names
+from pykern.tools.interpreter.rules_arith import FLOAT, Aggregate, anything, constant
+from pykern.tools.interpreter.rules_control import go, names
 
 for _text, _ops in {
     "{0} + {1}": ("IAdd", "FAdd"),
@@ -64,8 +64,8 @@ for _text, _ops in {
 
 for _name, _number in {"Equal": 1, "GreaterThan": 2, "GreaterThanEqual": 3, "LessThan": 4, "LessThanEqual": 5,
                        "NotEqual": 6}.items():  # fmt: skip
-    template(_FLOAT[_number], f"spirv.FOrd{_name}")
-    template(_FLOAT[_number + 7], f"spirv.FUnord{_name}")
+    template(FLOAT[_number], f"spirv.FOrd{_name}")
+    template(FLOAT[_number + 7], f"spirv.FUnord{_name}")
 
 for _name in FUNCTIONS:
     for _op in (f"spirv.CL.{_name}", f"spirv.GL.{_name.capitalize()}"):
@@ -139,22 +139,22 @@ def _leave(e: Emitter, op: ir.Operation) -> None:
 
 @rule("spirv.Branch")
 def _branch(e: Emitter, op: ir.Operation) -> None:
-    _go(e, op.successors[0], _names(e, op.operands))
+    go(e, op.successors[0], names(e, op.operands))
 
 
 @rule("spirv.BranchConditional")
 def _branch_if(e: Emitter, op: ir.Operation) -> None:
-    condition, *values = _names(e, op.operands)
+    condition, *values = names(e, op.operands)
     _, count, _ = integers(op, "operandSegmentSizes")
     with e.block(f"if {condition}:"):
-        _go(e, op.successors[0], values[:count])
+        go(e, op.successors[0], values[:count])
     with e.block("else:"):
-        _go(e, op.successors[1], values[count:])
+        go(e, op.successors[1], values[count:])
 
 
 @rule("spirv.Return", "spirv.ReturnValue")
 def _return(e: Emitter, op: ir.Operation) -> None:
-    e.line(f"return ({''.join(f'{v}, ' for v in _names(e, op.operands))})")
+    e.line(f"return ({''.join(f'{v}, ' for v in names(e, op.operands))})")
 
 
 @rule("spirv.ControlBarrier")
