@@ -157,6 +157,30 @@ def test_cdiv_in_a_kernel(device, kind):
     np.testing.assert_array_equal(y, -(-np.arange(10) // 3))
 
 
+@pk.kernel
+def cdiv_of_both(y, x, d):
+    i = pk.index()
+    y[i] = pk.cdiv(x[i], d[i])
+
+
+@pytest.mark.parametrize(
+    "kinds", [(np.int8, np.int8), (np.uint8, np.int8), (np.uint16, np.int32), (np.int64, np.int64)]
+)
+def test_cdiv_of_extremes_and_of_two_types(kinds):
+    values = [
+        [n for n in (-128, -7, -1, 0, 1, 3, 43, 127, 255) if np.iinfo(k).min <= n <= np.iinfo(k).max]
+        for k in kinds
+    ]
+    pairs = [(a, b) for a in (*values[0], np.iinfo(kinds[0]).min) for b in values[1] if b]
+    x, d = (np.array([p[n] for p in pairs], k) for n, k in enumerate(kinds))
+    y = np.zeros(len(pairs), np.int64)
+    cdiv_of_both(y, x, d, ndrange=y.size)
+    bits = 8 * np.result_type(*kinds).itemsize
+    exact = [-(-int(a) // int(b)) for a, b in pairs]
+    wrapped = [(n + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1) for n in exact]
+    np.testing.assert_array_equal(y, wrapped)
+
+
 @pytest.mark.parametrize("name", ["index", "local_index", "group_index", "group_size", "num_groups", "ndrange",
                                   "barrier", "subgroup_size", "subgroup_index", "lane_index"])  # fmt: skip
 def test_outside_of_a_kernel(name):

@@ -165,7 +165,10 @@ def _clamp(args: list[Scalar], fastmath: bool) -> Scalar:
 
 def _cdiv(args: list[Scalar], fastmath: bool) -> Scalar:
     a, b = _two("cdiv", args)
-    if promote(a.dtype, b.dtype).kind == "u":  # has no negative to round the other way
+    dtype = promote(a.dtype, b.dtype)
+    if (
+        dtype.is_integer and not dtype.weak
+    ):  # the negative of the least number, or of an unsigned one, is another
         quotient, rest = arithmetic.binary("//", a, b), arithmetic.binary("%", a, b)
         more = arithmetic.binary("!=", rest, Scalar(rest.dtype, const=0))
         return arithmetic.binary("+", quotient, convert(more, quotient.dtype))
