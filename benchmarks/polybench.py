@@ -1,6 +1,6 @@
 """PolyBench 4.2 at LARGE beside Numba and NumPy: ``python benchmarks/polybench.py [--only WORD] [--threads 1,2]``.
 
-f64, fifteen benchmarks, PolyBench's LARGE sizes, initial values in its manner. pykern's contenders are a program
+f64, seventeen benchmarks, PolyBench's LARGE sizes, initial values in its manner. pykern's contenders are a program
 (`@pk.jit`: the whole benchmark, time loop included) and the kernels launched one after another from Python; Numba's
 are the loops of the C code under ``njit(fastmath=True)``, in the order that suits caches, with ``prange`` where there
 are several threads. What is updated in place is restored before every turn, outside of the time.

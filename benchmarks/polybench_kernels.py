@@ -71,6 +71,40 @@ def syr2k_arrays(C, A, B, lower, alpha, beta):
 
 
 @pk.kernel(fastmath=True)
+def trmm(B, A, alpha):
+    """In place: a work-item has a column, whose rows below are still the old ones."""
+    j = pk.index()
+    for i in range(A.shape[0]):
+        s = B[i, j]
+        for k in range(i + 1, A.shape[0]):
+            s += A[k, i] * B[k, j]
+        B[i, j] = alpha * s
+
+
+@pk.kernel(fastmath=True)
+def symm(C, A, B, alpha, beta):
+    """Of A only the lower triangle is read."""
+    i, j = pk.index()
+    s = 0.0
+    for k in range(i + 1):
+        s += A[i, k] * B[k, j]
+    for k in range(i + 1, A.shape[0]):
+        s += A[k, i] * B[k, j]
+    C[i, j] = beta * C[i, j] + alpha * s
+
+
+@pk.jit
+def trmm_arrays(B, A, strictly_lower, alpha):
+    """The whole product, of which half is with zeros."""
+    return alpha * (B + pk.where(strictly_lower, A, 0.0).T @ B)
+
+
+@pk.jit
+def symm_arrays(C, A, B, lower, alpha, beta):
+    return beta * C + alpha * (pk.where(lower, A, A.T) @ B)
+
+
+@pk.kernel(fastmath=True)
 def doitgen(A, C4, total):
     r, q = pk.index()
     for p in range(A.shape[2]):

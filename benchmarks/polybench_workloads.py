@@ -157,6 +157,40 @@ def syr2k(n: int, m: int) -> Workload:
     )  # fmt: skip
 
 
+def trmm(m: int, n: int) -> Workload:
+    return Workload(
+        "trmm", {"size": f"{m} {n}"},
+        lambda: {
+            "B": ramp(m, n, shift=1), "A": ramp(m, m, shift=2),
+            "strictly_lower": np.tri(m, k=-1, dtype=bool),
+        },
+        _both(program(k.trmm_arrays, "B A strictly_lower", ALPHA), updating(
+            "B A", "B", ("pykern kernels", lambda B, A: k.trmm(B, A, ALPHA, ndrange=n)),
+        )),
+        lambda a: ALPHA * (a["B"] + np.tril(a["A"], -1).T @ a["B"]),
+        bytes=8 * (m * m // 2 + 2 * m * n), flops=m * m * n, dtype="float64", tolerance=1e-11,
+    )  # fmt: skip
+
+
+def symm(m: int, n: int) -> Workload:
+    def expected(a: Arrays) -> np.ndarray:
+        whole = np.tril(a["A"]) + np.tril(a["A"], -1).T
+        return BETA * a["C"] + ALPHA * (whole @ a["B"])
+
+    return Workload(
+        "symm", {"size": f"{m} {n}"},
+        lambda: {
+            "C": ramp(m, n, shift=1), "A": ramp(m, m, shift=2), "B": ramp(m, n, shift=3),
+            "lower": np.tri(m, dtype=bool),
+        },
+        _both(program(k.symm_arrays, "C A B lower", ALPHA, BETA), updating(
+            "C A B", "C", ("pykern kernels", lambda C, A, B: k.symm(C, A, B, ALPHA, BETA, ndrange=C.shape)),
+        )),
+        expected,
+        bytes=8 * (m * m // 2 + 3 * m * n), flops=2 * m * m * n, dtype="float64", tolerance=1e-11,
+    )  # fmt: skip
+
+
 def doitgen(nq: int, nr: int, np_: int) -> Workload:
     def ours(case: Case) -> Iterator[Contender]:
         yield from program(k.doitgen_program, "A C4")(case)
@@ -310,13 +344,13 @@ def jacobi_2d(steps: int, n: int) -> Workload:
 
 
 LARGE = (
-    gemm(1000, 1100, 1200), gemver(2000), gesummv(1300), syr2k(1200, 1000), syrk(1200, 1000),
-    two_mm(800, 900, 1100, 1200), three_mm(800, 900, 1000, 1100, 1200), atax(1900, 2100), bicg(1900, 2100),
-    doitgen(140, 150, 160), mvt(2000), fdtd_2d(500, 1000, 1200), heat_3d(500, 120), jacobi_1d(500, 2000),
-    jacobi_2d(500, 1300),
+    gemm(1000, 1100, 1200), gemver(2000), gesummv(1300), syr2k(1200, 1000), syrk(1200, 1000), trmm(1000, 1200),
+    symm(1000, 1200), two_mm(800, 900, 1100, 1200), three_mm(800, 900, 1000, 1100, 1200), atax(1900, 2100),
+    bicg(1900, 2100), doitgen(140, 150, 160), mvt(2000), fdtd_2d(500, 1000, 1200), heat_3d(500, 120),
+    jacobi_1d(500, 2000), jacobi_2d(500, 1300),
 )  # fmt: skip
 MINI = (
-    gemm(20, 25, 30), gemver(40), gesummv(30), syr2k(30, 20), syrk(30, 20), two_mm(16, 18, 22, 24),
-    three_mm(16, 18, 20, 22, 24), atax(38, 42), bicg(38, 42), doitgen(8, 10, 12), mvt(40), fdtd_2d(20, 20, 30),
-    heat_3d(20, 10), jacobi_1d(20, 30), jacobi_2d(20, 30),
+    gemm(20, 25, 30), gemver(40), gesummv(30), syr2k(30, 20), syrk(30, 20), trmm(20, 30), symm(20, 30),
+    two_mm(16, 18, 22, 24), three_mm(16, 18, 20, 22, 24), atax(38, 42), bicg(38, 42), doitgen(8, 10, 12), mvt(40),
+    fdtd_2d(20, 20, 30), heat_3d(20, 10), jacobi_1d(20, 30), jacobi_2d(20, 30),
 )  # fmt: skip

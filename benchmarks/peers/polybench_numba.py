@@ -108,6 +108,46 @@ def syr2k(case: Case) -> Iterator[Contender]:
     yield from _updates(case, _syr2k, "C A B", "C", ALPHA, BETA)
 
 
+def _trmm(B, A, alpha):
+    m, n = B.shape
+    for b in prange((n + BLOCK - 1) // BLOCK):
+        first, last = b * BLOCK, min(n, (b + 1) * BLOCK)
+        sums = np.empty(last - first)
+        for i in range(m):
+            for j in range(first, last):
+                sums[j - first] = B[i, j]
+            for k in range(i + 1, m):
+                a = A[k, i]
+                for j in range(first, last):
+                    sums[j - first] += a * B[k, j]
+            for j in range(first, last):
+                B[i, j] = alpha * sums[j - first]
+
+
+def _symm(C, A, B, alpha, beta):
+    m, n = C.shape
+    for b in prange((n + BLOCK - 1) // BLOCK):
+        first, last = b * BLOCK, min(n, (b + 1) * BLOCK)
+        sums = np.empty(last - first)
+        for i in range(m):
+            for j in range(first, last):
+                sums[j - first] = 0.0
+            for k in range(m):
+                a = A[i, k] if k <= i else A[k, i]
+                for j in range(first, last):
+                    sums[j - first] += a * B[k, j]
+            for j in range(first, last):
+                C[i, j] = beta * C[i, j] + alpha * sums[j - first]
+
+
+def trmm(case: Case) -> Iterator[Contender]:
+    yield from _updates(case, _trmm, "B A", "B", ALPHA)
+
+
+def symm(case: Case) -> Iterator[Contender]:
+    yield from _updates(case, _symm, "C A B", "C", ALPHA, BETA)
+
+
 def _doitgen(A, C4):
     for r in prange(A.shape[0]):
         total = np.empty(A.shape[2])

@@ -1,5 +1,7 @@
 """PolyBench in NumPy: BLAS where there is a product, slices with as few temporaries as is natural elsewhere.
 
+trmm and symm are also BLAS's own, where SciPy is installed.
+
 Stencils use one thread whatever the process has: they run in the process with one thread only.
 """
 # ruff: noqa: N803, N806 (matrices keep their names)
@@ -7,9 +9,15 @@ Stencils use one thread whatever the process has: they run in the process with o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from polybench_workloads import ALPHA, BETA, Arrays, Case, Contender, on_copies, stepped_by_anyone
+
+try:
+    from scipy.linalg import blas as scipy_blas
+except ImportError:
+    scipy_blas: Any = None
 
 
 def _into(case: Case, function: Callable[..., None], *outs: np.ndarray, **more: bool) -> Iterator[Contender]:
@@ -63,6 +71,41 @@ def syr2k(case: Case) -> Iterator[Contender]:
         np.copyto(C, BETA * C + ALPHA * (product + product.T), where=lower)
 
     yield on_copies(case, "numpy", run, ["C"], ["C"])
+
+
+def trmm(case: Case) -> Iterator[Contender]:
+    A, B = case["A"], case["B"]
+
+    def run(out: np.ndarray) -> None:
+        np.matmul(np.tril(A, -1).T, B, out=out)
+        out += B
+        out *= ALPHA
+
+    yield from _into(case, run, np.empty_like(B))
+    if scipy_blas is not None:
+        # in place; its matrices lie by columns: B.T = ALPHA * B.T @ (A with ones on the diagonal)
+        def in_place(B: np.ndarray) -> None:
+            scipy_blas.dtrmm(ALPHA, A.T, B.T, side=1, trans_a=1, diag=1, overwrite_b=1)
+
+        yield on_copies(case, "scipy", in_place, ["B"], ["B"])
+
+
+def symm(case: Case) -> Iterator[Contender]:
+    A, B, lower = case["A"], case["B"], np.tri(len(case["A"]), dtype=bool)
+
+    def run(C: np.ndarray) -> None:
+        product = np.where(lower, A, A.T) @ B
+        product *= ALPHA
+        C *= BETA
+        C += product
+
+    yield on_copies(case, "numpy", run, ["C"], ["C"])
+    if scipy_blas is not None:
+
+        def in_place(C: np.ndarray) -> None:
+            scipy_blas.dsymm(ALPHA, A.T, B.T, BETA, C.T, side=1, overwrite_c=1)
+
+        yield on_copies(case, "scipy", in_place, ["C"], ["C"])
 
 
 def doitgen(case: Case) -> Iterator[Contender]:

@@ -42,7 +42,7 @@ def test_the_table_beside_numpy(tmp_path):
 def test_polybench_is_right(tmp_path):
     found, _, errors = run(tmp_path, "polybench.py", "--threads", "1", "--peers", "numpy")
     assert "WRONG" not in errors
-    assert len({r["benchmark"] for r in found}) == 15
+    assert len({r["benchmark"] for r in found}) == 17
     lines = {name: {r["line"] for r in found if r["benchmark"] == name} for name in ("syrk", "fdtd-2d")}
     assert {"pykern", "pykern kernels", "numpy"} <= lines["syrk"]
     assert "numpy, a tenth" in lines["fdtd-2d"]
