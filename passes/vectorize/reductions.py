@@ -20,7 +20,7 @@ from mlir.dialects import arith, scf
 from pykern.errors import PassError
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity, index_constant, is_constant
-from pykern.passes.vectorize.accesses import accesses_of, arrays_of
+from pykern.passes.vectorize.accesses import ELEMENTARY, accesses_of, arrays_of
 from pykern.passes.vectorize.body import VectorBody
 from pykern.passes.vectorize.reduction import reductions_of
 from pykern.passes.vectorize.row_loops import RowLoop, loop_over_rows, share_fetching
@@ -42,7 +42,8 @@ class VectorizeReductions(Pass):
          carries a vector for each reduction, and for each maximum or minimum which lanes met a NaN; then
          the loop as it was, from where that one ends. Of a maximum alone the last vector is made of the last
          elements. Loops with sums are taken where these may be reordered; where a loop only sums up, only beside
-         others in a loop over rows. Of -0.0 and 0.0 either may be the larger one.
+         others in a loop over rows or blocks, or where it computes elementary functions. Of -0.0 and 0.0 either
+         may be the larger one.
     """
 
     name: ClassVar[str] = "kern-vectorize-reductions"
@@ -74,7 +75,7 @@ class VectorizeReductions(Pass):
 def _row_loop(loop: ir.Operation, arrays: list[ir.Value]) -> RowLoop | None:
     """A loop that reduces, or one in a loop over rows that carries nothing."""
     reductions, rows = reductions_of(loop), loop_over_rows(loop)
-    wanted = rows or any(r.is_extreme for r in reductions)
+    wanted = rows or any(r.is_extreme for r in reductions) or (reductions and find(loop, _is_elementary))
     if not wanted or (loop.results and not reductions):
         return None
     accesses = accesses_of(loop, arrays)
@@ -135,6 +136,10 @@ def _is_candidate(op: ir.Operation) -> bool:
     if "llvm.loop_annotation" in op.attributes:  # somebody has decided about it
         return False
     return isinstance(op.operands[0].type, ir.IndexType) and "unsignedCmp" not in op.attributes
+
+
+def _is_elementary(op: ir.Operation) -> bool:
+    return op.name in ELEMENTARY
 
 
 def _is_short(loop: ir.Operation, trips: int) -> bool:

@@ -31,12 +31,13 @@ class RowLoop:
     accesses: Accesses
     reductions: list[Reduction]
     rows: ir.Operation | None
-    """The loop over rows, where there is one; vectors make more loops, so it is looked for before."""
+    """The loop over rows, or over blocks of one, where there is one; vectors make more, so it is looked for before."""
     ahead: list[Access] = field(default_factory=list)
-    """Rows of arrays of which it fetches the next one."""
+    """Rows of arrays of which it fetches the next one; the next block, where the loop is in blocks."""
 
     def __post_init__(self) -> None:
         self.columns = columns_of(self.loop)
+        self.in_blocks = self.rows is not None and self.columns[0] == self.rows.opview.induction_variable
 
     def rows_read(self) -> dict[ir.Value, Access]:
         """Loads along a row of an array, one an array, where the loop stands in a loop over rows."""
@@ -50,9 +51,13 @@ class RowLoop:
         found: dict[ir.Value, Access] = {}
         if self.rows is None:
             return found
-        row = self.rows.opview.induction_variable
+        row, column = self.rows.opview.induction_variable, self.loop.opview.induction_variable
         for access in accesses:
-            if access.column is not None and len(access.indices) > 1 and access.indices[-2] == row:
+            if self.in_blocks:
+                known = access.indices[-1:] == (column,)  # scratch of a block has columns of its own
+            else:
+                known = access.column is not None and access.indices[-2:-1] == (row,)
+            if known:
                 found.setdefault(access.memory, access)
         return found
 
@@ -63,15 +68,19 @@ class RowLoop:
         return self.columns == other.columns
 
     def fetch(self, at: ir.Value, lanes: int) -> None:
-        """Every line of what the vector at column `at` is in the next row."""
+        """Every line of what the vector at column `at` is in the next row, or in the next block."""
         if not self.ahead or self.rows is None:
             return
         step = self.rows.operands[2]
+        if self.in_blocks:
+            at = arith.AddIOp(at, step).result
         for access in self.ahead:
-            following = arith.AddIOp(access.indices[-2], step).result
+            rows = list(access.indices[:-1])
+            if not self.in_blocks:
+                rows[-1] = arith.AddIOp(rows[-1], step).result
             for line in range(0, lanes * access.size, LINE_BYTES):
                 column = arith.AddIOp(at, index_constant(line // access.size)).result
-                memref.PrefetchOp(access.memory, [*access.indices[:-2], following, column], False, 3, True)
+                memref.PrefetchOp(access.memory, [*rows, column], False, 3, True)
 
     def fetch_while_streaming(self) -> None:
         """The same in the vectors with streaming stores that stand beside the loop."""

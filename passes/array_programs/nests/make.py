@@ -17,7 +17,7 @@ from pykern.passes.array_programs.nests.combine import allow_reordering, combine
 from pykern.passes.array_programs.nests.emit import Loops
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.parts import join_parts, over
-from pykern.passes.array_programs.nests.rows.emit import make_rows
+from pykern.passes.array_programs.nests.rows.emit import has_form, make_rows
 from pykern.passes.array_programs.nests.rows.find import groups
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass
@@ -64,7 +64,7 @@ class MakeNests(Pass):
                     op.erase()
             place = Place(module, function)
             make_attentions(place, self.threads)
-            for group in [] if self.ordered else groups(function):
+            for group in [] if self.ordered else groups(function, has_form):
                 make_rows(place, group, self.threads)
             maker = Maker(place, self.threads, self.machine, self.schedules.split(";"), self.ordered)
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]

@@ -7,6 +7,7 @@ at a reduction along rows and takes in what is around it, as long as what stands
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mlir import ir
@@ -25,7 +26,9 @@ LONG_BYTES = 1 << 16
 FEWEST_LONG_ROWS = 32
 """Ops on long rows have threads enough by themselves: there are to be rows for as many."""
 MOST_BYTES = 1 << 22
-"""Rows beyond this may not stay in any cache."""
+"""Rows beyond this may not stay in any cache, and what is kept of them neither."""
+FEWEST_IN_PIECES = 1 << 12
+"""Columns of rows from which few of them, or those that stay in no cache, are shared in pieces."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,9 @@ class Group:
     rows: int
     columns: int
     ops: tuple[RowOp, ...]
+    row_bytes: int
+    in_pieces: bool
+    """Whether threads share rows rather than one another's: there are few, or they stay in no cache."""
 
     @property
     def private(self) -> list[ir.Value]:
@@ -51,15 +57,15 @@ class Group:
         return all(identity(op) in mine for op, _ in users(root))
 
 
-def groups(function: ir.Operation) -> list[Group]:
-    """Every group of a program."""
+def groups(function: ir.Operation, has_form: Callable[[Group], bool]) -> list[Group]:
+    """Every group of a program; those to be shared in pieces only where `has_form` says that they gain."""
     blocks = {}
     for op in find(function, lambda o: o.name == "linalg.generic"):
         blocks.setdefault(identity(op.block.owner.operation), op.block)
-    return [group for block in blocks.values() for group in _groups_in(block)]
+    return [group for block in blocks.values() for group in _groups_in(block, has_form)]
 
 
-def _groups_in(block: ir.Block) -> list[Group]:
+def _groups_in(block: ir.Block, has_form: Callable[[Group], bool]) -> list[Group]:
     operations = [o.operation for o in block.operations if not _is_quiet(o.operation)]
     found: list[Group] = []
     taken: set[int] = set()
@@ -68,10 +74,12 @@ def _groups_in(block: ir.Block) -> list[Group]:
         if shape is None or identity(op) in taken:
             continue
         rows, columns = shape
-        if not _is_worth_it(rows, columns, columns * _width(op)):
+        size = columns * _width(op)
+        whole = _is_worth_it(rows, columns, size)
+        if not whole and (columns <= FEWEST_IN_PIECES or not find(op, lambda o: o.name == "arith.maximumf")):
             continue
-        grown = Growth(rows, columns, taken, operations).around(place)
-        if grown is not None and _gains(grown):
+        grown = Growth(rows, columns, size, not whole, taken, operations).around(place)
+        if grown is not None and _gains(grown) and (whole or has_form(grown)):
             found.append(grown)
             taken |= {identity(each.op) for each in grown.ops}
     return found
@@ -110,6 +118,8 @@ class Growth:
 
     rows: int
     columns: int
+    row_bytes: int
+    in_pieces: bool
     taken: set[int]
     operations: list[ir.Operation]
     known: dict[int, RowOp | None] = field(default_factory=dict)
@@ -137,7 +147,7 @@ class Growth:
                 break
         self._drop_idle()
         ops = [self.members[n] for n in sorted(self.members)]
-        return Group(self.rows, self.columns, tuple(ops))
+        return Group(self.rows, self.columns, tuple(ops), self.row_bytes, self.in_pieces)
 
     def _row_op(self, place: int) -> RowOp | None:
         each = None if identity(self.operations[place]) in self.taken else self._described(place)

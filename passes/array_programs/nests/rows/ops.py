@@ -61,13 +61,13 @@ class RowOp:
 
 
 def natural_rows(op: ir.Operation) -> tuple[int, int] | None:
-    """Rows and columns of a reduction along the last dimensions; None for any other op."""
+    """Rows and columns of a reduction along the last dimensions, one row of all of them; None for any other op."""
     if op.name != "linalg.generic":
         return None
     lengths, reduced = _iterators(op)
     dims = [d for d in range(len(lengths)) if lengths[d] != 1]
     leading = [d for d in dims if not reduced[d]]
-    if not leading or leading == dims or leading != dims[: len(leading)]:
+    if leading == dims or leading != dims[: len(leading)]:
         return None
     return math.prod(lengths[d] for d in leading), math.prod(lengths[d] for d in dims[len(leading) :])
 
@@ -135,6 +135,8 @@ def _access(
         tuple(across): Kind.LINE if across else Kind.FIXED,
         (): Kind.FIXED,
     }
+    if not along:  # one row: what has columns belongs to it, and so does what has none
+        kinds = {tuple(across): Kind.CELL, (): Kind.ROW}
     kind = kinds.get(tuple(used))
     return None if kind is None else Access(whole(value), kind)
 

@@ -1,7 +1,8 @@
 """In how many passes over a row its values are computed, and which of them wait in memory between two passes.
 
 Comes in: a `Graph`. Goes out: `Schedule`. A pass reads, computes, reduces and writes; what needs a reduction's
-result has to be in a later pass. Values that cost next to nothing are computed again in each pass.
+result has to be in a later pass, but a sum that is found together with its maximum (`online`). Values that cost next to
+nothing are computed again in each pass, and all of them where nothing is kept.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.passes.array_programs.nests.rows.online import Pair
 from pykern.passes.array_programs.nests.rows.ops import Kind
 from pykern.passes.array_programs.nests.rows.values import Computed, Given, Graph, Reduced, Value, Write
 
@@ -36,18 +38,23 @@ class Schedule:
     stored: dict[Value, int]
     last: list[Write]
     """Writes of one value per row, when all passes are done."""
+    pairs: list[Pair]
+    """A maximum and a sum that are reduced in the same pass."""
+    costs: dict[Value, int]
+    """Of computing a value once more."""
 
 
-def schedule_of(graph: Graph) -> Schedule:
-    """The passes over a row."""
-    return Scheduler(graph).run()
+def schedule_of(graph: Graph, pairs: list[Pair] | None = None, keep: bool = True) -> Schedule:
+    """The passes over a row; `pairs` are found in one, and without `keep` nothing waits in memory."""
+    return Scheduler(graph, pairs or [], keep).run()
 
 
 class Scheduler:
     """Finds the first pass in which each value can be computed, then who computes it where."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, pairs: list[Pair], keep: bool) -> None:
+        self.graph, self.keep, self.pairs = graph, keep, pairs
+        self.online = {pair.total: pair.largest for pair in pairs}
         self.values = graph.needed()
         self.ready: dict[Value, int] = {}
         self.costs: dict[Value, int] = {}
@@ -55,7 +62,8 @@ class Scheduler:
     def run(self) -> Schedule:
         reductions = [v for v in self.values if isinstance(v, Reduced)]
         for value in self.values:
-            inputs = max((self.ready[v] for v in value.operands), default=0)
+            operands = self.online[value].operands if value in self.online else value.operands
+            inputs = max((self.ready[v] for v in operands), default=0)
             self.ready[value] = inputs + 1 if isinstance(value, Reduced) else inputs
             self.costs[value] = self._cost(value)
         wide = [w for w in self.graph.writes if w.access.kind in (Kind.CELL, Kind.LINE)]
@@ -68,7 +76,7 @@ class Scheduler:
                 break
             places |= late
         last = [w for w in self.graph.writes if w.access.kind is Kind.ROW]
-        return Schedule(passes, stored, last)
+        return Schedule(passes, stored, last, self.pairs, self.costs)
 
     def _passes(self, reductions: list[Reduced], wide: list[Write], places: dict[int, int]) -> list[Pass]:
         count = max([self.ready[r] for r in reductions] + [places[id(w)] + 1 for w in wide], default=0)
@@ -89,7 +97,7 @@ class Scheduler:
         return own + sum(self.costs[v] for v in value.operands)
 
     def _is_cheap(self, value: Value) -> bool:
-        return self.costs[value] <= CHEAP or not _has_bytes(value)
+        return not self.keep or self.costs[value] <= CHEAP or not _has_bytes(value)
 
     def _fill(self, passes: list[Pass]) -> dict[Value, int]:
         """Lists what each pass needs. What an earlier one had to compute is loaded, unless it is cheap."""
@@ -97,7 +105,9 @@ class Scheduler:
         stored: dict[Value, int] = {}
         for number, each in enumerate(passes):
             wanted: set[Value] = set()
-            waiting: list[Value] = [w.value for w in each.writes] + [r.added for r in each.reductions]
+            waiting: list[Value] = [w.value for w in each.writes] + [
+                r.added for r in each.reductions if r not in self.online
+            ]
             while waiting:
                 value = waiting.pop()
                 if value in wanted or not value.is_wide:

@@ -1,0 +1,197 @@
+"""Few rows, or rows longer than a cache: every pass over them is a function, which threads share piece by piece.
+
+Comes in: a `Group`. Goes out: the calls of its functions where its last op stood: a pass leaves what it found of each
+piece, and what follows joins the pieces, in order. Lengths decide about pieces: the number of threads changes no bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf
+
+from pykern.passes.array_programs.nests.function import Nest, Place
+from pykern.passes.array_programs.nests.rows import online
+from pykern.passes.array_programs.nests.rows.find import MOST_BYTES, Group
+from pykern.passes.array_programs.nests.rows.loops import RowLoops
+from pykern.passes.array_programs.nests.rows.online import pairs_of
+from pykern.passes.array_programs.nests.rows.schedule import Pass, Schedule, schedule_of
+from pykern.passes.array_programs.nests.rows.values import Computed, Given, Graph, Reduced, Value
+from pykern.passes.kernels import index_constant
+
+PIECES = 64
+"""Pieces of all rows together, whatever the number of threads."""
+FEWEST_COLUMNS = 4 * online.BLOCK
+"""Columns of a piece."""
+
+
+def is_for_pieces(graph: Graph) -> bool:
+    """Whether it gains by pieces: a maximum and a sum of exponentials; sums over rows have a form of their own."""
+    return bool(pairs_of(graph, recompute=True)) and all(w.combine is None for w in graph.writes)
+
+
+def make_pieces(place: Place, group: Group, graph: Graph, team: bool) -> None:
+    """Calls of the passes where the group's last op stands."""
+    keep = group.row_bytes * group.rows <= MOST_BYTES
+    schedule = schedule_of(graph, pairs_of(graph, recompute=not keep), keep)
+    Pieces(place, group, graph, schedule, team).make()
+
+
+@dataclass
+class Pieces:
+    """Makes the functions of one group."""
+
+    place: Place
+    group: Group
+    graph: Graph
+    schedule: Schedule
+    team: bool
+    kept: dict[Value, ir.Value] = field(default_factory=dict)
+    """Memory for what later passes load."""
+    found: dict[Value, ir.Value] = field(default_factory=dict)
+    """Memory for a reduction's result of each row."""
+
+    def make(self) -> None:
+        per_row = max(1, min(PIECES // self.group.rows, self.group.columns // FEWEST_COLUMNS))
+        blocks = -(-self.group.columns // (per_row * online.BLOCK))
+        self.length = blocks * online.BLOCK
+        self.count = -(-self.group.columns // self.length)
+        self.last = self.group.ops[-1].op
+        needed = self.graph.needed()
+        self.roots = [v.access.root for v in needed if isinstance(v, Given)]
+        self.roots += [w.access.root for w in self.graph.writes]
+        shape = [self.group.rows, self.group.columns]
+        self.kept = {v: self._memory(shape, v) for v in self.schedule.stored}
+        for number, each in enumerate(self.schedule.passes):
+            self._pass(number, each)
+        if self.schedule.last:
+            nest = self._nest([], 1)
+            with nest.inside() as _:
+                self._over_rows(nest, lambda loops: loops.write_last())
+            nest.call(False)
+
+    def _memory(self, shape: list[int], value: Value) -> ir.Value:
+        kind = value.combine.kind if isinstance(value, Reduced) else _op(value).results[0].type
+        with ir.InsertionPoint(self.last), self.last.location:
+            return memref.AllocOp(ir.MemRefType.get(shape, kind), [], []).result
+
+    def _nest(self, more: list[ir.Value], extent: int) -> Nest:
+        outside = [*self.roots, *self.kept.values(), *self.found.values(), *more]
+        return Nest(self.place, self.last, outside, extent, has_body=False)
+
+    def _loops(self, nest: Nest) -> PieceLoops:
+        loops = PieceLoops(nest, self.group, self.schedule, self.kept, self.found)
+        loops.prepare()
+        return loops
+
+    def _pass(self, number: int, each: Pass) -> None:
+        """All pieces of all rows; then what was found of the pieces is joined."""
+        tasks = self.group.rows * self.count
+        partial = [self._memory([tasks], r) for r in each.reductions]
+        nest = self._nest(partial, tasks)
+        with nest.inside() as (lo, hi):
+            loops = self._loops(nest)
+            task = scf.ForOp(lo, hi, index_constant(1))
+            with ir.InsertionPoint(task.body):
+                lower, upper = self._piece(loops, task.induction_variable)
+                loops.known = {}
+                loops.begin(number, each)
+                neutral = [r.combine.neutral() for r in each.reductions]
+                for memory, value in zip(
+                    partial, loops.reduce(number, each, neutral, lower, upper), strict=True
+                ):
+                    memref.StoreOp(value, nest.value(memory), [task.induction_variable])
+                scf.YieldOp([])
+        nest.call(self.team and tasks > 1)
+        if each.reductions:
+            self._join(number, each, partial)
+
+    def _piece(self, loops: PieceLoops, task: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """The columns of a task, whose row is set."""
+        count, length = index_constant(self.count), index_constant(self.length)
+        loops.row = arith.DivUIOp(task, count).result
+        lower = arith.MulIOp(arith.RemUIOp(task, count).result, length).result
+        end = arith.AddIOp(lower, length).result
+        return lower, arith.MinSIOp(end, index_constant(self.group.columns)).result
+
+    def _join(self, number: int, each: Pass, partial: list[ir.Value]) -> None:
+        found = {r: self._memory([self.group.rows], r) for r in each.reductions}
+        nest = self._nest([*partial, *found.values()], 1)
+
+        def join(loops: PieceLoops) -> None:
+            begin = loops.begin(number, each)
+            results = loops.finish(each, begin, self._joined(loops, nest, each, begin, partial))
+            for result, memory in zip(results, found.values(), strict=True):
+                memref.StoreOp(result, nest.value(memory), [loops.row])
+
+        with nest.inside() as _:
+            self._over_rows(nest, join)
+        nest.call(False)
+        self.found |= found
+
+    def _joined(
+        self, loops: PieceLoops, nest: Nest, each: Pass, begin: list[ir.Value], partial: list[ir.Value]
+    ) -> list[ir.Value]:
+        """The pieces of a row together."""
+        pairs = {pair.total: pair for pair in self.schedule.pairs if pair.total in each.reductions}
+        start = [
+            r.combine.neutral() if r in pairs else b for r, b in zip(each.reductions, begin, strict=True)
+        ]
+        before = arith.MulIOp(loops.row, index_constant(self.count)).result
+        piece = scf.ForOp(index_constant(0), index_constant(self.count), index_constant(1), start)
+        with ir.InsertionPoint(piece.body):
+            at = arith.AddIOp(before, piece.induction_variable).result
+            held = dict(zip(each.reductions, piece.inner_iter_args, strict=True))
+            parts = [memref.LoadOp(nest.value(memory), [at]).result for memory in partial]
+            part = dict(zip(each.reductions, parts, strict=True))
+            now = {r: r.combine.join(held[r], part[r]) for r in each.reductions if r not in pairs}
+            for total, pair in pairs.items():
+                base = online.base_of(now[pair.largest])
+                scaled = [
+                    arith.MulFOp(side[total], pair.factor(side[pair.largest], base)).result
+                    for side in (held, part)
+                ]
+                now[total] = total.combine.join(*scaled)
+            scf.YieldOp([now[r] for r in each.reductions])
+        return list(piece.results)
+
+    def _over_rows(self, nest: Nest, body: Callable[[PieceLoops], None]) -> None:
+        loops = self._loops(nest)
+        row = scf.ForOp(index_constant(0), index_constant(self.group.rows), index_constant(1))
+        with ir.InsertionPoint(row.body):
+            loops.row, loops.known = row.induction_variable, {}
+            body(loops)
+            scf.YieldOp([])
+
+
+class PieceLoops(RowLoops):
+    """Loops over a piece of a row; what earlier passes found is read from memory."""
+
+    def __init__(
+        self,
+        nest: Nest,
+        group: Group,
+        schedule: Schedule,
+        kept: dict[Value, ir.Value],
+        found: dict[Value, ir.Value],
+    ) -> None:
+        self.kept, self.found = kept, found
+        super().__init__(nest, group, schedule)
+
+    def _scratch(self, value: Value) -> ir.Value:
+        return self.nest.value(self.kept[value])
+
+    def kept_at(self) -> list[ir.Value]:
+        return [self.row, self.column]
+
+    def _narrow(self, value: Value) -> ir.Value:
+        if value in self.found and value not in self.known:
+            self.known[value] = memref.LoadOp(self.nest.value(self.found[value]), [self.row]).result
+        return super()._narrow(value)
+
+
+def _op(value: Value) -> ir.Operation:
+    assert isinstance(value, Computed)
+    return value.op
