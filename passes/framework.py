@@ -3,7 +3,7 @@
 Comes in: a module and a `Pipeline` of `Pass` objects, Python's and upstream's mixed.
 Goes out: the module, changed in place, and a `Stage` (text, time) per pass on demand.
 Valid IR is checked after each pass, or, where the caller says so, at the end of each pipeline.
-Read next: `registry` (names to passes), `stages` (what IR each stage allows).
+Read next: `registry` (names to passes).
 """
 
 from __future__ import annotations
@@ -191,7 +191,11 @@ def verify(module: ir.Module, what: str, kern: bool = True) -> None:
         except ir.MLIRError as error:
             raise located_error(VerifyError, what, reports, error.message) from None
     if kern:
-        check_kern_ops(module)
+        try:
+            check_kern_ops(module)
+        except VerifyError as error:
+            error.extra_notes = (*error.extra_notes, (what, None))
+            raise
 
 
 def _option_text(value: object) -> str:
