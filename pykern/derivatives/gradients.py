@@ -57,17 +57,24 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
     program = as_program(f)
     value = program(*args)
     active = tuple(n for n, a in enumerate(args) if _has_float(a))
-    count = len(list(floats(value)))
-    more = tuple(f"cotangent{n}" for n in range(count))
+    takes = [_taking(leaf, args) for leaf in floats(value)]
+    more = tuple(f"cotangent{n}" for n in range(len(takes)))
     pulled = program.derived(
         ProgramDerivative("vjp", active, _policy(program, checkpoint)), more, f"vjp({program.__name__})"
     )
 
+    alone = takes[0] if _is_float(value) else None
+    every, several = len(active) == len(args), len(active) > 1
+
     def pull(cotangent: Any) -> tuple[Any, ...]:
-        given = [_as_result(_like(c, v), args) for c, v in zip(floats(cotangent), floats(value), strict=True)]
-        found = pulled(*args, *given)
-        found = iter(found if len(active) > 1 else [found])
-        return tuple(next(found) if n in active else None for n in range(len(args)))
+        if alone is not None and type(cotangent) in (np.ndarray, float):
+            found = pulled(*args, alone(cotangent))
+        else:
+            found = pulled(*args, *(take(c) for take, c in zip(takes, floats(cotangent), strict=True)))
+        if every:
+            return found if several else (found,)
+        left = iter(found if several else (found,))
+        return tuple(next(left) if n in active else None for n in range(len(args)))
 
     return value, pull
 
@@ -162,16 +169,30 @@ def _dtype(value: Any) -> np.dtype | None:
     return None if known is None else known.numpy
 
 
-def _as_result(value: Any, arguments: tuple) -> Any:
-    """A cotangent as the program takes it: what is a NumPy number to the caller is an array of rank 0, which lives
-    where the arguments do."""
-    if not isinstance(value, np.floating):
-        return value
-    for home in homes([(f"argument{n}", a) for n, a in enumerate(arguments)]).values():
-        from pykern.arrays.making import asarray
+def _taking(value: Any, arguments: tuple) -> Callable[[Any], Any]:
+    """What makes of a cotangent what the program takes for a float of its value: itself, where type and shape are the
+    same. What is a NumPy number to the caller is an array of rank 0, which lives where the arguments do."""
+    if isinstance(value, np.floating):
+        home = next(iter(homes([(f"argument{n}", a) for n, a in enumerate(arguments)]).values()), None)
+        return lambda given: _of_rank_0(_like(given, value), home)
+    if type(value) is not np.ndarray:
+        return lambda given: _like(given, value)
+    dtype, shape = value.dtype, value.shape
+    like = np.broadcast_to(np.zeros((), dtype), shape)  # the array itself need not be kept
 
-        return asarray(np.asarray(value), device=home)
-    return np.asarray(value)
+    def take(given: Any) -> Any:
+        same = type(given) is np.ndarray and given.dtype == dtype and given.shape == shape
+        return given if same else _like(given, like)
+
+    return take
+
+
+def _of_rank_0(value: Any, home: str | None) -> Any:
+    if home is None:
+        return np.asarray(value)
+    from pykern.arrays.making import asarray
+
+    return asarray(np.asarray(value), device=home)
 
 
 def _like(given: Any, value: Any) -> Any:

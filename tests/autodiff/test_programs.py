@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -154,6 +156,37 @@ def test_vjp_and_jvp():
     np.testing.assert_allclose(tangent["parts"][0], 1 / np.cosh(x) ** 2, rtol=1e-13)
     assert tangent["parts"][1] is None
     assert tangent["parts"][2] == 0.0
+
+
+def test_cotangents_as_they_come():
+    """One of the value's type and shape is passed as it is; others are converted, or refused."""
+
+    @pk.jit
+    def scaled(x, n, y):
+        return x * n * y
+
+    x, y, w = random.standard_normal((3, 4))
+    value, pull = pk.vjp(scaled, x, 3, y)
+    kept = weakref.ref(value)
+    for given in (w, w.astype(np.float32), (w,), np.asfortranarray(w[::-1])[::-1]):
+        dx, dn, dy = pull(given)
+        wanted = np.asarray(given[0] if isinstance(given, tuple) else given, np.float64)
+        np.testing.assert_allclose(dx, 3 * y * wanted)
+        np.testing.assert_allclose(dy, 3 * x * wanted)
+        assert dn is None
+    for wrong in (w[:2], 1.0, np.float32(2)):
+        with pytest.raises(pk.LaunchError, match="a derivative of shape"):
+            pull(wrong)
+    del value
+    assert kept() is None  # the array itself need not be kept
+
+    _, pull = pk.vjp(product_sum, x, y)
+    for given in (2.0, np.float64(2), np.float32(2), np.array(2.0), 2):
+        dx, dy = pull(given) if not isinstance(given, int) else pull(float(given))
+        np.testing.assert_allclose(dx, 2 * np.cos(x) * y)
+        np.testing.assert_allclose(dy, 2 * np.sin(x))
+    with pytest.raises(pk.LaunchError, match="for a number"):
+        pull(w)
 
 
 def test_keys_of_a_dict_are_the_users():
