@@ -178,9 +178,11 @@ class Pool:
         bit = self._bits.get(stream)
         if bit is None:
             with self._lock:
-                bit = 1 << self._streams if self._streams < _BITS else 0
-                self._streams += 1
-                self._bits[stream] = bit
+                bit = self._bits.get(stream)  # another thread may have asked meanwhile
+                if bit is None:
+                    bit = 1 << self._streams if self._streams < _BITS else 0
+                    self._streams += 1
+                    self._bits[stream] = bit
         return bit
 
     def adopt(self, memory: Memory, owner: Any, readonly: bool = False) -> Allocation:
