@@ -35,6 +35,9 @@ def compute(name: str, result: str, operand: str, predicate: int = 0) -> Compute
     if name in _UNSIGNED:
         unsigned, function, finish = _unsigned(operand), _UNSIGNED[name], _finish(result)
         return lambda *values: finish(function(*map(unsigned, values)))
+    if name in _CUTS:
+        finish = _finish(result)
+        return lambda value: finish(value if math.isfinite(value) else 0)
     if name in _CONVERSIONS:
         finish = _finish(result)
         return lambda value: finish(value)
@@ -150,9 +153,10 @@ _UNSIGNED: dict[str, Compute] = {
     "arith.index_castui": lambda a: a,
 }  # fmt: skip
 _CONVERSIONS = {
-    "arith.index_cast", "arith.extsi", "arith.trunci", "arith.sitofp", "arith.fptosi", "arith.fptoui",
-    "arith.extf", "arith.truncf",
+    "arith.index_cast", "arith.extsi", "arith.trunci", "arith.sitofp", "arith.extf", "arith.truncf",
 }  # fmt: skip
+_CUTS = {"arith.fptosi", "arith.fptoui"}
+"""A guard around them never looks at what they make of NaN and infinities."""
 _FLOATS: dict[str, Compute] = {
     "arith.addf": operator.add, "arith.subf": operator.sub, "arith.mulf": operator.mul, "arith.divf": np.divide,
     "arith.negf": operator.neg, "arith.remf": np.fmod,

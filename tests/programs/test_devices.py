@@ -297,6 +297,22 @@ def test_a_loop_that_ends_by_data(rng, device):
     np.testing.assert_allclose(have, want, rtol=1e-14)
 
 
+@pk.jit
+def steps_by_a_quotient(x, a, b):
+    q = a / b
+    for _ in pk.range(int(q)):
+        x = x + 1.0
+    return x * (a * 1e300 * b)
+
+
+@over_devices
+@pytest.mark.parametrize(("a", "b"), [(4.0, 2.0), (0.0, 0.0), (-1.0, 0.0), (1e200, -1e200)])
+def test_numbers_between_kernels_are_infinite_or_not_a_number_without_a_word(device, a, b, recwarn):
+    got = steps_by_a_quotient(pk.ones(3, pk.f64, device=device), a, b).numpy()
+    np.testing.assert_array_equal(got, steps_by_a_quotient(np.ones(3), a, b))
+    assert not recwarn.list
+
+
 @over_devices
 @pytest.mark.parametrize("steps", [0, 1, 2, 7])
 def test_kernels_in_a_loop(rng, device, steps):
