@@ -45,7 +45,9 @@ class BreakChains(Pass):
                 _Chains(self.steps).block(loop.regions[0].blocks[0])
 
     def _is_long(self, loop: ir.Operation) -> bool:
-        return sum(1 for _ in loop.regions[0].blocks[0].operations) >= self.fewest
+        """Loops of vectors are none of LLVM's to vectorise."""
+        names = [op.operation.name for op in loop.regions[0].blocks[0].operations]
+        return len(names) >= self.fewest and not any(name.startswith("vector.") for name in names)
 
 
 class _Chains:
