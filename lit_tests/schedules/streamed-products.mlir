@@ -9,7 +9,7 @@
 // CHECK-NEXT: call @row.nest1(%[[SUMS]], %arg2, %c0{{.*}}, %c1{{.*}})
 // CHECK-NEXT: return
 // CHECK-LABEL: func.func @long(
-// CHECK: call @long.nest0.team(%arg0, %arg1, %arg2, %c0{{.*}}, %c3{{.*}})
+// CHECK: call @long.nest0.team(%arg0, %arg1, %arg2, %c0{{.*}}, %c4{{.*}})
 // CHECK-NEXT: return
 // CHECK-LABEL: func.func private @row.nest0
 // CHECK-SAME: kern.schedule = {block = 64 : i64, depth = 8 : i64, form = "direct", rows = 1 : i64
@@ -46,13 +46,14 @@ func.func @row(%a: memref<1x2048xf32>, %b: memref<2048x2048xf32>, %c: memref<1x2
   return
 }
 
-// Three rows of lines that are too long: threads share pieces of four kilobytes, and all terms go by for each.
+// Three rows of lines that are too long: threads share pieces alike, four rather than three of them, and
+// all terms go by for each.
 
 // CHECK-LABEL: func.func private @long.nest0
 // CHECK-SAME: kern.schedule = {block = 64 : i64, depth = 8 : i64, form = "direct", rows = 3 : i64
-// CHECK: arith.muli %{{.*}}, %c1024
+// CHECK: arith.muli %{{.*}}, %c768
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c400{{.*}} step %c8
-// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c1024{{.*}} step %c16
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c768{{.*}} step %c16
 // CHECK-COUNT-48: vector.fma
 func.func @long(%a: memref<3x400xf32>, %b: memref<400x3072xf32>, %c: memref<3x3072xf32>) attributes {kern.program} {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,

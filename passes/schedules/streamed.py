@@ -18,7 +18,7 @@ from pykern.passes.array_programs.nests.parts import over
 from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import DYNAMIC, Number, as_value, plus, window
 from pykern.passes.schedules.direct import Direct
-from pykern.passes.schedules.nests import Range, cut
+from pykern.passes.schedules.nests import PIECES, Range, cut
 
 PARTS = 8
 """Parts of the terms, at most."""
@@ -62,9 +62,20 @@ class Streamed(Direct):
     def _sizes(self) -> dict[int, int]:
         job, p = self.job, self.job.product
         sizes = super()._sizes()
-        sizes[p.lane] *= max(1, job.schedule.block)
+        sizes[p.lane] = self._lanes(
+            p.lengths[p.lane], sizes[p.lane], sizes[p.lane] * max(1, job.schedule.block)
+        )
         sizes[p.k[0]] = self._size(self.count) if self.count > 1 else job.schedule.depth
         return sizes
+
+    def _lanes(self, length: int, columns: int, most: int) -> int:
+        """Of a piece of the lines: pieces alike, and as many as two, four or eight threads share evenly. 2100 as 2048
+        and the rest were one thread's work."""
+        pieces = -(-length // most)
+        if pieces == 1:
+            return most
+        pieces = 1 << (pieces - 1).bit_length() if pieces < PIECES else pieces
+        return -(-length // (pieces * columns)) * columns
 
     def _shared(self) -> int:
         return self.job.product.k[0] if self.count > 1 else self.job.product.lane

@@ -148,6 +148,21 @@ def test_few_rows_times_a_large_matrix(rng, m):
         close(product(a[0], b)[None], a, b)
 
 
+@pytest.mark.parametrize(("m", "k", "n"), [(1, 190, 2100), (2, 77, 5003), (1, 40, 20001)])
+def test_few_rows_times_long_lines(rng, m, k, n):
+    """Lines go in pieces alike, which threads share."""
+    a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
+    before = pk.get_num_threads()
+    try:
+        pk.set_num_threads(2)
+        both = product(a, b)
+        pk.set_num_threads(1)
+        np.testing.assert_array_equal(product(a, b), both)
+    finally:
+        pk.set_num_threads(before)
+    close(both, a, b)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("m", "k"), [(4, 1), (5, 7), (37, 16), (41, 33), (500, 131), (4, 5000)])
 def test_a_matrix_times_a_vector(rng, m, k, dtype):
