@@ -95,6 +95,18 @@ def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 @_builtin
+def var(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0) -> Any:
+    """The variance over `axis`, the sum of squares divided by the count less `ddof`; f64 for integers."""
+    return _numpy().var(x, axis=axis, keepdims=keepdims, ddof=ddof)
+
+
+@_builtin
+def std(x: Any, axis: Any = None, keepdims: bool = False, ddof: int = 0) -> Any:
+    """The standard deviation over `axis`, the root of `var`."""
+    return _numpy().std(x, axis=axis, keepdims=keepdims, ddof=ddof)
+
+
+@_builtin
 def max(x: Any, *others: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The greatest element over `axis`; NaN wins. Of several numbers, the greatest of them."""
     if others and not _numpy().ndim(x):

@@ -401,10 +401,10 @@ _NUMPY = {
 }  # fmt: skip
 _NUMPY |= {
     n: n for n in (
-        "sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin", "dot", "matmul", "outer", "transpose",
-        "swapaxes", "reshape", "ravel", "expand_dims", "squeeze", "broadcast_to", "flip", "concatenate", "stack",
-        "pad", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange",
-        "eye", "copy",
+        "sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin", "dot", "matmul", "outer",
+        "transpose", "swapaxes", "reshape", "ravel", "expand_dims", "squeeze", "broadcast_to", "flip", "concatenate",
+        "stack", "pad", "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like",
+        "arange", "eye", "copy",
     )
 }  # fmt: skip
 _tables: dict[str, dict[Any, str]] = {}

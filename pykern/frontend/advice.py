@@ -99,7 +99,6 @@ _IN_PROGRAMS = {
     **dict.fromkeys(
         ("sort", "argsort", "unique", "median", "percentile"), "do this with NumPy, outside of the program"
     ),
-    **dict.fromkeys(("var", "std"), "write it out: m = x.mean(); ((x - m) ** 2).mean()"),
     "norm": "write pk.sqrt((x * x).sum())",
     **dict.fromkeys(("vmap", "pmap"), "write the axis: operators and reductions take any number of them"),
     **dict.fromkeys(("fori_loop", "scan"), "write a loop: for i in pk.range(n)"),

@@ -35,10 +35,12 @@ from pykern.array_language import ravel as ravel
 from pykern.array_language import reshape as reshape
 from pykern.array_language import squeeze as squeeze
 from pykern.array_language import stack as stack
+from pykern.array_language import std as std
 from pykern.array_language import stop_gradient as stop_gradient
 from pykern.array_language import sum as sum
 from pykern.array_language import swapaxes as swapaxes
 from pykern.array_language import transpose as transpose
+from pykern.array_language import var as var
 from pykern.array_language import zeros as zeros
 from pykern.array_language import zeros_like as zeros_like
 from pykern.language import atomic_add as atomic_add

@@ -150,6 +150,38 @@ def test_reductions(rng, dtype):
     compare(program, *arrays(rng, (3, 4, 5), dtype=dtype))
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i4", "u1", "b"])
+def test_variances(rng, dtype):
+    def program(x):
+        return (x.var(), x.var(axis=1), np.var(x, axis=(0, 2), ddof=1), pk.var(x, 0, keepdims=True), x.std(axis=-1),
+                np.std(x, ddof=2), x.std(axis=1, ddof=3, keepdims=True))  # fmt: skip
+
+    compare(program, *arrays(rng, (3, 4, 5), dtype=dtype))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's
+def test_variances_far_from_zero_and_of_little(rng):
+    """The mean is taken away first: nothing is lost to its square. Without elements to count it is NumPy's NaN."""
+
+    def program(x, y):
+        return x.var(), x.std(axis=1), y.var(axis=0), y.var(axis=0, ddof=1)
+
+    compare(program, 1e8 + rng.random((5, 33)), np.array([[1.5, np.nan, np.inf]]))
+
+
+def test_gradient_of_a_variance(rng):
+    x = rng.random((4, 7))
+
+    @pk.jit
+    def spread(x):
+        return (x.var(axis=1, ddof=1) + x.std(axis=1)).sum()
+
+    assert pk.check_grads(spread, (x,)).difference < 1e-6
+    c = x - x.mean(axis=1, keepdims=True)
+    by_hand = 2 * c / 6 + c / (7 * x.std(axis=1, keepdims=True))
+    np.testing.assert_allclose(pk.grad(spread)(x), by_hand, rtol=1e-12, atol=1e-15)
+
+
 def test_special_values_of_reductions():
     def program(x):
         return x.max(axis=1), x.min(axis=1), x.argmax(axis=1), x.argmin(axis=1), x.sum(axis=1)

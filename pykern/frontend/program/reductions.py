@@ -1,4 +1,4 @@
-"""sum, prod, max, min, mean, any, all, argmax, argmin: linalg.generic with reduction loops.
+"""sum, prod, max, min, mean, var, std, any, all, argmax, argmin: linalg.generic with reduction loops.
 
 Types are NumPy's: small integers add up in 64 bits; f16 and bf16 accumulate in f32 and are rounded once.
 """
@@ -28,7 +28,7 @@ from pykern.frontend.program.tensors import (
     reshape,
 )
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import Scalar, Value
+from pykern.frontend.values import NoneValue, Scalar, Value
 from pykern.types import DType, bool_, f32, f64, i64, u64
 
 if TYPE_CHECKING:
@@ -92,12 +92,13 @@ REDUCTIONS = {
     "any": Reduction(lambda d: False, _operator("|"), _bool, _bool),
     "all": Reduction(lambda d: True, _operator("&"), _bool, _bool),
 }
-NAMES = (*REDUCTIONS, "mean", "argmax", "argmin")
+NAMES = (*REDUCTIONS, "mean", "var", "std", "argmax", "argmin")
 
 
 def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """``pk.sum(x, axis, keepdims)`` and its like; also of the methods, `x` first."""
-    given = arguments.bind(t, node, name, "x axis= keepdims=", args, keywords)
+    more = " ddof=" if name in ("var", "std") else ""
+    given = arguments.bind(t, node, name, "x axis= keepdims=" + more, args, keywords)
     x = arguments.array(t, node, given["x"])
     keepdims = arguments.flag(t, node, given["keepdims"], "`keepdims`")
     axes = arguments.axes(t, node, given["axis"], len(x.shape))
@@ -105,6 +106,8 @@ def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], key
         return _arg(t, node, name, x, given["axis"], keepdims)
     if name == "mean":
         return _mean(t, node, x, axes, keepdims)
+    if name in ("var", "std"):
+        return _spread(t, node, name, x, axes, keepdims, given["ddof"])
     return reduce(t, node, name, x, axes, keepdims)
 
 
@@ -127,6 +130,45 @@ def _mean(t: ProgramTranslator, node: ast.AST, x: Cell, axes: tuple[int, ...], k
     mean = apply(t, node, [total], lambda e: arithmetic.binary("/", e[0], by, t.fastmath))
     assert isinstance(mean, Cell)
     return _finish(t, node, mean, gives, x, axes, keepdims)
+
+
+def _spread(
+    t: ProgramTranslator,
+    node: ast.AST,
+    name: str,
+    x: Cell,
+    axes: tuple[int, ...],
+    keepdims: bool,
+    ddof: Value,
+) -> Cell:
+    """The mean of the squared distances from the mean, as NumPy has it, or its root."""
+    gives = _mean_type(x.dtype)
+    works = f32 if gives.bits == 16 else gives
+    wide = _applied(t, node, [x], lambda e: convert(e[0], works))
+    mean = _mean(t, node, wide, axes, True)
+
+    def square(elements: list[Scalar]) -> Scalar:
+        distance = arithmetic.binary("-", elements[0], elements[1], t.fastmath)
+        return arithmetic.binary("*", distance, distance, t.fastmath)
+
+    squares = _applied(t, node, [wide, mean], square)
+    total = Cell(works, _left(x, axes), _reduced(REDUCTIONS["sum"], squares, works, axes))
+    less = 0 if isinstance(ddof, NoneValue) else arguments.integer(t, node, ddof, "`ddof`")
+    by = Scalar(works, const=float(max(0, math.prod(x.shape[a] for a in axes) - less)))
+
+    def divided(elements: list[Scalar]) -> Scalar:
+        value = arithmetic.binary("/", elements[0], by, t.fastmath)
+        root = mathematics.apply("sqrt", [value], t.fastmath) if name == "std" else value
+        assert isinstance(root, Scalar)
+        return root
+
+    return _finish(t, node, _applied(t, node, [total], divided), gives, x, axes, keepdims)
+
+
+def _applied(t: ProgramTranslator, node: ast.AST, values: list[Value], function: Callable) -> Cell:
+    made = apply(t, node, values, function)
+    assert isinstance(made, Cell)
+    return made
 
 
 def _reduced(rule: Reduction, x: Cell, works: DType, axes: tuple[int, ...]):
