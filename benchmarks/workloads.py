@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+import pykern as pk
 from pykern.benchmarking.kernels import (
     attention,
     heat,
@@ -37,7 +38,7 @@ def _ours(output: str, launch: Callable[[Any, Case], Any]) -> Callable[[Case], I
         yield Contender("pykern", lambda: launch(out, case), (out,))
 
         def fresh() -> Any:
-            made = np.empty_like(case[output])
+            made = pk.empty_like(case[output])
             launch(made, case)
             return made
 
@@ -71,7 +72,7 @@ def heat_of(n: int) -> Workload:
         yield Contender("pykern", lambda: heat(out, case["old"], C, ndrange=out.shape), (out[1:-1, 1:-1],))
 
         def fresh() -> np.ndarray:
-            made = np.empty_like(case["old"])
+            made = pk.empty_like(case["old"])
             heat(made, case["old"], C, ndrange=made.shape)
             return made[1:-1, 1:-1]
 

@@ -108,7 +108,7 @@ class Plan:
             if n in self.written:
                 self._check_written(n, value, values)
             if not is_dense(value):
-                array = np.array(value, order="C")
+                array = kept_memory.made(value.nbytes, np.array, value, order="C")
                 if n in self.layout.updated:
                     copied_back.append((value, array))
             kept.append(array)

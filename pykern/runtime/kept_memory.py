@@ -75,11 +75,11 @@ class KeptMemory:
         self.loaded = True
         return True
 
-    def made(self, nbytes: int, make: Callable[..., np.ndarray], *args: Any) -> np.ndarray:
+    def made(self, nbytes: int, make: Callable[..., np.ndarray], *args: Any, **keywords: Any) -> np.ndarray:
         """What a function of NumPy's makes, in kept memory where it is large, unless the user has a handler."""
         if not self.loaded or nbytes < KEPT_LEAST:
-            return make(*args)
-        return self._made(make, *args)
+            return make(*args, **keywords)
+        return self._made(make, *args, **keywords)
 
     def stats(self) -> MemoryStats:
         """What is given out and what is kept; pieces below 1 MiB are not counted."""
@@ -92,12 +92,12 @@ class KeptMemory:
         if self.loaded:
             self._library.pk_empty()
 
-    def _made(self, make: Callable[..., np.ndarray], *args: Any) -> np.ndarray:
+    def _made(self, make: Callable[..., np.ndarray], *args: Any, **keywords: Any) -> np.ndarray:
         before = self._set_handler(self._handler)
         try:
             if id(before) != default_handler():
                 self._set_handler(before)
-            return make(*args)
+            return make(*args, **keywords)
         finally:
             self._set_handler(before)
 

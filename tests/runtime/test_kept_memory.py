@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import itertools
@@ -233,6 +234,41 @@ def test_scratch_comes_back():
     assert after.allocations >= before.allocations + 2 and after.live == before.live + 1
     np.testing.assert_allclose(found, a @ b @ b)
     assert after.reserved == before.reserved
+
+
+@pk.kernel
+def copy_small(y, x):
+    i, j = pk.index()
+    assert x[i, j] < 600.0
+    y[i, j] = x[i, j]
+
+
+@pk.jit
+def guarded(a, b):
+    c = pk.empty_like(a)
+    copy_small(c, a @ b, ndrange=a.shape)
+    return c @ b
+
+
+def test_scratch_comes_back_after_errors():
+    a = random(400 * 400).reshape(400, 400)
+    for n in range(4):
+        before = kept_memory.stats()
+        with pytest.raises(pk.AssertionFailed) if n % 2 else contextlib.nullcontext():
+            guarded(100 * a if n % 2 else a, a)
+        gc.collect()
+        assert kept_memory.stats().live == before.live
+    assert kept_memory.stats().allocations > before.allocations
+    np.testing.assert_allclose(guarded(a, a), a @ a @ a)
+
+
+def test_copies_of_arguments():
+    a = random(MIB)[::2]
+    np.testing.assert_array_equal(twice(a), a * 2 + 1)
+    before = kept_memory.stats()
+    np.testing.assert_array_equal(twice(a), a * 2 + 1)
+    after = kept_memory.stats()
+    assert after.reused - before.reused == 2 and after.reserved == before.reserved
 
 
 @pk.kernel
