@@ -103,7 +103,7 @@ class Contraction:
 
     def _body(self, arguments: list[ir.Value]) -> None:
         a, b = arguments[:2]
-        held = arguments[-2 if self.result is not None else -1]
+        kept = held = arguments[-2 if self.result is not None else -1]
         if self.product is not None:
             a, b = self._factor(0, arguments), self._factor(1, arguments)
         if self.start is not None:
@@ -113,9 +113,9 @@ class Contraction:
         total = add(held, multiply(a, b).result).result
         results = [total]
         if self.edges is not None:
-            results = [arith.SelectOp(self.edges.truth(), total, arguments[-1]).result]
+            results = [arith.SelectOp(self.edges.truth(), total, kept).result]
         if self.needed is not None:
-            results = [arith.SelectOp(truth(self.needed), total, arguments[-1]).result]
+            results = [arith.SelectOp(truth(self.needed), total, kept).result]
         if self.reader is not None:
             results.append(self.reader.emit(results[0], arguments[self.given : -2]))
         ir.Operation.create("linalg.yield", operands=results)

@@ -56,12 +56,14 @@ class Edges:
 
 
 def roomy(value: ir.Value, access: Access, lengths: Mapping[int, int]) -> ir.Value:
-    """The result with as many rows and columns as tiles have: nobody touches those that are not there."""
+    """An operand with as many rows and columns as tiles have: nobody touches those that are not there."""
     kind = ir.MemRefType(value.type)
     shape = [
         lengths.get(each.factors[0][0], size) if each.is_dimension() else size
         for each, size in zip(access.sums, kind.shape, strict=True)
     ]
+    if shape == list(kind.shape):
+        return value
     strides, offset = kind.get_strides_and_offset()
     dynamic = ir.ShapedType.get_dynamic_size()
     offsets = []

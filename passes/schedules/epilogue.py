@@ -6,6 +6,7 @@ what that yields is computed from the sum and further operands (bias, scale, res
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from mlir import ir
@@ -42,29 +43,32 @@ class Epilogue:
         if tile.cut is None or whole is None:
             self._whole(sums)
             return
-        branch = scf.IfOp(whole, has_else=True)
-        with ir.InsertionPoint(branch.then_block):
-            self._whole(sums)
-            scf.YieldOp([])
-        with ir.InsertionPoint(branch.else_block):
-            self._cut(sums, tile.cut)
-            scf.YieldOp([])
+        cut = tile.cut
+        if not self.reads:
+            _either(whole, lambda: self._whole(sums), lambda: self._cut(sums, cut, self._line))
+        elif tile.marks["last"] < 0:
+            self._cut(sums, cut, self._read_line)
+        else:
+            last = tile.op.operands[tile.marks["last"]]
+            _either(
+                last, lambda: self._cut(sums, cut, self._read_line), lambda: self._cut(sums, cut, self._line)
+            )
 
     def _whole(self, sums: list[ir.Value]) -> None:
         tile = self.tile
         totals = sums if self.ordered else self._totals(list(sums))
-        if len(tile.op.operands) == tile.inputs + 1:
-            self._store(totals)
-            return
         last = tile.marks.get("last", -1)
-        if last < 0:
+        if not self.reads:
+            self._store(totals)
+        elif last < 0:
             self._read(totals)
-            return
-        branch = scf.IfOp(tile.op.operands[last], has_else=True)
-        for block, finish in ((branch.then_block, self._read), (branch.else_block, self._store)):
-            with ir.InsertionPoint(block):
-                finish(totals)
-                scf.YieldOp([])
+        else:
+            _either(tile.op.operands[last], lambda: self._read(totals), lambda: self._store(totals))
+
+    @property
+    def reads(self) -> bool:
+        """Whether something is computed from the finished sums."""
+        return len(self.tile.op.operands) > self.tile.inputs + 1
 
     def _totals(self, sums: list[ir.Value | None]) -> list[ir.Value]:
         """The sums (None: nothing yet) with what they start from: one branch for all of them."""
@@ -102,25 +106,33 @@ class Epilogue:
         is_float = isinstance(self.tile.element, ir.FloatType)
         return (arith.AddFOp if is_float else arith.AddIOp)(held, value).result
 
-    def _cut(self, sums: list[ir.Value], cut: Cut) -> None:
-        """Row by row those that are there: the last tiles are few, and this is little code."""
+    def _cut(self, sums: list[ir.Value], cut: Cut, line: Callable[[ir.Value, ir.Value, int], None]) -> None:
+        """Row by row those that are there, by `line`: the last tiles are few, and this is little code."""
         tile = self.tile
         buffer = self._buffered(sums)
         columns = sum(count for _, count in tile.vectors)
         with self._rows(cut.rows) as r:
             if cut.whole_lanes is None:
-                self._line(buffer, r, columns)
-            elif cut.whole_rows is None:
-                self._line(buffer, r, cut.lanes)
+                line(buffer, r, columns)
+            elif cut.whole_rows is None and not self.reads:  # only what is cut off comes here
+                line(buffer, r, cut.lanes)
             else:
-                branch = scf.IfOp(cut.whole_lanes, has_else=True)
-                for block, count in ((branch.then_block, columns), (branch.else_block, cut.lanes)):
-                    with ir.InsertionPoint(block):
-                        self._line(buffer, r, count)
-                        scf.YieldOp([])
+                _either(cut.whole_lanes, lambda: line(buffer, r, columns), lambda: line(buffer, r, cut.lanes))
 
     def _line(self, buffer: ir.Value, row: ir.Value, columns: int) -> None:
-        """So many sums of a row, with what they start from."""
+        """So many sums of a row are stored."""
+        for lane, count, total in self._line_of_totals(buffer, row, columns):
+            self.tile.write(self.tile.inputs, row, lane, count, total)
+
+    def _read_line(self, buffer: ir.Value, row: ir.Value, columns: int) -> None:
+        """What reads so many sums of a row is computed."""
+        for lane, count, total in self._line_of_totals(buffer, row, columns):
+            self.tile.write(self.tile.inputs + 1, row, lane, count, self._value(total, row, lane, count))
+
+    def _line_of_totals(
+        self, buffer: ir.Value, row: ir.Value, columns: int
+    ) -> Iterator[tuple[int, int, ir.Value]]:
+        """Lanes, how many of them are there, and their sums with what these start from."""
         tile = self.tile
         start, first = tile.marks.get("start", -1), tile.marks.get("first", -1)
         for lane in range(0, columns, tile.width):
@@ -131,7 +143,7 @@ class Epilogue:
             if start >= 0:
                 [begun] = self._started([value], start)
                 total = begun if first < 0 else arith.SelectOp(tile.op.operands[first], begun, total).result
-            tile.write(tile.inputs, row, lane, count, total)
+            yield lane, count, total
 
     def _store(self, totals: list[ir.Value]) -> None:
         """The sums themselves."""
@@ -210,3 +222,12 @@ class Epilogue:
         if op.name == "arith.constant":
             attributes["value"] = ir.DenseElementsAttr.get_splat(kind, attributes["value"])
         return ir.Operation.create(op.name, [kind], operands, attributes).results[0]
+
+
+def _either(condition: ir.Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+    """An scf.if around what both emit."""
+    branch = scf.IfOp(condition, has_else=True)
+    for block, emit in ((branch.then_block, then), (branch.else_block, otherwise)):
+        with ir.InsertionPoint(block):
+            emit()
+            scf.YieldOp([])

@@ -7,8 +7,9 @@ them. Read next: `direct` and `packed`, the two forms; `recipe`, `register_tile`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from mlir import ir
@@ -17,6 +18,7 @@ from pykern.machine import Cpu
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.schedules.access import Access, Number, window
 from pykern.passes.schedules.cost_model import Problem
+from pykern.passes.schedules.edges import roomy
 from pykern.passes.schedules.product import Product, width
 from pykern.passes.schedules.readers import Reader
 from pykern.passes.schedules.recipe import script
@@ -90,8 +92,12 @@ def reading(
     ranges: dict[int, Range],
     dimensions: int,
     translate: Callable[[Access], Access],
+    room: Mapping[int, int] = MappingProxyType({}),
 ) -> Extras:
-    """What a contraction is told of the reader: its operands, cut down to the part, and what it writes."""
+    """What a contraction is told of the reader: its operands, cut down to the part, and what it writes.
+
+    `room` has the lengths of dimensions in which tiles may reach beyond what is there.
+    """
     reader = job.reader
     if reader is None:
         return {}
@@ -102,10 +108,10 @@ def reading(
         if access is None:
             reads.append((nest.value(value), nothing))
         else:
-            part = window(nest.value(value), access, ranges)
+            part = window(roomy(nest.value(value), access, room), access, ranges)
             reads.append((part, translate(access).map(identity)))
     reads += [(nest.value(v), nothing) for v in reader.captured]
-    out = window(nest.value(reader.out), reader.access, ranges)
+    out = window(roomy(nest.value(reader.out), reader.access, room), reader.access, ranges)
     return {
         "reader": reader,
         "reads": tuple(reads),

@@ -175,10 +175,13 @@ class Packed:
 
     def _can_clip(self) -> bool:
         """Whether one tile's code can do for all: sums that are finished, and rows and columns of the result's own."""
-        p = self.job.product
-        if self.job.reader is not None or p.needed is not None or p.ordered:
+        p, reader = self.job.product, self.job.reader
+        if p.needed is not None or p.ordered:
             return False
-        return all(_is_alone(p.accesses[2], d) for d in (self.row, p.lane))
+        accesses = [p.accesses[2]]
+        if reader is not None:
+            accesses += [reader.access, *(a for _, a in reader.operands if a is not None)]
+        return all(_is_alone(a, d) for a in accesses for d in (self.row, p.lane) if d in a.dimensions)
 
     def _edges(self, rows: Tiles, columns: Tiles) -> Edges | None:
         """Where tiles reach beyond the result."""
@@ -215,11 +218,11 @@ class Packed:
         ranges[p.lane] = _elements(columns, job.columns)
         accesses = self._accesses()
         views = [window(v, a, packed) for v, a in zip(self.values, accesses[:2], strict=False)]
-        edges, out = self._edges(rows, columns), self.values[2]
-        if edges is not None:
+        edges, room = self._edges(rows, columns), {}
+        if self.clips:
             sizes = (job.schedule.rows, job.columns)
-            whole = {d: n * by for d, n, by in zip((self.row, p.lane), self.counts, sizes, strict=True)}
-            out = roomy(out, p.accesses[2], whole) if self.clips else out
+            room = {d: n * by for d, n, by in zip((self.row, p.lane), self.counts, sizes, strict=True)}
+        out = roomy(self.values[2], p.accesses[2], room)
         identity = {d: d for d in range(self.dimensions)}
         Contraction(
             operands=[*views, window(out, p.accesses[2], ranges)],
@@ -234,7 +237,7 @@ class Packed:
             part=len(job.parts),
             edges=edges,
             needed=None if p.needed is None else condition(p.needed, ranges, self._places()),
-            **reading(job, self.nest, ranges, self.dimensions, self._packed_access),
+            **reading(job, self.nest, ranges, self.dimensions, self._packed_access, room),
         ).emit()
         job.parts.append(self._tilings(rows))
 

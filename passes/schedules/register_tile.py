@@ -131,11 +131,13 @@ class Tile:
         if not self.marks.get("prefetch", 0):
             return
         whole = None if self.cut is None else self.cut.whole
-        with nullcontext() if whole is None else When(whole):
-            with Counted(index_constant(0), index_constant(self.rows), 1, alone=True) as r:
-                for lane in (0, self.lengths[self.lane] - 1):
-                    place = self.indices(self.inputs, r, lane, {})
-                    memref.PrefetchOp(self.op.operands[self.inputs], place, False, 3, True)
+        with (
+            nullcontext() if whole is None else When(whole),
+            Counted(index_constant(0), index_constant(self.rows), 1, alone=True) as r,
+        ):
+            for lane in (0, self.lengths[self.lane] - 1):
+                place = self.indices(self.inputs, r, lane, {})
+                memref.PrefetchOp(self.op.operands[self.inputs], place, False, 3, True)
 
     # -- terms -------------------------------------------------------------------------------
 
