@@ -188,5 +188,5 @@ def render(error: KernelError) -> str:
         if span is not None:
             lines += span.render()
     if error.code in CODES:
-        lines.append(f"  docs: errors/{error.code}")
+        lines.append(f"  more: pykern explain {error.code}")
     return "\n".join(lines)

@@ -50,6 +50,7 @@ def command_line() -> argparse.ArgumentParser:
     _devices_arguments(commands)
     _cache_arguments(commands)
     _test_arguments(commands)
+    _explain_arguments(commands)
     return parser
 
 
@@ -180,6 +181,12 @@ def _cache_arguments(commands) -> None:
     parser.add_argument("--all", action="store_true", help="list every kernel, not the 20 used last")
     parser.add_argument("--json", action="store_true")
     parser.set_defaults(run=lambda chosen: _late("cache_command").run(chosen))
+
+
+def _explain_arguments(commands) -> None:
+    parser = commands.add_parser("explain", help="what an error means, an example, and what to do")
+    parser.add_argument("code", nargs="?", metavar="CODE", help="PK001; without one all are listed")
+    parser.set_defaults(run=lambda chosen: _late("explain_command").run(chosen))
 
 
 def _test_arguments(commands) -> None:

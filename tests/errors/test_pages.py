@@ -75,7 +75,7 @@ def test_page(page, tmp_path, need_device):
     first = output.splitlines()[0]
     assert first.startswith(f"pykern.errors.{name}: ")
     assert first.endswith(f"[{page.stem}]")
-    assert output.splitlines()[-1] == f"  docs: errors/{page.stem}"
+    assert output.splitlines()[-1] == f"  more: pykern explain {page.stem}"
     assert text.startswith(f"# {page.stem}: {meaning}\n")
     assert f"Class: `pykern.{name}`." in text
     assert go(mended, tmp_path / "mended.py") == ""

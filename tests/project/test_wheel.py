@@ -55,6 +55,7 @@ def wheel(tmp_path_factory):
     skipped = shutil.ignore_patterns("__pycache__", "Output")
     for folder in SOURCE_FOLDERS:
         shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=skipped)
+    shutil.copytree(ROOT / "docs" / "errors", copy / "docs" / "errors")  # where a link leads
     for file in ("pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md"):
         if (ROOT / file).exists():
             shutil.copy(ROOT / file, copy)
@@ -112,6 +113,13 @@ def test_data_files_are_inside(wheel):
     }
     names = zipfile.ZipFile(wheel).namelist()
     assert not {file for file in files if not any(name.endswith("/" + file) for name in names)}
+
+
+def test_errors_are_explained_from_the_wheel(wheel, installed, tmp_path):
+    pages = {path.name for path in (ROOT / "docs" / "errors").glob("*.md")}
+    names = zipfile.ZipFile(wheel).namelist()
+    assert pages == {name.split("/")[-1] for name in names if name.startswith("pykern/explanations/")}
+    assert "## What to do" in run_alone(installed.parent / "pykern", "explain", "PK022", cwd=tmp_path)
 
 
 def test_wheel_runs_a_kernel(installed, tmp_path):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pykern import errors
+
 KERNELS = Path(__file__).with_name("kernels_for_tools.py")
 MODULE = """
 func.func @f(%x: memref<?xf32>) attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
@@ -171,6 +173,24 @@ def test_cache_lists_what_was_used_last(capsys: pytest.CaptureFixture[str]) -> N
     cache_command._list(Cache(), False, None)
     whole = capsys.readouterr().out
     assert "kernel29 " in whole and "--all" not in whole
+
+
+@pytest.mark.parametrize("code", sorted(errors.CODES))
+def test_every_error_is_explained(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from pykern.tools.cli import main
+
+    assert main(["explain", code.lower()]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"# {code}: ") and "<!--" not in told
+
+
+def test_errors_are_listed_and_unknown_ones_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    from pykern.tools.cli import main
+
+    assert main(["explain"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(errors.CODES)
+    assert main(["explain", "22"]) == 0
+    assert main(["explain", "PK999"]) == 2 and main(["explain", "nonsense"]) == 2
 
 
 def test_opt_runs_passes_in_order_of_flags() -> None:
