@@ -21,6 +21,7 @@ from typing import Any
 from pykern import errors
 from pykern.artifact import Artifact
 from pykern.compiler import frames
+from pykern.compiler.warm_up import warm_up
 from pykern.errors import KernelError, PassError
 from pykern.source import KernelSource
 
@@ -33,7 +34,7 @@ IDLE_SECONDS = 600.0
 
 def main() -> None:
     """Serve with pykern's own compiler."""
-    serve(load_compiler)
+    serve(load_compiler, prepare=warm_up)
 
 
 def load_compiler() -> Compile:
@@ -47,8 +48,15 @@ def load_compiler() -> Compile:
     return compile_source
 
 
-def serve(load: Callable[[], Compile], idle_seconds: float = IDLE_SECONDS) -> None:
-    """Answer requests with what `load` returns, until the parent closes the pipe or is gone."""
+def serve(
+    load: Callable[[], Compile],
+    idle_seconds: float = IDLE_SECONDS,
+    prepare: Callable[[Compile], None] = lambda compile: None,
+) -> None:
+    """Answer requests with what `load` returns, until the parent closes the pipe or is gone.
+
+    `prepare` is called with that where nobody waits yet.
+    """
     _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which tells us what to do
     requests, answers = _take_pipes()
@@ -62,6 +70,8 @@ def serve(load: Callable[[], Compile], idle_seconds: float = IDLE_SECONDS) -> No
     gc.collect()
     gc.freeze()  # what was imported stays: the collector need not look at it during every compile
     frames.write(answers, frames.encode(("ready", os.getpid())))
+    if inbox.empty():
+        prepare(compile)
     while True:
         try:
             _, number, pickled, keep_stages = inbox.get(timeout=idle_seconds)
