@@ -30,6 +30,7 @@ from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses, acces
 from pykern.passes.vectorize.addresses import address, is_multiple, static_bytes, total_bytes
 from pykern.passes.vectorize.again import recompute
 from pykern.passes.vectorize.body import VectorBody
+from pykern.passes.vectorize.views import look_through_views
 
 ROWS = "kern.rows"
 CACHE_BYTES = "kern.cache_bytes"
@@ -67,6 +68,9 @@ class VectorizeStreams(Pass):
                 self._function(function)
 
     def _function(self, function: ir.Operation) -> None:
+        given = [a for a in body(function).arguments if isinstance(a.type, ir.MemRefType)]
+        if not self._is_small(given, _cache_argument(function)):
+            look_through_views(function)
         arrays = arrays_of(function)
         limit = _cache_argument(function)
         conditions: list[ir.Value] = []
