@@ -13,7 +13,6 @@ import dataclasses
 import inspect
 import linecache
 import sys
-import textwrap
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import Any
 from pykern import language
 from pykern.errors import KernelSyntaxError
 from pykern.launching.index_space import index_space
+from pykern.locations import parse_definition
 from pykern.runtime.launchable import ABSENT
 from pykern.source import (
     Annotation,
@@ -92,8 +92,8 @@ def function_text(function: types.FunctionType) -> FunctionText:
     lines, first = _from_def(lines, first)
     _keep_for_tracebacks(file)
     text = "".join(lines)
-    tree = ast.parse(textwrap.dedent(text))
-    return FunctionText(function.__name__, file, first, text, tuple(dict.fromkeys(_free_paths(tree.body[0]))))
+    paths = tuple(dict.fromkeys(_free_paths(parse_definition(text))))
+    return FunctionText(function.__name__, file, first, text, paths)
 
 
 def function_source(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 from dataclasses import dataclass
 
@@ -36,3 +37,17 @@ class SourceSpan:
         start = max(self.column - indent, 0)
         width = max(1, min(self.end_column, len(source)) - self.column)
         return [*shown, f"    {source.strip()}", f"    {' ' * start}{'^' * width}"]
+
+
+def parse_definition(text: str) -> ast.stmt:
+    """The definition that `text` is, cut out of its file: lines from 1, columns those of the file.
+
+    An indented one may have lines that are not, in a string. Raises `SyntaxError`.
+    """
+    if not text[:1].isspace():
+        return ast.parse(text).body[0]
+    outer = ast.parse(f"if True:\n{text}").body[0]
+    assert isinstance(outer, ast.If)
+    node = outer.body[0]
+    ast.increment_lineno(node, -1)
+    return node

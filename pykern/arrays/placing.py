@@ -6,11 +6,10 @@ import ast
 import dataclasses
 import linecache
 import re
-import textwrap
 
 from pykern.capture import FunctionText
 from pykern.errors import CALLED_FROM, KernelError
-from pykern.locations import SourceSpan
+from pykern.locations import SourceSpan, parse_definition
 
 
 def place(error: KernelError, text: FunctionText) -> None:
@@ -59,15 +58,13 @@ def function_at(file: str, line: int) -> str:
 def definition_span(text: FunctionText, parameter: str = "") -> SourceSpan:
     """Where a parameter stands in the kernel's signature; its ``def`` where there is no such parameter."""
     lines = text.text.splitlines()
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    node = ast.parse(textwrap.dedent(text.text)).body[0]
+    node = parse_definition(text.text)
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     arguments = node.args
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if argument.arg == parameter:
-            line, start = argument.lineno, argument.col_offset + indent
-            end = (argument.end_col_offset or 0) + indent
+            line, start, end = argument.lineno, argument.col_offset, argument.end_col_offset or 0
             break
     else:
-        line, start, end = node.lineno, indent, len(lines[node.lineno - 1])
+        line, start, end = node.lineno, node.col_offset, len(lines[node.lineno - 1])
     return SourceSpan(text.file, text.first_line + line - 1, start, end, text.name, lines[line - 1])

@@ -188,6 +188,8 @@ def _choose(
                 t.names[name] = Undefined(name, t.span(node))
     a, b = chosen
     if same(a, b) and flows(a) and all(leaf.is_const for leaf in leaves(a)):
+        if not all(_harmless(path.block) for path in paths):  # a helper that stores: one of the two runs
+            _finish_branch(scratch, condition.ssa, paths, {}, True)
         scratch.erase()
         return a
     if not (flows(a) and flows(b) and same_form(a, b)):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
-from pykern.errors import LaunchError
+from pykern.errors import ARGUMENTS, LaunchError
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.advice import instead_of_function
 from pykern.frontend.casts import bits, convert, materialise, memory_type
@@ -92,6 +92,18 @@ def _mathematics(t: Calls, node: ast.Call, name: str, args: list[Value], keyword
     return TupleValue(result) if isinstance(result, tuple) else result
 
 
+def _given(
+    t: Calls, node: ast.Call, names: tuple[str, ...], args: list[Value], keywords: dict
+) -> dict[str, Value]:
+    """Arguments by name. Raises `KernelTypeError` for one too many, and for a name there is not."""
+    unknown = [*keywords.keys() - set(names), *keywords.keys() & set(names[: len(args)])]
+    if len(args) > len(names) or unknown:
+        what = f"not `{unknown[0]}` as well" if unknown else f"not {len(args)} values"
+        raise t.type_error(node, f"`{ast.unparse(node.func)}` takes {', '.join(names)}: {what}",
+                           "give each argument once", ARGUMENTS)  # fmt: skip
+    return dict(zip(names, args, strict=False)) | keywords
+
+
 def _argument_nodes(node: ast.Call, args: list[Value]) -> list[ast.expr]:
     return list(node.args) if len(node.args) == len(args) else [node] * len(args)
 
@@ -114,7 +126,7 @@ def _position(t: Calls, node: ast.Call, name: str, args: list[Value], keywords: 
 
 def _buffer(made: type[memory.BufferOp], space: str) -> Callable:
     def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-        given = dict(zip(("shape", "dtype"), args, strict=False)) | keywords
+        given = _given(t, node, ("shape", "dtype"), args, keywords)
         if set(given) != {"shape", "dtype"} or not isinstance(given["dtype"], TypeValue):
             raise t.type_error(
                 node, f"pk.{space} takes a shape and a dtype", f"write pk.{space}((16, 16), pk.f32)"
@@ -221,7 +233,8 @@ def _compare_exchange(t: Calls, node: ast.Call, args: list[Value], keywords: dic
 
 def _reduction(made: type[collectives.ReductionOp]) -> Callable:
     def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-        given = dict(zip(("value", "op", "exclusive"), args, strict=False)) | keywords
+        is_scan = made is collectives.SubgroupScanOp
+        given = _given(t, node, ("value", "op", "exclusive")[: 2 + is_scan], args, keywords)
         value = _value_of(t, node, given)
         op = given.get("op", Text("add"))
         kinds = ("add", "mul", "min", "max", "and", "or", "xor")
@@ -234,10 +247,11 @@ def _reduction(made: type[collectives.ReductionOp]) -> Callable:
         if value.dtype == bool_:
             value = convert(value, weak_int)
         kind = f"u{op.value}" if value.dtype.kind == "u" and op.value in ("min", "max") else op.value
-        exclusive = given.get("exclusive")
-        wanted = made
-        if made is collectives.SubgroupScanOp and isinstance(exclusive, Scalar) and exclusive.const:
-            wanted = collectives.SubgroupExclusiveScanOp
+        exclusive = t.as_scalar(node, given.get("exclusive", Scalar(bool_, const=False)))
+        if not exclusive.is_const:
+            raise t.type_error(node, "whether a scan is exclusive is known when compiling",
+                               "write exclusive=True, or pass it as a pk.static parameter")  # fmt: skip
+        wanted = collectives.SubgroupExclusiveScanOp if exclusive.const else made
         return Scalar(value.dtype, wanted.create(kind, materialise(value)))
 
     return create
@@ -252,8 +266,10 @@ def _value_of(t: Calls, node: ast.Call, given: dict[str, Value]) -> Scalar:
 
 def _lane(made: type[collectives.LaneOp]) -> Callable:
     def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-        given = dict(zip(("value", "lane"), args, strict=False)) | keywords
+        given = _given(t, node, ("value", "lane"), args, keywords)
         value = _value_of(t, node, given)
+        if made is collectives.SubgroupShuffleOp and "lane" not in given:
+            raise t.type_error(node, "a shuffle takes the lane to read", "write pk.subgroup_shuffle(x, lane)")
         lane = convert(t.as_scalar(node, given.get("lane", Scalar(weak_int, const=0))), weak_int)
         return Scalar(value.dtype, made.create(materialise(value), materialise(lane)))
 
@@ -288,7 +304,7 @@ def _static(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Valu
 
 
 def _cast(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
-    given = dict(zip(("x", "dtype"), args, strict=False)) | keywords
+    given = _given(t, node, ("x", "dtype"), args, keywords)
     dtype = given.get("dtype")
     if not isinstance(dtype, TypeValue) or "x" not in given:
         raise t.type_error(node, "pk.cast takes a value and a dtype", "write pk.cast(x, pk.f32)")
@@ -333,18 +349,22 @@ def _print(t: Calls, node: ast.Call) -> Value:
     values: list[Scalar] = []
     for item, value in zip(_argument_nodes(node, args), args, strict=True):
         parts.append(_template(t, item, value, values))
-    template = separator.value.join(parts) + end.value
+    template = _escaped(separator).join(parts) + _escaped(end)
     reports.PrintOp.create(template, [v.dtype.name for v in values], [bits(v) for v in values])
     return NoneValue()
 
 
 def _template(t: Calls, node: ast.expr, value: Value, values: list[Scalar]) -> str:
     if isinstance(value, Text):
-        return value.value.replace("{", "{{").replace("}", "}}")
+        return _escaped(value)
     if isinstance(value, TupleValue):
         return "(" + ", ".join(_template(t, node, item, values) for item in value.items) + ")"
     values.append(t.as_scalar(node, value))
     return "{}"
+
+
+def _escaped(text: Text) -> str:
+    return text.value.replace("{", "{{").replace("}", "}}")
 
 
 def assertion(t: Calls, node: ast.Assert) -> None:

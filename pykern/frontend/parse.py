@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from dataclasses import dataclass
 
 from pykern.errors import KernelSyntaxError
-from pykern.locations import SourceSpan
+from pykern.locations import SourceSpan, parse_definition
 from pykern.source import FunctionSource
 
 
@@ -38,19 +37,11 @@ class ParsedFunction:
 def parse_function(source: FunctionSource) -> ParsedFunction:
     """Parse the text; raises `KernelSyntaxError` where it is not one plain function."""
     lines = tuple(source.text.splitlines())
-    dedented = textwrap.dedent(source.text)
-    indent = len(lines[0]) - len(dedented.splitlines()[0]) if lines else 0
     try:
-        tree = ast.parse(dedented)
+        node = parse_definition(source.text)
     except SyntaxError as error:
         raise KernelSyntaxError(f"the source of `{source.name}` does not parse: {error.msg}") from None
-    node = tree.body[0] if tree.body else None
-    for inner in ast.walk(tree):
-        if hasattr(inner, "lineno"):
-            inner.lineno += source.first_line - 1
-            inner.end_lineno += source.first_line - 1
-            inner.col_offset += indent
-            inner.end_col_offset += indent
+    ast.increment_lineno(node, source.first_line - 1)
     if not isinstance(node, ast.FunctionDef):
         what = "an async function" if isinstance(node, ast.AsyncFunctionDef) else "not a function"
         raise KernelSyntaxError(

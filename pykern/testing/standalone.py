@@ -19,6 +19,7 @@ import numpy as np
 from pykern.capture import FunctionText, function_text
 from pykern.errors import LaunchError
 from pykern.language import from_callable
+from pykern.locations import parse_definition
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation, static
 
 OWN = ("pykern", "numpy", "math", "ml_dtypes", "dataclasses", "typing", "collections")
@@ -153,7 +154,7 @@ def _lookup(function: Any, name: str) -> Any:
 
 def _signature_paths(text: FunctionText) -> Iterator[str]:
     """Dotted names in annotations and defaults."""
-    node = ast.parse(textwrap.dedent(text.text)).body[0]
+    node = parse_definition(text.text)
     assert isinstance(node, ast.FunctionDef)
     arguments = node.args
     parts = [a.annotation for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]

@@ -212,3 +212,39 @@ def test_tuples_flow_through_branches_and_loops(device):
         for _ in range(3):
             pair = (pair[1], pair[0] + pair[1])
         assert out[i] == (i * i + 25 + 9) * 1000 + pair[0] * 10 + pair[1] + 3
+
+
+@pk.func
+def mark(x, i):
+    x[i] = 7
+    return 1
+
+
+@pk.kernel
+def mark_if_negative(y, x, c):
+    i = pk.index()
+    y[i] = 1 if c[i] >= 0 else mark(x, i)
+
+
+def test_a_helper_that_stores_runs_on_its_side_though_both_sides_give_one_constant(device):
+    x, y, c = np.zeros(5), np.zeros(5), np.array([-1, 1, -2, 0, 3])
+    mark_if_negative(y, x, c, ndrange=5, device=device).wait()
+    np.testing.assert_array_equal(x, [7, 0, 7, 0, 0])
+    np.testing.assert_array_equal(y, np.ones(5))
+
+
+def test_an_indented_kernel_with_text_at_the_margin():
+    @pk.kernel
+    def count(x: pk.Out[pk.f64[:]]):
+        """A docstring
+        with a line that is less indented than the kernel."""
+        x[pk.index()] = pk.index()
+
+    x = np.zeros(3)
+    count(x, ndrange=3)
+    np.testing.assert_array_equal(x, [0, 1, 2])
+    with pytest.raises(pk.KernelError) as caught:
+        count(1.5, ndrange=3)
+    span = caught.value.span
+    assert span.line == count.__wrapped__.__code__.co_firstlineno + 1
+    assert span.text[span.column : span.end_column].startswith("x: pk.Out")

@@ -221,3 +221,47 @@ def test_shuffles(dtype, device, rng):
     np.testing.assert_array_equal(outs[0], lanes[:, ::-1].ravel())
     np.testing.assert_array_equal(outs[1], np.repeat(lanes[:, 0], 32))
     np.testing.assert_array_equal(outs[2], np.repeat(lanes[:, 3], 32))
+
+
+@pk.func
+def cast_with_three(x):
+    return pk.cast(x, pk.i32, 3)
+
+
+@pk.func
+def reduced_exclusively(x):
+    return pk.group_reduce(x, "add", exclusive=True)
+
+
+@pk.func
+def given_twice(x):
+    return pk.subgroup_broadcast(x, value=x)
+
+
+@pk.func
+def scanned_as_data_say(x):
+    return pk.subgroup_scan(x, "add", x > 0)
+
+
+@pk.func
+def shuffled_from_nowhere(x):
+    return pk.subgroup_shuffle(x)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (cast_with_three, "takes x, dtype: not 3 values"),
+        (reduced_exclusively, "not `exclusive` as well"),
+        (given_twice, "not `value` as well"),
+        (scanned_as_data_say, "known when compiling"),
+        (shuffled_from_nowhere, "takes the lane"),
+    ],
+)
+def test_arguments_that_mean_nothing_are_refused(wrong, message):
+    @pk.kernel
+    def run(x):
+        x[pk.index()] = wrong(x[pk.index()])
+
+    with pytest.raises(pk.KernelTypeError, match=message):
+        run(np.zeros(4, np.int32), ndrange=4)

@@ -61,3 +61,13 @@ def test_bounds_are_checked(by, device):
         move(y, x, by, ndrange=5, device=device).wait()
     move(y, x, 1, ndrange=4, device=device).wait()
     np.testing.assert_array_equal(y[:4], x[1:])
+
+
+@pk.kernel
+def braces(x):
+    print("{}", x[pk.index()], sep="{0}", end="}\n")
+
+
+def test_braces_around_values_are_text(device, capfd):
+    braces(np.ones(1), ndrange=1, device=device).wait()
+    assert capfd.readouterr().out == "{}{0}1.0}\n"
