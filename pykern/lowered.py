@@ -164,7 +164,9 @@ class Raised:
         return "" if self.lowered is None else self.lowered.stages[-1].text
 
     def __repr__(self) -> str:
-        return "<pykern.Raised>" if self else f"<not raised: {self.reason}>"
+        if self.lowered is None:
+            return f"<not raised: {self.reason}>"
+        return f"<raised: `{self.lowered.artifact.kernel}` is linalg on tensors, see .text>"
 
 
 def raised(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Raised:

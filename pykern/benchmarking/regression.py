@@ -61,6 +61,6 @@ def told(changes: Sequence[Change], above: float | None, style: Style) -> str:
         failed = above is not None and change.fails(above)
         mark = style.bad(f"{text} slower") if failed else style.good(text) if change.slower < 0 else text
         rows.append([change.title, duration(change.old_ns / 1e9), duration(change.new_ns / 1e9), mark])
-    return (
-        table(["", "before", "now", "change"], rows) if rows else "the two runs have no benchmark in common"
-    )
+    if not rows:
+        return "the two runs have no benchmark in common: names, lines, values, devices and threads have to be the same"
+    return table(["", "before", "now", "change"], rows)

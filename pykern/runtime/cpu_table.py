@@ -134,5 +134,7 @@ def get_num_threads() -> int:
 def set_num_threads(threads: int) -> None:
     """Use up to `threads` threads from the next launch on. Raises `LaunchError` below 1."""
     if not isinstance(threads, int) or threads < 1:
-        raise LaunchError(f"set_num_threads({threads!r}): at least 1 thread is needed")
+        raise LaunchError(
+            f"set_num_threads({threads!r}): at least 1 thread is needed", hint="give an integer from 1 on"
+        )
     table()[TABLE_INDEX["threads"]] = threads

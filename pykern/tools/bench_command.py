@@ -41,7 +41,7 @@ def run(chosen: argparse.Namespace) -> int:
         changes = regression.compared(old, found)
         style = style_of(sys.stdout)
         print(regression.told(changes, above, style), file=sys.stderr if chosen.json == "-" else sys.stdout)
-        if above is not None and any(change.fails(above) for change in changes):
+        if above is not None and (not changes or any(change.fails(above) for change in changes)):
             status = status or 1
     return status
 

@@ -100,6 +100,17 @@ def test_comparison_with_an_older_run(run, file, factor, code):
     assert "before" in done.stdout
 
 
+def test_runs_with_nothing_in_common_fail(run, file):
+    """A machine that compares the wrong runs has to hear of it."""
+    path = file.with_name("old.json")
+    older = records.read(str(run[1] / "out.json"))
+    path.write_text(records.as_lines([one | {"threads": 7} for one in older]))
+    quick = (file, "--threads", "1", "--no-limits", "--no-compile", "--only", "doub", "--compare", path)
+    done = bench(*quick, "--fail-above", "5%")
+    assert done.returncode == 1
+    assert "no benchmark in common" in done.stdout and "threads" in done.stdout
+
+
 def test_wrong_results_fail_and_say_where(file):
     wrong = file.with_name("wrong.py")
     wrong.write_text(FILE.replace("FACTOR", "3.0"))

@@ -43,7 +43,9 @@ def test_yes():
 
 def test_a_triple_loop_is_a_matmul():
     spec = pk.spec(("n", "m"), pk.f64)
-    assert "linalg.matmul" in product.raised(spec, spec, spec, ndrange=("n", "m")).text
+    found = product.raised(spec, spec, spec, ndrange=("n", "m"))
+    assert "linalg.matmul" in found.text
+    assert repr(found) == "<raised: `product` is linalg on tensors, see .text>"
 
 
 def test_no_and_why():
