@@ -5,11 +5,14 @@ Comes in: subscripts, a box. Goes out: a `View`, or None where the subscripts ar
 
 from __future__ import annotations
 
+import itertools
+import operator
 from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import arith, tensor
 
+from pykern.passes.kernels import is_constant
 from pykern.passes.raise_to_linalg.boxes import Box
 from pykern.passes.raise_to_linalg.evaluation import index_number, zero_of
 from pykern.passes.raise_to_linalg.expressions import vector_dims
@@ -104,31 +107,86 @@ def extract(source: ir.Value, view: View) -> ir.Value:
     """The part as a tensor, without the axes of one element."""
     if not view.axes or view.is_whole:
         return source
-    kind = ir.RankedTensorType(source.type)
-    sizes = [axis for axis in view.axes if axis.size is not None]
-    made = ir.RankedTensorType.get([ir.ShapedType.get_dynamic_size()] * len(sizes), kind.element_type)
-    return tensor.ExtractSliceOp(made, source, *_operands(view)).result
+    element = ir.RankedTensorType(source.type).element_type
+    kept = [DYNAMIC for axis in view.axes if axis.size is not None]
+    made = ir.RankedTensorType.get(kept, element)
+    if not _is_ambiguous(view):
+        return tensor.ExtractSliceOp(made, source, *_operands(view)).result
+    full = tensor.ExtractSliceOp(
+        ir.RankedTensorType.get(_sizes(view), element), source, *_operands(view)
+    ).result
+    return tensor.CollapseShapeOp(made, full, _groups(view)).result
 
 
 def insert(part: ir.Value, target: ir.Value, view: View) -> ir.Value:
     """The target with the part put back."""
     if not view.axes or view.is_whole:
         return part
+    if _is_ambiguous(view):
+        sizes, element = _sizes(view), ir.RankedTensorType(part.type).element_type
+        full = ir.RankedTensorType.get(sizes, element)
+        lengths = [axis.size for axis in view.axes if axis.size is not None]
+        part = tensor.ExpandShapeOp(full, part, _groups(view), lengths, sizes).result
     return tensor.InsertSliceOp(part, target, *_operands(view)).result
+
+
+def _is_ambiguous(view: View) -> bool:
+    """Whether an axis of length 1 stays in front of one that goes.
+
+    Once that length is known, upstream takes the first axis of length 1 for the one that goes.
+    """
+    gone = [n for n, axis in enumerate(view.axes) if axis.size is None]
+    return any(
+        axis.size is not None and _known(axis.size) == 1 and any(n < other for other in gone)
+        for n, axis in enumerate(view.axes)
+    )
+
+
+def _sizes(view: View) -> list[int]:
+    return [1 if axis.size is None else DYNAMIC for axis in view.axes]
+
+
+def _groups(view: View) -> list[list[int]]:
+    """Each axis that stays, with those that go next to it."""
+    starts = [n for n, axis in enumerate(view.axes) if axis.size is not None]
+    starts[0] = 0
+    return [list(range(*ends)) for ends in itertools.pairwise([*starts, len(view.axes)])]
+
+
+def _known(value: ir.Value) -> int | None:
+    """The number that folding would find."""
+    if (found := is_constant(value)) is not None or isinstance(value.owner, ir.Block):
+        return found
+    op = value.owner.operation
+    if op.name == "memref.dim":
+        axis, shape = is_constant(op.operands[1]), ir.MemRefType(op.operands[0].type).shape
+        return None if axis is None or shape[axis] == DYNAMIC else shape[axis]
+    if op.name not in _FOLDED:
+        return None
+    a, b = map(_known, op.operands)
+    return None if a is None or b is None else _FOLDED[op.name](a, b)
+
+
+_FOLDED = {
+    "arith.addi": operator.add,
+    "arith.subi": operator.sub,
+    "arith.muli": operator.mul,
+    "arith.maxsi": max,
+    "arith.minsi": min,
+}
 
 
 def _operands(view: View) -> tuple:
     offsets = [axis.offset for axis in view.axes]
     sizes = [axis.size for axis in view.axes if axis.size is not None]
     strides = [axis.stride for axis in view.axes if axis.stride is not None]
-    dynamic = ir.ShapedType.get_dynamic_size()
     return (
         offsets,
         sizes,
         strides,
-        [ir.ShapedType.get_dynamic_stride_or_offset()] * len(view.axes),
-        [1 if axis.size is None else dynamic for axis in view.axes],
-        [1 if axis.stride is None else ir.ShapedType.get_dynamic_stride_or_offset() for axis in view.axes],
+        [DYNAMIC] * len(view.axes),
+        _sizes(view),
+        [1 if axis.stride is None else DYNAMIC for axis in view.axes],
     )
 
 

@@ -156,3 +156,35 @@ def test_what_lies_beside_the_index_space_is_left_alone():
         np.testing.assert_array_equal(np.flatnonzero(dx), [1, 4, 7])
         pk.autodiff(placed, level=level)(pk.Dup(np.zeros(9), dy), pk.Dup(x, dx), ndrange=0)
         assert dy.sum() == 6
+
+
+@pk.kernel
+def one_picture(y, x, f):
+    n, o, j = pk.index()
+    total = 0.0
+    for c in range(x.shape[1]):
+        for q in range(f.shape[2]):
+            total += x[n, c, 1, 3 * j + 2 - q] * f[o, c, q]
+    y[n, o, 0, j] = total
+
+
+@pk.jit
+def of_one_picture(y, x, f, seed):
+    y = pk.copy(y)
+    one_picture(y, x, f, ndrange=(y.shape[0], y.shape[1], y.shape[3]))
+    return (y * seed).sum()
+
+
+@pytest.mark.parametrize("pictures", [1, 2])
+def test_axes_of_length_one_beside_fixed_indices(pictures):
+    """Which of two axes of length 1 a slice drops, the batch or the fixed one, is not the same."""
+    rng = np.random.default_rng(3)
+    y, seed = rng.random((2, pictures, 4, 1, 16))
+    x, f = rng.random((pictures, 3, 2, 48)), rng.random((4, 3, 3))
+    value, (dx, df) = pk.value_and_grad(of_one_picture, argnums=(1, 2))(y, x, f, seed)
+    windows = x[:, :, 1].reshape(pictures, 3, 16, 3)[..., ::-1]
+    np.testing.assert_allclose(value, np.einsum("ncjq,ocq,noj->", windows, f, seed[:, :, 0]), rtol=1e-12)
+    np.testing.assert_allclose(df, np.einsum("ncjq,noj->ocq", windows, seed[:, :, 0]), rtol=1e-12)
+    expected = np.zeros_like(x)
+    expected[:, :, 1] = np.einsum("ocq,noj->ncjq", f, seed[:, :, 0])[..., ::-1].reshape(pictures, 3, 48)
+    np.testing.assert_allclose(dx, expected, rtol=1e-12)
