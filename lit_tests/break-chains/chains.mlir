@@ -113,3 +113,30 @@ func.func @branches(%x: memref<?xf32>, %n: index, %k: f32, %p: i1) {
   }
   return
 }
+
+// Nor loops that LLVM is told to leave, nor those of vectors.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: llvm.intr.fmuladd
+// CHECK: return
+func.func @others(%x: memref<?xf32>, %n: index, %k: f32, %v: vector<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %w = memref.load %x[%i] : memref<?xf32>
+    %a = arith.addf %w, %k : f32
+    %b = arith.addf %a, %k : f32
+    %c = arith.mulf %b, %k fastmath<contract> : f32
+    %d = arith.addf %c, %w fastmath<contract> : f32
+    memref.store %d, %x[%i] : memref<?xf32>
+  } {llvm.loop_annotation = #llvm.loop_annotation<vectorize = <disable = true>>}
+  scf.for %i = %c0 to %n step %c1 {
+    %w = memref.load %x[%i] : memref<?xf32>
+    %a = arith.addf %w, %k : f32
+    %b = arith.addf %a, %k : f32
+    %c = arith.mulf %b, %k fastmath<contract> : f32
+    %d = arith.addf %c, %w fastmath<contract> : f32
+    memref.store %d, %x[%i] : memref<?xf32>
+    vector.store %v, %x[%i] : memref<?xf32>, vector<8xf32>
+  }
+  return
+}

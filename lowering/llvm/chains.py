@@ -17,6 +17,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, llvm
 
+from pykern.lowering.llvm.loops import ON_LOOPS
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find
 
@@ -41,11 +42,13 @@ class BreakChains(Pass):
 
     def run(self, module: ir.Module) -> None:
         for loop in find(module.operation, lambda op: op.name == "scf.for"):
-            if self._is_long(loop) and not find(loop, lambda op: op.name == "scf.for"):
+            if self._is_candidate(loop) and not find(loop, lambda op: op.name == "scf.for"):
                 _Chains(self.steps).block(loop.regions[0].blocks[0])
 
-    def _is_long(self, loop: ir.Operation) -> bool:
-        """Loops of vectors are none of LLVM's to vectorise."""
+    def _is_candidate(self, loop: ir.Operation) -> bool:
+        """Long, and LLVM's to vectorise: neither told otherwise nor of vectors already."""
+        if "vectorize" in str(loop.attributes.get(ON_LOOPS)):
+            return False
         names = [op.operation.name for op in loop.regions[0].blocks[0].operations]
         return len(names) >= self.fewest and not any(name.startswith("vector.") for name in names)
 
