@@ -172,6 +172,15 @@ def short_circuit(t: Translation, node: ast.BoolOp) -> Value:
     return value
 
 
+def both(t: Translation, node: ast.expr, condition: Scalar, following: Callable[[], Scalar]) -> Scalar:
+    """`condition`, and where it holds what follows: evaluated there only."""
+    if condition.is_const:
+        return following() if condition.const else condition
+    chosen = _choose(t, node, condition, following, lambda: Scalar(bool_, const=False))
+    assert isinstance(chosen, Scalar)
+    return chosen
+
+
 def _choose(
     t: Translation,
     node: ast.expr,

@@ -59,17 +59,16 @@ class Operations(Translation):
             return arithmetic.negate(value) if isinstance(node.op, ast.USub) else value
 
     def of_Compare(self, node: ast.Compare) -> Value:  # noqa: N802
-        """A chain ``a < b < c``: each operand once, joined as `and`."""
-        left = self.expression(node.left)
-        result: Scalar | None = None
-        for op, right_node in zip(node.ops, node.comparators, strict=True):
-            right = self.expression(right_node)
-            part = self.comparison(node, op, left, right)
-            with self.operands_of(node):
-                result = part if result is None else arithmetic.binary("&", result, part)
-            left = right
-        assert result is not None
-        return result
+        """A chain ``a < b < c``: each operand once, and none behind a comparison that is false."""
+        return self.chain(node, self.expression(node.left), 0)
+
+    def chain(self, node: ast.Compare, left: Value, number: int) -> Scalar:
+        """The comparisons of a chain from one on."""
+        right = self.expression(node.comparators[number])
+        first = self.comparison(node, node.ops[number], left, right)
+        if number + 1 == len(node.ops):
+            return first
+        return branches.both(self, node, first, lambda: self.chain(node, right, number + 1))
 
     def comparison(self, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Scalar:
         symbol = OPERATORS.get(type(op))

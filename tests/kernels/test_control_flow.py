@@ -303,3 +303,15 @@ def test_the_test_of_a_while_short_circuits(device, rng):
     scan_to_a_bound(out, x, 0.7, ndrange=23, device=device)
     stops = [next((j for j in range(i, 23) if x[j] >= 0.7), 23) for i in range(23)]
     assert out.tolist() == stops
+
+
+@pk.kernel(debug=True)
+def chain_that_guards(y, x, j):
+    i = pk.index()
+    y[i] = 1 if 0 <= j[i] < x[j[i]] <= i + 3 != 4 else 0
+
+
+def test_a_chain_stops_at_what_is_false(device):
+    j, x, y = np.array([0, -1, 2]), np.array([3, 0, 5]), np.zeros(3)
+    chain_that_guards(y, x, j, ndrange=3, device=device).wait()
+    np.testing.assert_array_equal(y, [1, 0, 1])
