@@ -45,6 +45,12 @@ def sums_needed_twice(a, x, w):
 
 
 @pk.jit
+def two_matrices(a, b, x, u, v, w):
+    t = (a @ x) * (b @ u)
+    return w @ a, v @ b, t
+
+
+@pk.jit
 def one_after_the_other(a, w):
     return a @ (w @ a)
 
@@ -95,6 +101,16 @@ def test_other_forms(dtype):
     _check(q, (A @ X) @ A, of_rows @ size)
     _check(t, 3 * (A @ X), 3 * of_rows)
     _check(one_after_the_other(a, w), A @ (W @ A), size @ along)
+
+
+def test_what_lies_between_is_taken_once():
+    """`t` lies between both products of `a`, and of `b`."""
+    a, x, w, v = _vectors((1002, 509), np.float64)
+    b, u = a[::-1].copy(), x[::-1].copy()
+    p, q, t = two_matrices(a, b, x, u, v, w)
+    _check(t, (a @ x) * (b @ u), (np.abs(a) @ np.abs(x)) * (np.abs(b) @ np.abs(u)))
+    _check(p, w @ a, np.abs(w) @ np.abs(a))
+    _check(q, v @ b, np.abs(v) @ np.abs(b))
 
 
 @pytest.mark.parametrize("function", [there_and_back, lambda a, x: both(a, x, a[:, 0].copy())[1]])

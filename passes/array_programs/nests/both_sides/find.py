@@ -6,6 +6,7 @@ itself, or be computed from it element by element (`r = A @ x - b; r @ A`). Read
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir import ir
@@ -39,9 +40,11 @@ class Pair:
         return self.rows.operand(1)
 
 
-def pairs(operations: list[ir.Operation], least_bytes: int) -> list[Pair]:
-    """Those over matrices of at least `least_bytes`: smaller ones stay in a cache between two passes."""
-    found: list[Pair] = []
+def pairs(operations: list[ir.Operation], least_bytes: int) -> Iterator[Pair]:
+    """Those over matrices of at least `least_bytes`: smaller ones stay in a cache between two passes.
+
+    Each is to be built before the next one is asked for: what lies between two products may be taken once.
+    """
     waiting: list[tuple[Product, bool]] = []
     for op in operations:
         product = _product(op)
@@ -53,12 +56,11 @@ def pairs(operations: list[ir.Operation], least_bytes: int) -> list[Pair]:
                 continue
             pair = _pair(other, product) if of_rows else _pair(product, other)
             if pair is not None:
-                found.append(pair)
                 del waiting[n]
+                yield pair
                 break
         else:
             waiting.append((product, is_rows))
-    return found
 
 
 def _product(op: ir.Operation) -> Product | None:
