@@ -38,8 +38,13 @@ def static_bytes(arrays: list[ir.Value]) -> int | None:
         elements = 1
         for length in kind.shape:
             elements *= length
-        total += elements * (kind.element_type.width // 8)
+        total += elements * _bytes(kind.element_type)
     return total
+
+
+def _bytes(kind: ir.Type) -> int:
+    """Of an element; index is a machine word."""
+    return 8 if isinstance(kind, ir.IndexType) else kind.width // 8
 
 
 def total_bytes(arrays: list[ir.Value]) -> ir.Value:
@@ -47,7 +52,7 @@ def total_bytes(arrays: list[ir.Value]) -> ir.Value:
     total: ir.Value | None = None
     for array in arrays:
         kind = ir.MemRefType(array.type)
-        size = index_constant(kind.element_type.width // 8)
+        size = index_constant(_bytes(kind.element_type))
         for dim in range(kind.rank):
             size = arith.MulIOp(size, memref.DimOp(array, index_constant(dim)).result).result
         total = size if total is None else arith.AddIOp(total, size).result

@@ -188,3 +188,29 @@ def test_axes_of_length_one_beside_fixed_indices(pictures):
     expected = np.zeros_like(x)
     expected[:, :, 1] = np.einsum("ocq,noj->ncjq", f, seed[:, :, 0])[..., ::-1].reshape(pictures, 3, 48)
     np.testing.assert_allclose(dx, expected, rtol=1e-12)
+
+
+@pk.kernel
+def backwards_and_apart(y, x, f):
+    i = pk.index()
+    total = 0.0
+    for p in range(8):
+        total += x[i + (7 - p) * 2] * f[p]
+    y[i] = total
+
+
+@pk.jit
+def of_backwards(y, x, f, seed):
+    y = pk.copy(y)
+    backwards_and_apart(y, x, f, ndrange=y.shape)
+    return (y * seed).sum()
+
+
+def test_places_that_are_kept_in_arrays():
+    rng = np.random.default_rng(3)
+    x, f, seed = rng.random(114), rng.random(8), rng.random(100)
+    dx = pk.grad(of_backwards, argnums=1)(np.zeros(100), x, f, seed)
+    expected = np.zeros_like(x)
+    for p in range(8):
+        expected[(7 - p) * 2 : (7 - p) * 2 + 100] += f[p] * seed
+    np.testing.assert_allclose(dx, expected, rtol=1e-12)
