@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from pykern.derivatives.autodiff import Autodiff, Dup
 from pykern.derivatives.gradients import floats, jvp, vjp
+from pykern.derivatives.trees import leaves, rebuilt
+from pykern.errors import KernelTypeError
 from pykern.kernel import KernelBase
 
 STEP = float(np.finfo(np.float64).eps) ** (1 / 3)
@@ -55,9 +58,18 @@ def check_grads(
     `NotDifferentiable` where there is none.
     """
     random = np.random.default_rng(seed)
-    values = [_double(v) for v in args]
-    checked = _Kernel(f, level, launch) if isinstance(f, KernelBase) else _Program(f)
+    named = list(zip(f.signature.parameters, args, strict=False))
+    checked: _Kernel | _Program = _Kernel(f, level, launch)
+    if not isinstance(f, KernelBase):
+        checked = _Program(f, args)
+        named = [leaf for name, value in named for leaf in leaves(value, name)]
+    values = [_double(v) for _, v in named]
     active = [n for n, v in enumerate(values) if _is_real(v)]
+    if not active:
+        raise KernelTypeError(
+            f"no argument of `{f.__name__}` holds floats: there is nothing to check",
+            hint="pass arrays of floats; those of a kernel one by one, not in a tuple",
+        )
     tangents = {n: random.standard_normal(np.shape(values[n])) for n in active}
     cotangents = [random.standard_normal(np.shape(v)) for v in checked.results(values)]
 
@@ -79,7 +91,7 @@ def check_grads(
             found = float(pulled[n][index])
             error = abs(found - expected) / max(largest, abs(expected))
             if not error <= worst.difference:  # NaN counts as the worst
-                worst = GradientCheck(dot, error, _entry(f, n, index), found, expected)
+                worst = GradientCheck(dot, error, _entry(named[n][0], index), found, expected)
     if not worst.difference <= rtol:
         raise AssertionError(
             f"the gradient by {worst.worst} is {worst.reverse!r}, central differences give "
@@ -128,21 +140,37 @@ class _Kernel:
 
 @dataclass(frozen=True)
 class _Program:
-    """An array program: from its arguments to the float leaves of its value."""
+    """An array program: from the leaves of its arguments to the float leaves of its value."""
 
     program: Any
+    args: tuple
 
     def results(self, values: list[Any]) -> list[Any]:
-        return list(floats(self.program(*map(_copy, values))))
+        return list(floats(self.program(*self._formed(values))))
 
     def forward(self, values: list[Any], tangents: dict[int, np.ndarray]) -> list[Any]:
-        given = tuple(tangents.get(n) for n in range(len(values)))
-        return list(floats(jvp(self.program, tuple(map(_copy, values)), given)[1]))
+        given = self._formed([tangents.get(n, v) for n, v in enumerate(values)])
+        moved = [any(n in tangents for n in inside) for inside in self._places()]
+        given = tuple(g if moves else None for g, moves in zip(given, moved, strict=True))
+        return list(floats(jvp(self.program, self._formed(values), given)[1]))
 
     def reverse(self, values: list[Any], cotangents: list[Any], active: list[int]) -> dict[int, Any]:
-        _, pull = vjp(self.program, *map(_copy, values))
-        found = pull(tuple(cotangents))
+        _, pull = vjp(self.program, *self._formed(values))
+        found: dict[int, Any] = {}
+        for part, inside in zip(pull(tuple(cotangents)), self._places(), strict=True):
+            if part is not None:
+                found |= dict(zip(inside, (leaf for _, leaf in leaves(part)), strict=True))
         return {n: np.asarray(found[n]) for n in active}
+
+    def _formed(self, values: list[Any]) -> tuple:
+        """The arguments with other leaves."""
+        others = iter(map(_copy, values))
+        return tuple(rebuilt(arg, others) for arg in self.args)
+
+    def _places(self) -> list[range]:
+        """For each argument the numbers of its leaves."""
+        ends = list(accumulate((len(list(leaves(arg))) for arg in self.args), initial=0))
+        return [range(*pair) for pair in pairwise(ends)]
 
 
 def _central(objective: Callable[[list[Any]], float], values: list, n: int, index: tuple) -> float:
@@ -166,8 +194,7 @@ def _chosen(random: np.random.Generator, shape: tuple[int, ...], entries: int) -
     return [tuple(int(i) for i in np.unravel_index(f, shape)) for f in flat] if shape else [()]
 
 
-def _entry(f: Any, n: int, index: tuple) -> str:
-    name = list(f.signature.parameters)[n]
+def _entry(name: str, index: tuple) -> str:
     return f"`{name}{list(index)}`" if index else f"`{name}`"
 
 

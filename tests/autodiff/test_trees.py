@@ -183,6 +183,52 @@ def test_small_floats_are_floats():
     np.testing.assert_array_equal(gradient.astype(float), [0, 2, 4, 6])
 
 
+@pk.jit
+def over_keys(p):
+    total = 0.0
+    for key in p:
+        total = total + (p[key] ** 2).sum()
+    for key, value in p.items():
+        total = total + (value * p[key]).sum()
+    for key, value in zip(p.keys(), p.values(), strict=False):
+        total = total + (value * p[key]).sum()
+    return total * len(p)
+
+
+def test_loops_over_dicts():
+    p = {"a": random.random(3), "b": random.random((2, 4))}
+    wanted = 6 * ((p["a"] ** 2).sum() + (p["b"] ** 2).sum())
+    np.testing.assert_allclose(over_keys(p), wanted, rtol=1e-13)
+    with pk.device("python"):
+        np.testing.assert_allclose(over_keys(p), wanted, rtol=1e-13)
+    gradient = pk.grad(over_keys)(p)
+    np.testing.assert_allclose(gradient["b"], 12 * p["b"], rtol=1e-13)
+
+
+def test_check_grads_moves_every_leaf():
+    p, x = layers(), random.standard_normal((6, 3))
+    assert 0 < pk.check_grads(of_list, (p, x)).difference < 1e-6
+    structs = Scaled(Layer(random.standard_normal((3, 4)), random.standard_normal(4)), 2.0, 3)
+    assert 0 < pk.check_grads(of_structs, (structs, x)).difference < 1e-6
+
+    @pk.jit
+    def total(p):  # its derivative leaves out what the compiler is told to
+        x = p["a"]["b"]
+        return (x * pk.stop_gradient(x)).sum() + p["c"].sum()
+
+    with pytest.raises(AssertionError, match=r"the gradient by `p\.a\.b\[\d\]` is"):
+        pk.check_grads(total, ({"a": {"b": random.random(3)}, "c": random.random(2)},))
+
+
+def test_check_grads_of_nothing_is_refused():
+    @pk.jit
+    def count(n):
+        return (n * 1.0).sum()
+
+    with pytest.raises(pk.KernelTypeError, match="nothing to check"):
+        pk.check_grads(count, (np.arange(3),))
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [

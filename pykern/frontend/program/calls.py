@@ -10,7 +10,7 @@ from pykern.dialect.differentiation import StopGradientOp
 from pykern.frontend import language_ops, mathematics
 from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import arguments, contractions, elementwise, making, reductions, shaping
-from pykern.frontend.program.values import BoundMethod, Cell
+from pykern.frontend.program.values import BoundMethod, Cell, DictValue
 from pykern.frontend.values import NoneValue, RangeValue, Scalar, TupleValue, Value, describe
 from pykern.types import BY_NAME, weak_int
 
@@ -171,7 +171,7 @@ def _stop_gradient(t: ProgramTranslator, node: ast.Call, args: list[Value], keyw
 
 def _length(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     value = arguments.bind(t, node, "len", "x", args, keywords)["x"]
-    if isinstance(value, TupleValue):
+    if isinstance(value, TupleValue | DictValue):
         return Scalar(weak_int, const=len(value.items))
     if not isinstance(value, Cell) or not value.shape:
         raise t.type_error(node, f"len takes an array or a tuple, not {describe(value)}")

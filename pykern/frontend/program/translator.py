@@ -33,7 +33,7 @@ from pykern.frontend.program import (
 )
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
-from pykern.frontend.program.values import BoundMethod, Cell, DictValue
+from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue
 from pykern.frontend.translator import Translator
 from pykern.frontend.values import (
     CustomValue,
@@ -178,6 +178,8 @@ class ProgramTranslator(Translator):
         """What a loop or `zip` runs over, known when compiling: tuples, ranges, the rows of an array."""
         if isinstance(value, TupleValue):
             return list(value.items)
+        if isinstance(value, DictValue):
+            return [Text(key) for key, _ in value.items]
         if isinstance(value, RangeValue):
             loop = ast.copy_location(ast.For(), node)
             loop.iter = node  # type: ignore[attr-defined,assignment]
@@ -280,6 +282,8 @@ class ProgramTranslator(Translator):
             return self.cell_attribute(node, value)
         if isinstance(value, TupleValue) and node.attr in value.fields:
             return value.items[value.fields.index(node.attr)]
+        if isinstance(value, DictValue) and (method := value.method(node.attr)) is not None:
+            return method
         hint = "there are the attributes of arrays and the fields of structs"
         if isinstance(value, TupleValue):
             hint = "make a new tuple: t = (*t, x); arrays hold many values"
@@ -396,6 +400,8 @@ class ProgramTranslator(Translator):
             return calls.call(self, node, callee.name)
         if isinstance(callee, BoundMethod):
             return calls.method(self, node, callee)
+        if isinstance(callee, DictMethod) and not (node.args or node.keywords):
+            return callee.called()
         if isinstance(callee, KernelValue):
             return launches.launch(self, node, callee)
         if isinstance(callee, CustomValue):

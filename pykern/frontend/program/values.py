@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.frontend.values import Extension, Value
+from pykern.frontend.values import Extension, Text, TupleValue, Value
 from pykern.types import DType
 
 
@@ -89,6 +89,29 @@ class BoundMethod(Extension):
 
 
 @dataclass(frozen=True)
+class DictMethod(Extension):
+    """``d.items`` before it is called."""
+
+    of: DictValue
+    name: str
+
+    @property
+    def description(self) -> str:
+        return f"the method `{self.name}` of {self.of.description}"
+
+    def called(self) -> TupleValue:
+        """What it gives: keys, values, or pairs of them."""
+        return TupleValue(tuple(_ITEMS[self.name](key, value) for key, value in self.of.items))
+
+
+_ITEMS = {
+    "keys": lambda key, value: Text(key),
+    "values": lambda key, value: value,
+    "items": lambda key, value: TupleValue((Text(key), value)),
+}
+
+
+@dataclass(frozen=True)
 class DictValue(Extension):
     """A dict with string keys."""
 
@@ -97,6 +120,9 @@ class DictValue(Extension):
     @property
     def description(self) -> str:
         return f"a dict of {len(self.items)}"
+
+    def method(self, name: str) -> DictMethod | None:
+        return DictMethod(self, name) if name in _ITEMS else None
 
     def get(self, key: str) -> Value | None:
         return dict(self.items).get(key)
