@@ -95,13 +95,15 @@ func.func @sums(%y: memref<?xf32>, %x: memref<?x?xf32>, %n: index, %m: index) at
 }
 
 // Two arrays that the first loop reads: it waits for its own rows, so the loop behind it fetches the next row of one
-// array, and the last loop, which writes a row, that of the other.
+// array, and the last loop, which writes a row, that of the other; both only where the two rows are short.
 
 // CHECK-LABEL: func.func @share_fetching
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-NOT: memref.prefetch
 // CHECK: vector.reduction
 // CHECK: scf.for {{.*}} step %c32{{.*}} iter_args
+// CHECK: %[[SHORT:.*]] = arith.cmpi sle, %arg5, %c1024
+// CHECK-NEXT: scf.if %[[SHORT]]
 // CHECK-NOT: memref.prefetch %arg2
 // CHECK: memref.prefetch %arg1
 // CHECK: vector.reduction

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mlir import ir
-from mlir.dialects import arith, memref
+from mlir.dialects import arith, memref, scf
 
 from pykern.passes.kernels import identity, index_constant
 from pykern.passes.vectorize.accesses import Access, Accesses
@@ -21,6 +21,9 @@ from pykern.passes.vectorize.reduction import Reduction
 from pykern.passes.vectorize.streams import columns_of, streaming_loops
 
 LINE_BYTES = 64
+TOGETHER_BYTES = 8 << 10
+"""Rows of several arrays are fetched up to this length together: what comes would drive out of the first cache what is
+needed before (residual + layernorm of rows of 4, 16, 32 KiB: 0.83, 1.07, 1.2 of the time without)."""
 
 
 @dataclass(eq=False)
@@ -34,6 +37,8 @@ class RowLoop:
     """The loop over rows, or over blocks of one, where there is one; vectors make more, so it is looked for before."""
     ahead: list[Access] = field(default_factory=list)
     """Rows of arrays of which it fetches the next one; the next block, where the loop is in blocks."""
+    together: int = 0
+    """Bytes of a column of all arrays that this loop and those beside it fetch, where there are several of them."""
 
     def __post_init__(self) -> None:
         self.columns = columns_of(self.loop)
@@ -71,6 +76,27 @@ class RowLoop:
         """Every line of what the vector at column `at` is in the next row, or in the next block."""
         if not self.ahead or self.rows is None:
             return
+        if self.together and not self.in_blocks:
+            few = scf.IfOp(self._are_short())
+            with ir.InsertionPoint(few.then_block):
+                self._fetch_rows(at, lanes)
+                scf.YieldOp([])
+        else:
+            self._fetch_rows(at, lanes)
+
+    def _are_short(self) -> ir.Value:
+        """Whether the rows that are fetched fit the first cache beside others."""
+        kind = ir.MemRefType(self.ahead[0].memory.type)
+        if kind.is_dynamic_dim(kind.rank - 1):
+            length = arith.SubIOp(self.columns[1], self.columns[0]).result
+        else:  # of the whole row, where the loop is over a block of it
+            length = index_constant(kind.shape[-1])
+        return arith.CmpIOp(
+            arith.CmpIPredicate.sle, length, index_constant(TOGETHER_BYTES // self.together)
+        ).result
+
+    def _fetch_rows(self, at: ir.Value, lanes: int) -> None:
+        assert self.rows is not None
         step = self.rows.operands[2]
         if self.in_blocks:
             at = arith.AddIOp(at, step).result
@@ -107,6 +133,9 @@ def share_fetching(loops: list[RowLoop]) -> None:
         chosen = min(reversed(free), key=lambda n: burden[n])
         burden[chosen] += 1
         loops[chosen].ahead.append(access)
+    for each in loops:
+        beside = [a for other in loops if other.is_like(each) for a in other.ahead]
+        each.together = sum(a.size for a in beside) if len(beside) > 1 else 0
 
 
 def loop_over_rows(loop: ir.Operation) -> ir.Operation | None:
