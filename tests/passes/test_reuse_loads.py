@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def _text(seed: int) -> str:
 def _made(seed: int):
     text, file = _text(seed), f"<accesses of seed {seed}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope = {"pk": pk}
+    scope: dict[str, Any] = {"pk": pk}
     exec(compile(text, file, "exec"), scope)
     return pk.kernel(scope["mixed"])
 
