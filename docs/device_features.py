@@ -90,7 +90,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "subgroup and group operations": (
         "test_kernels::test_collectives", "test_groups::test_reductions_and_scans", "test_groups::test_shuffles",
     ),
-    "prints": ("test_reports::test_prints", "test_reports::test_braces"),
+    "prints": ("test_reports::test_prints", "test_reports::test_braces_around_values_are_text"),
     "asserts": ("test_reports::test_asserts",),
     "bounds checks (`debug=True`)": (
         "test_reports::test_bounds_are_checked", "test_shared_bytes::test_bounds_in_debug",
