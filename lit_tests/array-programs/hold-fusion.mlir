@@ -89,3 +89,32 @@ func.func @widened(%x: tensor<9x8xi8>, %y: tensor<8x7xi8>, %o: tensor<9x7xi32>) 
   %r = linalg.matmul ins(%t, %h : tensor<9x8xi32>, tensor<8x7xi32>) outs(%o : tensor<9x7xi32>) -> tensor<9x7xi32>
   return %r : tensor<9x7xi32>
 }
+
+// What adds to its result (an adjoint) is added once, not once for each element of the reader that spreads it, whatever
+// shape it is seen in on the way.
+
+// CHECK-LABEL: func.func @spread
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel"{{(, "parallel")?}}]}
+// CHECK: arith.addf
+// CHECK: linalg.yield %{{.*}} : f32
+// CHECK: linalg.generic
+// CHECK-NOT: arith.addf
+// CHECK: return
+func.func @spread(%x: tensor<8xf32>, %held: tensor<8xf32>) -> tensor<2x4x9xf32> attributes {kern.program} {
+  %g = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%held : tensor<8xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %o, %a : f32
+      linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %wide = tensor.expand_shape %g [[0, 1]] output_shape [2, 4] : tensor<8xf32> into tensor<2x4xf32>
+  %e = tensor.empty() : tensor<2x4x9xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%wide : tensor<2x4xf32>) outs(%e : tensor<2x4x9xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.mulf %a, %a : f32
+      linalg.yield %s : f32
+  } -> tensor<2x4x9xf32>
+  return %r : tensor<2x4x9xf32>
+}

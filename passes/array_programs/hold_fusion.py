@@ -23,6 +23,7 @@ class HoldFusion(Pass):
     That is where an elementwise op is read by a contraction, or by an op over more dimensions than it
     has (a broadcast), unless it is only a handful of cheap operations on its way to a reduction of itself.
     A transposition or a wider type joins a product of two factors: that reads them in any order, and converts them.
+    What adds to its result would even be wrong there: upstream lets it add once an iteration of its reader.
 
     In:  linalg.generic on tensors.
     Out: the same, and `bufferization.dealloc_tensor` ops, to be taken away by `kern-release-fusion`.
@@ -33,8 +34,8 @@ class HoldFusion(Pass):
     def run(self, module: ir.Module) -> None:
         for op in named(module.operation, "linalg.generic"):
             for number, operand in enumerate(op.operands):
-                producer = None if isinstance(operand.owner, ir.Block) else operand.owner.operation
-                if producer is None or producer.name != "linalg.generic":
+                producer = _producer(operand)
+                if producer is None:
                     continue
                 if _repeats(op, number) and not (_is_constant(producer) or _in_product(producer, op)):
                     with ir.InsertionPoint(op), op.location:
@@ -54,6 +55,18 @@ class ReleaseFusion(Pass):
     def run(self, module: ir.Module) -> None:
         for op in named(module.operation, HOLD):
             op.erase()
+
+
+def _producer(value: ir.Value) -> ir.Operation | None:
+    """The linalg.generic that computes a value, perhaps seen in another shape: upstream fuses past that."""
+    while not isinstance(value.owner, ir.Block):
+        op = value.owner.operation
+        if op.name == "linalg.generic":
+            return op
+        if op.name not in ("tensor.collapse_shape", "tensor.expand_shape"):
+            return None
+        value = op.operands[0]
+    return None
 
 
 def _repeats(consumer: ir.Operation, operand: int) -> bool:

@@ -142,3 +142,17 @@ def test_a_vector_times_matrices(shape):
     dw, dx = pk.grad(weighted, argnums=(0, 1))(w, x, y)
     np.testing.assert_allclose(dw, np.einsum("bkn,bn->k", x, y), rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(dx, w[:, None] * y[:, None, :], rtol=1e-12)
+
+
+def test_a_sum_used_as_both_factors():
+    """Its adjoint has two parts: they are added once, not once for each element the sum was made of."""
+
+    @pk.jit
+    def loss(a, w):
+        total = a.sum(axis=(1, 2), keepdims=True)
+        square = total * total
+        return ((square @ pk.swapaxes(square, -1, -2)) * w).sum()
+
+    a, w = random.uniform(-1, 1, (3, 2, 4)), random.uniform(-1, 1, (3, 1, 1))
+    expected = 4 * a.sum(axis=(1, 2), keepdims=True) ** 3 * w + 0 * a
+    np.testing.assert_allclose(pk.grad(loss)(a, w), expected, rtol=1e-12)
