@@ -4,7 +4,8 @@ Squares from 64 to 4096, thin and transposed factors and batches, f32 and f64, w
 is run as an array program (`a @ b`, with ``out=``), and squares up to 2048 also as a program that launches the naive
 triple loop. pykern and NumPy take turns in one process, and the least time of each counts: a busy machine disturbs
 both. Times hold the call from Python. Compile times are what a first call takes longer than others: nothing is kept
-on disk, and the process that compiles is there. Results are checked against float64 with the bound n * eps. OpenBLAS's threads are set with threadpoolctl.
+on disk, and the process that compiles is there. Results are checked against float64 with the bound n * eps. OpenBLAS's
+threads are set with threadpoolctl.
 
 Writes results/matmul.json, matmul-ratios.png and matmul-rates.png, after every case what there is until then.
 """
