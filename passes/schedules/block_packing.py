@@ -89,20 +89,30 @@ class TurnedPacking(Packing):
         if whole != 0:
             with Counted(index_constant(0), as_value(whole), wide, alone=True) as t:
                 first = least(t, minus(bound, wide)) if uneven and fewest >= wide else t
-                for row in range(0, self.width, wide):
-                    self._square({**at, term: plus(first, self.start)}, [*place, as_value(first)], begin, row)
+                self._squares({**at, term: plus(first, self.start)}, [*place, as_value(first)], begin)
         if uneven and fewest < wide:
             with Counted(as_value(whole), as_value(bound), 1, alone=True) as t:
                 self._line({**at, term: plus(t, self.start)}, place, t, begin, count)
         self._nothing_behind(place, begin, count)
 
-    def _square(self, at: dict[int, Number], place: list[ir.Value], begin: Number, row: int) -> None:
-        """Rows from `row` on, as many terms of each."""
+    def _squares(self, at: dict[int, Number], place: list[ir.Value], begin: Number) -> None:
+        """All rows of a tile: one square's code for all where they are alike."""
+        wide = self.job.lanes
+        if self.width % wide or self.width == wide:
+            for row in range(0, self.width, wide):
+                self._square(at, place, begin, row, min(wide, self.width - row))
+            return
+        with Counted(index_constant(0), index_constant(self.width), wide, alone=True) as row:
+            self._square(at, place, begin, row, wide)
+
+    def _square(
+        self, at: dict[int, Number], place: list[ir.Value], begin: Number, row: Number, rows: int
+    ) -> None:
+        """So many rows from `row` on, as many terms of each as a vector has elements."""
         p, wide = self.product, self.job.lanes
-        rows = min(wide, self.width - row)
         lines = [
-            self.factor.vector({**at, self.along: self._row(begin, r)}, p.k[0], wide)
-            for r in range(row, row + rows)
+            self.factor.vector({**at, self.along: self._row(begin, plus(row, r))}, p.k[0], wide)
+            for r in range(rows)
         ]
         zero = vector.BroadcastOp(ir.VectorType.get([wide], p.element), self._zero()).result
         lines += [zero] * (wide - len(lines))

@@ -134,10 +134,11 @@ class Packing:
         """Whether rows are read one by one: then the last one is read once more where there are no more."""
         return self.product.strides(self.number)[self.along] != 1
 
-    def _row(self, begin: Number, number: int) -> Number:
-        """A row of a tile."""
+    def _row(self, begin: Number, number: Number) -> Number:
+        """A row of a tile; the first one is always there."""
         row, length = plus(begin, number), self.product.lengths[self.along]
-        return least(row, length - 1) if number and length % self.width else row
+        is_first = isinstance(number, int) and number == 0
+        return row if is_first or length % self.width == 0 else least(row, length - 1)
 
     def _tile(self, at: dict[int, Number], place: list[ir.Value], begin: Number, count: int) -> None:
         """One tile: loops over the terms."""
