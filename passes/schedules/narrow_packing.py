@@ -58,11 +58,11 @@ class NarrowPacking(Packing):
         along_terms = strides[self.product.k[0]] == 1
         for r in range(self.width):
             if along_terms and r < count:
-                value = self._vector(terms[0], plus(begin, r), len(terms))
+                value = self._vector(terms[0], self._row(begin, r), len(terms))
                 vector.StoreOp(value, self.into, [*place, index_constant(r), zero])
                 continue
             for q, each in enumerate(terms):
-                value = self._element(each, plus(begin, r)) if r < count else self._nothing()
+                value = self._element(each, self._row(begin, r)) if r < count else self._nothing()
                 memref.StoreOp(value, self.into, [*place, index_constant(r), index_constant(q)])
 
     def _at_the_end(
@@ -82,7 +82,7 @@ class NarrowPacking(Packing):
         for r in range(self.width):
             value = self._nothing()
             if r < count:
-                found = self._element({**at, term: plus(inside, self.start)}, plus(begin, r))
+                found = self._element({**at, term: plus(inside, self.start)}, self._row(begin, r))
                 value = arith.SelectOp(there, found, value).result
             memref.StoreOp(value, self.into, [*place, index_constant(r), index_constant(q)])
 

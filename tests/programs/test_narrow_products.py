@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+import sys
+
 import numpy as np
 import pytest
 
@@ -104,3 +108,32 @@ def test_types_widened_before_a_product(rng):
     a, b = factors(rng, (np.int8, np.uint8), 37, 50, 129)
     b = np.ascontiguousarray(b.T)
     np.testing.assert_array_equal(widened(a, b), exact(a, b.T))
+
+
+def before_a_guard(values):
+    """A copy that ends where memory does: who reads beyond it dies."""
+    size = -(-values.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = mmap.mmap(-1, size + mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    guard, nothing = ctypes.c_void_p(address + size), 0
+    assert ctypes.CDLL(None).mprotect(guard, ctypes.c_size_t(mmap.PAGESIZE), nothing) == 0
+    made = np.frombuffer(memory, values.dtype, values.size, size - values.nbytes).reshape(values.shape)
+    made[...] = values
+    return made
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="mprotect is called as on Linux")
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float32])
+def test_nothing_beyond_the_last_row_is_read(rng, dtype):
+    a, b = (before_a_guard(rng.integers(-9, 9, shape).astype(dtype)) for shape in ((103, 1031), (1031, 109)))
+    expected = a.astype(np.int64) @ b.astype(np.int64)
+    if dtype is np.float32:
+        np.testing.assert_array_equal(pk.jit(matrix_product)(a, b), expected)
+    else:
+        np.testing.assert_array_equal(product(a, b), expected)
+        right, left = before_a_guard(np.ascontiguousarray(b.T)), before_a_guard(np.ascontiguousarray(a.T))
+        np.testing.assert_array_equal(transposed(left, right), expected)
+
+
+def matrix_product(a, b):
+    return a @ b
