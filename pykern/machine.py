@@ -72,6 +72,11 @@ def cache_bytes() -> int:
 
 
 @functools.cache
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def memory_bytes() -> int:
     """The memory this process may have: the machine's, or less where its group has a bound; 4 GiB where none tells."""
     found = [_number(path) for path in _GROUP_BOUNDS]

@@ -7,9 +7,10 @@ so that products and longer programs come in two parts, and most kernels in one.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, field
+
+from pykern.machine import processors
 
 WORTH = 120
 """Lines of a part from which a thread is worth starting: LLVM takes some 50 us for each."""
@@ -35,7 +36,7 @@ def second_part(text: str, extra: tuple[str, ...]) -> tuple[str, ...]:
 
     `extra` are texts that are linked to the first part only: what calls them stays there.
     """
-    if _processors() < 2 or _SHARED.search(text):
+    if processors() < 2 or _SHARED.search(text):
         return ()
     functions = _functions(text)
     fixed = {name for name, each in functions.items() if each.apart}
@@ -73,7 +74,3 @@ def _functions(text: str) -> dict[str, _Function]:
 
 def _plain(name: str) -> str:
     return name.strip('"')
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import arith, linalg, memref
+from mlir.dialects import arith, memref
 
 from pykern.passes.kernels import body, index_constant
-from pykern.passes.schedules.access import Access, Number, Sum, as_value, least, minus, plus
-from pykern.passes.schedules.needed import outside
+from pykern.passes.schedules.access import DYNAMIC, Access, Number, Sum, as_value, least, minus
+from pykern.passes.schedules.needed import outside, place
 
 ROW, LANE, TERM = 1, 2, 4
 """Bits of the mark `clip`: along which dimensions tiles may reach too far."""
@@ -44,11 +44,9 @@ class Edges:
 
     def truth(self) -> ir.Value:
         """Inside of a contraction's body: whether its cell and its term are there."""
-        i64 = ir.IntegerType.get_signless(64)
         truth: ir.Value | None = None
         for _, (form, offset, length) in self.limits:
-            indices = {d: linalg.IndexOp(ir.IntegerAttr.get(i64, d)).result for d in form.dimensions}
-            at = as_value(plus(form.at(indices), offset))
+            at = place(form, offset)
             each = arith.CmpIOp(arith.CmpIPredicate.slt, at, as_value(length)).result
             truth = each if truth is None else arith.AndIOp(truth, each).result
         assert truth is not None
@@ -65,10 +63,7 @@ def roomy(value: ir.Value, access: Access, lengths: Mapping[int, int]) -> ir.Val
     if shape == list(kind.shape):
         return value
     strides, offset = kind.get_strides_and_offset()
-    dynamic = ir.ShapedType.get_dynamic_size()
-    offsets = []
-    if offset == dynamic:
-        offsets = [memref.ExtractStridedMetadataOp(value).results[1]]
+    offsets = [memref.ExtractStridedMetadataOp(value).results[1]] if offset == DYNAMIC else []
     result = ir.MemRefType.get(shape, kind.element_type, ir.StridedLayoutAttr.get(offset, list(strides)))
     return memref.ReinterpretCastOp(
         result, value, offsets, [], [], [offset], list(shape), list(strides)

@@ -46,11 +46,14 @@ def singles(count: int) -> dict[int, Sum]:
 
 def truth(wanted: Condition) -> ir.Value:
     """Inside of a contraction's body: whether its cell is needed."""
-    form, offset = wanted
+    return arith.CmpIOp(arith.CmpIPredicate.sge, place(*wanted), index_constant(0)).result
+
+
+def place(form: Sum, offset: Number) -> ir.Value:
+    """Inside of a contraction's body: what the sum is at its cell."""
     i64 = ir.IntegerType.get_signless(64)
     indices = {d: linalg.IndexOp(ir.IntegerAttr.get(i64, d)).result for d in form.dimensions}
-    total = as_value(plus(form.at(indices), offset))
-    return arith.CmpIOp(arith.CmpIPredicate.sge, total, index_constant(0)).result
+    return as_value(plus(form.at(indices), offset))
 
 
 def condition_of(op: ir.Operation) -> ir.Operation | None:

@@ -17,7 +17,7 @@ import numpy as np
 from pykern.abi import TABLE, TABLE_INDEX
 from pykern.errors import LaunchError
 from pykern.event import COMPLETED
-from pykern.machine import cache_bytes
+from pykern.machine import cache_bytes, processors
 from pykern.settings import settings
 from pykern.types import BY_NAME
 
@@ -119,11 +119,7 @@ def _candidates() -> list[str]:
 def default_threads() -> int:
     """``PYKERN_NUM_THREADS``, else the processors this process may use."""
     chosen = settings().num_threads
-    if chosen is not None:
-        return chosen
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return processors() if chosen is None else chosen
 
 
 def get_num_threads() -> int:

@@ -12,6 +12,7 @@ from pykern.lowering.llvm import linker as linkers
 from pykern.lowering.llvm import parts
 from pykern.lowering.llvm.codegen import Host, generate, machine_of
 from pykern.lowering.llvm.linker import link_shared, linker
+from pykern.machine import processors
 
 
 def module(lines: int) -> str:
@@ -53,7 +54,7 @@ attributes #0 = {{ noinline }}
 """
 
 
-needs_two = pytest.mark.skipif(parts._processors() < 2, reason="one processor: everything is one part")
+needs_two = pytest.mark.skipif(processors() < 2, reason="one processor: everything is one part")
 needs_llvm = pytest.mark.skipif(machine_of(Host()) is None, reason="no libLLVM beside MLIR's bindings")
 
 
