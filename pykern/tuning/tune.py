@@ -99,8 +99,8 @@ class Search:
         plan = self._plan(())
         start = [str(s) for s in self._used(plan)]
         self.expected = [np.array(r) for r in plan.run(self._copies())]
-        before = self.known[""] = self._time(plan)  # always anew: the others are compared with it
-        self.best, self.least = "", before
+        self.known[""] = self._time(plan)  # always anew: the others are compared with it
+        self.best, self.least = "", self.known[""]
         self.deadline = time.monotonic() + self.seconds
         interrupted = False
         if start:
@@ -114,6 +114,7 @@ class Search:
         path = path_of(self.source) if kept else ""
         if interrupted and not settings().quiet:
             tell(f"pykern: tuning ended; the best so far is kept{f' in {path}' if path else ''}\n")
+        before = self.known[""]  # of the turns that decided, where there were any
         return Tuned(schedules, self.least, before, self.tried, dict(self.known), path, interrupted)
 
     def _search(self, start: list[str]) -> None:

@@ -96,7 +96,7 @@ def load():
         os.write(2, b"LLVM ERROR: bad start\n")
         os.abort()
     if mode == "slow-start":
-        time.sleep(0.5)
+        time.sleep(1.5)
     return compile
 
 

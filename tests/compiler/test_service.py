@@ -125,7 +125,7 @@ def test_start_returns_at_once(settings: Settings):
         service.start()
         started = time.perf_counter()
         service.start()
-        assert time.perf_counter() - started < 0.1
+        assert time.perf_counter() - started < 1.0  # it takes 1.5 s to be ready
         assert service.worker_pid == pid(service.compile(kernel("a")))
 
 
@@ -292,7 +292,7 @@ def test_a_hang_is_stopped(settings: Settings, name: str):
         started = time.monotonic()
         with pytest.raises(CompilerCrash, match=r"stopped after 0\.7 s") as caught:
             service.compile(kernel(name))
-        assert time.monotonic() - started < 2.5
+        assert time.monotonic() - started < 20  # 1000 s otherwise
         assert not alive(before)
         assert "service_stub.py" in str(caught.value)  # where it hung
         with pytest.raises(CompilerCrash):
@@ -306,7 +306,7 @@ def test_what_the_compiler_started_ends_with_it(service: Service):
     started = time.monotonic()
     with pytest.raises(CompilerCrash):
         service.compile(kernel("spawns"))
-    assert time.monotonic() - started < 1.0  # waits for no output of theirs
+    assert time.monotonic() - started < 20  # waits for no output of theirs (1000 s)
     assert service.compile(kernel("a"))
 
 
@@ -382,7 +382,7 @@ def test_threads_share_one_compile(service: Service):
     for thread in threads:
         thread.join(20)
     assert len(results) == 8 and all(result is results[0] for result in results)
-    assert time.monotonic() - started < 1.0  # 8 x 0.3 s otherwise
+    assert time.monotonic() - started < 2.0  # 8 x 0.3 s otherwise
 
 
 @posix
