@@ -119,8 +119,9 @@ class TurnedPacking(Packing):
         *tile, term = place
         for t, line in enumerate(turned(lines, p.bits)):
             part = line
-            # a whole vector is stored quicker: what is too much of it belongs to the next term, which comes next
-            if rows < wide and (rows < self.width or t == wide - 1):
+            # a whole vector is stored quicker: what is too much of it belongs to the terms that come next, not to
+            # the next tile or what lies behind the copy
+            if rows < wide and (rows < self.width or (wide - t) * self.width < wide):
                 narrow = ir.VectorType.get([rows], p.element)
                 part = vector.ExtractStridedSliceOp(narrow, line, [0], [rows], [1]).result
             start = plus(times(plus(term, t), self.width), row)

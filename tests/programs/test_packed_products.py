@@ -124,3 +124,23 @@ def test_the_number_of_threads_changes_no_bit(rng, m, k, n):
     finally:
         set_num_threads(before)
     assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5])
+def test_copies_of_few_rows_write_nothing_beside(rng, rows, dtype):
+    """A vector of a factor that is turned has more elements than the copy has rows: what is too much went into what
+    lay behind the copy, a value that is still needed."""
+
+    @pk.jit
+    def both(a, b, x):
+        kept = pk.exp(x)
+        p = a @ b.T
+        return p, kept[1:] - kept[:-1]
+
+    for k, n in ((512, 16), (1024, 40), (1536, 100)):
+        a, b = (rng.integers(1, 4, shape).astype(dtype) for shape in ((rows, k), (n, k)))
+        x = rng.random(64 * n).astype(dtype)
+        p, differences = both(a, b, x)
+        np.testing.assert_array_equal(p, a @ b.T)
+        np.testing.assert_allclose(differences, np.diff(np.exp(x)), atol=1e-6)
