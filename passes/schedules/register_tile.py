@@ -147,16 +147,14 @@ class Tile:
             return self._step(at, sums)
         term, rest = terms[0], terms[1:]
         length = self.lengths[term]
-        unroll = self.marks["unroll"] if not rest else 1
+        cut = None if self.cut is None else self.cut.terms
+        unroll = self.marks["unroll"] if not rest and cut is None else 1
         if length <= unroll:
             for t in range(length):
                 sums = self._over(rest, {**at, term: t}, sums)
             return sums
         whole = length - length % unroll
-        bound = index_constant(whole)
-        if self.cut is not None and self.cut.terms is not None:
-            assert unroll == 1, "terms of packed factors are taken one by one"
-            bound = self.cut.terms
+        bound = index_constant(whole) if cut is None else cut
         loop = scf.ForOp(index_constant(0), bound, index_constant(unroll), sums)
         leave_alone(loop.operation)
         with ir.InsertionPoint(loop.body):

@@ -93,6 +93,20 @@ def test_later_compilations_use_the_best(own_cache, factors):
     assert "rows = 2" not in schedule_in_use(a[:8], b)  # another kind of call
 
 
+def test_tiles_that_unroll_take_slices_of_any_length(own_cache, rng):
+    """The last slice of 103 terms in slices of 26 is shorter; its tiles could not be unrolled."""
+    a, b = rng.standard_normal((21, 103)), rng.standard_normal((103, 32))
+    pk.tune(product, a, b, seconds=0.01)
+    with open(path := file_of(own_cache)) as file:
+        stored = json.load(file)
+    stored["timings"] = {"": 1.0, "form=packed,rows=6,vectors=2,depth=26,block=8,unroll=4,threads=True": 0.5}
+    with open(path, "w") as file:
+        json.dump(stored, file)
+    product.forget_plans()
+    np.testing.assert_allclose(product(a, b), a @ b, atol=1e-12)
+    assert "depth = 26" in schedule_in_use(a, b)
+
+
 @pytest.mark.parametrize(
     "damage", ["", "{", "[1]", '{"version": 9, "timings": {}}', '{"version": 1, "timings": {"nonsense": 0.1}}',
                '{"version": 1, "timings": {"": "NaN"}}', '{"version": 1, "timings": 3}']
