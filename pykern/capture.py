@@ -28,6 +28,7 @@ from pykern.source import (
     Builtin,
     Capture,
     CapturedCustom,
+    CapturedGradient,
     CapturedKernel,
     Constant,
     FunctionSource,
@@ -210,6 +211,10 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         return TypeName(value.name)
     if value is static:
         return Builtin("static")
+    if scope.program and getattr(value, "__module__", "") == "pykern.derivatives.gradients":
+        name = getattr(value, "__name__", "")
+        if name in ("grad", "value_and_grad"):
+            return Builtin(name)
     inner = getattr(value, "__pykern_function__", None)
     if inner is not None:
         return _called(inner, value.text, scope)
@@ -218,9 +223,7 @@ def _classify(value: Any, scope: _Scope) -> Capture:
     if isinstance(value, type):
         return _classify_type(value)
     if scope.program and getattr(type(value), "__pykern_program__", False):
-        if value.derivatives:
-            return Unsupported(f"{value.__name__}, a derivative")
-        return _called(value.__wrapped__, value.text, scope)
+        return _program(value, scope)
     if scope.program and getattr(type(value), "__pykern_custom_vjp__", False):
         return _custom(value, scope)
     if scope.program and getattr(type(value), "__pykern_kernel__", False):
@@ -231,6 +234,17 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         except KernelSyntaxError as error:
             return Unsupported(f"the function `{value.__name__}`: {error.reason}")
     return _constant(value)
+
+
+def _program(program: Any, scope: _Scope) -> Capture:
+    """A program that another one calls, or takes the gradient of."""
+    made = _called(program.__wrapped__, program.text, scope)
+    for taken in program.derivatives:
+        if taken.kind != "gradient":
+            return Unsupported(f"{program.__name__}, a derivative")
+        if isinstance(made, FunctionSource | CapturedGradient):
+            made = CapturedGradient(made, taken.active, taken.checkpoint, taken.aux, taken.value)
+    return made
 
 
 def _called(function: Any, text: FunctionText, scope: _Scope) -> Capture:

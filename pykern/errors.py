@@ -23,6 +23,9 @@ ARGUMENT_TYPE, ARGUMENTS, CHANGED_KIND = "PK019", "PK020", "PK021"
 NDRANGE, WORKGROUP, ARRAY_MEMORY = "PK022", "PK023", "PK024"
 NO_DEVICE, DIFFERENT_DEVICES = "PK025", "PK026"
 
+NEGATIVE_POWER = "an integer is raised to a negative power"
+"""What ``debug=True`` and the reference device say of it."""
+
 CODES: dict[str, tuple[str, str]] = {
     "PK001": ("KernelSyntaxError", "Python that kernels do not have"),
     "PK002": ("KernelTypeError", "types that do not fit"),

@@ -6,6 +6,7 @@ Nothing here needs a device or data: arguments may be `spec`s.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,15 @@ from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
 from pykern.launching.index_space import group_size, index_space, is_plain
 from pykern.launching.launch import is_alone
 from pykern.program_source import ProgramSource
-from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
+from pykern.source import (
+    ArgSpec,
+    ArraySpec,
+    KernelSource,
+    LaunchSpec,
+    Parameter,
+    ScalarSpec,
+    StructSpec,
+)
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation
 
 if TYPE_CHECKING:
@@ -202,21 +211,49 @@ def parameter(name: str, value: Any, annotation: Any) -> Parameter:
     """A parameter from a spec, a dtype (a scalar of that type) or a real value."""
     from pykern.launching.arguments import pass_value
 
-    if isinstance(value, DType):
-        from pykern.source import ScalarSpec
-
-        return Parameter(name, ScalarSpec(value.name))
-    if not isinstance(value, Spec):
+    if not isinstance(value, Spec | DType):
+        if holds_specs(value):
+            return Parameter(name, spec_of(name, value, lambda n, v: parameter(n, v, None).spec))
         return pass_value(name, value, annotation, _only_described).parameter
+    if isinstance(value, DType):
+        return Parameter(name, ScalarSpec(value.name))
     inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
     if isinstance(inner, ArrayAnnotation) and (
         inner.dtype != value.dtype or len(inner.shape) != len(value.shape)
     ):
         raise KernelTypeError(f"`{name}` is annotated {inner!r}, and {value!r} is given")
-    shape = tuple(n if isinstance(n, int) else None for n in value.shape)
     reads = annotation.reads if isinstance(annotation, IntentAnnotation) else True
     writes = annotation.writes if isinstance(annotation, IntentAnnotation) else True
-    return Parameter(name, ArraySpec(value.dtype.name, shape, value.layout), reads, writes)
+    return Parameter(name, spec_of(name, value, _no_leaf), reads, writes)
+
+
+def holds_specs(value: Any, trees: bool = False) -> bool:
+    """Whether a tuple or dataclass (`trees`: list or dict, too) has `pk.spec`s or dtypes somewhere in it."""
+    from pykern.launching.arguments import fields_of
+
+    if isinstance(value, Spec | DType):
+        return True
+    return any(holds_specs(item, trees) for _, item in fields_of(value, trees) or ())
+
+
+def spec_of(name: str, value: Any, leaf: Callable[[str, Any], ArgSpec], trees: bool = False) -> ArgSpec:
+    """What the compiler is told of `pk.spec`s, dtypes, and structures of these; `leaf` tells it of values."""
+    from pykern.launching.arguments import fields_of, struct_name
+
+    if isinstance(value, DType):
+        return ScalarSpec(value.name)
+    if isinstance(value, Spec):
+        shape = tuple(n if isinstance(n, int) else None for n in value.shape)
+        return ArraySpec(value.dtype.name, shape, value.layout)
+    fields = fields_of(value, trees)
+    if fields is None:
+        return leaf(name, value)
+    inner = tuple((n, spec_of(f"{name}.{n}", item, leaf, trees)) for n, item in fields)
+    return StructSpec(struct_name(value), inner)
+
+
+def _no_leaf(name: str, value: Any) -> ArgSpec:
+    raise AssertionError(f"`{name}` is a pk.spec")
 
 
 def _only_described(name: str, value: Any) -> Any:

@@ -223,8 +223,20 @@ class CapturedCuda:
         return f"{self.result} {self.name}({', '.join(self.parameters)})"
 
 
+@dataclass(frozen=True)
+class CapturedGradient:
+    """The gradient of a function by its parameters of these numbers: see `ProgramDerivative`."""
+
+    function: FunctionSource | CapturedGradient
+    active: tuple[int, ...]
+    checkpoint: str
+    aux: bool
+    value: bool
+
+
 Capture = Union[
-    Constant, Builtin, TypeName, StructType, Unsupported, FunctionSource, CapturedKernel, CapturedCustom, CapturedCuda
+    Constant, Builtin, TypeName, StructType, Unsupported, FunctionSource, CapturedKernel, CapturedCustom, CapturedCuda,
+    CapturedGradient,
 ]  # fmt: skip
 
 
@@ -312,6 +324,6 @@ def cuda_functions(of: object) -> dict[str, CapturedCuda]:
             found |= cuda_functions(capture)
     elif isinstance(of, CapturedCustom):
         found = cuda_functions(of.function) | cuda_functions(of.forward) | cuda_functions(of.backward)
-    elif isinstance(of, CapturedKernel | KernelSource):
+    elif isinstance(of, CapturedKernel | KernelSource | CapturedGradient):
         found = cuda_functions(of.function)
     return found

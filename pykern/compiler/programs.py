@@ -45,6 +45,7 @@ class KeptRecord(Record, Protocol):
 
 def compile_program(source: ProgramSource, record: KeptRecord, passes: Passes = ()) -> Artifact:
     """Compile a program inside the current context. Raises the errors of `pykern.errors`, located."""
+    from pykern.compiler.inner_gradients import inner_gradient
     from pykern.compiler.kernel_gradients import kernel_gradient
     from pykern.compiler.program_derivatives import differentiate, undifferentiated
     from pykern.frontend.program import build_program
@@ -62,7 +63,7 @@ def compile_program(source: ProgramSource, record: KeptRecord, passes: Passes = 
         return compile_module(lambda: kernel_gradient(launch), asked, record, passes)
     primal = undifferentiated(source)
     return compile_module(
-        lambda: build_program(primal),
+        lambda: build_program(primal, inner_gradient),
         asked,
         record,
         passes,

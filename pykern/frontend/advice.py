@@ -123,7 +123,10 @@ def instead_of(description: str, name: str = "") -> str:
     if description.endswith("a derivative"):
         return "call it outside of the program, and pass what it gives"
     if "of a library" in description and name.rpartition(".")[2] in _DERIVATIVES:
-        return "derivatives are taken outside, of whole programs and kernels: call them there, and pass what they give"
+        return (
+            "inside of array programs there are pk.grad and pk.value_and_grad of functions; take other derivatives "
+            "outside, and pass what they give"
+        )
     if "random" in name:
         return "pass random numbers in an array: rng.random(n)"
     if name.endswith((".append", ".extend", ".insert", ".add", ".update")):

@@ -15,7 +15,7 @@ from mlir.dialects import arith, math
 from pykern.frontend.casts import constant, convert, fits, integer_range, materialise
 from pykern.frontend.values import OperandError, Scalar
 from pykern.promotion import promote, true_divide
-from pykern.types import DType, bool_, i64, u64, weak_float, weak_int
+from pykern.types import DType, bool_, i8, i64, u64, weak_float, weak_int
 
 FOLD: dict[str, Callable] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -51,7 +51,7 @@ def binary(op: str, a: Scalar, b: Scalar, fastmath: bool = False) -> Scalar:
     if dtype == bool_ and op == "-":
         raise OperandError("`-` takes numbers, not bool and bool", "use a ^ b or a != b, or int(a) - int(b)")
     if dtype == bool_ and op in ("//", "%", "<<", ">>"):
-        dtype = promote(bool_, weak_int)
+        dtype = i8  # NumPy's
     a, b = _weak_constant(a, dtype), _weak_constant(b, dtype)
     left, right = convert(a, dtype), convert(b, dtype)
     if dtype.is_float:
@@ -95,6 +95,13 @@ def negate(a: Scalar, fastmath: bool = False) -> Scalar:
     if a.dtype.is_float:
         return Scalar(a.dtype, arith.NegFOp(materialise(a)).result)
     return Scalar(a.dtype, arith.SubIOp(constant(0, a.dtype), materialise(a)).result)
+
+
+def plus(a: Scalar) -> Scalar:
+    """``+a``. Raises `OperandError` for a bool, as NumPy does."""
+    if a.dtype == bool_ and not a.is_const:
+        raise OperandError("`+` takes a number, not bool", "use int(a)")
+    return convert(a, weak_int) if a.dtype == bool_ else a
 
 
 def invert(a: Scalar) -> Scalar:
@@ -328,7 +335,7 @@ def _power(a: Scalar, b: Scalar, fastmath: bool) -> Scalar:
         return _constant_power(a, b.const, fastmath)
     dtype = promote(a.dtype, b.dtype)
     if dtype == bool_:
-        dtype = promote(bool_, weak_int)
+        dtype = i8
     if dtype.is_float:
         left, right = materialise(convert(a, dtype)), materialise(convert(b, dtype))
         if b.is_const and b.const == 0.5:

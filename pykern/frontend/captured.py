@@ -45,6 +45,10 @@ def value(capture: source.Capture) -> Value:
         return KernelValue(capture)
     if isinstance(capture, source.CapturedCustom):
         return CustomValue(capture)
+    if isinstance(capture, source.CapturedGradient):
+        from pykern.frontend.program.gradients import captured_gradient  # kernels capture none
+
+        return captured_gradient(capture)
     if isinstance(capture, source.CapturedCuda):
         return CudaValue(capture)
     return UnsupportedValue(capture.description)

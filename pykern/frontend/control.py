@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pykern.frontend.translation import Translation
 
 MAX_UNROLL = 4096
+MAX_UNROLL_FOR_TUPLE = 64
+"""Beyond that a loop is copied only where it is asked for."""
 _ITEM = ".item"
 
 
@@ -62,7 +64,7 @@ def for_loop(t: Translation, node: ast.For) -> None:
     elif not isinstance(iterated, RangeValue):
         raise t.type_error(node.iter, f"a loop runs over range(...) or a tuple, not {describe(iterated)}",
                            "write `for k in range(len(x)):` and index")  # fmt: skip
-    elif iterated.unroll:
+    elif iterated.unroll or _indexes_tuple(t, node, iterated):
         unrolled(t, node, constant_items(t, node, iterated))
     else:
         count = trip_count(iterated)
@@ -77,6 +79,37 @@ def for_loop(t: Translation, node: ast.For) -> None:
                 lambda carried: _scf_for(t, body, carried, count),
                 set(target_names(node)),
             )
+
+
+def _indexes_tuple(t: Translation, node: ast.For, r: RangeValue) -> bool:
+    """Whether a short loop of known bounds takes items of a tuple by its counter, which only copies of the body can."""
+    bounds = (r.start, r.stop, r.step)
+    if not all(b.is_const for b in bounds) or r.step.const == 0:
+        return False
+    if len(range(*(b.const for b in bounds))) > MAX_UNROLL_FOR_TUPLE:
+        return False
+    counters = set(target_names(node))
+    indexed = (n for part in node.body for n in ast.walk(part) if isinstance(n, ast.Subscript))
+    return any(
+        not counters.isdisjoint(n.id for n in ast.walk(found.slice) if isinstance(n, ast.Name))
+        and isinstance(_known(t, found.value), TupleValue)
+        for found in indexed
+    )
+
+
+def _known(t: Translation, node: ast.expr) -> Value | None:
+    """What a name, a field or an item of a tuple means, without translating it; of items any."""
+    if isinstance(node, ast.Name):
+        environment = t.frame.environment
+        return environment.locals.get(node.id) or environment.captures.get(node.id)
+    if not isinstance(node, ast.Attribute | ast.Subscript):
+        return None
+    base = _known(t, node.value)
+    if not isinstance(base, TupleValue) or not base.items:
+        return None
+    if isinstance(node, ast.Subscript):
+        return base.items[0]
+    return dict(zip(base.fields, base.items, strict=False)).get(node.attr)
 
 
 def unrolled(t: Translation, node: ast.For, items) -> None:

@@ -30,6 +30,11 @@ from pykern.types import bool_, weak_int
 class Elements(Names):
     """The part of a translator that reads and writes memory."""
 
+    instead_of_tuple = (
+        "loop over the tuple, or over pk.unroll(range(...)) with constant bounds; for any index put the values "
+        "into an array and pass it"
+    )
+
     def of_Subscript(self, node: ast.Subscript) -> Value:  # noqa: N802
         base = self.expression(node.value)
         if isinstance(base, TupleValue):
@@ -48,8 +53,9 @@ class Elements(Names):
                 return TupleValue(base.items[slice(*(b.const if b else None for b in bounds))])
         index = self.scalar(node.slice)
         if not index.is_const or not isinstance(index.const, int):
-            raise self.type_error(node.slice, "a tuple is indexed by a constant",
-                                  "use pk.unroll(range(...)) for a loop over it, or an array")  # fmt: skip
+            written = ast.unparse(node.slice)
+            reason = f"a tuple is indexed by a constant, and `{written}` is known only when this runs"
+            raise self.type_error(node.slice, reason, self.instead_of_tuple)
         if not -len(base.items) <= index.const < len(base.items):
             raise self.type_error(node, f"index {index.const} is outside of a tuple of {len(base.items)}",
                                   "its first item is t[0], its last one t[-1]")  # fmt: skip

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import ast
 
+from pykern.dialect.reports import AssertOp
+from pykern.errors import NEGATIVE_POWER
 from pykern.frontend import arithmetic, branches
 from pykern.frontend.advice import scalar_from
+from pykern.frontend.casts import materialise
 from pykern.frontend.translation import Translation
 from pykern.frontend.values import (
     NoneValue,
@@ -20,7 +23,8 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.types import bool_
+from pykern.source import KernelSource
+from pykern.types import bool_, weak_int
 
 OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -47,6 +51,8 @@ class Operations(Translation):
             raise self.type_error(node, f"`{symbol}` takes scalars, not {describe(wrong)}",
                                   scalar_from(wrong))  # fmt: skip
         with self.operands_of(node, _operands(node, left, right)):
+            if symbol == "**" and isinstance(self.source, KernelSource) and self.source.options.debug:
+                _check_power(left, right)
             return arithmetic.binary(symbol, left, right, self.fastmath)
 
     def of_UnaryOp(self, node: ast.UnaryOp) -> Value:  # noqa: N802
@@ -56,7 +62,7 @@ class Operations(Translation):
                 return arithmetic.logical_not(value)
             if isinstance(node.op, ast.Invert):
                 return arithmetic.invert(value)
-            return arithmetic.negate(value) if isinstance(node.op, ast.USub) else value
+            return arithmetic.negate(value) if isinstance(node.op, ast.USub) else arithmetic.plus(value)
 
     def of_Compare(self, node: ast.Compare) -> Value:  # noqa: N802
         """A chain ``a < b < c``: each operand once, and none behind a comparison that is false."""
@@ -98,6 +104,14 @@ class Operations(Translation):
 
     def of_IfExp(self, node: ast.IfExp) -> Value:  # noqa: N802
         return branches.conditional(self, node)
+
+
+def _check_power(base: Scalar, exponent: Scalar) -> None:
+    """With debug: the whole part of an integer to a negative power is 0 most of the time, and never what is meant."""
+    if exponent.is_const or exponent.dtype.kind != "i" or not base.dtype.is_integer:
+        return
+    within = arithmetic.binary(">=", exponent, Scalar(weak_int, const=0))
+    AssertOp.create(materialise(within), NEGATIVE_POWER)
 
 
 def _operands(node: ast.AST, left: Value, right: Value) -> str:

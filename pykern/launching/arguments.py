@@ -84,7 +84,7 @@ def _describe(
     scalar = _scalar(name, value, annotation)
     if scalar is not None:
         return ScalarSpec(scalar[0].name), [scalar[1]], []
-    fields = _fields(value, trees)
+    fields = fields_of(value, trees)
     if fields is None:
         raise KernelTypeError(
             f"`{name}` is {_kind(value)}, which {'an array program' if trees else 'a kernel'} cannot take",
@@ -99,8 +99,7 @@ def _describe(
         specs.append((field_name, inner))
         cells += inner_cells
         arrays += inner_arrays
-    kind = {list: LIST, dict: DICT}.get(type(value), type(value).__name__)
-    return StructSpec(kind, tuple(specs)), cells, arrays
+    return StructSpec(struct_name(value), tuple(specs)), cells, arrays
 
 
 # -- arrays -----------------------------------------------------------------------------------
@@ -151,7 +150,7 @@ def homes(values: list[tuple[str, Any]]) -> dict[str, str]:
                 found[name] = f"{_DLPACK_DEVICES[where]}:{number}"
         elif hasattr(kind, "__cuda_array_interface__"):  # of the type: asking the value may raise
             found[name] = "cuda:0"
-        elif (fields := _fields(value, trees=True)) is not None:
+        elif (fields := fields_of(value, trees=True)) is not None:
             found |= homes([(f"{name}.{inner}", item) for inner, item in fields])
     return found
 
@@ -314,13 +313,19 @@ def _bits(name: str, value: Any, dtype: DType) -> int:
 # -- structs and statics ------------------------------------------------------------------------
 
 
-def _fields(value: Any, trees: bool) -> list[tuple[str, Any]] | None:
+def fields_of(value: Any, trees: bool) -> list[tuple[str, Any]] | None:
+    """The parts of a tuple or a dataclass, with their names; `trees`: also of a list or a dict. Else None."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
     if isinstance(value, tuple):
         names = getattr(value, "_fields", None) or tuple(str(n) for n in range(len(value)))
         return list(zip(names, value, strict=True))
     return _tree(value) if trees else None
+
+
+def struct_name(value: Any) -> str:
+    """What a `StructSpec` calls a tuple, a dataclass, a list or a dict."""
+    return {list: LIST, dict: DICT}.get(type(value), type(value).__name__)
 
 
 def _tree(value: Any) -> list[tuple[str, Any]] | None:

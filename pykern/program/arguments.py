@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pykern.launching.arguments import Places, pass_value
-from pykern.lowered import Spec, parameter
+from pykern.lowered import Spec, holds_specs, parameter, spec_of
 from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import DType, static
 
@@ -52,9 +52,15 @@ def describe_specs(values: list[tuple[str, Any]], annotations: dict[str, Any]) -
     for name, value in values:
         if isinstance(value, Spec | DType):
             described.append(parameter(name, value, annotations.get(name)))
+        elif holds_specs(value, trees=True):
+            described.append(Parameter(name, spec_of(name, value, _spec_of_value, trees=True)))
         else:
             described += describe([(name, value)], annotations).parameters
     return described
+
+
+def _spec_of_value(name: str, value: Any) -> ArgSpec:
+    return describe([(name, value)], {}).parameters[0].spec
 
 
 def _static(name: str, value: Any) -> Parameter:

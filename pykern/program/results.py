@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from pykern.errors import LaunchError
+from pykern.errors import ARRAY_MEMORY, LaunchError
 from pykern.types import BY_NAME
+
+MOST_WORK: Any = 1000
+"""Candidates that are tried to tell whether two strided arrays overlap."""
 
 Builder = Callable[[list[Any]], Any]
 
@@ -91,4 +94,23 @@ def out_arrays(
             )
         if not (array.flags.writeable if isinstance(array, np.ndarray) else not array.readonly):
             raise LaunchError(f"`out` has a read-only array for result {n}")
+        for other, before in enumerate(given[:n]):
+            if _share(before, array):
+                raise LaunchError(
+                    f"`out` has memory for result {other} that it has for result {n}, too",
+                    hint="give each result an array of its own",
+                    code=ARRAY_MEMORY,
+                )
     return given
+
+
+def _share(a: Any, b: Any) -> bool:
+    """Whether two arrays have an element in common; False where that is hard to tell, and copies keep them apart."""
+    if not isinstance(a, np.ndarray):
+        if a._allocation is not b._allocation:
+            return False
+        a, b = a.geometry(), b.geometry()
+    try:
+        return np.may_share_memory(a, b) and np.shares_memory(a, b, max_work=MOST_WORK)
+    except np.exceptions.TooHardError:
+        return False

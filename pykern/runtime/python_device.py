@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.errors import AssertionFailed, KernelError, KernelTypeError, LaunchError
+from pykern.errors import NEGATIVE_POWER, AssertionFailed, KernelError, KernelTypeError, LaunchError
 from pykern.locations import SourceSpan
 from pykern.runtime import reference
 from pykern.runtime.reference import Launch
@@ -79,8 +79,12 @@ def run(
         if error.span is None:
             error.span = span_of(error.__traceback__)
         raise
+    except ValueError as error:
+        if "negative integer powers" not in str(error):
+            raise
+        raise AssertionFailed(f"assertion failed: {NEGATIVE_POWER}", span_of(error.__traceback__)) from error
     except TypeError as error:
-        if "numpy boolean" not in str(error):
+        if "numpy boolean" not in str(error) and "'positive'" not in str(error):
             raise
         raise _of_bools(str(error), span_of(error.__traceback__)) from error
     except AssertionError as error:
@@ -89,7 +93,9 @@ def run(
 
 
 def _of_bools(reason: str, span: SourceSpan | None) -> KernelTypeError:
-    """NumPy's refusal of ``-`` between or before bools, as compiled kernels tell it."""
+    """NumPy's refusal of ``-`` between or before bools, and of ``+`` before one, as compiled kernels tell it."""
+    if "positive" in reason:
+        return KernelTypeError("`+` takes a number, not bool", span, "use int(a)")
     if "negative" in reason:
         return KernelTypeError("`-` takes a number, not bool", span, "use `not a`, or -int(a)")
     return KernelTypeError(

@@ -315,3 +315,34 @@ def test_a_chain_stops_at_what_is_false(device):
     j, x, y = np.array([0, -1, 2]), np.array([3, 0, 5]), np.zeros(3)
     chain_that_guards(y, x, j, ndrange=3, device=device).wait()
     np.testing.assert_array_equal(y, [1, 0, 1])
+
+
+TABLE = ((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
+
+
+@pk.kernel
+def tuples_by_counters(out, x):
+    i = pk.index()
+    taps, total = (x[i], 10.0, x[i] * x[i]), 0.0
+    for r in range(2):
+        for c in range(2, -1, -1):
+            if c == 1 and r == 0:
+                continue
+            total += TABLE[r][c] * taps[2 - c]
+    out[i] = total
+
+
+def test_a_counter_chooses_from_a_tuple(device, rng):
+    x, out = rng.random(7), np.zeros(7)
+    tuples_by_counters(out, x, ndrange=7, device=device).wait()
+    want = sum(TABLE[r][c] * (x, 10.0, x * x)[2 - c] for r in range(2) for c in range(3) if (r, c) != (0, 1))
+    np.testing.assert_allclose(out, want, rtol=1e-14)
+    longer = pk.kernel(takes_by_a_long_loop.__wrapped__)
+    with pytest.raises(pk.errors.KernelTypeError, match="`k % 3` is known only when this runs"):
+        longer.lower(x, ndrange=7)
+
+
+@pk.kernel
+def takes_by_a_long_loop(x):
+    for k in range(65):
+        x[pk.index()] += TABLE[0][k % 3]

@@ -320,3 +320,55 @@ def test_roots_and_reciprocals(dtype: type, device: str) -> None:
     half_and_negative_powers(out, x, ndrange=x.size, device=device)
     with np.errstate(**NO_TRAPS):
         expect(out, np.array([np.sqrt(x), 1 / x, 1 / (x * x)], dtype), "powers", ulps=2)
+
+
+@pk.jit
+def between_bools(a, b):
+    return a // b, a % b, a**b, a << b, a >> b, divmod(a, b)
+
+
+def test_bools_give_bytes_in_programs(device):
+    a, b = np.array([[True, True, False, False], [True, False, True, False]])
+    found = between_bools(a, b, device=device)
+    with np.errstate(**NO_TRAPS):
+        want = (a // b, a % b, a**b, a << b, a >> b, np.divmod(a, b))
+    for got, exact in zip([*found[:5], *found[5]], [*want[:5], *want[5]], strict=True):
+        assert got.dtype == exact.dtype == np.int8
+        np.testing.assert_array_equal(got, exact)
+
+
+@pk.kernel
+def plus(out, x):
+    out[pk.index()] = +x[pk.index()]
+
+
+@pytest.mark.parametrize("place", ["cpu", "python"])
+def test_no_plus_before_bools(place):
+    with pytest.raises(pk.errors.KernelTypeError, match="`\\+` takes a number, not bool"):
+        plus(np.zeros(3), np.ones(3, bool), ndrange=3, device=place)
+    out = np.zeros(3)
+    plus(out, np.array([-1, 2, -3]), ndrange=3, device=place)
+    np.testing.assert_array_equal(out, [-1, 2, -3])
+
+
+@pytest.mark.parametrize(("place", "debug"), [("cpu", True), ("python", False)])
+def test_integers_to_negative_powers_are_told(place, debug):
+    checked = pk.kernel(debug=debug)(power.__wrapped__)
+    out = np.zeros(3, np.int32)
+    with pytest.raises(pk.errors.AssertionFailed, match="an integer is raised to a negative power") as caught:
+        checked(
+            out, np.array([2, 3, 4], np.int32), np.array([1, 2, -1], np.int32), ndrange=3, device=place
+        ).wait()
+    assert "**" in caught.value.span.source_line()
+    checked(
+        out, np.array([2, 3, -4], np.int32), np.array([1, 0, 3], np.int32), ndrange=3, device=place
+    ).wait()
+    np.testing.assert_array_equal(out, [2, 1, -64])
+
+
+def test_integers_to_negative_powers_are_cut_off():
+    x = np.array([2, 1, -1, -1, -7], np.int32)
+    y = np.array([-1, -3, -3, -2, -1], np.int32)
+    out = np.full(5, 9, np.int32)
+    power(out, x, y, ndrange=5, device="cpu").wait()
+    np.testing.assert_array_equal(out, [0, 1, -1, 1, 0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -283,3 +284,47 @@ def test_a_second_process_takes_it_from_the_disk(tmp_path):
     ]
     assert told[0].startswith("[1.0, 3.0, 5.0] False") and told[1].startswith("[1.0, 3.0, 5.0] False")
     assert told[1].endswith("None\n") and not told[0].endswith("None\n")
+
+
+@dataclasses.dataclass
+class Layer:
+    weights: object
+    bias: object
+
+
+def test_specs_inside_of_structures():
+    @pk.jit
+    def network(layers, last, x):
+        for layer in layers:
+            x = pk.tanh(layer["w"] @ x + layer["b"])
+        return last.weights @ x + last.bias
+
+    w, b, x = pk.spec((4, 4), pk.f32), pk.spec(4, pk.f32), pk.spec(4, pk.f32)
+    told = network.lower([{"w": w, "b": b}, {"w": w, "b": pk.f32}], Layer(pk.spec((1, 4), pk.f32), 2.0), x)
+    given = network.lower(
+        [
+            {"w": np.ones((4, 4), np.float32), "b": np.ones(4, np.float32)},
+            {"w": np.ones((4, 4), np.float32), "b": np.float32(1)},
+        ],
+        Layer(np.ones((1, 4), np.float32), 2.0),
+        np.ones(4, np.float32),
+    )
+    assert told.source.parameters == given.source.parameters
+    assert told.as_text(0) == given.as_text(0)
+    with pytest.raises(pk.errors.KernelTypeError, match="of known lengths"):
+        network.lower([{"w": pk.spec(("n", 4), pk.f32), "b": b}], Layer(w, 2.0), x)
+
+
+@pytest.mark.parametrize("place", ["cpu", "python"])
+def test_memory_that_two_results_would_share(place):
+    @pk.jit
+    def both(x):
+        return x + 1, x + 2
+
+    x, y = np.ones(4), np.zeros(8)
+    for out in ((y[:4], y[:4]), (y[:4], y[3:7])):
+        for _ in range(3):  # the third call finds a compiled entry
+            with pytest.raises(pk.errors.LaunchError, match="memory for result 0 that it has for result 1"):
+                both(x, out=out, device=place)
+    both(x, out=(y[::2], y[1::2]), device=place)  # between each other
+    np.testing.assert_array_equal(y, [2, 3] * 4)

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from pykern.dialect.differentiation import StopGradientOp
 from pykern.frontend import language_ops, mathematics
 from pykern.frontend.casts import convert, materialise
-from pykern.frontend.program import arguments, contractions, elementwise, making, reductions, shaping
+from pykern.frontend.program import (
+    arguments,
+    contractions,
+    elementwise,
+    gradients,
+    making,
+    reductions,
+    shaping,
+)
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue
 from pykern.frontend.values import NoneValue, RangeValue, Scalar, TupleValue, Value, describe
 from pykern.types import BY_NAME, weak_int
@@ -55,6 +63,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return reductions.call(t, node, name, args, keywords)
     if name in contractions.NAMES:
         return contractions.call(t, node, name, args, keywords)
+    if name in gradients.NAMES:
+        return gradients.make(t, node, name, args, keywords)
     for table in (shaping.HANDLERS, making.HANDLERS, _HANDLERS):
         if name in table:
             return table[name](t, node, args, keywords)

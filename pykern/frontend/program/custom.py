@@ -18,7 +18,7 @@ from mlir.dialects import func
 from pykern.errors import KernelTypeError
 from pykern.frontend.casts import materialise
 from pykern.frontend.parse import parse_function
-from pykern.frontend.program.values import Cell
+from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.values import CustomValue, NoneValue, Scalar, Text, TupleValue, Value, describe
 from pykern.program_source import ProgramSource
 from pykern.source import (
@@ -70,7 +70,7 @@ def call(t: ProgramTranslator, node: ast.Call, callee: CustomValue) -> Value:
     operands: list[ir.Value] = []
     places: list[int | None] = []  # of each parameter's operand
     for name, value in values.items():
-        spec, operand = _passed(t, node, name, value)
+        spec, operand = passed_leaf(t, node, name, value, "a custom_vjp function")
         parameters.append(Parameter(name, spec))
         places.append(None if operand is None else len(operands))
         operands += [] if operand is None else [operand]
@@ -92,7 +92,7 @@ def call(t: ProgramTranslator, node: ast.Call, callee: CustomValue) -> Value:
     )  # fmt: skip
     _mark(t, node, captured, primal, forward, backward, places)
     made = func.CallOp(primal.results, ir.FlatSymbolRefAttr.get(primal.symbol), operands)
-    return _value(primal.tree, list(made.results), primal.results)
+    return tree_value(primal.tree, list(made.results), primal.results)
 
 
 def _mark(
@@ -126,7 +126,10 @@ def _mark(
     attributes["no_inline"] = ir.UnitAttr.get()
 
 
-def _passed(t: ProgramTranslator, node: ast.AST, name: str, value: Value) -> tuple[ArgSpec, ir.Value | None]:
+def passed_leaf(
+    t: ProgramTranslator, node: ast.AST, name: str, value: Value, of: str
+) -> tuple[ArgSpec, ir.Value | None]:
+    """What a function is told of an argument that is no structure, and its value where it has one."""
     if isinstance(value, Cell):
         return ArraySpec(value.dtype.name, value.shape), value.ssa
     if isinstance(value, Scalar) and not value.is_const:
@@ -137,7 +140,7 @@ def _passed(t: ProgramTranslator, node: ast.AST, name: str, value: Value) -> tup
         return StaticSpec(Constant(value.value)), None
     if isinstance(value, NoneValue):
         return StaticSpec(Constant(None)), None
-    raise t.type_error(node, f"`{name}` of a custom_vjp function cannot be {describe(value)}",
+    raise t.type_error(node, f"`{name}` of {of} cannot be {describe(value)}",
                        "pass arrays and numbers")  # fmt: skip
 
 
@@ -151,7 +154,7 @@ def _build(
     """The function for these arguments, in the module under a name of its own."""
     from pykern.frontend.program.program import build_program
 
-    module = build_program(ProgramSource(source, parameters, options))
+    module = build_program(ProgramSource(source, parameters, options), t.gradient)
     operations = list(module.body.operations)
     if len(operations) > 1:
         raise t.type_error(node, f"`{source.name}` launches kernels, or calls other custom_vjp functions",
@@ -212,7 +215,7 @@ def _tree_spec(tree: Any, built: _Built) -> ArgSpec:
     return ScalarSpec(tree["dtype"])
 
 
-def _value(tree: Any, results: list[ir.Value], types: list[ir.Type]) -> Value:
+def tree_value(tree: Any, results: list[ir.Value], types: list[ir.Type]) -> Value:
     """What a call gives, from its results."""
     if tree is None:
         return NoneValue()
@@ -223,7 +226,10 @@ def _value(tree: Any, results: list[ir.Value], types: list[ir.Type]) -> Value:
             else _python(tree["constant"])
         )
     if "tuple" in tree:
-        return TupleValue(tuple(_value(item, results, types) for item in tree["tuple"]))
+        items = tuple(tree_value(item, results, types) for item in tree["tuple"])
+        return TupleValue(items, tree.get("name", ""), tuple(tree.get("fields", ())))
+    if "dict" in tree:
+        return DictValue(tuple((key, tree_value(item, results, types)) for key, item in tree["dict"].items()))
     number = tree["array"] if "array" in tree else tree["scalar"]
     dtype, kind = BY_NAME[tree["dtype"]], types[number]
     if isinstance(kind, ir.ShapedType):

@@ -22,7 +22,7 @@ from pykern.frontend.parse import parse_function
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.tensors import tensor_type
-from pykern.frontend.program.translator import ProgramTranslator
+from pykern.frontend.program.translator import Gradient, ProgramTranslator
 from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import Environment, NoneValue, Scalar, TupleValue, Value
@@ -31,13 +31,13 @@ from pykern.source import DICT, ArgSpec, ArraySpec, Constant, Parameter, ScalarS
 from pykern.types import BY_NAME
 
 
-def build_program(source: ProgramSource) -> ir.Module:
-    """Translate the program inside the current MLIR context.
+def build_program(source: ProgramSource, gradient: Gradient | None = None) -> ir.Module:
+    """Translate the program inside the current MLIR context. `gradient` writes those that it takes inside.
 
     Raises `KernelSyntaxError` or `KernelTypeError` at the place in the user's source.
     """
     parsed = parse_function(source.function)
-    t = ProgramTranslator(source)
+    t = ProgramTranslator(source, gradient=gradient)
     t.frames.append(Frame(parsed, Environment(captures=captured.values(source.function.captures))))
     with t.location(parsed.node):
         t.module = module = ir.Module.create()

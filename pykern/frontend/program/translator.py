@@ -7,7 +7,7 @@ attributes and methods, parts of arrays, launches, and the writing of arrays in 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,7 @@ from pykern.frontend.program import (
     contractions,
     custom,
     elementwise,
+    gradients,
     indexing,
     launches,
     loops,
@@ -63,16 +64,25 @@ class Writes:
     before: dict[Cell, ir.Value] = field(default_factory=dict)
 
 
+Gradient = Callable[[ProgramSource, "list[ir.Value]", ir.Module], "tuple[Any, list[ir.Value]]"]
+"""Writes a derivative where the insertion point is, for these operands: the form of the results, and these."""
+
+
 @dataclass
 class ProgramTranslator(Translator):
     """State of one program's translation. Methods are named after what they take."""
 
     PLACE = "array programs"
+    instead_of_tuple = (
+        "write `for k in range(...)` with constant bounds, which is unrolled, rather than pk.range; for any index "
+        "stack the arrays and index the stack: pk.stack(t)[k]"
+    )
 
     source: ProgramSource  # type: ignore[assignment]
     module: Any = None
     kernels: dict[KernelSource, tuple[str, list[bool]]] = field(default_factory=dict)
     journal: list[Writes] = field(default_factory=list)
+    gradient: Gradient | None = None
 
     # -- arrays in place ---------------------------------------------------------------------
 
@@ -332,12 +342,14 @@ class ProgramTranslator(Translator):
             return arithmetic.logical_not(self.condition(node.operand))
         value = self.expression(node.operand)
         if isinstance(value, Cell) and value.dtype == bool_ and not isinstance(node.op, ast.Invert):
-            raise self.type_error(node, "NumPy does not negate bools", "write ~x")
+            sign, instead = ("-", "~x") if isinstance(node.op, ast.USub) else ("+", "x.astype(int)")
+            raise self.type_error(node, f"NumPy has no `{sign}` of bools", f"write {instead}")
 
         def function(elements: list[Scalar]) -> Scalar:
             if isinstance(node.op, ast.Invert):
                 return arithmetic.invert(elements[0])
-            return arithmetic.negate(elements[0]) if isinstance(node.op, ast.USub) else elements[0]
+            sign = arithmetic.negate if isinstance(node.op, ast.USub) else arithmetic.plus
+            return sign(elements[0])
 
         return elementwise.apply(self, node, [value], function)
 
@@ -406,6 +418,8 @@ class ProgramTranslator(Translator):
             return launches.launch(self, node, callee)
         if isinstance(callee, CustomValue):
             return custom.call(self, node, callee)
+        if isinstance(callee, gradients.GradientValue):
+            return gradients.call(self, node, callee)
         if isinstance(callee, TypeValue):
             args, _ = self.arguments(node)
             if len(args) != 1:

@@ -1,0 +1,89 @@
+"""Gradients that an array program takes inside: of another function, for arguments of its own.
+
+Comes in: the source of that function with its derivatives, the operands of the call, and the module of the program
+that is being built. Goes out: the ops of the gradient at the place of the call, kernels that it launches beside the
+program, the results and their form. The frontend asks for it: `pykern.frontend.program.gradients`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mlir import ir
+
+from pykern.compiler.program_derivatives import differentiate, undifferentiated
+from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.inline_helpers import InlineHelpers
+from pykern.passes.autodiff.raised.clone import clone_block
+from pykern.passes.framework import run_pass, verify
+from pykern.passes.kernels import body
+from pykern.program_source import ProgramSource
+
+
+class _NoRecord:
+    """Stages of a part of a program are none of the program's."""
+
+    texts = False
+
+    def add(self, *args: Any) -> None:
+        pass
+
+
+def inner_gradient(
+    source: ProgramSource, operands: list[ir.Value], into: ir.Module
+) -> tuple[Any, list[ir.Value]]:
+    """Write the derivative of `source` where the insertion point is; the form of its results, and these.
+
+    Raises `NotDifferentiable` and `KernelTypeError` at their place in the function.
+    """
+    from pykern.frontend.program import build_program
+
+    module = build_program(undifferentiated(source), inner_gradient)
+    verify(module, "the frontend made invalid IR")
+    differentiate(module, source, _NoRecord())
+    run_pass(InlineHelpers(), module)
+    program = programs(module)[0]
+    _bring(module, program, into)
+    tree = json.loads(ir.StringAttr(program.attributes["kern.result_tree"]).value)
+    block = body(program)
+    results = clone_block(block, dict(zip(block.arguments, operands, strict=True)))
+    return tree, results
+
+
+def _bring(module: ir.Module, program: ir.Operation, into: ir.Module) -> None:
+    """Everything beside the program goes along, under names that nobody has."""
+    others = [o.operation for o in module.body.operations if o.operation != program]
+    taken = {_name(o.operation) for o in into.body.operations}
+    renamed: dict[str, str] = {}
+    for other in others:
+        name = _name(other)
+        number = 0
+        while f"{name}.inner{number}" in taken:
+            number += 1
+        renamed[name] = f"{name}.inner{number}"
+        taken.add(renamed[name])
+    _rename(program, renamed)
+    for other in others:
+        _rename(other, renamed)
+        with ir.InsertionPoint(into.body):
+            copy = other.clone().operation
+        copy.attributes["sym_name"] = ir.StringAttr.get(renamed[_name(other)])
+
+
+def _name(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+def _rename(op: ir.Operation, renamed: dict[str, str]) -> None:
+    """In what an op, and the ops inside of it, refer to."""
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        attributes = inner.attributes
+        for name in [a if isinstance(a, str) else a.name for a in attributes]:
+            value = attributes[name]
+            if isinstance(value, ir.FlatSymbolRefAttr) and value.value in renamed:
+                attributes[name] = ir.FlatSymbolRefAttr.get(renamed[value.value])
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
