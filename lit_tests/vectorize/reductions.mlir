@@ -141,6 +141,62 @@ func.func @share_fetching(%y: memref<?x?xf32>, %a: memref<?x?xf32>, %b: memref<?
   return
 }
 
+// A loop that hardly computes fetches the next row only where it is short, of one array up to 16 KiB.
+
+// CHECK-LABEL: func.func @fetch_short
+// CHECK: vector.reduction
+// CHECK: %[[SHORT:.*]] = arith.cmpi sle, %arg4, %c4096
+// CHECK: scf.if %[[SHORT]]
+// CHECK: memref.prefetch %arg1
+// CHECK: vector.reduction
+// CHECK: return
+// CHECK-LABEL: func.func @fetch_no_long
+// CHECK: vector.reduction
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+func.func @fetch_short(%y: memref<?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: index, %n: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %x[%i, %j] : memref<?x?xf32>
+      %t = arith.addf %held, %u fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    %r = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %x[%i, %j] : memref<?x?xf32>
+      %d = arith.subf %u, %s : f32
+      %t = arith.addf %held, %d fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    memref.store %r, %y[%i] : memref<?xf32>
+  }
+  return
+}
+
+func.func @fetch_no_long(%y: memref<?xf32>, %x: memref<?x4097xf32>, %lo: index, %hi: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 4097 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %x[%i, %j] : memref<?x4097xf32>
+      %t = arith.addf %held, %u fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    %r = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %u = memref.load %x[%i, %j] : memref<?x4097xf32>
+      %d = arith.subf %u, %s : f32
+      %t = arith.addf %held, %d fastmath<reassoc> : f32
+      scf.yield %t : f32
+    }
+    memref.store %r, %y[%i] : memref<?xf32>
+  }
+  return
+}
+
 // Where the last loop has a version with streaming stores, that one fetches too.
 
 // STREAM-LABEL: func.func @streamed

@@ -1,17 +1,23 @@
 // RUN: %pykern-opt %s --kern-scratch-rows --canonicalize --cse | FileCheck %s
 // RUN: %pykern-opt %s --kern-scratch-rows --kern-vectorize-streams --canonicalize --cse | FileCheck %s --check-prefix=STREAM
 
-// The exponentials wait in scratch, which is on the stack where a row has 64 KiB at most; the result is only written,
-// by the last loop, so that it may go past the cache.
+// Where all arrays are larger than the cache the exponentials wait in scratch, which is on the stack where a row has
+// 64 KiB at most; the result is only written, by the last loop, so that it may go past the cache. Else they wait in the
+// row of the result itself.
 
 // CHECK-LABEL: func.func @softmax
 // CHECK-SAME: kern.rows
+// CHECK: %[[LARGE:.*]] = arith.cmpi sge, %{{.*}}, %c33554432
 // CHECK: %[[STACK:.*]] = memref.alloca() {alignment = 64 : i64} : memref<16384xf32>
 // CHECK: %[[FITS:.*]] = arith.cmpi sle, %[[LENGTH:.*]], %c16384
-// CHECK: %[[LONG:.*]] = arith.select %[[FITS]], %c0, %[[LENGTH]]
+// CHECK: %[[MOST:.*]] = arith.select %[[LARGE]], %[[LENGTH]], %c0
+// CHECK: %[[LONG:.*]] = arith.select %[[FITS]], %c0, %[[MOST]]
 // CHECK: %[[HEAP:.*]] = memref.alloc(%[[LONG]]) : memref<?xf32>
-// CHECK: %[[ROW:.*]] = arith.select %[[FITS]], %{{.*}}, %[[HEAP]] : memref<?xf32>
+// CHECK: %[[SCRATCH:.*]] = arith.select %[[FITS]], %{{.*}}, %[[HEAP]] : memref<?xf32>
 // CHECK: scf.for %[[I:.*]] =
+// CHECK: %[[OWN:.*]] = memref.subview %arg0[%[[I]], 0] [1, %{{.*}}] [1, 1] {kern.kept_row}
+// CHECK: %[[OTHER:.*]] = memref.cast %[[SCRATCH]]
+// CHECK: %[[ROW:.*]] = arith.select %[[LARGE]], %[[OTHER]], %[[OWN]] : memref<?xf32, strided<[1], offset: ?>>
 // CHECK: scf.for %[[J:.*]] = {{.*}} iter_args
 // CHECK: memref.store %{{.*}}, %[[ROW]][%[[J]]]
 // CHECK: scf.for %[[K:.*]] =
@@ -44,14 +50,36 @@ func.func @softmax(%y: memref<?x?xf32>, %x: memref<?x?xf32>, %lo: index, %hi: in
   return
 }
 
-// Rows of a known length are on the stack alone.
+// Rows of a known length are on the stack alone, and arrays of known lengths that fit the cache stay as they are.
 
 // CHECK-LABEL: func.func @static
-// CHECK: %[[ROW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<100xf32>
+// CHECK: %[[STACK:.*]] = memref.alloca() {alignment = 64 : i64} : memref<100xf32>
 // CHECK-NOT: memref.alloc(
+// CHECK: %[[ROW:.*]] = arith.select
 // CHECK: memref.store %{{.*}}, %[[ROW]]
 // CHECK: return
-func.func @static(%y: memref<8x100xf32>, %x: memref<8x100xf32>) attributes {kern.noalias} {
+// CHECK-LABEL: func.func @small
+// CHECK-NOT: memref.alloca
+// CHECK: return
+func.func @static(%y: memref<?x100xf32>, %x: memref<?x100xf32>, %n: index) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : index
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %c100 step %c1 {
+      %u = memref.load %x[%i, %j] : memref<?x100xf32>
+      memref.store %u, %y[%i, %j] : memref<?x100xf32>
+    }
+    scf.for %j = %c0 to %c100 step %c1 {
+      %u = memref.load %y[%i, %j] : memref<?x100xf32>
+      %v = arith.addf %u, %u : f32
+      memref.store %v, %y[%i, %j] : memref<?x100xf32>
+    }
+  }
+  return
+}
+
+func.func @small(%y: memref<8x100xf32>, %x: memref<8x100xf32>) attributes {kern.noalias} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index

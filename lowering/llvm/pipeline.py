@@ -15,6 +15,7 @@ from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
+from pykern.passes.promote_private import PromotePrivate
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.elementary import VectorizeElementary
@@ -34,6 +35,7 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             ExpandNdrange(),  # everything below sees ordinary loops
             LowerReports(),
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            PromotePrivate(),  # after loops are clean; before lanes, which put such memory into vectors of memory
             VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
             LowerTapes(),  # one tape a thread
             HoistAtomics(),  # wants cells that do not change outside of the loop
@@ -43,7 +45,8 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             TightenBounds(),  # guards become loop bounds: what is left vectorises
             NarrowIndices(),  # after bounds, which it proves from; before vectors, which it makes wider
             Upstream("canonicalize,cse"),
-            ScratchRows(),  # before streams: what nobody reads may go past the cache
+            # before streams: what nobody reads may go past the cache
+            ScratchRows(threshold_bytes=cache_bytes()),
             VectorizeStreams(
                 threshold_bytes=cache_bytes()
             ),  # wants clean loops, and memrefs that are still arguments

@@ -21,6 +21,8 @@ _NAMES = "exp exp2 expm1 log log2 log10 log1p powf tanh sinh cosh erf rsqrt atan
 ELEMENTARY = {f"math.{name}" for name in _NAMES.split()}
 _ELEMENTWISE_MATH = {f"math.{name}" for name in f"{_UNARY} copysign fma".split()} | ELEMENTARY
 
+KEPT_ROW = "kern.kept_row"
+"""Mark of a row of a result in which values wait that are kept elsewhere where stores go past the cache."""
 _SAME_ELEMENTS = ("memref.collapse_shape", "memref.expand_shape")
 _QUESTIONS = {"memref.dim", "memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
 
@@ -76,11 +78,11 @@ def accesses_of(loop: ir.Operation, arrays: list[ir.Value]) -> Accesses | None:
 
 
 def is_only_stored(memory: ir.Value) -> bool:
-    """No op reads the array, here or under another name."""
+    """No op reads the array, here or under another name, but for a row that waits there while arrays are small."""
     for use in memory.uses:
         op = use.owner.operation
         stored_to = op.name == "memref.store" and use.operand_number == 1
-        if not stored_to and not is_question(op):
+        if not stored_to and not is_question(op) and KEPT_ROW not in op.attributes:
             return False
     return True
 

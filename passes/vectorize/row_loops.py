@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.passes.kernels import identity, index_constant
-from pykern.passes.vectorize.accesses import Access, Accesses
+from pykern.passes.kernels import find, identity, index_constant
+from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses
 from pykern.passes.vectorize.reduction import Reduction
 from pykern.passes.vectorize.streams import columns_of, streaming_loops
 
@@ -24,6 +24,10 @@ LINE_BYTES = 64
 TOGETHER_BYTES = 8 << 10
 """Rows of several arrays are fetched up to this length together: what comes would drive out of the first cache what is
 needed before (residual + layernorm of rows of 4, 16, 32 KiB: 0.83, 1.07, 1.2 of the time without)."""
+ALONE_BYTES = 16 << 10
+"""The same of a row of one array, by a loop that hardly computes: layernorm of rows of 2 to 8 KiB 0.83 to 0.9 of the
+time without, 16 KiB 1.0, 64 and 256 KiB 1.1 to 1.2 from any cache or memory. exp takes long enough for a row of any
+length to come meanwhile: softmax 0.75 to 0.86 up to 1 MiB."""
 
 
 @dataclass(eq=False)
@@ -76,13 +80,20 @@ class RowLoop:
         """Every line of what the vector at column `at` is in the next row, or in the next block."""
         if not self.ahead or self.rows is None:
             return
-        if self.together and not self.in_blocks:
+        if self.most_bytes and not self.in_blocks:
             few = scf.IfOp(self._are_short())
             with ir.InsertionPoint(few.then_block):
                 self._fetch_rows(at, lanes)
                 scf.YieldOp([])
         else:
             self._fetch_rows(at, lanes)
+
+    @property
+    def most_bytes(self) -> int:
+        """How long the rows may be that are fetched, of all arrays together; 0 for any length."""
+        if self.together:
+            return TOGETHER_BYTES
+        return 0 if find(self.loop, lambda op: op.name in ELEMENTARY) else ALONE_BYTES
 
     def _are_short(self) -> ir.Value:
         """Whether the rows that are fetched fit the first cache beside others."""
@@ -91,9 +102,8 @@ class RowLoop:
             length = arith.SubIOp(self.columns[1], self.columns[0]).result
         else:  # of the whole row, where the loop is over a block of it
             length = index_constant(kind.shape[-1])
-        return arith.CmpIOp(
-            arith.CmpIPredicate.sle, length, index_constant(TOGETHER_BYTES // self.together)
-        ).result
+        most = self.most_bytes // (self.together or self.ahead[0].size)
+        return arith.CmpIOp(arith.CmpIPredicate.sle, length, index_constant(most)).result
 
     def _fetch_rows(self, at: ir.Value, lanes: int) -> None:
         assert self.rows is not None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.machine import cache_bytes
 
 
 @pk.kernel(fastmath=True)
@@ -57,13 +58,30 @@ def scratch(kernel, *arguments, ndrange) -> bool:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("columns", [1, 31, 1000, 8192, 8193, 16384, 16385, 50001])
 def test_rows_of_any_length(rng, columns, dtype):
-    """On the stack up to 64 KiB, else from malloc."""
+    """In the result itself: these arrays fit the cache."""
     x = rng.standard_normal((5, columns)).astype(dtype)
     y = np.full_like(x, np.nan)
     softmax(y, x, ndrange=5)
     e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
     np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=2e-5 if dtype == "float32" else 1e-12)
     assert scratch(softmax, y, x, ndrange=5)
+
+
+@pytest.mark.parametrize("columns", [1003, 16385, 300_001])
+def test_arrays_larger_than_the_cache(rng, columns):
+    """Rows wait in scratch there, on the stack or from malloc, else in the result."""
+    rows = cache_bytes() // (8 * columns) + 1
+    if cache_bytes() > 64 << 20:
+        pytest.skip("a large cache")
+    x = rng.standard_normal((rows, columns), np.float32)
+    x[rows // 2, columns // 2], x[0, 3], x[1, -1] = np.nan, np.inf, -np.inf
+    y = np.full_like(x, 7.0)
+    softmax(y, x, ndrange=rows - 1)
+    with np.errstate(invalid="ignore"):
+        e = np.exp(x - x.max(1, keepdims=True))
+        right = e / e.sum(1, keepdims=True, dtype=np.float64)
+    np.testing.assert_allclose(y[:-1], right[:-1], rtol=3e-5, atol=1e-30)
+    np.testing.assert_array_equal(y[-1], 7.0)
 
 
 def test_only_some_rows(rng):
