@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pykern.abi import TABLE_INDEX
 from pykern.lowering.llvm.scratch import SCRATCH
+from pykern.lowering.llvm.team import TEAM_TEXT
 from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
 from pykern.types import BY_NAME
 
@@ -57,17 +58,21 @@ def launcher_text(source: KernelSource, symbol: str) -> str:
     types = ", ".join(cell.kind for cell in listed)
     values = ", ".join(f"{cell.kind} %a{n}" for n, cell in enumerate(listed))
     load = "\n".join(line for n, cell in enumerate(listed) for line in load_cell(n, cell))
-    return SCRATCH + _TEXT.format(
-        symbol=symbol,
-        types=types,
-        values=values,
-        load=load,
-        report_cell=len(listed),
-        gomp=TABLE_INDEX["GOMP_parallel"],
-        thread=TABLE_INDEX["omp_get_thread_num"],
-        team=TABLE_INDEX["omp_get_num_threads"],
-        threads=TABLE_INDEX["threads"],
-        enough=PARALLEL_WORK,
+    return (
+        SCRATCH
+        + TEAM_TEXT
+        + _TEXT.format(
+            symbol=symbol,
+            types=types,
+            values=values,
+            load=load,
+            report_cell=len(listed),
+            gomp=TABLE_INDEX["GOMP_parallel"],
+            thread=TABLE_INDEX["omp_get_thread_num"],
+            team=TABLE_INDEX["omp_get_num_threads"],
+            threads=TABLE_INDEX["threads"],
+            enough=PARALLEL_WORK,
+        )
     )
 
 
@@ -97,7 +102,8 @@ define void @pk_init(ptr %table) {{
   ret void
 }}
 
-define internal void @pk_part(ptr %slots) {{
+define internal void @pk_part(ptr %data) {{
+  %slots = load ptr, ptr %data
 {load}
   %rp = getelementptr i64, ptr %slots, i64 {report_cell}
   %report = load i64, ptr %rp
@@ -110,6 +116,14 @@ define internal void @pk_part(ptr %slots) {{
   %tf = load ptr, ptr %tp
   %t32 = call i32 %tf()
   %t = sext i32 %t32 to i64
+  %other = icmp ne i64 %n, 0
+  br i1 %other, label %apart, label %go
+apart:
+  %hp = getelementptr i64, ptr %data, i64 1
+  %home = load i64, ptr %hp
+  call void @pk_apart(i64 %home, i64 %t)
+  br label %go
+go:
   %extent = call i64 @"{symbol}.extent"({values}, i64 0, i64 0, i64 0)
   %next = add i64 %n, 1
   %lo0 = mul i64 %extent, %n
@@ -150,7 +164,12 @@ team:
   %fewer = icmp slt i64 %extent, %wanted
   %size = select i1 %fewer, i64 %extent, i64 %wanted
   %size32 = trunc i64 %size to i32
-  call void %gomp(ptr @pk_part, ptr %slots, i32 %size32, i32 0)
+  %data = alloca [2 x i64], align 16
+  store ptr %slots, ptr %data
+  %home = call i64 @pk_home()
+  %hp = getelementptr i64, ptr %data, i64 1
+  store i64 %home, ptr %hp
+  call void %gomp(ptr @pk_part, ptr %data, i32 %size32, i32 0)
   ret void
 alone:
   call void @"{symbol}"({values}, i64 0, i64 %extent, i64 %report)

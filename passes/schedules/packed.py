@@ -15,7 +15,18 @@ from mlir.dialects import arith, memref
 
 from pykern.passes.array_programs.nests.function import Nest
 from pykern.passes.kernels import IN_VECTORS, index_constant
-from pykern.passes.schedules.access import Access, Number, Sum, as_value, least, minus, most, times, window
+from pykern.passes.schedules.access import (
+    Access,
+    Number,
+    Sum,
+    as_value,
+    least,
+    minus,
+    most,
+    plus,
+    times,
+    window,
+)
 from pykern.passes.schedules.block_packing import packing_of
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.edges import Edges, roomy
@@ -25,6 +36,7 @@ from pykern.passes.schedules.narrow_packing import NarrowPacking
 from pykern.passes.schedules.needed import condition
 from pykern.passes.schedules.nests import PIECES, Job, Range, reading, row_of
 from pykern.passes.schedules.packing import Slice
+from pykern.passes.schedules.sharing import panels_of, parts_between, parts_of, rows_in
 
 Tiles = tuple[Range, Range]
 """Tiles along a dimension, and rows (columns) of each."""
@@ -120,7 +132,9 @@ class Packed:
         self.shared = 0 if extents[0] >= PIECES or extents[0] >= extents[1] else 1
         extent = extents[self.shared]
         folds = job.team and extent > 1 and self._grows_along(self.shared)
-        nest = Nest(job.place, p.op, passed, -(-extent // 2) if folds else extent, has_body=False)
+        cut = 1 if folds or any(self.outer) or not job.team else parts_of(*self.counts, job.schedule.block)
+        extent = -(-extent // 2) if folds else self.counts[0] * cut if cut > 1 else extent
+        nest = Nest(job.place, p.op, passed, extent, has_body=False)
         self.nest = nest
         with nest.inside() as (lo, hi):
             nest.function.attributes[IN_VECTORS] = ir.UnitAttr.get()
@@ -137,11 +151,14 @@ class Packed:
             self.clips = self._can_clip()
             if folds:
                 with Counted(index_constant(0), index_constant(2), 1) as side:
-                    self.lo, self.hi = _mirrored(side, lo, hi, extent)
-                    self._parts(batch)
+                    begin, end = _mirrored(side, lo, hi, extents[self.shared])
+                    self._parts(batch, {self.shared: (begin, minus(end, begin))})
+            elif cut > 1:
+                with Counted(*parts_between(self.counts[0], lo, hi), 1) as part:
+                    rows = rows_in(part, self.counts[0], lo, hi)
+                    self._parts(batch, {0: rows, 1: panels_of(part, self.counts[1], cut)})
             else:
-                self.lo, self.hi = lo, hi
-                self._parts(batch)
+                self._parts(batch, {self.shared: (lo, minus(hi, lo))})
         job.finish(nest)
         nest.call(job.team and nest.extent > 1)
 
@@ -153,7 +170,9 @@ class Packed:
             p.needed is not None and not self.outer[side] and (self.row, p.lane)[side] in p.needed.dimensions
         )
 
-    def _parts(self, batch: dict[int, Range]) -> None:
+    def _parts(self, batch: dict[int, Range], own: dict[int, Range]) -> None:
+        """`own`: of the left (0) and right (1) factor, the tiles that are the thread's."""
+        self.own = own
         for rows in self._tiles(0, self.row, self.job.schedule.rows):
             for columns in self._tiles(1, self.job.product.lane, self.job.columns):
                 self._part(rows, columns, batch)
@@ -164,13 +183,14 @@ class Packed:
         Together where what is cut off is stored with care.
         """
         if self.clips:
-            own = self.shared == side and not self.outer[side]
-            return [((self.lo, minus(self.hi, self.lo)) if own else (0, self.counts[side]), (0, size))]
+            own = self.own.get(side) if not self.outer[side] else None
+            return [(own or (0, self.counts[side]), (0, size))]
         whole, rest = divmod(self.job.product.lengths[dimension], size)
-        shared = self.shared == side and not self.outer[side]
-        begin: Number = least(self.lo, whole) if shared else 0
-        many: Number = minus(least(self.hi, whole), begin) if shared else whole
-        last: Number = minus(most(self.hi, whole), most(self.lo, whole)) if shared else 1
+        begin, many, last = 0, whole, 1
+        if side in self.own and not self.outer[side]:
+            lo, hi = self.own[side][0], plus(*self.own[side])
+            begin, many = least(lo, whole), minus(least(hi, whole), least(lo, whole))
+            last = minus(most(hi, whole), most(lo, whole))
         return [t for t in (((begin, many), (0, size)), ((whole, last), (0, rest))) if _is_some(t)]
 
     def _can_clip(self) -> bool:
@@ -208,10 +228,8 @@ class Packed:
             packed[self.k + 1] = (0, self.dot.terms)
         for side, base in ((0, 0), (1, self.i + 1)):
             for n, d in enumerate(self.outer[side]):
-                part: Range = (0, p.lengths[d])
-                if self.shared == side and n == 0:
-                    part = (self.lo, minus(self.hi, self.lo))
-                packed[base + n] = ranges[d] = part
+                own = self.own.get(side) if n == 0 else None
+                packed[base + n] = ranges[d] = own or (0, p.lengths[d])
         packed[self.i], packed[self.r] = rows
         packed[self.j], packed[self.c] = columns
         ranges[self.row] = _elements(rows, job.schedule.rows)

@@ -48,6 +48,10 @@ def _made() -> ctypes.Array:
     if library is not None:
         for name in ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads"):
             cells[TABLE_INDEX[name]] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+    if sys.platform == "linux":
+        c_library = ctypes.CDLL(None)
+        for name in ("sched_getcpu", "sched_getaffinity", "sched_setaffinity"):
+            cells[TABLE_INDEX[name]] = ctypes.cast(getattr(c_library, name), ctypes.c_void_p).value or 0
     cells[TABLE_INDEX["threads"]] = default_threads()
     cells[TABLE_INDEX["event"]] = id(COMPLETED)
     for keyword in _KEYWORDS:

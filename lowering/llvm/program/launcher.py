@@ -14,6 +14,7 @@ from mlir import ir
 from pykern.abi import TABLE_INDEX
 from pykern.lowering.llvm.launcher import Cell, load_cell
 from pykern.lowering.llvm.scratch import SCRATCH
+from pykern.lowering.llvm.team import TEAM_TEXT
 from pykern.passes.array_programs.nests.function import TEAM
 
 
@@ -54,7 +55,7 @@ def launcher_text(symbol: str, kinds: list[str], teams: list[tuple[str, list[str
         team=TABLE_INDEX["omp_get_num_threads"],
         threads=TABLE_INDEX["threads"],
     )
-    return SCRATCH + run + parallel + "".join(line for team in teams for line in _team(*team))
+    return SCRATCH + TEAM_TEXT + run + parallel + "".join(line for team in teams for line in _team(*team))
 
 
 def _team(symbol: str, kinds: list[str]) -> Iterator[str]:
@@ -108,6 +109,14 @@ define internal void @pk_split(ptr %data) {{
   %tf = load ptr, ptr %tp
   %t32 = call i32 %tf()
   %t = sext i32 %t32 to i64
+  %other = icmp ne i64 %n, 0
+  br i1 %other, label %apart, label %go
+apart:
+  %hp = getelementptr i64, ptr %data, i64 3
+  %home = load i64, ptr %hp
+  call void @pk_apart(i64 %home, i64 %t)
+  br label %go
+go:
   %next = add i64 %n, 1
   %lo0 = mul i64 %extent, %n
   %lo = udiv i64 %lo0, %t
@@ -118,7 +127,7 @@ define internal void @pk_split(ptr %data) {{
 }}
 
 define internal void @pk_parallel(ptr %fn, ptr %c, i64 %extent) noinline {{
-  %data = alloca [3 x i64], align 16
+  %data = alloca [4 x i64], align 16
   %table = load ptr, ptr @pk_table
   %wp = getelementptr i64, ptr %table, i64 {threads}
   %wanted = load i64, ptr %wp
@@ -134,6 +143,9 @@ team:
   store ptr %c, ptr %cp
   %ep = getelementptr i64, ptr %data, i64 2
   store i64 %extent, ptr %ep
+  %home = call i64 @pk_home()
+  %hp = getelementptr i64, ptr %data, i64 3
+  store i64 %home, ptr %hp
   %fewer = icmp slt i64 %extent, %wanted
   %size = select i1 %fewer, i64 %extent, i64 %wanted
   %size32 = trunc i64 %size to i32
