@@ -103,6 +103,20 @@ def test_other_forms(dtype):
     _check(one_after_the_other(a, w), A @ (W @ A), size @ along)
 
 
+@pk.jit
+def in_place(a, x, w):
+    before = w @ a
+    w[:] = a @ x
+    return before
+
+
+def test_factors_are_read_before_sums_take_their_place():
+    a, x, w, _ = _vectors((1002, 509), np.float64)
+    y = w.copy()
+    _check(in_place(a, x, y), w @ a, np.abs(w) @ np.abs(a))
+    _check(y, a @ x, np.abs(a) @ np.abs(x))
+
+
 def test_what_lies_between_is_taken_once():
     """`t` lies between both products of `a`, and of `b`."""
     a, x, w, v = _vectors((1002, 509), np.float64)

@@ -106,6 +106,8 @@ def _pair(rows: Product, columns: Product) -> Pair | None:
         return None
     block = [identity(o.operation) for o in rows.op.block.operations]
     early = sorted((rows, columns), key=lambda p: block.index(identity(p.op)))
+    if same and early[0] is columns:  # whose factors are what the sums overwrite
+        return None
     between = _between(rows, columns, early[0] is rows)
     return None if between is None else Pair(rows, columns, between, early[1].op)
 
