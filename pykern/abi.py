@@ -121,6 +121,7 @@ PLAN_WORDS = (
     "writers",              # arrays among the arguments that the program writes
     "results",              # arrays that a call makes
     "large",                # 1: kept memory for them
+    "held",                 # 1: arrays come out of what others may change meanwhile, and are held
     "given",                # those that `out` brings: all of them, or 0, where it has to go through Python
     "steps",                # to put the returned value together
     "results_at", "steps_at", "names_at",   # words before those sections
@@ -135,6 +136,9 @@ ARGUMENT_KINDS = {
     "equal": 6,             # an int, and its value
     "tuple": 7,             # PyTypeObject *, count; its items become objects behind those that are known
     "default": 8,           # the cell of a parameter that is left out; the object is any
+    "list": 9,              # count; as of a tuple
+    "dict": 10,             # count, the keys in their order (PyObject *, strings); as of a tuple
+    "fields": 11,           # PyTypeObject *, count, names (PyObject *, interned) of what an object holds; as of a tuple
 }  # fmt: skip
 """Records of arguments: length in words, kind, number of the object, then these words. Objects are the arguments
 without names, then those with names, in the order of the call."""
@@ -154,7 +158,7 @@ STEP_KINDS = {
 """Steps: kind, and two words; each leaves one value, the last of all is the returned one."""
 DENSE, WRITEABLE = 0x101, 0x400
 """NumPy's flags C_CONTIGUOUS and ALIGNED; and WRITEABLE."""
-PLAN_ROOM = 128
+PLAN_ROOM = 256
 """Objects, flattened arguments, results and steps of a call, of each at most so many."""
 
 # -- kept memory ----------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ Read next: `program/{arguments,plan,entry}.py`; the compiler's side begins in `c
 from __future__ import annotations
 
 import inspect
-import struct
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from pykern.arrays.placing import place
 from pykern.by_name import ByName
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.devices import OVERRIDE, chosen_device, current_device
-from pykern.errors import DeviceError, KernelError, KernelTypeError, LaunchError
+from pykern.errors import DeviceError, KernelError, KernelTypeError
 from pykern.kernel import Docstring, annotations_of, placed_at_def
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
@@ -30,6 +29,7 @@ from pykern.prewarm import before_first_call, remember
 from pykern.program import reference as program_reference
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.entry import ProgramEntries
+from pykern.program.kinds import kind_of, leaf_values
 from pykern.program.plan import Plan
 from pykern.program.results import out_arrays
 from pykern.program_source import ProgramDerivative, ProgramSource
@@ -146,13 +146,13 @@ class ProgramBase(ByName):
         source, _ = self.captured()
         plans, key = self._plans_of(source), None
         if self._simple and not keywords and donate is None:
-            key = (out is None, *map(_kind, args))
+            key = (out is None, *map(kind_of, args))
             plan = plans.get(key)
             if plan is not None and OVERRIDE["device"] is None:
                 if isinstance(plan, Plan):
                     self._entries.went_through_python(plan, args, keywords)
-                    return self._with_plan(plan, list(map(_value, args)), out)
-                return self._with_device_plan(plan, list(map(_value, args)), out)
+                    return self._with_plan(plan, list(leaf_values(args)), out)
+                return self._with_device_plan(plan, list(leaf_values(args)), out)
         if current_device() == "python" and program_reference.is_inside():
             self._donated(donate)
             return self.__wrapped__(
@@ -169,7 +169,7 @@ class ProgramBase(ByName):
         arguments = describe(values, self.annotations)
         donated = self._donated(donate) if out is None else ()
         plan = self._plan(source, arguments, donated)
-        if known and len(args) == len(plan.names):
+        if known and len(arguments.values) == len(plan.names):
             plans[key] = plan
         if donate is None and not where:
             for _, value in values:
@@ -205,7 +205,7 @@ class ProgramBase(ByName):
         if (
             key is not None
             and there
-            and len(values) == len(plan.names)
+            and len(arguments.values) == len(plan.names)
             and not any(host is not None for host in places.hosts)
         ):
             self._plans_of(source)[key] = plan
@@ -378,39 +378,6 @@ if TYPE_CHECKING:
 else:
     Program = make_launchable(ProgramBase, "Program")
     Program.__doc__ = Docstring(ProgramBase)
-
-
-def _kind(value: Any) -> Any:
-    """What the code depends on of an argument; None where the long way has to look at it."""
-    kind = type(value)
-    if kind is np.ndarray:
-        return (value.dtype, value.shape)
-    if kind in (float, int, bool):
-        return kind
-    if getattr(kind, "__pykern_array__", False) and value.device_name != "cpu":
-        return (value.dtype, value.shape, value.device_name, value.contiguous, value._facts or _facts(value))
-    return None
-
-
-def _facts(array: Any) -> Any:
-    from pykern.launching.device_kinds import facts
-
-    return facts(array)
-
-
-def _value(value: Any) -> Any:
-    """An array, or the bits of a Python scalar."""
-    kind = type(value)
-    if kind is np.ndarray or getattr(kind, "__pykern_array__", False):
-        return value
-    if kind is float:
-        return _AS_INTEGER(_AS_BYTES(value))[0]
-    if not -(2**63) <= value < 2**63:
-        raise LaunchError(f"the argument {value} needs more than 64 bits", hint="pass a float")
-    return int(value)
-
-
-_AS_BYTES, _AS_INTEGER = struct.Struct("<d").pack, struct.Struct("<q").unpack
 
 
 def numbers_of(numbers: int | tuple[int, ...]) -> tuple[int, ...]:

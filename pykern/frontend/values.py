@@ -12,7 +12,7 @@ from typing import Union
 from mlir import ir
 
 from pykern.locations import SourceSpan
-from pykern.source import CapturedCuda, CapturedCustom, CapturedKernel, FunctionSource
+from pykern.source import LIST, CapturedCuda, CapturedCustom, CapturedKernel, FunctionSource
 from pykern.types import DType
 
 
@@ -177,6 +177,8 @@ def describe(value: Value) -> str:
         dims = ", ".join("?" if d is None else str(d) for d in value.shape)
         return f"array `{value.name}`: {value.dtype.name}[{dims}]"
     if isinstance(value, TupleValue):
+        if value.name == LIST:
+            return f"a list of {len(value.items)}"
         return f"`{value.name}`" if value.name else f"a tuple of {len(value.items)}"
     if isinstance(value, Text):
         return f"the string {value.value!r}"

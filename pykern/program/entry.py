@@ -2,7 +2,7 @@
 
 Comes in: plans of a program on the CPU, and a call each was made for. Goes out: the words of `pykern.abi` ("array
 programs") in the cells of the program's object, which `pykern.lowering.llvm.program.entry` reads. What has none, and so
-goes through Python: programs that report, arguments that are dataclasses or foreign arrays, keywords but ``out``.
+goes through Python: programs that report, foreign arrays, dataclasses whose fields are computed, keywords but ``out``.
 """
 
 from __future__ import annotations

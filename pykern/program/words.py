@@ -7,9 +7,12 @@ go through Python. The layout is told in `pykern.abi` ("array programs"); read n
 from __future__ import annotations
 
 import ctypes
+import dataclasses
+import inspect
 import json
 import math
 import sys
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -26,6 +29,7 @@ from pykern.abi import (
     STEP_KINDS,
     WRITEABLE,
 )
+from pykern.launching.arguments import fields_of
 from pykern.program.results import constant, struct
 from pykern.program_source import ProgramSource
 from pykern.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
@@ -99,6 +103,7 @@ def _words(plan: Plan, source: ProgramSource, call: Call) -> Words:
         "writers": len(plan.written),
         "results": len(plan.fresh),
         "large": int(plan.is_large),
+        "held": int(arguments.held),
         "given": len(plan.fresh) if len(plan.fresh) == plan.returned and not source.donated else 0,
         "steps": len(steps),
         "results_at": first,
@@ -123,6 +128,7 @@ class _Arguments:
     objects: int
     flat: int = 0
     records: int = 0
+    held: bool = False
 
     def record(self, number: int, parameter: Parameter, call: Call) -> Iterator[int]:
         """Of a parameter, by its number."""
@@ -142,7 +148,7 @@ class _Arguments:
     def _record(self, number: int, spec: ArgSpec, converts: bool, value: Any) -> Iterator[int]:
         self.records += 1
         if isinstance(spec, StructSpec):
-            yield from self._tuple(number, spec, value)
+            yield from self._structure(number, spec, value)
             return
         if isinstance(spec, ArraySpec):
             kind, words = "array", self._array(spec)
@@ -183,15 +189,38 @@ class _Arguments:
             return "same", [self.made.pointer(value)]
         raise _Unfit
 
-    def _tuple(self, number: int, spec: StructSpec, value: Any) -> Iterator[int]:
-        kind = type(value)
-        if not isinstance(value, tuple) or len(value) != len(spec.fields) or kind.__itemsize__ == 0:
-            raise _Unfit
-        yield from (5, ARGUMENT_KINDS["tuple"], number, self.made.pointer(kind), len(value))
+    def _structure(self, number: int, spec: StructSpec, value: Any) -> Iterator[int]:
+        """Of a tuple, list, dict or dataclass, and then of what is in it."""
+        kind, words = self._holder(spec, value)
+        self.held = self.held or kind != "tuple"
+        yield from (3 + len(words), ARGUMENT_KINDS[kind], number, *words)
         first = self.objects
-        self.objects += len(value)
-        for n, ((_, inner), item) in enumerate(zip(spec.fields, value, strict=True)):
+        self.objects += len(spec.fields)
+        for n, ((_, inner), (_, item)) in enumerate(
+            zip(spec.fields, fields_of(value, True) or (), strict=True)
+        ):
             yield from self._record(first + n, inner, False, item)
+
+    def _holder(self, spec: StructSpec, value: Any) -> tuple[str, list[int]]:
+        kind, count, pointer = type(value), len(spec.fields), self.made.pointer
+        names = [pointer(sys.intern(name)) for name, _ in spec.fields]
+        if kind is list:
+            return "list", [count]
+        if kind is dict:
+            return "dict", [count, *names]
+        if dataclasses.is_dataclass(value) and _holds_itself(kind, [name for name, _ in spec.fields]):
+            return "fields", [pointer(kind), count, *names]
+        if not isinstance(value, tuple) or len(value) != count or kind.__itemsize__ == 0:
+            raise _Unfit
+        return "tuple", [pointer(kind), count]
+
+
+def _holds_itself(kind: type, names: list[str]) -> bool:
+    """Whether objects of a class have fields that no code makes when they are read."""
+    if kind.__getattribute__ is not object.__getattribute__ or hasattr(kind, "__getattr__"):
+        return False
+    found = [inspect.getattr_static(kind, name, None) for name in names]
+    return all(isinstance(f, types.MemberDescriptorType) or not hasattr(type(f), "__get__") for f in found)
 
 
 def _known(length: int | None) -> int:

@@ -324,7 +324,7 @@ def helper(x):
 @pytest.mark.parametrize(
     ("statement", "match"),
     [("x.sort()", "no attribute `sort`"), ("del x", "`del` is not available in array programs"),
-     ("x = [a for a in x]", "list comprehension"), ("x.shape = (3,)", "assigns to names"),
+     ("x = {a for a in x}", "set comprehension"), ("x.shape = (3,)", "assigns to names"),
      ("pk.sum(x, axis=5)", "axis 5"), ("pk.sum(x, dtype=pk.f32)", "no keyword `dtype`"), ("x.reshape(5)", "6 elements"),
      ("pk.concatenate((x, x.T))", "shapes differ"), ("-(x > 0)", "no `-` of bools"), ("+(x > 0)", "no `+` of bools"),
      ("(x > 0) - (x > 1)", "NumPy does not subtract bools"), ("0 < x < 1", "chain of comparisons"),

@@ -442,6 +442,9 @@ def test_what_has_no_entry_is_not_tried_again(monkeypatch):
         left: np.ndarray
         right: np.ndarray
 
+        def __getattr__(self, name):
+            raise AttributeError(name)
+
     @pk.jit
     def both(pair):
         return pair.left + pair.right

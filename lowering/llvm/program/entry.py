@@ -22,6 +22,7 @@ from pykern.lowering.llvm.program.builder import I1, I32, I64, NULL, PTR, Body, 
 from pykern.lowering.llvm.program.entry_arguments import write_arguments
 from pykern.lowering.llvm.program.entry_results import write_results
 from pykern.lowering.llvm.program.entry_state import (
+    ARRAYS,
     CELL_VALUE,
     LIST_ITEMS,
     NAMES,
@@ -114,6 +115,10 @@ def _call(module: ir.Module) -> None:
         f.store(taken, scratch)
         f.put(f.load(I64, taken, DATA), slots, f.at.add(end, I64(1)))
     f.call("Py_IncRef", nothing, owner)  # another thread may put other plans in place meanwhile
+    arrays = f.place(state, ARRAYS)
+    held = f.at.select(f.is_(plan_word(f, plan, "held"), "!=", 0), f.load(I64, state, SLOT), I64(0))
+    with f.loop(held) as n:
+        f.call("Py_IncRef", nothing, f.word(arrays, n, PTR))  # of null, nothing
     good = f.variable(I1(1), I1)
     with f.at.if_else(f.is_(out, "==", NULL)) as (fresh, given):
         with fresh, f.at.if_else(f.is_(plan_word(f, plan, "large"), "!=", 0), likely=False) as (large, small):
@@ -145,6 +150,8 @@ def _call(module: ir.Module) -> None:
         f.call_pointer(table(f, "pk_give"), nothing, f.load(PTR, block))
     with f.loop(count) as n:
         f.call("Py_DecRef", nothing, f.word(results, n, PTR))  # of null, nothing
+    with f.loop(held) as n:
+        f.call("Py_DecRef", nothing, f.word(arrays, n, PTR))
     f.call("Py_DecRef", nothing, owner)
     f.at.ret(f.load(PTR, value))
 

@@ -14,6 +14,7 @@ from pykern.lowering.llvm.program.builder import F32, F64, I1, I32, I64, NULL, P
 from pykern.lowering.llvm.program.entry_state import (
     ARRAYS,
     HIGH,
+    LIST_ITEMS,
     LOW,
     NAMES,
     OBJECTS,
@@ -108,6 +109,7 @@ def _arguments(module: ir.Module) -> None:
         at = f.load(PTR, record)
         value = f.word(f.place(state, OBJECTS), f.load(I64, at, 16), PTR)
         after = f.function.append_basic_block()
+        f.put(NULL, f.place(state, ARRAYS), f.load(I64, state, SLOT))
         choice = f.at.switch(f.load(I64, at, 8), after)
         for kind, read in _READS.items():
             block = f.function.append_basic_block(kind)
@@ -184,6 +186,47 @@ def _read_tuple(f: Body, plan: Value, state: Value, value: Value, words: Value, 
         f.add(known, 1)
 
 
+def _read_list(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
+    f.need(f.is_(type_of(f, value), "==", f.outside("PyList_Type")), I1(0))
+    count = f.load(I64, words)
+    f.need(f.is_(f.load(I64, value, SIZE), "==", count), I1(0))
+    items = f.load(PTR, value, LIST_ITEMS)
+    with f.loop(count) as n:
+        f.put(f.word(items, n, PTR), f.place(state, OBJECTS), f.load(I64, known))
+        f.add(known, 1)
+
+
+def _read_dict(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
+    """With the same keys in the same order: programs may run over them. Keys need not be the same objects."""
+    f.need(f.is_(type_of(f, value), "==", f.outside("PyDict_Type")), I1(0))
+    count = f.load(I64, words)
+    f.need(f.is_(f.call("PyDict_Size", I64, value), "==", count), I1(0))
+    place, key, item = f.variable(0), f.variable(NULL, PTR), f.variable(NULL, PTR)
+    with f.loop(count) as n:
+        more = f.call("PyDict_Next", I32, value, place, key, item)
+        f.need(f.at.icmp_signed("!=", more, I32(0)), I1(0))
+        found, wanted = f.load(PTR, key), f.word(f.place(words, 8), n, PTR)
+        with f.at.if_then(f.is_(found, "!=", wanted)):
+            f.need(f.is_(type_of(f, found), "==", f.outside("PyUnicode_Type")), I1(0))
+            order = f.call("PyUnicode_Compare", I32, found, wanted)
+            f.need(f.at.icmp_signed("==", order, I32(0)), I1(0))
+        f.put(f.load(PTR, item), f.place(state, OBJECTS), f.load(I64, known))
+        f.add(known, 1)
+
+
+def _read_fields(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
+    """Of an object that holds them itself: `pykern.program.words` looks at its type."""
+    f.need(f.is_(type_of(f, value), "==", f.load(PTR, words)), I1(0))
+    with f.loop(f.load(I64, words, 8)) as n:
+        held = f.call("PyObject_GetAttr", PTR, value, f.word(f.place(words, 16), n, PTR))
+        with f.at.if_then(f.is_(held, "==", NULL), likely=False):
+            f.call("PyErr_Clear", ir.VoidType())
+            f.at.ret(I1(0))
+        f.call("Py_DecRef", ir.VoidType(), held)  # the object has another reference
+        f.put(held, f.place(state, OBJECTS), f.load(I64, known))
+        f.add(known, 1)
+
+
 def _read_default(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
     return f.load(I64, words)
 
@@ -198,4 +241,7 @@ _READS = {
     "equal": _read_equal,
     "tuple": _read_tuple,
     "default": _read_default,
+    "list": _read_list,
+    "dict": _read_dict,
+    "fields": _read_fields,
 }

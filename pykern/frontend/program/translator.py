@@ -23,6 +23,7 @@ from pykern.frontend.program import (
     arguments,
     branches,
     calls,
+    comprehensions,
     contractions,
     custom,
     elementwise,
@@ -236,13 +237,27 @@ class ProgramTranslator(Translator):
                 self.names[target.id] = new
             return
         if not isinstance(target, ast.Subscript):
-            raise self.syntax_error(target, "only a name or a part of an array can be updated in place")
+            self._update_item(node, target)
+            return
         base = self.expression(target.value)
         if not isinstance(base, Cell):
-            raise self.type_error(target, f"{describe(base)} cannot be updated in place")
+            self._update_item(node, target)
+            return
         old = indexing.read(self, target, base)
         new = self.binary(node, node.op, old, self.expression(node.value))
         indexing.write(self, target, base, self._in_type_of(node, base, new, old.shape))
+
+    def _update_item(self, node: ast.AugAssign, target: ast.Subscript | ast.Attribute) -> None:
+        """``p["w"] += x``, ``p.w += x``: the array that the structure holds."""
+        loaded = ast.Subscript(target.value, target.slice) if isinstance(target, ast.Subscript) else None
+        reading = loaded or ast.Attribute(target.value, target.attr)  # type: ignore[union-attr]
+        reading.ctx = ast.Load()
+        old = self.expression(ast.copy_location(reading, target))
+        if not isinstance(old, Cell) or old.is_scalar:
+            raise self.type_error(target, f"{describe(old)} in a structure is not updated in place",
+                                  "make a new one: d = {**d, 'n': d['n'] + 1}, t = (*t[:-1], t[-1] + 1)")  # fmt: skip
+        new = self.binary(node, node.op, old, self.expression(node.value))
+        self.write(node, old, self._in_type_of(node, old, new, old.shape).ssa)
 
     def _in_type_of(self, node: ast.AST, old: Cell, new: Value, shape: tuple[int, ...]) -> Cell:
         """A result that goes back into the array, as NumPy's "same kind" rule allows."""
@@ -257,7 +272,8 @@ class ProgramTranslator(Translator):
         if isinstance(target, ast.Subscript):
             base = self.expression(target.value)
             if not isinstance(base, Cell):
-                raise self.type_error(target, f"{describe(base)} cannot be assigned to in parts")
+                raise self.type_error(target, f"{describe(base)} cannot be assigned to in parts",
+                                      "make a new one: d = {**d, 'k': v}, t = (*t[:2], v)")  # fmt: skip
             indexing.write(self, target, base, value)
             return
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, Cell) and value.shape:
@@ -274,11 +290,23 @@ class ProgramTranslator(Translator):
     def of_Dict(self, node: ast.Dict) -> Value:  # noqa: N802
         items: list[tuple[str, Value]] = []
         for key, value in zip(node.keys, node.values, strict=True):
+            if key is None and isinstance(spread := self.expression(value), DictValue):
+                items += spread.items
+                continue
             name = self.expression(key) if key is not None else NoneValue()
             if not isinstance(name, Text):
                 raise self.type_error(key or node, "the keys of a dict are strings in array programs")
             items.append((name.value, self.expression(value)))
         return DictValue(tuple(dict(items).items()))
+
+    def of_ListComp(self, node: ast.ListComp) -> Value:  # noqa: N802
+        return comprehensions.listed(self, node)
+
+    def of_GeneratorExp(self, node: ast.GeneratorExp) -> Value:  # noqa: N802
+        return comprehensions.listed(self, node)
+
+    def of_DictComp(self, node: ast.DictComp) -> Value:  # noqa: N802
+        return comprehensions.keyed(self, node)
 
     def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
         path = captured.dotted(node)
