@@ -26,9 +26,12 @@ from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
+from pykern.passes.own_sums import OwnSums
+from pykern.passes.promote_private import PromotePrivate
 from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.reuse_loads import ReuseLoads
+from pykern.passes.shift_divisions import ShiftDivisions
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
@@ -52,11 +55,14 @@ OWN: tuple[type[Pass], ...] = (
     ForwardKernel,
     HoistAtomics,
     NarrowIndices,
+    OwnSums,
+    PromotePrivate,
     RaiseToLinalg,
     Reverse,
     ReverseKernel,
     ReuseLoads,
     ScratchRows,
+    ShiftDivisions,
     SimplifyKern,
     TightenBounds,
     UnmaskSums,

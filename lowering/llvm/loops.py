@@ -12,6 +12,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
+from pykern.passes.integer_ranges import Ranges
 from pykern.passes.kernels import find, identity, is_constant
 from pykern.passes.remarks import remark
 
@@ -22,7 +23,7 @@ ON_LOOPS, ON_BRANCHES = "llvm.loop_annotation", "loop_annotation"
 class KeepOuterLoops(Pass):
     """Tell LLVM not to unroll loops around long loops.
 
-    In:  scf.for. Out: those around another of more than `short` iterations, or of unknown length, carry an
+    In:  scf.for. Out: those around another of more than `short` iterations, or of a length with no such bound, carry an
          `llvm.loop_annotation`, unless they have one.
     """
 
@@ -44,8 +45,10 @@ class KeepOuterLoops(Pass):
                 loop.attributes[ON_LOOPS] = kept
 
     def _is_long(self, loop: ir.Operation) -> bool:
-        bounds = [is_constant(v) for v in list(loop.operands)[:3]]
-        return any(b is None for b in bounds) or len(range(*bounds)) > self.short
+        ranges = Ranges()  # where outer loops are of constant length, `range(k + 1, 6)` is short, too
+        lower, upper, step = list(loop.operands)[:3]
+        longest = ranges.of(upper).high - ranges.of(lower).low
+        return longest > self.short * (is_constant(step) or 1)
 
 
 @dataclass(frozen=True)

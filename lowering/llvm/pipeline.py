@@ -15,7 +15,9 @@ from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.narrow_indices import NarrowIndices
+from pykern.passes.own_sums import OwnSums
 from pykern.passes.promote_private import PromotePrivate
+from pykern.passes.shift_divisions import ShiftDivisions
 from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.elementary import VectorizeElementary
@@ -35,10 +37,12 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             ExpandNdrange(),  # everything below sees ordinary loops
             LowerReports(),
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
-            PromotePrivate(),  # after loops are clean; before lanes, which put such memory into vectors of memory
+            ShiftDivisions(),  # before lanes, which do not divide integers
+            PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
             VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
             LowerTapes(),  # one tape a thread
             HoistAtomics(),  # wants cells that do not change outside of the loop
+            OwnSums(),  # what is left of atomics in loops
             LowerAtomics(),  # after loops: shared memory is known to belong to one thread
             Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),  # static lengths remove bounds tests

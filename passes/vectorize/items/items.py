@@ -44,15 +44,20 @@ class VectorizeItems(Pass):
 
     def _loop(self, kernel: ir.Operation, loop: ir.Operation) -> None:
         try:
-            lanes = Lanes(kernel, loop)
-            width = self._width(lanes)
-            rows = rows_read_often(lanes)
-            refuse_if_slower(lanes, rows, width)
+            lanes, rows, width = self.plan(kernel, loop)
         except Scalar as reason:
             remark(loop, f"not several work-items at a time: {reason}")
             return
         remark(loop, f"vectorised: {width} work-items at a time, in lanes of vectors")
         emit(kernel, lanes, sorted(rows, key=lambda m: ir.BlockArgument(m).arg_number), width)
+
+    def plan(self, kernel: ir.Operation, loop: ir.Operation) -> tuple[Lanes, set[ir.Value], int]:
+        """The analysis, the arrays whose rows are copied, and how many work-items. Raises `Scalar`."""
+        lanes = Lanes(kernel, loop)
+        width = self._width(lanes)
+        rows = rows_read_often(lanes)
+        refuse_if_slower(lanes, rows, width)
+        return lanes, rows, width
 
     def _width(self, lanes: Lanes) -> int:
         floats = [

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes, Scalar
+from pykern.passes.vectorize.items.lanes import MEMORY_AT, VARIES, Lanes, Scalar
 
 TRIPS = 16
 """Iterations a loop is taken to run."""
+ALONE = 3
+"""Operations that an access made lane by lane may cost."""
 PRIVATE_BYTES = 1 << 15
 """Private memory of all lanes stays below: it lies on the stack."""
 
 
 def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
     """Raises `Scalar` where lanes would make more accesses than they save."""
-    if not any(op.name == "scf.for" for op in lanes.ops):
-        raise Scalar("without a loop in the kernel the loop over work-items is vectorised as it is")
     together = alone = 0
     for op in lanes.ops:
         if op.name not in MEMORY_AT:
@@ -31,11 +31,23 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
             together += weight
         else:
             alone += weight
-    if alone >= together:
+    if not alone and not any(op.name == "scf.for" for op in lanes.ops):
+        raise Scalar("without a loop in the kernel the loop over work-items is vectorised as it is")
+    if alone >= together + _computes(lanes) // ALONE:
         raise Scalar("most accesses are made lane by lane")
     private = {op.operands[MEMORY_AT[op.name]] for op in lanes.ops if op.name in MEMORY_AT}
     if sum(_bytes(m) for m in private if lanes.is_private(m)) * width > PRIVATE_BYTES:
         raise Scalar("private memory of all lanes is too large")
+
+
+def _computes(lanes: Lanes) -> int:
+    """Operations on floats that differ between work-items."""
+    counted = (op for op in lanes.ops if op.results and lanes.form(op.results[0]) is VARIES)
+    return sum(
+        TRIPS ** depth(op, lanes.loop)
+        for op in counted
+        if op.name.startswith(("arith.", "math.")) and isinstance(op.results[0].type, ir.FloatType)
+    )
 
 
 def depth(op: ir.Operation, loop: ir.Operation) -> int:

@@ -1,0 +1,145 @@
+// RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-promote-private,canonicalize,cse)" | FileCheck %s
+
+// Two cells, filled by a loop that counts them, in order by a swap: three loads, minima by selects, no memory.
+
+// CHECK-LABEL: func.func @smallest
+// CHECK-NOT: memref.alloca
+// CHECK: scf.for
+// CHECK-COUNT-3: memref.load %{{.*}} : memref<?xf32>
+// CHECK: %[[LESS:.*]] = arith.cmpf ogt
+// CHECK: arith.select %[[LESS]]
+// CHECK-NOT: scf.for
+// CHECK: memref.store %{{.*}} : memref<?xf32>
+// CHECK: } {kern.items}
+func.func @smallest(%out: memref<?xf32>, %x: memref<?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %w = memref.alloca() : memref<3xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  scf.for %i = %lo to %hi step %c1 {
+    %n = scf.for %k = %c0 to %c3 step %c1 iter_args(%place = %c0) -> (index) {
+      %at = arith.addi %i, %k : index
+      %v = memref.load %x[%at] : memref<?xf32>
+      memref.store %v, %w[%place] : memref<3xf32>
+      %next = arith.addi %place, %c1 : index
+      scf.yield %next : index
+    }
+    scf.for %b = %c0 to %c2 step %c1 {
+      %d = arith.addi %b, %c1 : index
+      %p = memref.load %w[%b] : memref<3xf32>
+      %q = memref.load %w[%d] : memref<3xf32>
+      %less = arith.cmpf ogt, %p, %q : f32
+      scf.if %less {
+        memref.store %q, %w[%b] : memref<3xf32>
+        memref.store %p, %w[%d] : memref<3xf32>
+      }
+    }
+    %last = memref.load %w[%c2] : memref<3xf32>
+    memref.store %last, %out[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
+// -----
+
+// Loops of unknown length carry the cells they change, and no others.
+
+// CHECK-LABEL: func.func @carried
+// CHECK-NOT: memref.alloca
+// CHECK: %[[ONE:.*]] = scf.for %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (f32) {
+// CHECK: %[[TWO:.*]]:2 = scf.while (%[[N:.*]] = %{{.*}}, %[[C:.*]] = %[[ONE]]) : (index, f32) -> (index, f32)
+// CHECK: scf.condition(%{{.*}}) %[[N]], %[[C]] : index, f32
+// CHECK: memref.store %[[TWO]]#1
+func.func @carried(%out: memref<?xf32>, %x: memref<?xf32>, %m: index, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %w = memref.alloca() : memref<2xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    memref.store %zero, %w[%c0] : memref<2xf32>
+    memref.store %zero, %w[%c1] : memref<2xf32>
+    scf.for %k = %c0 to %m step %c1 {
+      %v = memref.load %x[%k] : memref<?xf32>
+      %old = memref.load %w[%c1] : memref<2xf32>
+      %new = arith.addf %old, %v : f32
+      memref.store %new, %w[%c1] : memref<2xf32>
+    }
+    %n = scf.while (%a = %i) : (index) -> index {
+      %more = arith.cmpi sgt, %a, %m : index
+      scf.condition(%more) %a : index
+    } do {
+    ^bb0(%a: index):
+      %v = memref.load %x[%a] : memref<?xf32>
+      %old = memref.load %w[%c1] : memref<2xf32>
+      %new = arith.mulf %old, %v : f32
+      memref.store %new, %w[%c1] : memref<2xf32>
+      %b = arith.subi %a, %m : index
+      scf.yield %b : index
+    }
+    %s = memref.load %w[%c1] : memref<2xf32>
+    memref.store %s, %out[%n] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
+// -----
+
+// A cell that depends on data stays in memory, and so does one beyond the end.
+
+// CHECK-LABEL: func.func @unknown
+// CHECK-DAG: %[[A:.*]] = memref.alloca() : memref<4xf32>
+// CHECK-DAG: %[[B:.*]] = memref.alloca() : memref<3xf32>
+// CHECK-DAG: memref.store %{{.*}}, %[[A]]
+// CHECK-DAG: memref.load %[[B]]
+// CHECK-NOT: memref.alloca() : memref<2xf32>
+func.func @unknown(%out: memref<?xf32>, %at: memref<?xindex>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %a = memref.alloca() : memref<4xf32>
+  %b = memref.alloca() : memref<3xf32>
+  %c = memref.alloca() : memref<2xf32>
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  scf.for %i = %lo to %hi step %c1 {
+    %place = memref.load %at[%i] : memref<?xindex>
+    %v = memref.load %out[%i] : memref<?xf32>
+    memref.store %v, %a[%place] : memref<4xf32>
+    memref.store %v, %b[%c1] : memref<3xf32>
+    memref.store %v, %c[%c1] : memref<2xf32>
+    %x = memref.load %a[%c1] : memref<4xf32>
+    %y = memref.load %b[%c3] : memref<3xf32>
+    %z = memref.load %c[%c1] : memref<2xf32>
+    %xy = arith.addf %x, %y : f32
+    %s = arith.addf %xy, %z : f32
+    memref.store %s, %out[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}
+
+// -----
+
+// Sixty times sixty copies of the body would be too much.
+
+// CHECK-LABEL: func.func @long
+// CHECK: memref.alloca() : memref<60xf32>
+// CHECK-COUNT-3: scf.for
+func.func @long(%out: memref<?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.plain, kern.rank = 1 : i64} {
+  %a = memref.alloca() : memref<60xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c60 = arith.constant 60 : index
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %j = %c0 to %c60 step %c1 {
+      scf.for %k = %c0 to %c60 step %c1 {
+        %v = memref.load %out[%i] : memref<?xf32>
+        memref.store %v, %a[%k] : memref<60xf32>
+        %x = memref.load %a[%j] : memref<60xf32>
+        memref.store %x, %out[%i] : memref<?xf32>
+      }
+    }
+  } {kern.items}
+  return
+}

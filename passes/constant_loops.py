@@ -1,0 +1,249 @@
+"""What becomes of loops of constant length around small arrays, before anything is changed.
+
+Comes in: the loop over work-items and arrays of a work-item's own. Goes out: `Plan`: which loops are to be
+unrolled, which cell an access means, which cells an op changes, how many ops there will be.
+Read next: `unrolling`, which carries it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from mlir import ir
+
+from pykern.passes.kernels import MEMORY_OPERAND, find
+
+Known = dict[ir.Value, int]
+"""Variables of unrolled loops, and what they are in an iteration."""
+Cell = tuple[int, int]
+"""An array by its number, and the place in it."""
+
+_COMPARE: tuple[Callable[[int, int], bool], ...] = (
+    lambda a, b: a == b,
+    lambda a, b: a != b,
+    lambda a, b: a < b,
+    lambda a, b: a <= b,
+    lambda a, b: a > b,
+    lambda a, b: a >= b,
+)
+"""By MLIR's numbers of signed comparisons; those of unsigned ones follow."""
+_BINARY: dict[str, Callable[[int, int], int]] = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.subi": lambda a, b: a - b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.maxsi": max,
+    "arith.minsi": min,
+    "arith.andi": lambda a, b: a & b,
+    "arith.ori": lambda a, b: a | b,
+    "arith.xori": lambda a, b: a ^ b,
+}
+_DIVISIONS: dict[str, Callable[[int, int], int]] = {
+    "arith.floordivsi": lambda a, b: a // b,
+    "arith.divsi": lambda a, b: a // b if a >= 0 else -(-a // b),
+    "arith.remsi": lambda a, b: a % b if a >= 0 else -(-a % b),
+}
+"""By positive numbers."""
+_DECIDED_BY = {"arith.andi": 0, "arith.ori": 1}
+"""Bits that decide, whatever the other one is."""
+_FIT = 1 << 30
+"""Numbers beyond are not followed: there types of 32 bits wrap."""
+
+
+def number(value: ir.Value, known: Known) -> int | None:
+    """What an index or an i1 is, as far as it is known."""
+    if value in known:
+        return known[value]
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
+        return None
+    attribute = value.owner.operation.attributes["value"]
+    if not isinstance(attribute, ir.BoolAttr | ir.IntegerAttr) or not _is_followed(value):
+        return None
+    found = int(attribute.value)
+    return found if abs(found) < _FIT else None
+
+
+def note(known: Known, values: Iterable[ir.Value], numbers: Iterable[int | None]) -> None:
+    """Keep what is known of values from here on, and forget what was known of them in another iteration."""
+    for value, one in zip(values, numbers, strict=True):
+        if one is None:
+            known.pop(value, None)
+        else:
+            known[value] = one
+
+
+def evaluate(op: ir.Operation, known: Known) -> bool:
+    """Take note of the result of integer arithmetic; gives whether it is known."""
+    if len(op.results) != 1 or not op.name.startswith("arith."):
+        return False
+    found = _result(op, known) if _is_followed(op.results[0]) else None
+    note(known, op.results, [found])
+    return found is not None
+
+
+def _result(op: ir.Operation, known: Known) -> int | None:
+    if op.name == "arith.constant":
+        return number(op.results[0], known)
+    operands = [number(operand, known) for operand in op.operands]
+    if op.name == "arith.select":
+        which, yes, no = operands
+        return None if which is None else yes if which else no
+    if op.name in _DECIDED_BY and _DECIDED_BY[op.name] in operands and _is_bit(op.results[0]):
+        return _DECIDED_BY[op.name]
+    numbers = [one for one in operands if one is not None]
+    if len(numbers) < 2 or None in operands:
+        return None
+    if op.name == "arith.cmpi":
+        predicate = ir.IntegerAttr(op.attributes["predicate"]).value
+        return int(_COMPARE[predicate](*numbers)) if predicate < len(_COMPARE) else None
+    if _is_bit(op.results[0]) and op.name not in ("arith.andi", "arith.ori", "arith.xori"):
+        return None
+    if op.name in _DIVISIONS and numbers[1] > 0:
+        return _DIVISIONS[op.name](*numbers)
+    found = _BINARY[op.name](*numbers) if op.name in _BINARY else _FIT
+    return found if abs(found) < _FIT else None
+
+
+def _is_followed(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.IndexType) or _is_bit(value)
+
+
+def _is_bit(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.IntegerType) and value.type.width == 1
+
+
+class Plan:
+    """One loop over work-items with these arrays in values; `refused` are those that cannot be."""
+
+    def __init__(self, loop: ir.Operation, arrays: list[ir.Value], most: int) -> None:
+        self.loop, self.arrays, self.most = loop, arrays, most
+        self.numbers = {array: place for place, array in enumerate(arrays)}
+        self.refused: set[ir.Value] = set()
+        self.count = 0
+        self._counting = self._counting_variables()
+        self._changed: set[Cell] = set()
+        self._block(loop.regions[0].blocks[0], {})
+        self.is_too_long = self.count > most
+        if self.is_too_long:
+            self.refused |= set(arrays)
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def cell(self, op: ir.Operation, known: Known) -> Cell | None:
+        """Which cell a load or store of one of the arrays means; None where nobody knows, or it is none."""
+        array, *indices = list(op.operands)[MEMORY_OPERAND[op.name] :]
+        place = 0
+        for index, length in zip(indices, ir.MemRefType(array.type).shape, strict=True):
+            at = number(index, known)
+            if at is None or not 0 <= at < length:
+                return None
+            place = place * length + at
+        return self.numbers[array], place
+
+    def accesses(self, op: ir.Operation) -> bool:
+        """Whether the op is a load or store of one of the arrays."""
+        return op.name in ("memref.load", "memref.store") and (
+            op.operands[MEMORY_OPERAND[op.name]] in self.numbers
+        )
+
+    def iterations(self, op: ir.Operation, known: Known) -> range | None:
+        """Those of a loop that is to be unrolled."""
+        if op.name != "scf.for" or op.regions[0].blocks[0].arguments[0] not in self._counting:
+            return None
+        lower, upper, step = (number(value, known) for value in list(op.operands)[:3])
+        return None if lower is None or upper is None or not step or step < 0 else range(lower, upper, step)
+
+    def changed(self, op: ir.Operation, known: Known) -> list[Cell]:
+        """The cells that stores inside of the op mean."""
+        self._changed, self.count = set(), 0
+        self._inside(op, known)
+        return sorted(self._changed)
+
+    # -- the way through the kernel ------------------------------------------------------------
+
+    def _block(self, block: ir.Block, known: Known) -> list[int | None]:
+        """Go through a block; gives what its terminator is given, if that is known."""
+        for op in [op.operation for op in block.operations][:-1]:
+            if self.count > self.most:
+                break
+            self._operation(op, known)
+        return [number(value, known) for value in ends(block)]
+
+    def _operation(self, op: ir.Operation, known: Known) -> None:
+        if self.accesses(op):
+            self._access(op, self.cell(op, known))
+            return
+        self.count += not evaluate(op, known)
+        iterations = self.iterations(op, known)
+        which = number(op.operands[0], known) if op.name == "scf.if" else None
+        if iterations is not None:
+            given = [number(value, known) for value in list(op.operands)[3:]]
+            for at in iterations:
+                self.count += 1
+                note(known, op.regions[0].blocks[0].arguments, [at, *given])
+                given = self._block(op.regions[0].blocks[0], known)
+                if self.count > self.most:
+                    return
+            note(known, op.results, given)
+        elif which is not None:
+            for block in op.regions[0 if which else 1].blocks:
+                note(known, op.results, self._block(block, known))
+        else:
+            self._inside(op, known)
+
+    def _access(self, op: ir.Operation, cell: Cell | None) -> None:
+        if cell is None:
+            self.refused.add(op.operands[MEMORY_OPERAND[op.name]])
+        elif op.name == "memref.store":
+            self._changed.add(cell)
+
+    def _inside(self, op: ir.Operation, known: Known) -> None:
+        """What is within an op that stays. Ops whose regions are not of loops and branches keep their memory."""
+        if op.name not in ("scf.for", "scf.if", "scf.while"):
+            inner = find(op, self.accesses) if len(op.regions) else []
+            self.refused |= {access.operands[MEMORY_OPERAND[access.name]] for access in inner}
+            return
+        for region in op.regions:
+            for block in region.blocks:
+                note(known, block.arguments, [None] * len(block.arguments))
+                self._block(block, known)
+        note(known, op.results, [None] * len(op.results))
+
+    def _counting_variables(self) -> set[ir.Value]:
+        """Values behind the indices of the arrays, also by the length of a loop; among them variables of loops."""
+        waiting = [
+            index
+            for op in find(self.loop, self.accesses)
+            for index in list(op.operands)[MEMORY_OPERAND[op.name] + 1 :]
+        ]
+        seen: set[ir.Value] = set()
+        while waiting:
+            one = waiting.pop()
+            if one not in seen:
+                seen.add(one)
+                waiting.extend(_behind(one))
+        return seen
+
+
+def _behind(value: ir.Value) -> list[ir.Value]:
+    """What an integer directly depends on."""
+    if isinstance(value.owner, ir.Block):
+        loop = value.owner.owner.operation
+        if loop.name != "scf.for":
+            return []
+        arguments = list(value.owner.arguments)
+        place = arguments.index(value)
+        lengths = [arguments[0], *list(loop.operands)[:3]]
+        return [*lengths, loop.operands[2 + place], ends(value.owner)[place - 1]] if place else lengths
+    op = value.owner.operation
+    if op.name == "scf.for":
+        carried = list(op.regions[0].blocks[0].arguments)[1:]
+        return [carried[list(op.results).index(value)]]
+    if op.name == "scf.if":
+        place = list(op.results).index(value)
+        return [op.operands[0], *(ends(region.blocks[0])[place] for region in op.regions)]
+    return list(op.operands) if op.name.startswith("arith.") else []
+
+
+def ends(block: ir.Block) -> list[ir.Value]:
+    """What the terminator is given."""
+    return list(block.operations[len(block.operations) - 1].operation.operands)

@@ -1,0 +1,183 @@
+"""Sums that work-items scatter over a small array: each thread's part sums in memory of its own first.
+
+Comes in: loops over work-items with atomic additions, after those with a fixed cell have left their loops.
+Goes out: the same loops twice, once with additions to an array of the thread, which `kern-lower-atomics` makes plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf
+
+from pykern.dialect.atomics import AtomicRmwOp
+from pykern.passes import kernels
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import find, index_constant, named
+from pykern.passes.remarks import remark
+from pykern.passes.vectorize.effects import has_uses
+
+_INTEGERS = (8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class OwnSums(Pass):
+    """Histograms without an atomic addition a work-item.
+
+    In:  kernels without groups; arguments that do not overlap (`kern.noalias`), of which a kernel knows only
+         ``atomic add`` without the old value.
+    Out: such a loop is there twice. Where the arrays have at most `most` cells together, and there are `each` times
+         as many work-items as cells, it adds to zeroed arrays of the thread, and what these hold is added atomically
+         at the end. Additions promise no order, and nobody could have seen them on the way.
+    """
+
+    name: ClassVar[str] = "kern-own-sums"
+    most: int = 1 << 16
+    each: int = 4
+    ops: int = 400
+    """Loops of more ops are not made twice."""
+
+    def run(self, module: ir.Module) -> None:
+        for kernel in kernels.kernels(module):
+            if "kern.noalias" not in kernel.attributes or "kern.workgroup" in kernel.attributes:
+                continue
+            sums = {a for a in kernels.body(kernel).arguments if _is_only_added_to(a)}
+            for op in [o.operation for o in kernels.body(kernel).operations] if sums else []:
+                if op.name == "scf.for" and not op.results:
+                    self._loop(op, sums)
+
+    def _loop(self, loop: ir.Operation, sums: set[ir.Value]) -> None:
+        additions = [op for op in named(loop, "kern.atomic_rmw") if op.operands[1] in sums]
+        arrays = list(dict.fromkeys(op.operands[1] for op in additions))
+        if not arrays or len(find(loop, lambda _: True)) > self.ops:
+            return
+        remark(loop, "atomic additions go to an array of the thread first, where it is small")
+        with ir.InsertionPoint(loop), loop.location:
+            branch = scf.IfOp(self._is_worth_it(loop, additions[0], arrays), has_else=True)
+        with ir.InsertionPoint(branch.then_block), loop.location:
+            _on_own_arrays(loop, arrays)
+            scf.YieldOp([])
+        with ir.InsertionPoint(branch.else_block), loop.location:
+            end = scf.YieldOp([])
+        loop.move_before(end.operation)
+
+    def _is_worth_it(self, loop: ir.Operation, addition: ir.Operation, arrays: list[ir.Value]) -> ir.Value:
+        cells = index_constant(0)
+        for array in arrays:
+            cells = arith.AddIOp(cells, _product(_lengths(array))).result
+        few = arith.CmpIOp(arith.CmpIPredicate.sle, cells, index_constant(self.most)).result
+        needed = arith.MulIOp(cells, index_constant(self.each)).result
+        enough = arith.CmpIOp(arith.CmpIPredicate.sle, needed, _product(_trips(loop, addition))).result
+        return arith.AndIOp(few, enough).result
+
+
+def _is_only_added_to(array: ir.Value) -> bool:
+    """Whether the function cannot tell when something is added."""
+    if not isinstance(array.type, ir.MemRefType) or not _has_plain_sums(ir.MemRefType(array.type)):
+        return False
+    uses = [(use.owner.operation, use.operand_number) for use in array.uses]
+    return all(
+        op.name == "memref.dim"
+        or (op.name == "kern.atomic_rmw" and place == 1 and _adds(op) and not has_uses(op.results[0]))
+        for op, place in uses
+    )
+
+
+def _adds(op: ir.Operation) -> bool:
+    return ir.StringAttr(op.attributes["kind"]).value == "add"
+
+
+def _has_plain_sums(kind: ir.MemRefType) -> bool:
+    element = kind.element_type
+    is_integer = isinstance(element, ir.IntegerType) and element.width in _INTEGERS
+    return kind.rank > 0 and (is_integer or isinstance(element, ir.F32Type | ir.F64Type))
+
+
+def _lengths(array: ir.Value) -> list[ir.Value]:
+    rank = ir.MemRefType(array.type).rank
+    return [memref.DimOp(array, index_constant(n)).result for n in range(rank)]
+
+
+def _trips(loop: ir.Operation, inner: ir.Operation) -> list[ir.Value]:
+    """How often loops around `inner` run, as far as that is known before `loop`."""
+    around: list[ir.Operation] = []
+    parent = inner.parent
+    while parent is not None and parent.operation != loop.parent.operation:  # type: ignore[union-attr]
+        around.append(parent.operation)
+        parent = parent.operation.parent
+    inside = {result for op in (loop, *find(loop, lambda _: True)) for result in op.results}
+    found = []
+    for one in reversed(around):
+        bounds = list(one.operands)[:2]
+        if one.name != "scf.for" or any(b in inside or _is_counter(b, around) for b in bounds):
+            continue
+        length = arith.SubIOp(bounds[1], bounds[0]).result
+        found.append(arith.MaxSIOp(length, index_constant(0)).result)
+    return found
+
+
+def _is_counter(value: ir.Value, loops: list[ir.Operation]) -> bool:
+    return isinstance(value.owner, ir.Block) and value.owner.owner.operation in loops
+
+
+def _product(factors: list[ir.Value]) -> ir.Value:
+    found = factors[0]
+    for factor in factors[1:]:
+        found = arith.MulIOp(found, factor).result
+    return found
+
+
+def _on_own_arrays(loop: ir.Operation, arrays: list[ir.Value]) -> None:
+    """The loop once more, at the insertion point, on arrays of the thread, and the additions of these."""
+    own = {array: _zeroed(array) for array in arrays}
+    again = loop.clone()
+    for op in named(again, "kern.atomic_rmw"):
+        if op.operands[1] in own:
+            op.operands[1] = own[op.operands[1]]
+    for array, sums in own.items():
+        _each(_lengths(array), [], lambda at, array=array, sums=sums: _add(sums, array, at))
+        memref.DeallocOp(sums)
+
+
+def _zeroed(array: ir.Value) -> ir.Value:
+    kind, lengths = ir.MemRefType(array.type), _lengths(array)
+    sizes = [n for n, length in zip(lengths, kind.shape, strict=True) if length == kind.get_dynamic_size()]
+    made = memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), sizes, [], alignment=64).result
+    nothing = _nothing(kind.element_type)
+    _each(lengths, [], lambda at: memref.StoreOp(nothing, made, at))
+    return made
+
+
+def _add(sums: ir.Value, array: ir.Value, at: list[ir.Value]) -> None:
+    """Cells nobody added to are left alone."""
+    value = memref.LoadOp(sums, at).result
+    branch = scf.IfOp(arith.CmpIOp(arith.CmpIPredicate.ne, _bits(value), _bits(_nothing(value.type))).result)
+    with ir.InsertionPoint(branch.then_block):
+        AtomicRmwOp.create("add", value, array, at)
+        scf.YieldOp([])
+
+
+def _bits(value: ir.Value) -> ir.Value:
+    if not isinstance(value.type, ir.FloatType):
+        return value
+    return arith.BitcastOp(ir.IntegerType.get_signless(value.type.width), value).result
+
+
+def _nothing(kind: ir.Type) -> ir.Value:
+    """What adds nothing: minus zero keeps even the sign of a zero."""
+    value = ir.FloatAttr.get(kind, -0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
+    return arith.ConstantOp(kind, value).result
+
+
+def _each(lengths: list[ir.Value], at: list[ir.Value], body: Callable[[list[ir.Value]], object]) -> None:
+    """Loops over all cells around `body`, which is given their indices."""
+    if len(at) == len(lengths):
+        body(at)
+        return
+    loop = scf.ForOp(index_constant(0), lengths[len(at)], index_constant(1))
+    with ir.InsertionPoint(loop.body):
+        _each(lengths, [*at, loop.induction_variable], body)
+        scf.YieldOp([])
