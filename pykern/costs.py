@@ -1,4 +1,4 @@
-"""`Costs`: what one work-item of a kernel reads, writes and computes, as plain data.
+"""`Costs`: what one work-item of a kernel, or one call of an array program, reads, writes and computes, as plain data.
 
 Comes in: `pykern.compiler.costs` counts it on the simplified kern stage. Goes out: `Artifact.costs`, which
 the explorer shows. Branches count as taken; a loop of unknown length counts one turn, and says so.
@@ -54,7 +54,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Costs:
-    """All of a kernel; see `Access` and `Work`."""
+    """All of a kernel; see `Access` and `Work`. `rank` 0: of an array program, whose one item is a call."""
 
     accesses: tuple[Access, ...] = ()
     work: tuple[Work, ...] = ()
@@ -76,6 +76,8 @@ def total(costs: Costs, loops: tuple[int, ...] = ()) -> tuple[int, int, int]:
 
 def least_bytes(costs: Costs, loops: tuple[int, ...] = ()) -> int:
     """Bytes where each array is moved once and each way: what a cache that keeps neighbours leaves."""
+    if costs.rank == 0:  # that is all that is counted of programs
+        return sum(total(costs, loops)[:2])
     once = {(a.array, a.kind == "store") for a in _of(costs, loops) if a.pattern != "same"}
     size = {a.array: a.size for a in costs.accesses}
     return sum(size[array] for array, _ in once)

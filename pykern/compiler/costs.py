@@ -39,10 +39,10 @@ def costs_of(module: ir.Module) -> Costs | None:
     names = _argument_names(kernel)
     accesses, work = [], []
     fastest = kernels.rank(kernel) - 1
-    for op in kernels.find(kernel, lambda op: op.name in MEMORY_OPERAND or _flops(op) > 0):
+    for op in kernels.find(kernel, lambda op: op.name in MEMORY_OPERAND or flops_of(op) > 0):
         span = span_of(op.location)
         file, line = ("", 0) if span is None else (span.file, span.line)
-        turns = _turns(op, kernel)
+        turns = turns_of(op, kernel)
         if op.name in MEMORY_OPERAND:
             at = MEMORY_OPERAND[op.name]
             memory = op.operands[at]
@@ -51,12 +51,12 @@ def costs_of(module: ir.Module) -> Costs | None:
             accesses.append(Access(names(memory), kind, _size(memory), file, line, turns, pattern, step))
         else:
             name, dtype = op.name.split(".")[1].removesuffix("f"), str(op.results[0].type)
-            work.append(Work(name, dtype, _flops(op), file, line, turns))
+            work.append(Work(name, dtype, flops_of(op), file, line, turns))
     arguments = tuple(names(a) for a in kernels.body(kernel).arguments)
     return Costs(tuple(accesses), tuple(work), kernels.rank(kernel), arguments)
 
 
-def _flops(op: ir.Operation) -> int:
+def flops_of(op: ir.Operation) -> int:
     dialect, _, name = op.name.partition(".")
     if len(op.results) != 1 or not isinstance(op.results[0].type, ir.FloatType):
         return 0
@@ -93,7 +93,7 @@ def _size(memory: ir.Value) -> int:
     return 8 if isinstance(element, ir.IndexType) else max(1, element.width // 8)
 
 
-def _turns(op: ir.Operation, kernel: ir.Operation) -> Turns:
+def turns_of(op: ir.Operation, kernel: ir.Operation) -> Turns:
     times, loops = 1, []
     parent = op.parent
     while parent is not None and parent.operation != kernel:

@@ -24,9 +24,11 @@ from pykern.artifact import Stage
 from pykern.compiler.code_lines import CodeLine, read_asm, read_llvm
 from pykern.compiler.costs import costs_of, has_ids
 from pykern.compiler.driver import Recorder
+from pykern.compiler.program_costs import COUNTED, program_costs
 from pykern.compiler.spirv_lines import CARRYING, instruction, origins
 from pykern.errors import KernelError
 from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, Place
+from pykern.passes.array_programs.aliases import programs
 
 TAG = "pykern.stage"
 LAST = "last.mlir"
@@ -101,7 +103,7 @@ class Tracer(Recorder):
     def __call__(self, stage: Stage) -> None:
         """Keep a stage; what it leaves is looked at now, before the next pass changes it."""
         if stage.kind == "mlir" and self._module is not None:
-            self._count(self._module)
+            self._count(self._module, stage.name)
             look = self._look(self._module.operation) if self._last is None else self._last
             self._last = None
             stage = replace(stage, text=look.text, lineage=look.lineage)
@@ -118,9 +120,14 @@ class Tracer(Recorder):
             with open(self._partial, "ab") as file:
                 pickle.dump(what, file, protocol=5)
 
-    def _count(self, module: ir.Module) -> None:
-        """Costs are those of the last stage where work-items ask who they are: the simplified kernel."""
-        if not self.stages or has_ids(module):
+    def _count(self, module: ir.Module, stage: str) -> None:
+        """Costs are those of the last stage where work-items ask who they are: the simplified kernel. Of an array
+        program those of its arrays before they are fused, a stage whose name comes again for loops over memory."""
+        if stage == COUNTED and programs(module):
+            if any(s.name == COUNTED for s in self.stages):
+                return
+            self.costs = program_costs(module)
+        elif not self.stages or has_ids(module):
             self.costs = costs_of(module)
 
     def before_code(self, op: ir.Operation) -> None:

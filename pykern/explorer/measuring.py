@@ -15,9 +15,12 @@ from typing import Any
 from pykern.errors import LaunchError
 from pykern.explorer.data import Exploration
 from pykern.explorer.roof import Roof, Run
+from pykern.jit import Program
 from pykern.kernel import KernelBase
+from pykern.launching.arguments import homes
 from pykern.launching.index_space import index_space
 from pykern.lowered import Spec
+from pykern.stream import synchronize
 
 REPEATS = 7
 _NAMES = {"f32": "float32", "f64": "float64"}
@@ -25,22 +28,32 @@ _NAMES = {"f32": "float32", "f64": "float64"}
 
 def measured(data: Exploration, kernel: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Exploration:
     """Launch it. Raises `LaunchError` for specs, which hold nothing to launch on, and what launches raise."""
-    if not isinstance(kernel, KernelBase) or any(isinstance(a, Spec) for a in args):
+    if not isinstance(kernel, KernelBase | Program) or any(isinstance(a, Spec) for a in args):
         raise LaunchError("measure=True launches kernels on arrays", hint="pass arrays instead of specs")
     if data.error:
         return data
     options = {k: v for k, v in keywords.items() if k not in ("target", "passes", "debug")}
     seconds = statistics.median(_timed(kernel, args, options) for _ in range(REPEATS + 1))
-    space = index_space(options.get("ndrange", kernel.ndrange))
-    run = Run(math.prod(extent.count for extent in space), seconds, REPEATS)
+    run = Run(_items(kernel, options), seconds, REPEATS)
     roof = data.roof if data.roof is not None or data.target != "llvm" else _of_this_machine(data)
     return replace(data, runs=(*data.runs, run), roof=roof)
+
+
+def _items(kernel: Any, options: Mapping[str, Any]) -> int:
+    """Work-items of the launch; a call of a program is one."""
+    if isinstance(kernel, Program):
+        return 1
+    return math.prod(extent.count for extent in index_space(options.get("ndrange", kernel.ndrange)))
 
 
 def _timed(kernel: Any, args: Sequence[Any], options: Mapping[str, Any]) -> float:
     started = time.perf_counter()
     event = kernel(*args, **options)
-    event.wait()
+    if isinstance(kernel, KernelBase):
+        event.wait()
+    else:
+        for device in set(homes([(str(n), a) for n, a in enumerate(args)]).values()):
+            synchronize(device)
     return time.perf_counter() - started
 
 

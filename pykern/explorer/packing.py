@@ -134,6 +134,7 @@ def _costs(data: Exploration, files: dict[str, int]) -> dict[str, Any]:
         "accesses": [_at(asdict(a), files) for a in costs.accesses],
         "work": [_at(asdict(w), files) for w in costs.work],
         "loops": list(costs.loops),
+        "of": "a call" if costs.rank == 0 else "a work-item",
         "intensity": [low, high],
     }
 

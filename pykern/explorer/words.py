@@ -50,7 +50,10 @@ def _costs(costs: Costs, roof: Roof | None) -> Iterator[str]:
     read, written, flops = total(costs, loops)
     loads = sum(a.turns.times for a in costs.accesses if a.turns.loops == loops and a.kind != "store")
     stores = sum(a.turns.times for a in costs.accesses if a.turns.loops == loops and a.kind != "load")
-    who = f"Each turn of the loop at line {loops[-1]}" if loops else "Each work-item"
+    whole = costs.rank == 0
+    who = (
+        f"Each turn of the loop at line {loops[-1]}" if loops else "Each call" if whole else "Each work-item"
+    )
     accesses = " and ".join(
         part
         for part in (_many(loads, "load") if loads else "", _many(stores, "store") if stores else "")
@@ -60,6 +63,8 @@ def _costs(costs: Costs, roof: Roof | None) -> Iterator[str]:
         yield f"{who} touches no memory and computes {_many(flops, 'flop')}."
         return
     said = f"{who} makes {accesses}, {read + written} bytes, for {_many(flops, 'flop')}"
+    if whole:
+        said = f"{who} reads at least {read} bytes and writes {written}, for {_many(flops, 'flop')}"
     most, least = intensity(costs)
     if flops:
         said += f": {most:.2f} flop/byte"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.costs import least_bytes, total
 from pykern.explorer.data import Pin, lineage_of
 from pykern.explorer.explore import look
+from pykern.explorer.words import summary
 from pykern.lineage import OPERATION
 from tests.explorer.samples import MATRIX, SAMPLES, matmul, saxpy
 
@@ -90,3 +93,84 @@ def test_both_targets_and_versions_of_one_call():
     }
     pin = Pin(-1, SAMPLES["saxpy"].line("z[i] = a"), source.file)
     assert both.lit(0, pin) == [d.lit(pin) for d in both.subjects]
+
+
+@pk.jit
+def layer(x, w, b):
+    y = x @ w
+    y = pk.tanh(y + b)
+    return (y * y).sum(axis=1), y
+
+
+@pk.jit
+def iterate(x, w, n):
+    for _ in pk.range(3):
+        x = x + 1.0
+    for _ in pk.range(n):
+        x = x @ w
+    return x
+
+
+@pk.kernel
+def chained(y, x):
+    s = 0.0
+    for k in range(len(x)):
+        s = 0.5 * s + x[k]
+        y[k] = s
+
+
+@pk.jit
+def launches_what_stays(x):
+    y = pk.zeros_like(x)
+    chained(y, x, ndrange=1)
+    return y
+
+
+def test_what_a_call_of_a_program_costs():
+    x, w, b = pk.spec((8, 4), pk.f32), pk.spec((4, 16), pk.f32), pk.spec((16,), pk.f32)
+    (data,) = look(layer, x, w, b).subjects
+    costs = data.costs
+    assert costs is not None and costs.rank == 0
+    assert total(costs) == (4 * (32 + 64 + 16), 4 * (8 + 128), 2 * 8 * 4 * 16 + 4 * 128)
+    assert least_bytes(costs) == sum(total(costs)[:2])
+    code, first = layer.__wrapped__.__code__, layer.__wrapped__.__code__.co_firstlineno
+    by_line = {n: sum(w.flops * w.turns.times for w in costs.work if w.line == first + n) for n in (2, 3, 4)}
+    assert by_line == {2: 1024, 3: 256, 4: 256} and code.co_filename == costs.work[0].file
+    assert {a.array for a in costs.accesses} == {"x", "w", "b", "result 0", "result 1"}
+    told = summary(data)[0]
+    assert told.startswith(
+        "Each call reads at least 448 bytes and writes 544, for 1536 flops: 1.55 flop/byte"
+    )
+
+
+def test_loops_of_programs():
+    (data,) = look(iterate, pk.spec((4, 4), pk.f64), pk.spec((4, 4), pk.f64), pk.i64).subjects
+    costs = data.costs
+    assert costs is not None
+    line = iterate.__wrapped__.__code__.co_firstlineno + 4
+    assert costs.loops == (line,)
+    assert total(costs, (line,)) == (2 * 128, 128, 2 * 64)  # the state and w are read, the state is written
+    assert total(costs)[2] == 3 * 16
+    assert summary(data)[0].startswith(
+        f"Each turn of the loop at line {line} reads at least 256 bytes and writes 128"
+    )
+
+
+def test_gradients_and_launches_are_counted_where_they_are_arrays():
+    gradient, raised, kept = (
+        look(p, VECTOR).subjects[0].costs for p in (pk.grad(square_of_sum), launches, launches_what_stays)
+    )
+    assert gradient is not None and total(gradient)[1] == 4 * 64
+    assert raised is not None and total(raised) == (256, 4, 64 * 3)
+    assert kept is None  # nobody knows what the launch does
+
+
+@pk.jit
+def square_of_sum(x):
+    return pk.exp(x).sum() ** 2
+
+
+def test_a_program_is_measured(rng):
+    x, w, b = rng.random((8, 4), np.float32), rng.random((4, 16), np.float32), rng.random(16, np.float32)
+    (data,) = look(layer, x, w, b, measure=True, roof={"GB/s": 10, "f32": 100}).subjects
+    assert data.runs[0].items == 1 and 0 < data.runs[0].seconds < 60

@@ -3,16 +3,16 @@ const SIZE = {w: 560, h: 150, left: 54, right: 150, top: 12, bottom: 28};
 
 function roofline(subject) {
   const c = subject.costs, roof = subject.roof;
-  if (!c) return none("work-items are counted for kernels; of an array program no single one is");
-  const [low, high] = c.intensity, per = c.loops.length ? `a turn of the loop at line ${c.loops[c.loops.length - 1]}` : "a work-item";
+  if (!c) return none("nothing was counted: launches of kernels inside of a program stay launches here");
+  const [low, high] = c.intensity, per = c.loops.length ? `a turn of the loop at line ${c.loops[c.loops.length - 1]}` : c.of;
   if (!low) return none(`${per} computes nothing in floating point: there is no point to draw`);
   const known = c.work.map(w => w.dtype).filter(d => roof && roof.gflop_per_s[d]);
   const dtype = known[0] || (roof ? Object.keys(roof.gflop_per_s)[0] : "");
   const runs = roof && !c.loops.length ? subject.runs.map(r => measuredRun(c, r)) : [];
   const how = roof ? `${escape(roof.name)}${roof.measured ? ", measured" : ""}: ${number(+roof.gb_per_s.toPrecision(3))} GB/s` : "";
-  const notes = [`<p><b>${low.toFixed(2)}</b>${high > low * 1.01 ? ` to <b>${high.toFixed(2)}</b>` : ""} flop/byte in ${per}: the first where every access goes to memory, the other where each array is moved once.</p>`];
+  const notes = [`<p><b>${low.toFixed(2)}</b>${high > low * 1.01 ? ` to <b>${high.toFixed(2)}</b>` : ""} flop/byte in ${per}: ${c.of === "a call" ? "where arguments and results are moved once, and nothing between them" : "the first where every access goes to memory, the other where each array is moved once"}.</p>`];
   if (!roof) notes.push(`<p class="hint">No ceilings are known for ${escape(subject.kernel.target)}. <code>pk.explore(…, measure=True)</code> measures this processor, <code>roof={"GB/s": …, "f32": …}</code> gives them.</p>`);
-  runs.forEach(r => notes.push(`<p>Measured: <b>${r.gflops.toPrecision(3)} GFLOP/s</b>, ${r.gbs.toPrecision(3)} GB/s moved at least, ${(r.seconds * 1e3).toPrecision(3)} ms for ${number(r.items)} work-items.${r.above ? ' <b class="warn">Above the roof: the data came from a cache, or the units are wrong.</b>' : ""}</p>`));
+  runs.forEach(r => notes.push(`<p>Measured: <b>${r.gflops.toPrecision(3)} GFLOP/s</b>, ${r.gbs.toPrecision(3)} GB/s moved at least, ${(r.seconds * 1e3).toPrecision(3)} ms for ${c.of === "a call" ? c.of : `${number(r.items)} work-items`}.${r.above ? ' <b class="warn">Above the roof: the data came from a cache, or the units are wrong.</b>' : ""}</p>`));
   return `<div class="columns"><figure>${roof ? drawing(roof, dtype, low, high, runs) : strip(low, high)}<figcaption>${how}</figcaption></figure><div class="notes">${notes.join("")}</div></div>`;
 
   function measuredRun(costs, run) {

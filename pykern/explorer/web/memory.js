@@ -12,7 +12,7 @@ function cells(pattern) {
 
 function memoryPanel(subject, k) {
   const c = subject.costs;
-  if (!c) return none("accesses are counted for kernels");
+  if (!c) return none("nothing was counted: launches of kernels inside of a program stay launches here");
   if (!c.accesses.length) return none("the kernel touches no memory");
   const groups = new Map();
   c.accesses.forEach(a => {
@@ -27,5 +27,5 @@ function memoryPanel(subject, k) {
     return `<tr><th>${escape(a.array)}</th><td>${a.count > 1 ? `${a.count} ${a.kind}s` : a.kind}</td><td><button data-remark="${k}:${a.file}:${a.line}">line ${a.line}</button></td>
       <td>${a.count * a.size} bytes, ${turns}</td><td>${cells(a.pattern)}</td><td class="${grade}">${words}${step}</td></tr>`;
   });
-  return `<table class="memory"><thead><tr><th>array</th><th>access</th><th>where</th><th>a work-item moves</th><th colspan="2">work-items beside each other</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
+  return `<table class="memory"><thead><tr><th>array</th><th>access</th><th>where</th><th>${c.of} moves</th><th colspan="2">work-items beside each other</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
 }

@@ -82,7 +82,7 @@ class Pane {
     const subject = SUBJECTS[SAME_SOURCE ? STAGES[S.b].subject : row.subject];
     const count = subject.weight.get(`${row.file}:${row.line}`);
     const work = Object.entries(subject.work.get(`${row.file}:${row.line}`) || {}).map(([what, n]) => plural(n, what)).join(", ");
-    const told = `${plural(count || 0, "instruction")} of the last stage${work ? `; ${work} a work-item` : ""}`;
+    const told = `${plural(count || 0, "instruction")} of the last stage${work ? `; ${work} ${subject.costs.of}` : ""}`;
     const share = count ? Math.max(.12, count / subject.heaviest) : 0;
     const heat = count ? `<b class="weight" title="${escape(told)}" style="--share:${share.toFixed(2)}">${count}</b>` : "";
     return `${heat}<span role="gridcell">${pythonText(row.text)}</span>`;
