@@ -49,6 +49,14 @@ def test_polybench_is_right(tmp_path):
 
 
 @pytest.mark.slow
+def test_ported_kernels_are_right(tmp_path):
+    found, _, errors = run(tmp_path, "kernels.py", "--threads", "1")
+    assert "WRONG" not in errors
+    assert len({r["benchmark"] for r in found}) == 23
+    assert {r["line"] for r in found} <= {"pykern", "numba"}
+
+
+@pytest.mark.slow
 def test_peers_that_are_not_there_or_end_the_process_are_named(tmp_path):
     """A peer that is not installed; and one that raises, is wrong, and ends the process."""
     (tmp_path / "peers_of_test.py").write_text(
