@@ -1,4 +1,5 @@
 // RUN: %pykern-opt %s --kern-make-nests --canonicalize --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-make-nests=cache-bytes=4194304 --canonicalize --cse | FileCheck %s --check-prefix=PAST
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -6,7 +7,8 @@
 #one = affine_map<(d0) -> (d0)>
 
 // The maximum, exp and its sum, the quotient: three passes over a row. exp is computed once, though two ops
-// ask for it; what only these ops use is a row of scratch or a register.
+// ask for it; what only these ops use is a row of scratch or a register. Where the arrays fit the cache exp waits in the
+// result, else (PAST) in scratch.
 
 // CHECK-LABEL: func.func @softmax
 // CHECK: call @softmax.nest0.team(%arg0, %arg1, %c0{{.*}}, %c512{{.*}})
@@ -118,22 +120,30 @@ func.func @other_rows(%x: memref<512x512xf32>, %y: memref<512xf32>) attributes {
 
 // CHECK-LABEL: func.func private @softmax.nest0
 // CHECK-SAME: kern.rows
-// CHECK: %[[E:.*]] = memref.alloca() {{.*}}: memref<1024xf32>
+// CHECK-NOT: memref.alloc
 // CHECK: scf.for %[[R:.*]] = %arg2 to %arg3
 // CHECK: %[[TOP:.*]] = scf.for {{.*}} iter_args
 // CHECK: arith.maximumf
 // CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args
 // CHECK: arith.subf %{{.*}}, %[[TOP]]
 // CHECK: %[[EXP:.*]] = math.exp
-// CHECK: memref.store %[[EXP]], %[[E]]
+// CHECK: memref.store %[[EXP]], %arg1[%[[R]], %[[AT:.*]]]
 // CHECK: arith.addf %{{.*}}, %[[EXP]] fastmath<reassoc,contract>
 // CHECK: scf.for %[[C:.*]] =
 // CHECK-NOT: math.exp
-// CHECK: %[[L:.*]] = memref.load %[[E]]
+// CHECK: %[[L:.*]] = memref.load %arg1[%[[R]], %[[C]]]
 // CHECK: arith.divf %[[L]], %[[SUM]]
 // CHECK: memref.store %{{.*}}, %arg1[%[[R]], %[[C]]]
 // CHECK-NOT: scf.for
 // CHECK: return
+
+// PAST-LABEL: func.func private @softmax.nest0
+// PAST: %[[E:.*]] = memref.alloca() {{.*}}: memref<1024xf32>
+// PAST: %[[EXP:.*]] = math.exp
+// PAST: memref.store %[[EXP]], %[[E]]
+// PAST: %[[L:.*]] = memref.load %[[E]]
+// PAST: arith.divf %[[L]]
+// PAST: memref.store %{{.*}}, %arg1
 
 // CHECK-LABEL: func.func private @in_place.nest0
 // CHECK: scf.for %[[PART:.*]] =

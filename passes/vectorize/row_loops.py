@@ -46,6 +46,7 @@ class RowLoop:
 
     def __post_init__(self) -> None:
         self.columns = columns_of(self.loop)
+        self.computes = bool(find(self.loop, lambda op: op.name in ELEMENTARY))
         self.in_blocks = self.rows is not None and self.columns[0] == self.rows.opview.induction_variable
 
     def rows_read(self) -> dict[ir.Value, Access]:
@@ -93,7 +94,7 @@ class RowLoop:
         """How long the rows may be that are fetched, of all arrays together; 0 for any length."""
         if self.together:
             return TOGETHER_BYTES
-        return 0 if find(self.loop, lambda op: op.name in ELEMENTARY) else ALONE_BYTES
+        return 0 if self.computes else ALONE_BYTES
 
     def _are_short(self) -> ir.Value:
         """Whether the rows that are fetched fit the first cache beside others."""
@@ -127,20 +128,26 @@ class RowLoop:
 
 
 def share_fetching(loops: list[RowLoop]) -> None:
-    """The next row of an array is fetched by the last reduction that reads it or a loop behind it: the one that has
-    least to do with memory, of several the last one."""
+    """The next row of an array is fetched by the last reduction that reads it or a loop behind it: one that computes
+    elementary functions, else the one that has least to do with memory, of several the last one. Not of an array whose
+    rows are written before they are read."""
     last: dict[tuple[int, ir.Value], tuple[int, Access]] = {}
+    written: set[tuple[int, ir.Value]] = set()
     burden = [len(each.rows_written()) for each in loops]
     for number, each in enumerate(loops):
+        if each.rows is None:
+            continue
         for memory, access in each.rows_read().items():
-            assert each.rows is not None
             key = identity(each.rows), memory
+            if key in written:
+                continue
             burden[number] += key not in last
             if each.reductions:
                 last[key] = number, access
+        written |= {(identity(each.rows), memory) for memory in each.rows_written()}
     for number, access in last.values():
         free = [n for n in range(number, len(loops)) if loops[n].is_like(loops[number])]
-        chosen = min(reversed(free), key=lambda n: burden[n])
+        chosen = min(reversed(free), key=lambda n: (not loops[n].computes, burden[n]))
         burden[chosen] += 1
         loops[chosen].ahead.append(access)
     for each in loops:

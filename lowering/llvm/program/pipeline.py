@@ -120,7 +120,9 @@ def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "", ordered: b
             LowerTapes(groups=True),
             ExpandFp8(),
             LowerLaunches(),  # kernels become loops too
-            MakeNests(machine=machine, schedules=";".join(schedules), ordered=ordered),
+            MakeNests(
+                machine=machine, schedules=";".join(schedules), ordered=ordered, cache_bytes=cache_bytes()
+            ),
             ApplySchedules(),  # the transform scripts of contractions
             EmitRegisterTiles(),  # before loops are looked at: all of them are there then
             SizeNests(),

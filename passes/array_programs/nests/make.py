@@ -55,6 +55,8 @@ class MakeNests(Pass):
     """Schedules of the contractions, in order, with semicolons; empty ones are the cost model's."""
     ordered: bool = False
     """Whether sums keep their order, as those of a kernel without `fastmath` do."""
+    cache_bytes: int = 32 << 20
+    """Arrays of this size and more are written past the cache."""
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
@@ -65,7 +67,7 @@ class MakeNests(Pass):
             place = Place(module, function)
             make_attentions(place, self.threads)
             for group in [] if self.ordered else groups(function, has_form):
-                make_rows(place, group, self.threads)
+                make_rows(place, group, self.threads, self.cache_bytes)
             maker = Maker(place, self.threads, self.machine, self.schedules.split(";"), self.ordered)
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = starts_of([op for _, op in operations])

@@ -8,11 +8,13 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.passes.array_programs.arena import bytes_of
 from pykern.passes.array_programs.nests.combine import allow_reordering
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.parts import join_parts
 from pykern.passes.array_programs.nests.rows import online
 from pykern.passes.array_programs.nests.rows.find import Group
+from pykern.passes.array_programs.nests.rows.hosts import hosts_of
 from pykern.passes.array_programs.nests.rows.loops import RowLoops
 from pykern.passes.array_programs.nests.rows.ops import SAME_BUFFER
 from pykern.passes.array_programs.nests.rows.pieces import is_for_pieces, make_pieces
@@ -34,23 +36,24 @@ def has_form(group: Group) -> bool:
     return not group.in_pieces or is_for_pieces(graph_of(group))
 
 
-def make_rows(place: Place, group: Group, threads: bool) -> None:
+def make_rows(place: Place, group: Group, threads: bool, cache_bytes: int) -> None:
     """Put a loop over rows in the place of a group's ops."""
     for each in group.ops:
         if each.reduces is not None:
             allow_reordering(each.op)
     graph, private = graph_of(group), group.private
     if group.in_pieces:
-        make_pieces(place, group, graph, threads and _work(group, graph) > PARALLEL_WORK)
+        team = threads and _work(group, graph) > PARALLEL_WORK
+        make_pieces(place, group, graph, team, _bytes(graph) < cache_bytes)
     elif graph.writes:
-        _make(place, group, graph, threads)
+        _make(place, group, graph, threads, cache_bytes)
     for each in reversed(group.ops):
         each.op.erase()
     for root in private:
         _erase_views(root)
 
 
-def _make(place: Place, group: Group, graph: Graph, threads: bool) -> None:
+def _make(place: Place, group: Group, graph: Graph, threads: bool, cache_bytes: int) -> None:
     last = group.ops[-1].op
     needed = graph.needed()
     roots = [v.access.root for v in needed if isinstance(v, Given)]
@@ -63,7 +66,9 @@ def _make(place: Place, group: Group, graph: Graph, threads: bool) -> None:
     nest = Nest(place, last, [*roots, *partial], extent, has_body=False)
     with nest.inside() as (lo, hi):
         nest.function.attributes[ROWS] = ir.UnitAttr.get()
-        loops = RowLoops(nest, group, schedule_of(graph, _pairs(group, graph)))
+        schedule = schedule_of(graph, _pairs(group, graph))
+        hosts = hosts_of(graph, schedule) if _bytes(graph) < cache_bytes else {}
+        loops = RowLoops(nest, group, schedule, hosts)
         if sums:
             loops.in_parts(lo, hi, grain, sums, partial)
         else:
@@ -82,6 +87,13 @@ def _pairs(group: Group, graph: Graph) -> list[online.Pair]:
 
 def _work(group: Group, graph: Graph) -> int:
     return group.rows * group.columns * sum(2 if v.is_wide else 0 for v in graph.needed())
+
+
+def _bytes(graph: Graph) -> int:
+    """Of all arrays together."""
+    roots = [v.access.root for v in graph.needed() if isinstance(v, Given) and v.access.is_memory]
+    roots += [w.access.root for w in graph.writes]
+    return sum(bytes_of(ir.MemRefType(root.type)) for root in dict.fromkeys(roots))
 
 
 def _kind(shape: list[int], write: Write) -> ir.MemRefType:

@@ -28,7 +28,7 @@ FEWEST_LONG_ROWS = 32
 MOST_BYTES = 1 << 22
 """Rows beyond this may not stay in any cache, and what is kept of them neither."""
 FEWEST_IN_PIECES = 1 << 12
-"""Columns of rows from which few of them, or those that stay in no cache, are shared in pieces."""
+"""Columns beyond which few rows, or those that stay in no cache, are shared in pieces."""
 
 
 @dataclass(frozen=True)
@@ -69,19 +69,19 @@ def _groups_in(block: ir.Block, has_form: Callable[[Group], bool]) -> list[Group
     operations = [o.operation for o in block.operations if not _is_quiet(o.operation)]
     found: list[Group] = []
     taken: set[int] = set()
-    for place, op in enumerate(operations):
-        shape = natural_rows(op)
-        if shape is None or identity(op) in taken:
-            continue
-        rows, columns = shape
-        size = columns * _width(op)
-        whole = _is_worth_it(rows, columns, size)
-        if not whole and (columns <= FEWEST_IN_PIECES or not find(op, lambda o: o.name == "arith.maximumf")):
-            continue
-        grown = Growth(rows, columns, size, not whole, taken, operations).around(place)
-        if grown is not None and _gains(grown) and (whole or has_form(grown)):
-            found.append(grown)
-            taken |= {identity(each.op) for each in grown.ops}
+    for in_pieces in (False, True):  # what goes row by row is not to be split up by who needs all of an array
+        for place, op in enumerate(operations):
+            shape = natural_rows(op)
+            if shape is None or identity(op) in taken:
+                continue
+            rows, columns = shape
+            size = columns * _width(op)
+            if _is_worth_it(rows, columns, size) is in_pieces or (in_pieces and columns <= FEWEST_IN_PIECES):
+                continue
+            grown = Growth(rows, columns, size, in_pieces, taken, operations).around(place)
+            if grown is not None and _gains(grown) and has_form(grown):
+                found.append(grown)
+                taken |= {identity(each.op) for each in grown.ops}
     return found
 
 

@@ -27,12 +27,15 @@ ALIGNMENT = 64
 class RowLoops:
     """Emits the loops at the insertion point."""
 
-    def __init__(self, nest: Nest, group: Group, schedule: Schedule) -> None:
+    def __init__(
+        self, nest: Nest, group: Group, schedule: Schedule, hosts: dict[Value, Write] | None = None
+    ) -> None:
         self.nest, self.rows, self.columns, self.schedule = nest, group.rows, group.columns, schedule
+        self.hosts = hosts or {}
         self.partial: dict[int, ir.Value] = {}
         self.part: ir.Value | None = None
         self.views: dict[tuple[ir.Value, Kind], ir.Value] = {}
-        self.scratch = {value: self._scratch(value) for value in schedule.stored}
+        self.scratch = {value: self._scratch(value) for value in schedule.stored if value not in self.hosts}
         below = [pair.difference.inputs[0] for pair in schedule.pairs]
         self.lines = {value: self._line(value) for value in dict.fromkeys(below) if self._is_costly(value)}
 
@@ -245,8 +248,8 @@ class RowLoops:
             for value in each.values:
                 here[value] = self._wide(value, number, here)
             for value in each.values:
-                if self.schedule.stored.get(value) == number:
-                    memref.StoreOp(here[value], self.scratch[value], self.kept_at())
+                if self.schedule.stored.get(value) == number and not self._is_written(value):
+                    memref.StoreOp(here[value], *self._place(value))
             if then is not None:
                 then(here)
             for write in each.writes:
@@ -261,6 +264,16 @@ class RowLoops:
         """Where scratch keeps the current column."""
         return [self.column]
 
+    def _place(self, value: Value) -> tuple[ir.Value, list[ir.Value]]:
+        """Where a value of the current column waits."""
+        if value in self.hosts:
+            return self._view(self.hosts[value].access), [self.row, self.column]
+        return self.scratch[value], self.kept_at()
+
+    def _is_written(self, value: Value) -> bool:
+        """Whether it waits where it is going to stay."""
+        return value in self.hosts and self.hosts[value].value is value
+
     def _is_loaded(self, value: Value, number: int) -> bool:
         return self.schedule.stored.get(value, number) < number
 
@@ -270,7 +283,7 @@ class RowLoops:
             at = [self.column] if value.kind is Kind.LINE else [self.row, self.column]
             return memref.LoadOp(self._view(value.access), at).result
         if self._is_loaded(value, number):
-            return memref.LoadOp(self.scratch[value], self.kept_at()).result
+            return memref.LoadOp(*self._place(value)).result
         assert isinstance(value, Computed)
         return _again(value, [here[v] for v in value.inputs])
 

@@ -2,7 +2,8 @@
 
 Comes in: a `Graph`. Goes out: `Schedule`. A pass reads, computes, reduces and writes; what needs a reduction's
 result has to be in a later pass, but a sum that is found together with its maximum (`online`). Values that cost next to
-nothing are computed again in each pass, and all of them where nothing is kept.
+nothing are computed again in each pass, and all of them where nothing is kept; not those that several arrays are read
+for: residual + layernorm of rows of 4 KiB took 1.15 to 1.3 of the time so, of longer rows 1.1 to 1.5.
 """
 
 from __future__ import annotations
@@ -44,20 +45,25 @@ class Schedule:
     """Of computing a value once more."""
 
 
-def schedule_of(graph: Graph, pairs: list[Pair] | None = None, keep: bool = True) -> Schedule:
-    """The passes over a row; `pairs` are found in one, and without `keep` nothing waits in memory."""
-    return Scheduler(graph, pairs or [], keep).run()
+def schedule_of(
+    graph: Graph, pairs: list[Pair] | None = None, keep: bool = True, is_near: bool = True
+) -> Schedule:
+    """The passes over a row; `pairs` are found in one, and without `keep` nothing waits in memory. `is_near`: what
+    waits stays in a cache."""
+    return Scheduler(graph, pairs or [], keep, is_near).run()
 
 
 class Scheduler:
     """Finds the first pass in which each value can be computed, then who computes it where."""
 
-    def __init__(self, graph: Graph, pairs: list[Pair], keep: bool) -> None:
-        self.graph, self.keep, self.pairs = graph, keep, pairs
+    def __init__(self, graph: Graph, pairs: list[Pair], keep: bool, is_near: bool) -> None:
+        self.graph, self.keep, self.pairs, self.is_near = graph, keep, pairs, is_near
         self.online = {pair.total: pair.largest for pair in pairs}
         self.values = graph.needed()
         self.ready: dict[Value, int] = {}
         self.costs: dict[Value, int] = {}
+        self.read: dict[Value, set[Value]] = {}
+        """What is loaded to have a value again: arrays, or values of several of them."""
 
     def run(self) -> Schedule:
         reductions = [v for v in self.values if isinstance(v, Reduced)]
@@ -66,6 +72,7 @@ class Scheduler:
             inputs = max((self.ready[v] for v in operands), default=0)
             self.ready[value] = inputs + 1 if isinstance(value, Reduced) else inputs
             self.costs[value] = self._cost(value)
+            self.read[value] = self._loads(value)
         wide = [w for w in self.graph.writes if w.access.kind in (Kind.CELL, Kind.LINE)]
         places = {id(w): self.ready[w.value] for w in wide}
         while True:
@@ -96,8 +103,16 @@ class Scheduler:
         own = COSTS.get(value.op.name, 20 if value.op.name.startswith("math.") else 1)
         return own + sum(self.costs[v] for v in value.operands)
 
+    def _loads(self, value: Value) -> set[Value]:
+        if isinstance(value, Given):
+            return {value} if value.kind is Kind.CELL else set()
+        loads = set().union(*(self.read[v] for v in value.operands)) if value.is_wide else set()
+        return {value} if len(loads) > 1 and _has_bytes(value) else loads
+
     def _is_cheap(self, value: Value) -> bool:
-        return not self.keep or self.costs[value] <= CHEAP or not _has_bytes(value)
+        if not self.keep or not _has_bytes(value):
+            return True
+        return self.costs[value] <= CHEAP and not (self.is_near and value in self.read[value])
 
     def _fill(self, passes: list[Pass]) -> dict[Value, int]:
         """Lists what each pass needs. What an earlier one had to compute is loaded, unless it is cheap."""
