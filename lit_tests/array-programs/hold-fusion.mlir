@@ -118,3 +118,23 @@ func.func @spread(%x: tensor<8xf32>, %held: tensor<8xf32>) -> tensor<2x4x9xf32> 
   } -> tensor<2x4x9xf32>
   return %r : tensor<2x4x9xf32>
 }
+
+// What a kernel does to an array in place is done once an element, not once a term.
+
+// CHECK-LABEL: func.func @in_place
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel"]
+// CHECK: arith.addf
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK: return
+func.func @in_place(%x: tensor<9x8xf32>, %y: tensor<8x7xf32>, %o: tensor<9x7xf32>) -> tensor<9x7xf32> attributes {kern.program} {
+  %t = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]}
+      outs(%x : tensor<9x8xf32>) {
+    ^bb0(%a: f32):
+      %s = arith.addf %a, %a : f32
+      linalg.yield %s : f32
+  } -> tensor<9x8xf32>
+  %r = linalg.matmul ins(%t, %y : tensor<9x8xf32>, tensor<8x7xf32>) outs(%o : tensor<9x7xf32>) -> tensor<9x7xf32>
+  return %r : tensor<9x7xf32>
+}

@@ -76,8 +76,9 @@ def _repeats(consumer: ir.Operation, operand: int) -> bool:
 
 
 def _is_constant(producer: ir.Operation) -> bool:
-    """A producer that reads nothing (a fill) costs nothing to repeat."""
-    return len(producer.operands) == len(producer.results)
+    """A producer that reads nothing (a fill) costs nothing to repeat; one that changes its result reads."""
+    is_read = any(list(argument.uses) for argument in body(producer).arguments)
+    return len(producer.operands) == len(producer.results) and not is_read
 
 
 def _in_product(producer: ir.Operation, consumer: ir.Operation) -> bool:

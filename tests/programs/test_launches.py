@@ -71,3 +71,33 @@ def test_equal_arrays_of_one_launch_are_two_buffers():
     np.testing.assert_array_equal(a, 4 * x)
     np.testing.assert_array_equal(b, 4 * x)
     np.testing.assert_array_equal(x, np.arange(1.0, 5.0))
+
+
+@pk.kernel
+def changed(x):
+    i, j = pk.index()
+    x[i, j] = x[i, j] * 2 - 1
+
+
+@pk.jit
+def changed_then_multiplied(x, b):
+    changed(x, ndrange=x.shape)
+    x[:] = x @ b
+
+
+@pk.jit
+def changed_then_spread(x, b):
+    changed(x, ndrange=x.shape)
+    return x[:, :, None] * b[None], x.sum(axis=0)
+
+
+def test_what_changes_in_place_changes_once():
+    """However often its reader looks at an element: once for each term, or for each element of a broadcast."""
+    rng = np.random.default_rng(3)
+    x, b = rng.integers(-3, 4, (20, 20)).astype(float), rng.integers(-3, 4, (20, 20)).astype(float)
+    wanted = x * 2 - 1
+    spread, sums = changed_then_spread(x.copy(), b)
+    np.testing.assert_array_equal(spread, wanted[:, :, None] * b[None])
+    np.testing.assert_array_equal(sums, wanted.sum(axis=0))
+    changed_then_multiplied(x, b)
+    np.testing.assert_array_equal(x, wanted @ b)
