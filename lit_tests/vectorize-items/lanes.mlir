@@ -104,6 +104,37 @@ func.func @row_sums(%out: memref<?xf64>, %x: memref<?x?xf64>, %lo: index, %hi: i
 
 // -----
 
+// The same with more arithmetic, as in a layer norm: the loop along the row is vectors by itself.
+
+// CHECK-LABEL: func.func @row_squares
+// CHECK-NOT: vector
+// CHECK: return
+func.func @row_squares(%out: memref<?xf64>, %x: memref<?x?xf64>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %d = memref.dim %x, %c1 : memref<?x?xf64>
+  scf.for %i = %lo to %hi step %c1 {
+    %sum = scf.for %k = %c0 to %d step %c1 iter_args(%s = %zero) -> (f64) {
+      %a = memref.load %x[%i, %k] : memref<?x?xf64>
+      %e = arith.addf %s, %a : f64
+      scf.yield %e : f64
+    }
+    %squares = scf.for %k = %c0 to %d step %c1 iter_args(%s = %zero) -> (f64) {
+      %a = memref.load %x[%i, %k] : memref<?x?xf64>
+      %b = arith.subf %a, %sum : f64
+      %q = arith.mulf %b, %b : f64
+      %e = arith.addf %s, %q : f64
+      scf.yield %e : f64
+    }
+    memref.store %squares, %out[%i] : memref<?xf64>
+  } {kern.items}
+  return
+}
+
+// -----
+
 // Lanes of private memory lie side by side; a branch without effects becomes a choice.
 
 // CHECK-LABEL: func.func @stack
