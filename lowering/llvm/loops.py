@@ -12,7 +12,6 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.integer_ranges import Ranges
 from pykern.passes.kernels import find, identity, is_constant
 from pykern.passes.remarks import remark
 
@@ -23,7 +22,7 @@ ON_LOOPS, ON_BRANCHES = "llvm.loop_annotation", "loop_annotation"
 class KeepOuterLoops(Pass):
     """Tell LLVM not to unroll loops around long loops.
 
-    In:  scf.for. Out: those around another of more than `short` iterations, or of a length with no such bound, carry an
+    In:  scf.for. Out: those around another of more than `short` iterations, or of unknown length, carry an
          `llvm.loop_annotation`, unless they have one.
     """
 
@@ -45,10 +44,8 @@ class KeepOuterLoops(Pass):
                 loop.attributes[ON_LOOPS] = kept
 
     def _is_long(self, loop: ir.Operation) -> bool:
-        ranges = Ranges()  # where outer loops are of constant length, `range(k + 1, 6)` is short, too
-        lower, upper, step = list(loop.operands)[:3]
-        longest = ranges.of(upper).high - ranges.of(lower).low
-        return longest > self.short * (is_constant(step) or 1)
+        bounds = [is_constant(v) for v in list(loop.operands)[:3]]
+        return any(b is None for b in bounds) or len(range(*bounds)) > self.short
 
 
 @dataclass(frozen=True)
