@@ -19,7 +19,7 @@ from pykern.arrays.placing import place
 from pykern.by_name import ByName
 from pykern.capture import FunctionText, Guard, function_source, function_text
 from pykern.devices import OVERRIDE, chosen_device, current_device
-from pykern.errors import DeviceError, KernelError, KernelTypeError
+from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
 from pykern.kernel import Docstring, annotations_of, placed_at_def
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
@@ -318,7 +318,12 @@ class ProgramBase(ByName):
         try:
             bound = self.signature.bind(*args, **keywords)
         except TypeError as error:
-            raise KernelTypeError(f"program `{self.__name__}{self.signature}`: {error}") from None
+            names = ", ".join(self.signature.parameters)
+            raise KernelTypeError(
+                f"program `{self.__name__}{self.signature}`: {error}",
+                hint=f"it takes {names}; keywords of each call are out, donate, device and stream",
+                code=ARGUMENTS,
+            ) from None
         bound.apply_defaults()
         return list(bound.arguments.items())
 

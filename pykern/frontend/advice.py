@@ -17,7 +17,7 @@ UNSUPPORTED_STATEMENTS: dict[str, tuple[str, str]] = {
     "With": ("with", "write the body without it"),
     "Try": ("try", "kernels raise no exceptions; test with `if`"),
     "Raise": ("raise", "use `assert condition, 'message'`"),
-    "FunctionDef": ("def inside a kernel", "define the function outside, with @pk.func"),
+    "FunctionDef": ("def", "define the function outside, with @pk.func"),
     "AsyncFunctionDef": ("async def", "define the function outside, with @pk.func"),
     "ClassDef": ("class", "define it outside of the kernel"),
     "Import": ("import", "import at the top of the file"),
@@ -109,8 +109,33 @@ _IN_PROGRAMS = {
     "permute": "write x.transpose(...)",
     "mT": "write x.swapaxes(-1, -2)",
     **dict.fromkeys(("unsqueeze", "expand_dims"), "write x[:, None]"),
-    **dict.fromkeys(("to", "cpu", "numpy", "cuda"), "move arrays outside of the program"),
-}
+    **dict.fromkeys(("to", "cpu", "numpy", "cuda", "tolist"), "move arrays outside of the program"),
+    **{
+        name: f"write {written}"
+        for name, written in {
+            "add": "a + b", "subtract": "a - b", "multiply": "a * b", "divide": "a / b", "true_divide": "a / b",
+            "floor_divide": "a // b", "mod": "a % b", "remainder": "a % b", "negative": "-a", "logical_and": "a & b",
+            "logical_or": "a | b", "logical_not": "~a", "logical_xor": "a ^ b", "equal": "a == b", "less": "a < b",
+            "greater": "a > b", "relu": "pk.maximum(x, 0)", "sigmoid": "1 / (1 + pk.exp(-x))",
+            "softmax": "e = pk.exp(x - x.max(axis=-1, keepdims=True)), then e / e.sum(axis=-1, keepdims=True)",
+            "hstack": "pk.concatenate((a, b), axis=1)", "vstack": "pk.concatenate((a, b)), or pk.stack of rows",
+            "linspace": "a + (b - a) / (n - 1) * pk.arange(n)", "identity": "pk.eye(n)", "split": "x[:n] and x[n:]",
+            "trace": "(x * pk.eye(n)).sum()", "triu": "pk.where(pk.arange(n)[:, None] <= pk.arange(m), x, 0)",
+            "tril": "pk.where(pk.arange(n)[:, None] >= pk.arange(m), x, 0)", "diff": "x[1:] - x[:-1]",
+            "roll": "pk.concatenate((x[-k:], x[:-k]))", "repeat": "x[pk.arange(k * n) // k]",
+            "tile": "x[pk.arange(k * n) % n]", "count_nonzero": "(x != 0).sum()", "average": "x.mean()",
+            "nan_to_num": "pk.where(pk.isnan(x), 0, x)", "nansum": "pk.where(pk.isnan(x), 0, x).sum()",
+            "allclose": "(pk.abs(a - b) <= tolerance).all()", "ptp": "x.max() - x.min()",
+            "inner": "a @ b", "vdot": "(a * b).sum()", "meshgrid": "x[:, None] and y[None, :]",
+            "moveaxis": "x.transpose(...)", "round": "x.round(); of decimals (x * 100).round() / 100",
+            "logaddexp": "pk.maximum(a, b) + pk.log1p(pk.exp(-pk.abs(a - b)))",
+            "tree_map": "{k: f(v) for k, v in p.items()}",
+        }.items()
+    },
+    **dict.fromkeys(("array", "asarray"), "of values write pk.stack((a, b, c)); pass arrays from outside as arguments"),
+    **dict.fromkeys(("convolve", "interp", "searchsorted"), "write a kernel for one element, and launch it here"),
+    **dict.fromkeys(("solve", "inv", "svd", "eigh", "cholesky"), "do this with NumPy, outside of the program"),
+}  # fmt: skip
 
 
 def instead_in_program(name: str) -> str | None:

@@ -115,7 +115,7 @@ def _known(t: Translation, node: ast.expr) -> Value | None:
 def unrolled(t: Translation, node: ast.For, items) -> None:
     if len(items) > MAX_UNROLL:
         raise t.syntax_error(node, f"{len(items)} copies of the body are too many (at most {MAX_UNROLL})",
-                             "loop over range(...) without pk.unroll")  # fmt: skip
+                             t.instead_of_copies)  # fmt: skip
     bind = ast.copy_location(ast.Assign([node.target], ast.Name(_ITEM, ast.Load())), node)
     ast.copy_location(bind.value, node)
     body: list[ast.stmt] = [bind, *node.body]

@@ -70,6 +70,8 @@ class Translation:
     def frame(self) -> Frame:
         return self.frames[-1]
 
+    instead_of_copies = "loop over range(...) without pk.unroll"
+
     @property
     def names(self) -> dict[str, Value]:
         return self.frame.environment.locals

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 
 from pykern.frontend.program.tensors import Shape, strong
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import LanguageName, NoneValue, Scalar, TupleValue, TypeValue, Value, describe
-from pykern.types import DType, bool_, f64, i64
+from pykern.frontend.values import (
+    LanguageName,
+    NoneValue,
+    Scalar,
+    Text,
+    TupleValue,
+    TypeValue,
+    Value,
+    describe,
+)
+from pykern.types import BY_NAME, DType, bool_, f64, i64
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -90,11 +99,21 @@ def dtype(t: ProgramTranslator, node: ast.AST, value: Value, default: DType) -> 
         return strong(default)
     if isinstance(value, TypeValue) and not value.dtype.is_storage:
         return strong(value.dtype)
+    if isinstance(value, Text) and (known := from_text(value.value)) is not None:
+        return known
     if isinstance(value, LanguageName) and value.name in _PYTHON_TYPES:
         return _PYTHON_TYPES[value.name]
     raise t.type_error(
         node, f"a dtype is needed, not {describe(value)}", "write pk.f32, np.float32 or x.dtype"
     )
+
+
+def from_text(name: str) -> DType | None:
+    """The dtype of NumPy's name for it, as in ``x.astype("float32")``."""
+    found = (
+        d for d in BY_NAME.values() if not d.weak and not d.is_storage and name in (d.name, d.numpy.name)
+    )
+    return next(found, None)
 
 
 def array(t: ProgramTranslator, node: ast.AST, value: Value) -> Cell:

@@ -90,6 +90,9 @@ def method(t: ProgramTranslator, node: ast.Call, bound: BoundMethod) -> Value:
         given = arguments.bind(t, node, "astype", "dtype", args, keywords)
         return elementwise.cast(t, node, cell, arguments.dtype(t, node, given["dtype"], cell.dtype))
     if bound.name == "item":
+        if cell.size != 1:
+            raise t.type_error(node, f"{cell.description} has {cell.size} elements, and `item` is of one",
+                               "index it, as in x[0, 0]")  # fmt: skip
         return t.as_scalar(node, shaping.reshaped(t, node, cell, ()))
     if bound.name == "fill":
         given = arguments.bind(t, node, "fill", "value", args, keywords)

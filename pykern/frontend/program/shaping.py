@@ -67,7 +67,7 @@ def reshaped(t: ProgramTranslator, node: ast.AST, x: Cell, lengths: tuple[int, .
         lengths = tuple(known if n == -1 else n for n in lengths)
     if math.prod(lengths) != x.size:
         raise t.type_error(node, f"{x.description} has {x.size} elements, and the shape {lengths} "
-                           f"{math.prod(lengths)}")  # fmt: skip
+                           f"{math.prod(lengths)}", "give lengths whose product is the same")  # fmt: skip
     return x.view(Cell(x.dtype, lengths, reshape(x.ssa, x.dtype, x.shape, lengths)))
 
 

@@ -74,6 +74,7 @@ class ProgramTranslator(Translator):
     """State of one program's translation. Methods are named after what they take."""
 
     PLACE = "array programs"
+    instead_of_copies = "write pk.range(...), which stays a loop"
     instead_of_tuple = (
         "write `for k in range(...)` with constant bounds, which is unrolled, rather than pk.range; for any index "
         "stack the arrays and index the stack: pk.stack(t)[k]"
@@ -350,6 +351,8 @@ class ProgramTranslator(Translator):
         if node.attr in calls.METHODS:
             return BoundMethod(cell, node.attr)
         there = f"there are shape, dtype, ndim, size, T, {', '.join(sorted(calls.METHODS))}"
+        if node.attr in calls.known_names():
+            there = f"write pk.{node.attr}(x)"
         raise self.type_error(node, f"an array has no attribute `{node.attr}` in array programs",
                               instead_in_program(node.attr) or there)  # fmt: skip
 
