@@ -153,14 +153,15 @@ class ProgramBase(ByName):
                     self._entries.went_through_python(plan, args, keywords)
                     return self._with_plan(plan, list(leaf_values(args)), out)
                 return self._with_device_plan(plan, list(leaf_values(args)), out)
-        if current_device() == "python" and program_reference.is_inside():
+        inside = current_device() == "python" and program_reference.is_inside()
+        if inside and not self.derivatives:  # a program that another one calls is the plain function
             self._donated(donate)
-            return self.__wrapped__(
-                *args, **keywords
-            )  # a program that another one calls is the plain function
+            return self.__wrapped__(*args, **keywords)
         where = {n: keywords.pop(n) for n in ("device", "stream") if n in keywords and n not in self._names}
         values = self._bind(args, keywords)
         device = device_of(values, where.get("device"), where.get("stream"))
+        if device == "python" and inside:
+            device = "cpu"  # a gradient that the function takes: there is no other way to compute it
         if device == "python":
             return self._run_in_python(values, out, donate)
         known = key is not None and len(args) == len(values) and None not in key

@@ -177,3 +177,16 @@ def test_what_is_refused(expression, match, tmp_path):
     with pytest.raises(KernelTypeError, match=match) as caught:
         pk.jit(scope["program"])(np.ones(3))
     assert caught.value.span is not None
+
+
+def test_on_the_reference_device_the_gradient_is_compiled(rng):
+    w, x = rng.random((2, 4))
+    want = w - 0.2 * w * x * x
+    np.testing.assert_allclose(descent(w, x, device="python"), want, rtol=1e-14)
+    with pk.device("python"):
+        for _ in range(3):
+            np.testing.assert_allclose(descent(w, x), want, rtol=1e-14)
+            np.testing.assert_allclose(made_outside(w, x)[1], 2 * w * x * x, rtol=1e-14)
+        with pytest.raises(pk.errors.DeviceError, match="not their derivatives"):
+            pk.grad(loss)(w, x)
+    np.testing.assert_allclose(descent(w, x), want, rtol=1e-14)
