@@ -5,10 +5,10 @@
 
 // CHECK-LABEL: func.func @layer
 // CHECK: scf.for
-// CHECK: call @layer.nest2{{.*}}(%{{.*}}, %arg2, %arg3, %arg4,
+// CHECK: call @layer.nest3{{.*}}(%{{.*}}, %arg2, %arg3, %arg4,
 // CHECK-NEXT: }
 // CHECK-NEXT: return
-// CHECK-LABEL: func.func private @layer.nest2(
+// CHECK-LABEL: func.func private @layer.nest3(
 // CHECK: %[[LAST:.*]] = arith.cmpi eq, %{{.*}}, %c400
 // CHECK: linalg.generic {{.*}}ins(%{{.*}}, %[[LAST]],
 // CHECK-SAME: kern.tile = {first = 3 : i64, lane = 3 : i64, last = 4
@@ -19,7 +19,7 @@
 
 // With the last slice the result is written, with those before it the sums.
 
-// TILE-LABEL: func.func private @layer.nest2(
+// TILE-LABEL: func.func private @layer.nest3(
 // TILE: memref.alloca() {alignment = 64 : i64} : memref<6x16xf32>
 // TILE: vector.fma
 // TILE: scf.if

@@ -9,16 +9,15 @@
 // CHECK-DAG: %[[T:.*]] = memref.alloc() : memref<86x400x6xf64>
 // CHECK-DAG: %[[P:.*]] = memref.alloc() : memref<64x400x8xf64>
 // CHECK: scf.for %[[K:.*]] = %c0{{.*}} to %c800{{.*}} step %c400
-// CHECK-NEXT: call @product.nest0.team(%arg0, %[[T]], %[[K]], %c0{{.*}}, %c86{{.*}})
-// CHECK-NEXT: call @product.nest1.team(%arg1, %[[P]], %[[K]], %c0{{.*}}, %c64{{.*}})
-// CHECK-NEXT: call @product.nest2.team(%[[T]], %[[P]], %arg2, %[[K]], %c0{{.*}}, %c86{{.*}})
+// CHECK-NEXT: call @product.nest2.team(%arg0, %[[T]], %[[K]], %arg1, %[[P]], %c0{{.*}}, %c720720{{.*}})
+// CHECK-NEXT: call @product.nest3.team(%[[T]], %[[P]], %arg2, %[[K]], %c0{{.*}}, %c86{{.*}})
 // CHECK-NEXT: }
 // CHECK-NEXT: return
 
 // The parameters are data, the recipe a script: blocks of row tiles, panels, tiles. The last tile has two rows: it is
 // computed like the others, of a result that had room for it, and the body leaves alone what is not there.
 
-// CHECK-LABEL: func.func private @product.nest2(
+// CHECK-LABEL: func.func private @product.nest3(
 // CHECK-SAME: kern.in_vectors
 // CHECK-SAME: kern.schedule = {block = {{[0-9]+}} : i64, depth = 512 : i64, form = "packed", rows = 6 : i64, threads = true, unroll = 1 : i64, vectors = 2 : i64}
 // CHECK: memref.reinterpret_cast %arg2 to offset: [0], sizes: [516, 512], strides: [512, 1] : memref<512x512xf64> to
@@ -34,7 +33,7 @@
 // CHECK: %[[THERE:.*]] = arith.cmpi slt, %{{.*}}, %c512
 // CHECK-NEXT: arith.select %[[THERE]], %[[SUM]], %out
 // CHECK-NOT: kern.part = 1
-// CHECK-LABEL: transform.named_sequence @product.nest2.schedule
+// CHECK-LABEL: transform.named_sequence @product.nest3.schedule
 // CHECK: transform.structured.match ops{["linalg.generic"]} attributes {kern.part = 0 : i64}
 // CHECK-NEXT: transform.structured.tile_using_for {{.*}} tile_sizes [{{[0-9]+}}, 0, 0, 0, 0]
 // CHECK-NEXT: transform.structured.tile_using_for {{.*}} tile_sizes [0, 1, 0, 0, 0]
@@ -45,7 +44,7 @@
 // all rows are there, and row by row from memory of the tile's own where not.
 
 // TILE-NOT: transform
-// TILE-LABEL: func.func private @product.nest2(
+// TILE-LABEL: func.func private @product.nest3(
 // TILE: %[[LEFT:.*]] = arith.subi %c512
 // TILE: %[[ROWS:.*]] = arith.minsi %[[LEFT]], %c6
 // TILE: %[[WHOLE:.*]] = arith.cmpi sge, %[[LEFT]], %c6

@@ -6,9 +6,8 @@
 
 // CHECK-LABEL: func.func @packed
 // CHECK-NOT: memref.alloc() : memref<256x600xf32>
-// CHECK: call @packed.nest0.team(%arg0,
-// CHECK-NEXT: func.call @packed.nest1.team(%arg1,
-// CHECK-NEXT: func.call @packed.nest2.team
+// CHECK: call @packed.nest2.team(%arg0, {{.*}}, %arg1,
+// CHECK-NEXT: func.call @packed.nest3.team
 // CHECK-NEXT: }
 // CHECK-NEXT: return
 func.func @packed(%a: memref<256x600xf32>, %b: memref<600x512xf32>, %c: memref<256x512xf32>) attributes {kern.program} {
@@ -37,7 +36,7 @@ func.func @packed(%a: memref<256x600xf32>, %b: memref<600x512xf32>, %c: memref<2
 // CHECK-LABEL: func.func private @packed.nest0
 // CHECK: math.exp %{{.*}} : vector<8xf32>
 // CHECK: vector.shuffle
-// CHECK-LABEL: func.func private @packed.nest2
+// CHECK-LABEL: func.func private @packed.nest3
 // CHECK-NOT: math.exp
 // CHECK: linalg.generic
 // CHECK-LABEL: func.func private @streamed.nest0

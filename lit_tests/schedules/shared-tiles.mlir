@@ -4,9 +4,24 @@
 // threads share 11 tiles in each of 512 panels, numbered panel by panel. A thread's first and last panel may be another
 // thread's, too: of those it has some rows.
 
-// CHECK: call @few_rows.nest2.team({{.*}}, %c5632)
-// CHECK: call @more_blocks.nest2.team({{.*}}, %c86)
+// Both factors are copied in one meeting of threads: each copy is cut as if it were alone.
+
+// CHECK: call @few_rows.nest2.team(%arg0, %[[T:.*]], %arg1, %[[P:.*]], %c0, %c720720)
+// CHECK: call @few_rows.nest3.team(%[[T]], %[[P]], %arg2, %c0, %c5632)
+// CHECK: call @even_rows.nest3.team({{.*}}, %c12)
 // CHECK-LABEL: func.func private @few_rows.nest2(
+// CHECK-SAME: %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index)
+// CHECK-DAG: %[[A:.*]] = arith.muli %[[LO]], %c11
+// CHECK-DAG: %[[ALO:.*]] = arith.divui %[[A]], %c720720
+// CHECK-DAG: %[[B:.*]] = arith.muli %[[HI]], %c11
+// CHECK-DAG: %[[AHI:.*]] = arith.divui %[[B]], %c720720
+// CHECK: call @few_rows.nest0(%arg0, %arg1, %[[ALO]], %[[AHI]])
+// CHECK-DAG: %[[C:.*]] = arith.muli %[[LO]], %c512
+// CHECK-DAG: %[[BLO:.*]] = arith.divui %[[C]], %c720720
+// CHECK-DAG: %[[D:.*]] = arith.muli %[[HI]], %c512
+// CHECK-DAG: %[[BHI:.*]] = arith.divui %[[D]], %c720720
+// CHECK: call @few_rows.nest1(%arg2, %arg3, %[[BLO]], %[[BHI]])
+// CHECK-LABEL: func.func private @few_rows.nest3(
 // CHECK-SAME: %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index)
 // CHECK-DAG: %[[FIRST:.*]] = arith.divui %[[LO]], %c11
 // CHECK-DAG: %[[ROUND:.*]] = arith.addi %[[HI]], %c10
@@ -36,25 +51,19 @@ func.func @few_rows(%a: memref<64x64xf64>, %b: memref<64x4096xf64>, %c: memref<6
   return
 }
 
-// 43 tiles are two blocks and a rest, so each part of the panels costs a way through the left factor: two parts, of 50
-// and 51 panels, the last of which is not full.
+// Even numbers of tiles are shared alone: threads multiply the rows that they copied.
 
-// CHECK-LABEL: func.func private @more_blocks.nest2(
-// CHECK: scf.for %[[PART:.*]] =
-// CHECK-DAG: %[[P:.*]] = arith.muli %[[PART]], %c101
-// CHECK-DAG: %[[FROM:.*]] = arith.divui %[[P]], %c2
-// CHECK-DAG: %[[NEXT:.*]] = arith.addi %[[PART]], %c1
-// CHECK-DAG: %[[Q:.*]] = arith.muli %[[NEXT]], %c101
-// CHECK-DAG: %[[TO:.*]] = arith.divui %[[Q]], %c2
-// CHECK: %[[WIDE:.*]] = arith.subi %[[TO]], %[[FROM]]
-// CHECK: memref.subview %{{.*}}[%[[FROM]], 0, 0] [%[[WIDE]], 256, 8]
+// CHECK-LABEL: func.func private @even_rows.nest3(
+// CHECK-SAME: %[[LO:[a-z0-9]+]]: index, %[[HI:[a-z0-9]+]]: index)
+// CHECK: %[[MANY:.*]] = arith.subi %[[HI]], %[[LO]]
+// CHECK-NOT: scf.for
+// CHECK: memref.subview %{{.*}}[%[[LO]], 0, 0] [%[[MANY]], 64, 6]
 // CHECK: linalg.generic
-// CHECK-SAME: clip = 3
-func.func @more_blocks(%a: memref<256x256xf64>, %b: memref<256x803xf64>, %c: memref<256x803xf64>)
+func.func @even_rows(%a: memref<72x64xf64>, %b: memref<64x4096xf64>, %c: memref<72x4096xf64>)
     attributes {kern.program} {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
       affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : memref<256x256xf64>, memref<256x803xf64>) outs(%c : memref<256x803xf64>) {
+      ins(%a, %b : memref<72x64xf64>, memref<64x4096xf64>) outs(%c : memref<72x4096xf64>) {
     ^bb0(%x: f64, %y: f64, %o: f64):
       %p = arith.mulf %x, %y : f64
       %s = arith.addf %o, %p : f64

@@ -15,6 +15,7 @@ from mlir.dialects import arith, memref
 
 from pykern.passes.array_programs.nests.function import Nest
 from pykern.passes.kernels import IN_VECTORS, index_constant
+from pykern.passes.schedules import copies
 from pykern.passes.schedules.access import (
     Access,
     Number,
@@ -36,7 +37,7 @@ from pykern.passes.schedules.narrow_packing import NarrowPacking
 from pykern.passes.schedules.needed import condition
 from pykern.passes.schedules.nests import PIECES, Job, Range, reading, row_of
 from pykern.passes.schedules.packing import Slice
-from pykern.passes.schedules.sharing import panels_of, parts_between, parts_of, rows_in
+from pykern.passes.schedules.sharing import by_panels, panels_between, rows_in
 
 Tiles = tuple[Range, Range]
 """Tiles along a dimension, and rows (columns) of each."""
@@ -65,12 +66,15 @@ class Packed:
         self.slices = self._slices()
         self.counts = (-(-p.lengths[row] // s.rows), -(-p.lengths[p.lane] // self.job.columns))
         left, right = self._loops()
+        packings = []
         for number, (along, wide, into) in enumerate(
             ((row, s.rows, left), (p.lane, self.job.columns, right))
         ):
             facts = (self.job, number, along, wide, self.slices, into)
             packing = packing_of(*facts) if self.dot is None else NarrowPacking(*facts, self.dot)
-            packing.call(self.start, self.at)
+            packing.build(self.start, self.at)
+            packings.append(packing)
+        copies.call(self.job, packings)
         self._multiply(left, right)
 
     def _slices(self) -> Slice:
@@ -132,8 +136,9 @@ class Packed:
         self.shared = 0 if extents[0] >= PIECES or extents[0] >= extents[1] else 1
         extent = extents[self.shared]
         folds = job.team and extent > 1 and self._grows_along(self.shared)
-        cut = 1 if folds or any(self.outer) or not job.team else parts_of(*self.counts, job.schedule.block)
-        extent = -(-extent // 2) if folds else self.counts[0] * cut if cut > 1 else extent
+        tiles, panels = self.counts
+        both = job.team and not folds and not any(self.outer) and by_panels(tiles, job.schedule.block)
+        extent = -(-extent // 2) if folds else tiles * panels if both else extent
         nest = Nest(job.place, p.op, passed, extent, has_body=False)
         self.nest = nest
         with nest.inside() as (lo, hi):
@@ -153,10 +158,9 @@ class Packed:
                 with Counted(index_constant(0), index_constant(2), 1) as side:
                     begin, end = _mirrored(side, lo, hi, extents[self.shared])
                     self._parts(batch, {self.shared: (begin, minus(end, begin))})
-            elif cut > 1:
-                with Counted(*parts_between(self.counts[0], lo, hi), 1) as part:
-                    rows = rows_in(part, self.counts[0], lo, hi)
-                    self._parts(batch, {0: rows, 1: panels_of(part, self.counts[1], cut)})
+            elif both:
+                with Counted(*panels_between(tiles, lo, hi), 1) as panel:
+                    self._parts(batch, {0: rows_in(panel, tiles, lo, hi), 1: (panel, 1)})
             else:
                 self._parts(batch, {self.shared: (lo, minus(hi, lo))})
         job.finish(nest)

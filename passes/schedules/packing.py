@@ -24,7 +24,7 @@ from pykern.passes.schedules.nests import Job
 from pykern.passes.schedules.product import Product
 
 COPIED = 1 << 15
-"""Elements from which threads share a copy: about 8 us."""
+"""Elements from which threads share copies: about 8 us."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Packing:
         own = self.product.m if self.number == 0 else self.product.n
         return tuple(d for d in own if d != self.along)
 
-    def call(self, start: Number, batch: dict[int, ir.Value]) -> None:
-        """A function that fills `target`, and its call where the op stands."""
+    def build(self, start: Number, batch: dict[int, ir.Value]) -> None:
+        """A function that fills `target`: `nest`."""
         p = self.product
         passed = [
             *p.read_for(self.number),
@@ -86,7 +86,7 @@ class Packing:
         ]
         tiles = -(-p.lengths[self.along] // self.width)
         shared = p.lengths[self.outer[0]] if self.outer else tiles
-        nest = Nest(self.job.place, p.op, passed, shared, has_body=False)
+        self.nest = nest = Nest(self.job.place, p.op, passed, shared, has_body=False)
         with nest.inside() as (lo, hi):
             nest.function.attributes[IN_VECTORS] = ir.UnitAttr.get()
             self.factor = Factor(p, self.number, nest.value)
@@ -94,8 +94,7 @@ class Packing:
             at: dict[int, Number] = {d: nest.value(v) for d, v in batch.items()}
             self.start = start if isinstance(start, int) else nest.value(start)
             self._outer(list(self.outer), at, [], (lo, hi), tiles)
-        copied = p.lengths[self.along] * p.size(self.outer) * self.slices.terms
-        nest.call(self.job.team and shared > 1 and copied >= COPIED)
+        self.copied = p.lengths[self.along] * p.size(self.outer) * self.slices.terms
 
     def _outer(
         self, left: list[int], at: dict[int, Number], place: list[ir.Value], bounds: tuple, tiles: int

@@ -55,7 +55,7 @@ def test_bias_activation_scale_residual(rng, m, n, k, dtype):
         rectified(a, b, bias), np.maximum(a.astype(float) @ b + bias, 0), rtol=0, atol=limit
     )
     if min(m, n) > 1:
-        assert functions_in(rectified, a, b, bias) == (3 if min(m, n, k) >= 96 else 1)
+        assert functions_in(rectified, a, b, bias) in ((3, 4) if min(m, n, k) >= 96 else (1,))
 
 
 def test_a_factor_of_each_row(rng):

@@ -39,7 +39,8 @@ def test_products_and_what_flows_back(rng, m, k, n, dtype):
     a, b, c = (rng.standard_normal(s).astype(dtype) for s in ((m, k), (k, n), (m, n)))
     a64, b64, c64 = (x.astype(np.float64) for x in (a, b, c))
     close(product(a, b), a64 @ b64, k)
-    assert functions_in(product, a, b) == 3  # two that pack and one that multiplies
+    # two that pack, one that multiplies, and one in which threads share both copies where they are large
+    assert functions_in(product, a, b) in (3, 4)
     _, pull = pk.vjp(product, a, b)
     for found, expected, terms in zip(pull(c), (c64 @ b64.T, a64.T @ c64), (n, m), strict=True):
         close(found, expected, terms)

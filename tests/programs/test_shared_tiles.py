@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.passes.schedules.sharing import PARTS, busiest, parts_of
+from pykern.passes.schedules.sharing import by_panels
 
 THREADS = (1, 2, 3, 5, 8)
 
@@ -37,7 +37,7 @@ def with_threads(function, *arguments):
     return found[0]
 
 
-# one block of rows: a part is a panel; several: parts of panels, of different lengths, too
+# one block of rows, its tiles uneven for two threads; even; several blocks
 @pytest.mark.parametrize(
     ("m", "n", "k"),
     [(64, 1000, 64), (61, 2003, 67), (67, 64, 1500), (17, 4099, 130), (257, 803, 130), (263, 251, 129)],
@@ -68,6 +68,11 @@ def test_factors_that_are_views_of_larger_arrays(turned):
     np.testing.assert_allclose(with_threads(product, a, b), a @ b, rtol=1e-12, atol=1e-12)
 
 
+def test_one_array_as_both_factors():
+    a = np.random.default_rng(2).standard_normal((251, 251))
+    np.testing.assert_allclose(with_threads(product, a, a), a @ a, rtol=1e-12, atol=1e-11)
+
+
 @pytest.mark.parametrize(("m", "n", "k"), [(0, 500, 64), (64, 0, 64), (64, 500, 0)])
 def test_nothing_to_share(m, n, k):
     found = with_threads(product, np.ones((m, k)), np.ones((k, n)))
@@ -75,14 +80,9 @@ def test_nothing_to_share(m, n, k):
     assert not found.any()
 
 
-@pytest.mark.parametrize("rows", [1, 3, 11, 26, 27, 43, 86, 342])
-@pytest.mark.parametrize("panels", [1, 2, 7, 32, 101])
-def test_parts(rows, panels):
-    parts = parts_of(rows, panels, 26)
-    assert parts == panels if rows <= 26 else parts in PARTS
-    assert parts <= panels
-    for team in (2, 3, 4, 8):  # nobody has more than without parts, but for what is not even
-        share = rows * panels / team
-        assert (
-            share <= busiest(rows, panels, parts, team) <= busiest(rows, panels, 1, team) + 1.02 * share / 8
-        )
+@pytest.mark.parametrize(
+    ("rows", "shared"), [(1, True), (2, False), (3, True), (11, True), (12, False), (25, False), (43, False)]
+)
+def test_panels_are_shared_where_tiles_of_rows_are_uneven(rows, shared):
+    assert by_panels(rows, 26) == shared
+    assert not by_panels(rows, rows - 1)
