@@ -36,6 +36,7 @@ _BINARY: dict[str, Callable[[int, int], int]] = {
     "arith.andi": lambda a, b: a & b,
     "arith.ori": lambda a, b: a | b,
     "arith.xori": lambda a, b: a ^ b,
+    "arith.shrsi": lambda a, b: a >> b if 0 <= b < 64 else _FIT,
 }
 _DIVISIONS: dict[str, Callable[[int, int], int]] = {
     "arith.floordivsi": lambda a, b: a // b,

@@ -193,6 +193,29 @@ def test_what_would_be_long_stays_in_memory():
     assert in_memory(long_sort, out, x, ndrange=5)
 
 
+@pk.kernel
+def middle(out, x):
+    i = pk.index()
+    w = pk.private(25, pk.f32)
+    for k in range(25):
+        w[k] = x[i + k]
+    for a in range(24):
+        for b in range(24 - a):
+            if w[b] > w[b + 1]:
+                w[b], w[b + 1] = w[b + 1], w[b]
+    out[i] = w[12]
+
+
+def test_three_hundred_swaps_compile_without_the_square_of_them():
+    x, out = RANDOM.standard_normal(60).astype(np.float32), np.zeros(36, np.float32)
+    lowered = middle.lower(out, x, ndrange=36)
+    middle(out, x, ndrange=36)
+    np.testing.assert_array_equal(out, np.median(np.lib.stride_tricks.sliding_window_view(x, 25), -1))
+    taken = {s.name: s.ms for s in lowered.stages}
+    assert "memref.alloca" not in next(s.text for s in lowered.stages if s.name == "kern-promote-private")
+    assert taken["llvm-optimise"] < 10 * taken["llvm-emit"] + 200  # with the SLP vectoriser 2000 beside 140
+
+
 def test_gradients_of_kernels_with_private_memory():
     x = RANDOM.standard_normal((6, 9)).astype(np.float32)
     out = np.zeros((4, 7), np.float32)
