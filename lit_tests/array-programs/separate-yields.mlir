@@ -16,3 +16,20 @@ func.func @twice(%x: tensor<4xf64>, %w: tensor<4xf64>, %n: index) -> tensor<4xf6
   }
   return %r#0 : tensor<4xf64>
 }
+
+// A loop begins with a whole tensor.
+
+// CHECK-LABEL: func.func @part
+// CHECK: %[[PART:.*]] = tensor.extract_slice
+// CHECK: %[[WHOLE:.*]] = bufferization.alloc_tensor() copy(%[[PART]])
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[WHOLE]])
+func.func @part(%x: tensor<9xf64>, %n: index) -> tensor<4xf64> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %part = tensor.extract_slice %x[2] [4] [1] : tensor<9xf64> to tensor<4xf64>
+  %r = scf.for %i = %zero to %n step %one iter_args(%a = %part) -> tensor<4xf64> {
+    %b = arith.addf %a, %a : tensor<4xf64>
+    scf.yield %b : tensor<4xf64>
+  }
+  return %r : tensor<4xf64>
+}

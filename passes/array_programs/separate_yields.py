@@ -16,14 +16,15 @@ _VIEWS = ("tensor.cast", "tensor.expand_shape", "tensor.collapse_shape", "tensor
 
 @dataclass(frozen=True)
 class SeparateYields(Pass):
-    """Copy a tensor that is carried around a loop, or yielded, more than once.
+    """Copy a tensor that is carried around a loop, or yielded, more than once, and a part that a loop begins with.
 
     One-shot bufferization (LLVM 22) puts both into one buffer, and then does not see that writing one in the
-    next iteration changes the other.
+    next iteration changes the other. And where a loop begins with a part of a buffer and goes on with whole ones,
+    their common type has steps that nobody knows, and no code can be made for it.
 
     In:  programs on tensors, last thing before bufferization.
     Out: the operands of each scf.for, scf.while, scf.yield and scf.condition are different tensors, and so
-         are those of a call that writes one of them.
+         are those of a call that writes one of them; loops begin with whole ones.
     """
 
     name: ClassVar[str] = "kern-separate-yields"
@@ -37,7 +38,7 @@ class SeparateYields(Pass):
                 if not isinstance(value.type, ir.RankedTensorType):
                     continue
                 root = _root(value)
-                if root in seen:
+                if root in seen or (op.name in ("scf.for", "scf.while") and _is_part(value)):
                     with ir.InsertionPoint(op), op.location:
                         op.operands[number] = bufferization.alloc_tensor(value.type, [], copy=value)
                 seen.add(root)
@@ -50,6 +51,15 @@ def _writes(module: ir.Module, call: ir.Operation) -> bool:
         if "sym_name" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value == callee:
             buffers = named(op.operation, "bufferization.to_buffer")
             return any("read_only" not in b.attributes for b in buffers)
+    return False
+
+
+def _is_part(value: ir.Value) -> bool:
+    """Whether a value shows some of another tensor's elements."""
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _VIEWS:
+        if value.owner.operation.name == "tensor.extract_slice":
+            return True
+        value = value.owner.operation.operands[0]
     return False
 
 

@@ -50,3 +50,23 @@ def test_a_loop_that_carries_one_array_twice():
         c[0:2] = w[1:3] + a[0:2]
         a = b = np.tanh(c) * np.sin(a)
     np.testing.assert_allclose(carried_twice(x, w, 3), a + b, rtol=1e-13)
+
+
+@pk.jit
+def loop_beside_what_it_starts_from(x, w):
+    a = x
+    for _ in pk.range(2):
+        a = pk.tanh(a @ w)
+    return (pk.concatenate((a, w), axis=0) ** 2).sum()
+
+
+def test_gradients_of_loops_that_begin_with_a_part(rng):
+    """The adjoint of `a` is a part of that of the two together."""
+    x, w = rng.standard_normal((5, 8)), rng.standard_normal((8, 8)) / 3
+    gradients = pk.grad(loop_beside_what_it_starts_from, argnums=(0, 1))(x, w)
+    a = np.tanh(x @ w)
+    b = np.tanh(a @ w)
+    of_b = 2 * b * (1 - b**2)
+    of_a = of_b @ w.T * (1 - a**2)
+    np.testing.assert_allclose(gradients[0], of_a @ w.T, atol=1e-12)
+    np.testing.assert_allclose(gradients[1], 2 * w + a.T @ of_b + x.T @ of_a, atol=1e-12)
