@@ -3,7 +3,7 @@
 Comes in: a module and a `Pipeline` of `Pass` objects, Python's and upstream's mixed.
 Goes out: the module, changed in place, and a `Stage` (text, time) per pass on demand.
 Valid IR is checked after each pass, or, where the caller says so, at the end of each pipeline.
-Read next: `registry` (names to passes).
+Read next: `known` (which passes need not run), `registry` (names to passes).
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ from pykern.artifact import Stage
 from pykern.dialect.context import check_kern_ops
 from pykern.dialect.diagnostics import collected, located_error
 from pykern.errors import KernelError, PassError, VerifyError
+from pykern.passes.known import CLEANING, Known
+
+CLEANED = (CLEANING, "canonicalize,loop-invariant-code-motion,cse")
+"""Ends of pipelines behind which canonicalization finds nothing."""
 
 _each: ContextVar[bool] = ContextVar("verify_each", default=True)
 
@@ -43,9 +47,23 @@ class Pass:
     """A pass: fields are its options, `name` is its kebab-case name. Valid IR in, valid IR out."""
 
     name: ClassVar[str] = ""
+    looks_for: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of names of ops. Where no op of the module is named so, the pass would change nothing."""
+    scalar_only: ClassVar[bool] = False
+    """Whether it has to do with scalar loops: not with functions that were written in vectors, or only call others."""
 
-    def run(self, module: ir.Module) -> None:
+    def run(self, module: ir.Module) -> bool | None:
+        """Change the module in place. `False` says that everything is as it was."""
         raise NotImplementedError
+
+    def is_idle(self, known: Known) -> bool:
+        """Whether the pass would change nothing, by what is known of the module. It is not run then."""
+        return bool(self.looks_for) and not known.has(self.looks_for, self.scalar_only)
+
+    def tell(self, known: Known, changed: bool) -> None:
+        """Say what is known after a run."""
+        if changed:
+            known.changed()
 
     def __str__(self) -> str:
         """The pass as `pykern-opt --pass-pipeline=` takes it, options that differ from default only."""
@@ -59,12 +77,26 @@ class Pass:
 
 @dataclass(frozen=True)
 class Upstream(Pass):
-    """A pass pipeline of MLIR itself, as text: ``Upstream("canonicalize,cse")``."""
+    """A pass pipeline of MLIR itself, as text: ``Upstream("canonicalize,cse")``.
+
+    `where`: what `Pass.looks_for` is, but for names in `but`; with `scalar`, `Pass.scalar_only`.
+    """
 
     pipeline: str = ""
+    where: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    but: frozenset[str] = dataclasses.field(default=frozenset(), compare=False)
+    scalar: bool = dataclasses.field(default=False, compare=False)
 
     def run(self, module: ir.Module) -> None:
         manager(module.context, self.pipeline).run(module.operation)
+
+    def is_idle(self, known: Known) -> bool:
+        if self.pipeline == CLEANING:
+            return known.is_clean
+        return bool(self.where) and not known.has(self.where, self.scalar, self.but)
+
+    def tell(self, known: Known, changed: bool) -> None:
+        known.cleaned() if self.pipeline.endswith(CLEANED) else known.changed()
 
     def __str__(self) -> str:
         return self.pipeline
@@ -108,12 +140,14 @@ class Pipeline:
         """Run every pass, verify as `verification` says, and hand a `Stage` to `record`; `after` is called with each.
 
         Raises `PassError` or `VerifyError`, located at the kernel's line where the IR tells it. Times are those
-        of the passes: verification is not in them.
+        of the passes: verification is not in them. A pass that is idle is a stage like all others.
         """
+        known = Known(module)
         for step in self.passes:
             started = time.perf_counter()
             try:
-                apply_pass(step, module)
+                if not known.skips(step):
+                    step.tell(known, apply_pass(step, module))
                 elapsed = (time.perf_counter() - started) * 1e3
                 if _each.get():
                     _verify_after(step, module)
@@ -134,16 +168,17 @@ def run_pass(step: Pass, module: ir.Module) -> None:
         _verify_after(step, module)
 
 
-def apply_pass(step: Pass, module: ir.Module) -> None:
-    """Run one pass; what it reports as an error is raised, located."""
+def apply_pass(step: Pass, module: ir.Module) -> bool:
+    """Run one pass; what it reports as an error is raised, located. Whether it may have changed something."""
     with collected(module.context) as reports:
         try:
-            step.run(module)
+            changed = step.run(module) is not False
         except ir.MLIRError as error:
             raise located_error(PassError, f"pass `{step}` failed", reports, error.message) from None
         errors = [r for r in reports if r.severity == "error"]
         if errors:  # some upstream passes report an error and go on
             raise located_error(PassError, f"pass `{step}` failed", reports)
+    return changed
 
 
 def _verify_after(step: Pass, module: ir.Module) -> None:

@@ -29,6 +29,7 @@ class HoistAtomics(Pass):
     """
 
     name: ClassVar[str] = "kern-hoist-atomics"
+    looks_for: ClassVar[tuple[str, ...]] = ("kern.atomic_rmw",)
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):

@@ -48,7 +48,7 @@ _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 IN_VECTORS = "kern.in_vectors"
-"""Mark of a function that was written in vectors: there is nothing in it to be vectorised."""
+"""Mark of a function that was written in vectors: there are no scalar loops in it to be made better."""
 
 
 def kernels(module: ir.Module) -> Iterator[ir.Operation]:
@@ -76,13 +76,16 @@ def integers(kernel: ir.Operation, name: str) -> tuple[int, ...] | None:
 def find(root: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
     """Ops under `root` for which `wanted` holds, in order, `root` not among them."""
     found: list[ir.Operation] = []
+    advance, add = ir.WalkResult.ADVANCE, found.append
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op != root and wanted(op):
-            found.append(op)
-        return ir.WalkResult.ADVANCE
+        if wanted(op):
+            add(op)
+        return advance
 
     root.walk(visit)
+    if found and found[-1] == root:  # the walk is post-order
+        found.pop()
     return found
 
 
@@ -99,7 +102,15 @@ def replace(op: ir.Operation, values: list[ir.Value]) -> None:
 
 
 def index_constant(value: int) -> ir.Value:
-    return arith.ConstantOp(ir.IndexType.get(), value).result
+    kind = ir.IndexType.get()
+    number = ir.IntegerAttr.get(kind, value)
+    # the bindings' own class takes twice the time, and a product has two hundred
+    return ir.Operation.create("arith.constant", results=[kind], attributes={"value": number}).result
+
+
+def index_arithmetic(name: str, a: ir.Value, b: ir.Value) -> ir.Value:
+    """`arith.<name>` of two indices."""
+    return ir.Operation.create(f"arith.{name}", results=[a.type], operands=[a, b]).result
 
 
 def dense_strides(lengths: list[ir.Value]) -> list[ir.Value]:

@@ -18,6 +18,7 @@ from mlir.dialects import arith
 from pykern.passes.framework import Pass
 from pykern.passes.integer_ranges import I32, Interval, Ranges, width
 from pykern.passes.kernels import find, is_constant
+from pykern.passes.known import Known
 from pykern.passes.narrow_versions import branch, is_candidate, limited
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.effects import erase_dead, is_inside
@@ -45,7 +46,10 @@ class NarrowIndices(Pass):
     versions: bool = True
     everywhere: bool = False  # CPUs address with 64 bits: a narrow address only costs an extension there
 
-    def run(self, module: ir.Module) -> None:
+    def is_idle(self, known: Known) -> bool:
+        return not self.everywhere and not known.has(_CONVERSIONS)
+
+    def run(self, module: ir.Module) -> bool:
         narrowing = Narrowing()
         conversions = find(module.operation, _is_conversion)
         for op in conversions:
@@ -59,15 +63,19 @@ class NarrowIndices(Pass):
             for op in find(module.operation, lambda op: op.name.startswith("arith.")):
                 narrowing.extend(op)
         if not narrowing.has_changed:
-            return
+            return False
         for function in module.body.operations:
             for region in function.operation.regions:
                 for block in region.blocks:
                     erase_dead(block)
+        return True
+
+
+_CONVERSIONS = ("arith.sitofp", "arith.uitofp")
 
 
 def _is_conversion(op: ir.Operation) -> bool:
-    return op.name in ("arith.sitofp", "arith.uitofp")
+    return op.name in _CONVERSIONS
 
 
 def _version(loop: ir.Operation, narrowing: Narrowing) -> None:

@@ -37,6 +37,7 @@ class PromotePrivate(Pass):
     """
 
     name: ClassVar[str] = "kern-promote-private"
+    looks_for: ClassVar[tuple[str, ...]] = ("memref.alloca",)
     cells: int = 64
     ops: int = 1500
 

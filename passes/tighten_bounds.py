@@ -39,6 +39,8 @@ class TightenBounds(Pass):
     """
 
     name: ClassVar[str] = "kern-tighten-bounds"
+    looks_for: ClassVar[tuple[str, ...]] = ("scf.if",)
+    scalar_only: ClassVar[bool] = True
 
     def run(self, module: ir.Module) -> None:
         for loop in _inner_first(module.operation):

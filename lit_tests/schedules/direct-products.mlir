@@ -13,8 +13,8 @@
 // TILE-LABEL: func.func private @small.nest0
 // TILE: vector.fma
 // TILE: vector.maskedload {{.*}} vector<8xf32>
-// TILE: vector.extract_strided_slice {{.*}}{offsets = [0], sizes = [2]
-// TILE: vector.extract_strided_slice {{.*}}{offsets = [2], sizes = [1]
+// TILE: vector.shuffle {{.*}} [0, 1] : vector<8xf32>
+// TILE: vector.shuffle {{.*}} [2] : vector<8xf32>
 func.func @small(%a: memref<24x32xf32>, %b: memref<32x19xf32>, %c: memref<24x19xf32>) attributes {kern.program} {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
       affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}

@@ -6,7 +6,8 @@ one that launches, if they find themselves there."""
 import numpy as np
 
 import pykern as pk
-from pykern.lowering.llvm.program.launcher import launcher_text
+from pykern.lowering.llvm.program.launcher import teams_text
+from pykern.lowering.llvm.team import RUNTIME
 
 
 @pk.kernel
@@ -18,7 +19,7 @@ def double(y, x):
 x = np.zeros((100, 100), np.float32)
 stages = double.lower(x, x, ndrange=x.shape).stages
 print(next(s.text for s in stages if s.name == "llvm-optimise"))
-print(launcher_text("program", ["ptr", "ptr"], [("nest.team", ["ptr", "ptr", "i64", "i64"])]))
+print(RUNTIME, teams_text([("nest.team", ["ptr", "ptr", "i64", "i64"])]))
 
 # CHECK-LABEL: define internal void @pk_part(
 # CHECK: %[[T:t]] = sext i32 %{{.*}} to i64
@@ -33,7 +34,7 @@ print(launcher_text("program", ["ptr", "ptr"], [("nest.team", ["ptr", "ptr", "i6
 # CHECK-DAG: %[[HI:.*]] = udiv i64 %[[B]], %[[T]]
 # CHECK: call {{.*}}@kern.double({{.*}}i64 %[[LO]], i64 %[[HI]]
 
-# CHECK-LABEL: define internal void @pk_apart(
+# CHECK-LABEL: define hidden void @pk_apart(
 # CHECK: call i64 @pk_home()
 # CHECK: br i1 %{{.*}}, label %together, label %done
 
@@ -48,9 +49,9 @@ print(launcher_text("program", ["ptr", "ptr"], [("nest.team", ["ptr", "ptr", "i6
 # CHECK: %[[B:.*]] = mul i64 %[[E]], %[[NEXT]]
 # CHECK: %[[HI:.*]] = udiv i64 %[[B]], %[[T]]
 # CHECK: call void %{{.*}}(ptr %{{.*}}, i64 %[[LO]], i64 %[[HI]])
-# CHECK-LABEL: define internal void @pk_parallel(
+# CHECK-LABEL: define hidden void @pk_parallel(
 # CHECK: %[[HERE:.*]] = call i64 @pk_home()
 # CHECK-NEXT: %[[PLACE:.*]] = getelementptr i64, ptr %data, i64 3
 # CHECK-NEXT: store i64 %[[HERE]], ptr %[[PLACE]]
 # CHECK: call void %gomp(ptr @pk_split, ptr %data
-# CHECK-LABEL: define void @"nest.team"
+# CHECK-LABEL: define hidden void @"nest.team"

@@ -33,6 +33,7 @@ class LowerAtomics(Pass):
     """
 
     name: ClassVar[str] = "kern-lower-atomics"
+    looks_for: ClassVar[tuple[str, ...]] = ("kern.atomic_",)
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):

@@ -37,6 +37,8 @@ class BreakChains(Pass):
     """
 
     name: ClassVar[str] = "kern-break-chains"
+    looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
+    scalar_only: ClassVar[bool] = True
     steps: int = 24
     fewest: int = 200
 

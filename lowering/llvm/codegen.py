@@ -23,7 +23,8 @@ from pykern.errors import TargetError
 from pykern.lowering.llvm import libllvm
 from pykern.lowering.llvm.parts import second_part
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords
-from pykern.passes.kernels import find
+from pykern.passes.kernels import named
+from pykern.passes.known import names_of
 
 TRANSLATABLE = ("llvm.", "builtin.module")
 
@@ -77,7 +78,8 @@ class MachineCode:
 
 def translate(module: ir.Module) -> str:
     """LLVM IR of a module; an op that has no translation is a located error, not a crash."""
-    for op in find(module.operation, lambda op: not op.name.startswith(TRANSLATABLE)):
+    unknown = {name for name in names_of(module.operation) if not name.startswith(TRANSLATABLE)}
+    for op in named(module.operation, *unknown) if unknown else []:
         raise TargetError(f"`{op.name}` has no form on the CPU", span_of(op.location))
     text = llvm_dialect.translate_module_to_llvmir(module.operation)
     if "bfloat" not in text:
@@ -96,16 +98,21 @@ def generate(
     host: Host = Host(),
     texts: bool = False,
     passes: str = O3,
+    shared: tuple[str, ...] = (),
 ) -> MachineCode:
-    """Optimise and emit an object. `extra` are LLVM IR texts linked in before optimisation, `passes` LLVM's own."""
+    """Optimise and emit an object. `extra` are LLVM IR texts linked in before optimisation, `passes` LLVM's own.
+
+    Functions in `exports` can be found in the shared object, and those in `shared` from other objects of it.
+    """
     machine = machine_of(host)
     if machine is None:
-        return _with_llvmlite(text, extra, exports, host, texts)
+        return _with_llvmlite(text, extra, exports, host, texts, shared)
     apart = () if texts else second_part(text, extra)
     times: dict[str, float] = {}
     started = time.perf_counter()
     with _elsewhere(text, apart, host, passes) as other, machine.module(text, *extra) as module:
         module.hide_all_but(exports)
+        module.share(shared)
         module.give_away(apart)
         times["llvm-parse"] = _since(started)
         started = time.perf_counter()
@@ -141,9 +148,12 @@ def _elsewhere(text: str, names: tuple[str, ...], host: Host, passes: str) -> It
 
 
 @functools.lru_cache(maxsize=256)
-def assemble(text: str, host: Host = Host()) -> bytes:
-    """An object of LLVM IR that is as it should run: nothing optimises it. Made once for a text."""
-    machine = machine_of(host)
+def assemble(text: str, host: Host = Host(), quickly: bool = False) -> bytes:
+    """An object of LLVM IR that is as it should run: nothing optimises it. Made once for a text.
+
+    `quickly`: with the code generator that is for programs being debugged, which takes a quarter of the time.
+    """
+    machine = machine_of(host, QUICK if quickly else 0)
     if machine is None:
         return target_machine(host).emit_object(_as_written(text, host))
     with machine.module(text) as module:
@@ -159,18 +169,30 @@ def assembly_of(text: str, host: Host = Host()) -> str:
         return module.emit(libllvm.ASSEMBLY).decode()
 
 
+QUICK = -1
+"""The thread that makes code quickly."""
+
+
 @functools.cache
 def machine_of(host: Host, thread: int = 0) -> libllvm.Machine | None:
     """The machine to LLVM's C API, one for each thread; None where there is no such library."""
     library = libllvm.library()
-    return None if library is None else libllvm.Machine(library, host.triple, host.cpu, host.features)
+    if library is None:
+        return None
+    level = libllvm.LEVEL_NONE if thread == QUICK else libllvm.LEVEL_AGGRESSIVE
+    return libllvm.Machine(library, host.triple, host.cpu, host.features, level)
 
 
 # -- llvmlite ------------------------------------------------------------------------------------
 
 
 def _with_llvmlite(
-    text: str, extra: tuple[str, ...], exports: tuple[str, ...], host: Host, texts: bool
+    text: str,
+    extra: tuple[str, ...],
+    exports: tuple[str, ...],
+    host: Host,
+    texts: bool,
+    shared: tuple[str, ...],
 ) -> MachineCode:
     machine = target_machine(host)
     times: dict[str, float] = {}
@@ -178,7 +200,7 @@ def _with_llvmlite(
     module = llvm.parse_assembly(text)
     for added in extra:
         module.link_in(llvm.parse_assembly(added))
-    _hide_all_but(module, exports)
+    _hide_all_but(module, exports, shared)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
@@ -216,10 +238,14 @@ def target_machine(host: Host) -> llvm.TargetMachine:
     return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="default")
 
 
-def _hide_all_but(module: llvm.ModuleRef, exports: tuple[str, ...]) -> None:
+def _hide_all_but(module: llvm.ModuleRef, exports: tuple[str, ...], shared: tuple[str, ...]) -> None:
     """What nobody outside calls can be inlined and dropped."""
     for function in module.functions:
-        if not function.is_declaration and function.name not in exports:
+        if function.is_declaration or function.name in exports:
+            continue
+        if function.name in shared:
+            function.visibility = "hidden"
+        else:
             function.linkage = "internal"
 
 

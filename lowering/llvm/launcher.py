@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pykern.abi import TABLE_INDEX
-from pykern.lowering.llvm.scratch import SCRATCH
-from pykern.lowering.llvm.team import TEAM_TEXT
 from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
 from pykern.types import BY_NAME
 
@@ -53,26 +51,22 @@ def _of(spec: ArgSpec) -> Iterator[Cell]:
 
 
 def launcher_text(source: KernelSource, symbol: str) -> str:
-    """`pk_init`, `pk_run` and the part a thread runs, for the kernel function `symbol`."""
+    """`pk_run` and the part a thread runs, for the kernel function `symbol`."""
     listed = cells(source)
     types = ", ".join(cell.kind for cell in listed)
     values = ", ".join(f"{cell.kind} %a{n}" for n, cell in enumerate(listed))
     load = "\n".join(line for n, cell in enumerate(listed) for line in load_cell(n, cell))
-    return (
-        SCRATCH
-        + TEAM_TEXT
-        + _TEXT.format(
-            symbol=symbol,
-            types=types,
-            values=values,
-            load=load,
-            report_cell=len(listed),
-            gomp=TABLE_INDEX["GOMP_parallel"],
-            thread=TABLE_INDEX["omp_get_thread_num"],
-            team=TABLE_INDEX["omp_get_num_threads"],
-            threads=TABLE_INDEX["threads"],
-            enough=PARALLEL_WORK,
-        )
+    return _TEXT.format(
+        symbol=symbol,
+        types=types,
+        values=values,
+        load=load,
+        report_cell=len(listed),
+        gomp=TABLE_INDEX["GOMP_parallel"],
+        thread=TABLE_INDEX["omp_get_thread_num"],
+        team=TABLE_INDEX["omp_get_num_threads"],
+        threads=TABLE_INDEX["threads"],
+        enough=PARALLEL_WORK,
     )
 
 
@@ -91,16 +85,14 @@ def load_cell(n: int, cell: Cell) -> Iterator[str]:
 
 
 _TEXT = """
-@pk_table = hidden global ptr null
+@pk_table = external hidden global ptr
 
 declare void @"{symbol}"({types}, i64, i64, i64)
 declare i64 @"{symbol}.extent"({types}, i64, i64, i64)
 declare i64 @"{symbol}.work"({types}, i64, i64, i64)
 
-define void @pk_init(ptr %table) {{
-  store ptr %table, ptr @pk_table
-  ret void
-}}
+declare hidden i64 @pk_home()
+declare hidden void @pk_apart(i64, i64)
 
 define internal void @pk_part(ptr %data) {{
   %slots = load ptr, ptr %data

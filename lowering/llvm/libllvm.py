@@ -19,7 +19,7 @@ from typing import Any
 from pykern.errors import TargetError
 
 TARGETS = ("X86", "AArch64")
-LEVEL_AGGRESSIVE, RELOC_PIC, MODEL_DEFAULT = 3, 2, 0
+LEVEL_NONE, LEVEL_AGGRESSIVE, RELOC_PIC, MODEL_DEFAULT = 0, 3, 2, 0
 ASSEMBLY, OBJECT = 0, 1
 EXTERNAL, AVAILABLE_EXTERNALLY, INTERNAL = 0, 1, 8
 HIDDEN = 1
@@ -102,7 +102,9 @@ class Machine:
     Empty texts are the processor this runs on. Raises `TargetError` where LLVM does not know it.
     """
 
-    def __init__(self, llvm: ctypes.CDLL, triple: str, cpu: str, features: str) -> None:
+    def __init__(
+        self, llvm: ctypes.CDLL, triple: str, cpu: str, features: str, level: int = LEVEL_AGGRESSIVE
+    ) -> None:
         self.llvm = llvm
         native = not triple
         self.triple = triple.encode() or self._text(llvm.LLVMGetDefaultTargetTriple())
@@ -112,7 +114,7 @@ class Machine:
         cpu_name = cpu.encode() or (self._text(llvm.LLVMGetHostCPUName()) if native else b"")
         flags = features.encode() or (self._text(llvm.LLVMGetHostCPUFeatures()) if native else b"")
         self.pointer = llvm.LLVMCreateTargetMachine(
-            target, self.triple, cpu_name, flags, LEVEL_AGGRESSIVE, RELOC_PIC, MODEL_DEFAULT
+            target, self.triple, cpu_name, flags, level, RELOC_PIC, MODEL_DEFAULT
         )
         self.layout = llvm.LLVMCreateTargetDataLayout(self.pointer)
         self.options = llvm.LLVMCreatePassBuilderOptions()
@@ -175,6 +177,10 @@ class Module:
                 self.llvm.LLVMSetLinkage(function, INTERNAL)
             function = self.llvm.LLVMGetNextFunction(function)
 
+    def share(self, names: tuple[str, ...]) -> None:
+        """Functions that other objects of the shared object call, as far as they are here."""
+        self._link_as(names, EXTERNAL)
+
     def give_away(self, names: tuple[str, ...]) -> None:
         """Functions that another module of the shared object has: only declared here."""
         self._link_as(names, AVAILABLE_EXTERNALLY)
@@ -191,6 +197,8 @@ class Module:
         """Nobody outside of the shared object sees them."""
         for name in names:
             function = self.llvm.LLVMGetNamedFunction(self.pointer, name.encode())
+            if not function:
+                continue
             self.llvm.LLVMSetLinkage(function, linkage)
             self.llvm.LLVMSetVisibility(function, HIDDEN)
 

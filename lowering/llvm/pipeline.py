@@ -7,6 +7,7 @@ from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.reports import LowerReports
+from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.machine import cache_bytes
@@ -27,16 +28,30 @@ from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.streams import VectorizeStreams
 from pykern.source import KernelOptions
 
+MATH = ("math.",)
+RANGED = ("scf.", "arith.cmp", "arith.min", "arith.max", "arith.select", "arith.div", "arith.rem", "arith.floordiv",
+          "arith.ceildiv", "arith.and", "arith.or", "arith.xor", "arith.sh", "arith.ext", "arith.trunc")  # fmt: skip
+"""Ops that ranges of integers tell something about; in loops they do of most."""
+EXPANDED = ("arith.ceildiv", "arith.floordiv", "arith.extf", "arith.truncf", "arith.scaling_",
+            "arith.minimumf", "arith.minnumf", "arith.maximumf", "arith.maxnumf")  # fmt: skip
+"""Ops that have no form in LLVM, or had none always."""
 
-def cpu_pipeline(options: KernelOptions) -> Pipeline:
-    """From work-items to loops, and down to the llvm dialect."""
+_PLAIN = "bitcast broadcast extract fma insert load maskedload maskedstore shuffle store"
+PLAIN_VECTORS = frozenset(f"vector.{name}" for name in _PLAIN.split())
+"""Ops that `TO_LLVM` converts. Others are first made of these, or not with vectors of one dimension."""
+TO_LLVM = "convert-to-llvm{filter-dialects=arith,cf,index,ub,vector}"
+"""All at once: a pass for each dialect has to convert between its types and those of the others."""
+
+
+def cpu_pipeline(options: KernelOptions, short_floats: bool = True) -> Pipeline:
+    """From work-items to loops, and down to the llvm dialect. `short_floats`: there may be bf16 or fp8."""
     return Pipeline(
         (
             LowerTapes(groups=True),  # there a tape is private memory of the work-item
-            ExpandFp8(),  # everything below sees bytes
+            *([ExpandFp8()] if short_floats else []),  # everything below sees bytes
             ExpandNdrange(),  # everything below sees ordinary loops
             LowerReports(),
-            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            Upstream("canonicalize,loop-invariant-code-motion,cse"),
             ShiftDivisions(),  # before lanes, which do not divide integers
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
             VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
@@ -45,35 +60,37 @@ def cpu_pipeline(options: KernelOptions) -> Pipeline:
             OwnSums(),  # what is left of atomics in loops
             LowerAtomics(),  # after loops: shared memory is known to belong to one thread
             Upstream("canonicalize,cse"),
-            Upstream("int-range-optimizations,canonicalize,cse"),  # static lengths remove bounds tests
+            # static lengths remove bounds tests
+            Upstream("int-range-optimizations,canonicalize,cse", where=RANGED, scalar=True),
             TightenBounds(),  # guards become loop bounds: what is left vectorises
             NarrowIndices(),  # after bounds, which it proves from; before vectors, which it makes wider
             Upstream("canonicalize,cse"),
             # before streams: what nobody reads may go past the cache
             ScratchRows(threshold_bytes=cache_bytes()),
-            VectorizeStreams(
-                threshold_bytes=cache_bytes()
-            ),  # wants clean loops, and memrefs that are still arguments
+            # wants clean loops, and memrefs that are still arguments
+            VectorizeStreams(threshold_bytes=cache_bytes()),
             VectorizeElementary(),  # what is not streamed, and loops for the ends
             VectorizeReductions(),  # the same
             Upstream("canonicalize,cse"),
             FlattenArguments(),  # last look at memref arguments
-            Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
-            Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            Upstream(
+                "func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})", where=MATH
+            ),
+            *([Upstream(EMULATE_BF16)] if short_floats else []),
             # at once: canonicalization would join the conversions again
-            Upstream("arith-expand{include-bf16=true}"),
+            Upstream("arith-expand{include-bf16=true}", where=EXPANDED),
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
-            Upstream("convert-math-to-funcs"),  # integer powers become a loop, in a function of their own
+            # integer powers become a loop, in a function of their own
+            Upstream("convert-math-to-funcs", where=MATH),
             BreakChains(),  # when all arithmetic is there, and loops still are loops
+            Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
+            Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
             KeepOuterLoops(),  # last look at loops
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),
-            Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),
-            Upstream(
-                "finalize-memref-to-llvm{use-generic-functions=true},convert-func-to-llvm,convert-index-to-llvm"
-            ),
-            Upstream("convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
+            Upstream("convert-func-to-llvm,finalize-memref-to-llvm{use-generic-functions=true}"),
+            Upstream(TO_LLVM),
             Upstream("reconcile-unrealized-casts,canonicalize,cse"),
             AnnotateBranches(),  # after upstream has made the branches
             AllowNegativeStrides(),  # last: the lowering of memref is what promises too much

@@ -59,7 +59,8 @@ class LowerReports(Pass):
 
     name: ClassVar[str] = "kern-lower-reports"
 
-    def run(self, module: ir.Module) -> None:
+    def run(self, module: ir.Module) -> bool:
+        changed = False
         for kernel in kernels.kernels(module):
             arguments = kernels.body(kernel).arguments
             report = arguments[len(arguments) - 1]
@@ -67,6 +68,8 @@ class LowerReports(Pass):
                 with ir.InsertionPoint(op), op.location:
                     self._lower(module, op, report)
                 op.erase()
+                changed = True
+        return changed
 
     def _lower(self, module: ir.Module, op: ir.Operation, report: ir.Value) -> None:
         view = op.opview

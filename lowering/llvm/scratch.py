@@ -11,7 +11,9 @@ from pykern.abi import KEPT_LEAST, TABLE_INDEX
 
 ALLOCATE, RELEASE = "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_free"
 
-SCRATCH = f"""
+ALLOCATION = f"""
+@pk_table = external hidden global ptr
+
 declare noalias ptr @malloc(i64)
 declare void @free(ptr)
 

@@ -1,7 +1,8 @@
-"""bf16 in memory: LLVM moves it as 16-bit integers.
+"""bf16 on processors that compute in f32: arithmetic is emulated, and LLVM moves it as 16-bit integers.
 
-Arithmetic on bf16 is f32 by now, and conversions are shifts. What is left are loads and stores; where LLVM splits those
-into elements (masked vectors, on processors that mask no 16 bits), it calls `__truncsfbf2`, which nobody defines.
+When modules get to `MoveBf16AsWords`, arithmetic on bf16 is f32 and conversions are shifts. What is left are loads and
+stores; where LLVM splits those into elements (masked vectors, on processors that mask no 16 bits), it calls
+`__truncsfbf2`, which nobody defines.
 """
 
 from __future__ import annotations
@@ -14,6 +15,15 @@ from mlir.dialects import llvm
 
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
+
+EMULATE_BF16 = "func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"
+
+
+def has_short_floats(module: ir.Module) -> bool:
+    """Whether bf16 or fp8 is anywhere: by the text, which is faster than a look at every type."""
+    text = str(module)
+    return "bf16" in text or "f8E" in text
+
 
 _STORED = {"llvm.store": (0,), "llvm.intr.masked.load": (2,), "llvm.intr.masked.store": (0,)}
 """Operands that are moved, and what a masked load gives elsewhere."""

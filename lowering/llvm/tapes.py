@@ -34,6 +34,7 @@ class LowerTapes(Pass):
     """
 
     name: ClassVar[str] = "kern-lower-tapes"
+    looks_for: ClassVar[tuple[str, ...]] = ("kern.push", "kern.pop")
     groups: bool = False
 
     def run(self, module: ir.Module) -> None:

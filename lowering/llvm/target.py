@@ -23,10 +23,11 @@ from pykern.lowering.llvm.optimisation import passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
-from pykern.lowering.llvm.scratch import ALLOCATE
-from pykern.lowering.llvm.short_floats import MoveBf16AsWords
+from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION
+from pykern.lowering.llvm.short_floats import MoveBf16AsWords, has_short_floats
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.tapes import LowerTapes
+from pykern.lowering.llvm.team import RUNTIME
 from pykern.lowering.record import Record
 from pykern.passes import kernels
 from pykern.passes.registry import register
@@ -45,7 +46,7 @@ register(
 )
 
 
-EXPORTS = ("pk_init", "pk_run", "pk_launch")
+EXPORTS = ("pk_run", "pk_launch")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _lowered(
     link: Linker,
 ) -> CpuCode:
     product = _is_product(module, source)
-    cpu_pipeline(source.options).run(module, record, texts=record.texts)
+    cpu_pipeline(source.options, has_short_floats(module)).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
     symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
     workgroup = kernels.integers(kernel, "kern.workgroup") or ()
@@ -85,7 +86,7 @@ def _lowered(
     record.add("llvm-translate", text, started, "llvm")
     launcher = launcher_text(source, symbol)
     entry = "" if reports else entry_text(source, uses, product)
-    extra = (launcher, LAUNCH) if entry else (launcher,)
+    extra = (launcher, *([LAUNCH] if entry else []), *([ALLOCATION] if ALLOCATE in text else []))
     host = host_of(source.target)[0]
     code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes_for(text, product=False))
     objects = list(code.objects)
@@ -100,7 +101,7 @@ def _lowered(
         objects.append(assemble(entry, host))
         record.add("entry", "", started, "none")
     started = time.perf_counter()
-    binary = link(*objects)
+    binary = link(*objects, assemble(RUNTIME, host))
     record.add("link", "", started, "none")
     found = resources(code)
     if product:

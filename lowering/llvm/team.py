@@ -1,9 +1,10 @@
-"""Threads of a team that wake on the processor of the one that woke them move away at once. LLVM IR text.
+"""What every kernel and program has with it: the table, and the team of threads. LLVM IR text.
 
-Comes in: nothing. Goes out: `pk_home`, where a launch says which processor it runs on, and `pk_apart`, which every
-other thread of the team calls first. Linux may wake a thread on its waker's processor and leave both there for a
-tenth of a second, while the next processor has nothing to do: each call takes twice as long. A thread that finds
-itself there forbids itself that processor for a moment, which moves it, if it may use as many as there are threads.
+Comes in: nothing. Goes out: `RUNTIME`, which is made into code once and linked to each. `pk_parallel` shares a nest
+among threads. `pk_home` is where a launch says which processor it runs on, and `pk_apart` what every other thread of
+the team calls first: it moves away from the processor of the one that woke it. Linux may wake a thread there and leave
+both there for a tenth of a second, while the next processor has nothing to do: each call takes twice as long. Such a
+thread forbids itself that processor for a moment, which moves it, if it may use as many as there are threads.
 """
 
 from __future__ import annotations
@@ -13,10 +14,17 @@ from pykern.abi import TABLE_INDEX
 MASK_WORDS = 16
 """64 processors each, as in the C library's `cpu_set_t`."""
 
-TEAM_TEXT = f"""
+RUNTIME = f"""
+@pk_table = hidden global ptr null
+
 declare i64 @llvm.ctpop.i64(i64)
 
-define internal i64 @pk_home() noinline nounwind {{
+define void @pk_init(ptr %table) {{
+  store ptr %table, ptr @pk_table
+  ret void
+}}
+
+define hidden i64 @pk_home() noinline nounwind {{
   %table = load ptr, ptr @pk_table
   %place = getelementptr ptr, ptr %table, i64 {TABLE_INDEX["sched_getcpu"]}
   %ask = load ptr, ptr %place
@@ -31,7 +39,7 @@ unknown:
   ret i64 0
 }}
 
-define internal void @pk_apart(i64 %home, i64 %team) noinline nounwind {{
+define hidden void @pk_apart(i64 %home, i64 %team) noinline nounwind {{
   %here = call i64 @pk_home()
   %same = icmp eq i64 %here, %home
   %some = icmp sgt i64 %home, 0
@@ -77,6 +85,68 @@ move:
   %back = call i32 %set(i32 0, i64 {8 * MASK_WORDS}, ptr %mask)
   br label %done
 done:
+  ret void
+}}
+
+define internal void @pk_split(ptr %data) {{
+  %fn = load ptr, ptr %data
+  %cp = getelementptr ptr, ptr %data, i64 1
+  %c = load ptr, ptr %cp
+  %ep = getelementptr i64, ptr %data, i64 2
+  %extent = load i64, ptr %ep
+  %table = load ptr, ptr @pk_table
+  %np = getelementptr ptr, ptr %table, i64 {TABLE_INDEX["omp_get_thread_num"]}
+  %nf = load ptr, ptr %np
+  %n32 = call i32 %nf()
+  %n = sext i32 %n32 to i64
+  %tp = getelementptr ptr, ptr %table, i64 {TABLE_INDEX["omp_get_num_threads"]}
+  %tf = load ptr, ptr %tp
+  %t32 = call i32 %tf()
+  %t = sext i32 %t32 to i64
+  %other = icmp ne i64 %n, 0
+  br i1 %other, label %apart, label %go
+apart:
+  %hp = getelementptr i64, ptr %data, i64 3
+  %home = load i64, ptr %hp
+  call void @pk_apart(i64 %home, i64 %t)
+  br label %go
+go:
+  %next = add i64 %n, 1
+  %lo0 = mul i64 %extent, %n
+  %lo = udiv i64 %lo0, %t
+  %hi0 = mul i64 %extent, %next
+  %hi = udiv i64 %hi0, %t
+  call void %fn(ptr %c, i64 %lo, i64 %hi)
+  ret void
+}}
+
+define hidden void @pk_parallel(ptr %fn, ptr %c, i64 %extent) {{
+  %data = alloca [4 x i64], align 16
+  %table = load ptr, ptr @pk_table
+  %wp = getelementptr i64, ptr %table, i64 {TABLE_INDEX["threads"]}
+  %wanted = load i64, ptr %wp
+  %several = icmp sgt i64 %wanted, 1
+  %gp = getelementptr ptr, ptr %table, i64 {TABLE_INDEX["GOMP_parallel"]}
+  %gomp = load ptr, ptr %gp
+  %there = icmp ne ptr %gomp, null
+  %go = and i1 %several, %there
+  br i1 %go, label %team, label %alone
+team:
+  store ptr %fn, ptr %data
+  %cp = getelementptr ptr, ptr %data, i64 1
+  store ptr %c, ptr %cp
+  %ep = getelementptr i64, ptr %data, i64 2
+  store i64 %extent, ptr %ep
+  %home = call i64 @pk_home()
+  %hp = getelementptr i64, ptr %data, i64 3
+  store i64 %home, ptr %hp
+  %fewer = icmp slt i64 %extent, %wanted
+  %size = select i1 %fewer, i64 %extent, i64 %wanted
+  %size32 = trunc i64 %size to i32
+  call void %gomp(ptr @pk_split, ptr %data, i32 %size32, i32 0)
+  ret void
+alone:
+  call void %fn(ptr %c, i64 0, i64 %extent)
   ret void
 }}
 """

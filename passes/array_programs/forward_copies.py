@@ -30,6 +30,7 @@ class ForwardCopies(Pass):
     """
 
     name: ClassVar[str] = "kern-forward-copies"
+    looks_for: ClassVar[tuple[str, ...]] = ("memref.copy",)
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):

@@ -30,6 +30,7 @@ class FreshInserts(Pass):
     """
 
     name: ClassVar[str] = "kern-fresh-inserts"
+    looks_for: ClassVar[tuple[str, ...]] = ("tensor.insert_slice",)
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):

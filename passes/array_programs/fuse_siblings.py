@@ -36,10 +36,12 @@ class FuseSiblings(Pass):
 
     name: ClassVar[str] = "kern-fuse-siblings"
 
-    def run(self, module: ir.Module) -> None:
+    def run(self, module: ir.Module) -> bool:
+        changed = False
         for function in programs(module):
             while _fuse_one(function):
-                pass
+                changed = True
+        return changed
 
 
 def _fuse_one(function: ir.Operation) -> bool:

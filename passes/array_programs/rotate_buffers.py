@@ -29,6 +29,7 @@ class RotateBuffers(Pass):
     """
 
     name: ClassVar[str] = "kern-rotate-buffers"
+    looks_for: ClassVar[tuple[str, ...]] = ("scf.for", "scf.while")
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):

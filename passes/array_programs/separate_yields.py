@@ -28,6 +28,7 @@ class SeparateYields(Pass):
     """
 
     name: ClassVar[str] = "kern-separate-yields"
+    looks_for: ClassVar[tuple[str, ...]] = ("scf.for", "scf.while", "func.call")
 
     def run(self, module: ir.Module) -> None:
         for op in named(module.operation, "scf.for", "scf.while", "scf.yield", "scf.condition", "func.call"):

@@ -28,6 +28,7 @@ class StatesInPlace(Pass):
     """
 
     name: ClassVar[str] = "kern-states-in-place"
+    looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):

@@ -24,6 +24,7 @@ class SwapBuffers(Pass):
     """
 
     name: ClassVar[str] = "kern-swap-buffers"
+    looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):

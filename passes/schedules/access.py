@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Union
 
 from mlir import ir
-from mlir.dialects import arith, memref
+from mlir.dialects import memref
 
-from pykern.passes.kernels import index_constant
+from pykern.passes.kernels import index_arithmetic, index_constant
 
 Number = Union[int, ir.Value]
 DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -163,7 +163,7 @@ def plus(a: Number, b: Number) -> Number:
         return b
     if isinstance(b, int) and b == 0:
         return a
-    return arith.AddIOp(as_value(a), as_value(b)).result
+    return index_arithmetic("addi", as_value(a), as_value(b))
 
 
 def minus(a: Number, b: Number) -> Number:
@@ -171,7 +171,7 @@ def minus(a: Number, b: Number) -> Number:
         return a - b
     if isinstance(b, int) and b == 0:
         return a
-    return arith.SubIOp(as_value(a), as_value(b)).result
+    return index_arithmetic("subi", as_value(a), as_value(b))
 
 
 def times(a: Number, b: Number) -> Number:
@@ -183,16 +183,16 @@ def times(a: Number, b: Number) -> Number:
         return b
     if isinstance(b, int) and b == 1:
         return a
-    return arith.MulIOp(as_value(a), as_value(b)).result
+    return index_arithmetic("muli", as_value(a), as_value(b))
 
 
 def least(a: Number, b: Number) -> Number:
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
-    return arith.MinSIOp(as_value(a), as_value(b)).result
+    return index_arithmetic("minsi", as_value(a), as_value(b))
 
 
 def most(a: Number, b: Number) -> Number:
     if isinstance(a, int) and isinstance(b, int):
         return max(a, b)
-    return arith.MaxSIOp(as_value(a), as_value(b)).result
+    return index_arithmetic("maxsi", as_value(a), as_value(b))

@@ -17,6 +17,7 @@ from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.access import Number, as_value, least, minus, plus, times
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.packing import Packing
+from pykern.passes.schedules.vectors import part
 
 TERMS = 8
 """Lines of a factor that are read side by side."""
@@ -118,14 +119,13 @@ class TurnedPacking(Packing):
         lines += [zero] * (wide - len(lines))
         *tile, term = place
         for t, line in enumerate(turned(lines, p.bits)):
-            part = line
+            piece = line
             # a whole vector is stored quicker: what is too much of it belongs to the terms that come next, not to
             # the next tile or what lies behind the copy
             if rows < wide and (rows < self.width or (wide - t) * self.width < wide):
-                narrow = ir.VectorType.get([rows], p.element)
-                part = vector.ExtractStridedSliceOp(narrow, line, [0], [rows], [1]).result
+                piece = part(line, 0, rows)
             start = plus(times(plus(term, t), self.width), row)
-            vector.StoreOp(part, self.lines, [*tile, as_value(start)])
+            vector.StoreOp(piece, self.lines, [*tile, as_value(start)])
 
 
 def turned(lines: list[ir.Value], bits: int) -> list[ir.Value]:

@@ -13,6 +13,7 @@ from mlir.dialects import arith, memref, vector
 
 from pykern.passes.schedules.access import Access, Number, plus
 from pykern.passes.schedules.product import Product
+from pykern.passes.schedules.vectors import first_lanes
 
 
 class Factor:
@@ -37,8 +38,7 @@ class Factor:
         """`width` elements along a dimension; of the last ones `count`, and zeros behind them."""
         count, mask = count or width, None
         if count < width:
-            truth = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
-            mask = vector.ConstantMaskOp(truth, [count]).result
+            mask = first_lanes(count, width)
         loaded = [v if a is None else _loaded(v, a, at, along, count, mask, width) for v, a in self.operands]
         value = self._made(loaded, width)
         if mask is not None and self.prologue is not None:

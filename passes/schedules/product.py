@@ -11,6 +11,7 @@ side by side in vectors. The factor that has it is the right one.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -74,11 +75,17 @@ class Product:
 
     def strides(self, number: int) -> list[int]:
         """Strides of left (0), right (1), out (2) along every dimension; in elements."""
-        operand = self.operand(number)
-        strides = collapsed_strides(operand, self.parts(number))
-        if number == 2 and self.turn:
-            strides = [strides[n] for n in self.turn]
-        return [self.accesses[number].stride(d, strides) for d in range(len(self.lengths))]
+        return self._strides[number]
+
+    @functools.cached_property
+    def _strides(self) -> list[list[int]]:
+        found = []
+        for number in range(3):
+            strides = collapsed_strides(self.operand(number), self.parts(number))
+            if number == 2 and self.turn:
+                strides = [strides[n] for n in self.turn]
+            found.append([self.accesses[number].stride(d, strides) for d in range(len(self.lengths))])
+        return found
 
     def parts(self, number: int) -> list[list[int]]:
         """Which indices of left, right or out are one in `accesses`."""

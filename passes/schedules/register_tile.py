@@ -32,6 +32,7 @@ from pykern.passes.schedules.loops import Counted, When, leave_alone
 from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
 from pykern.passes.schedules.needed import condition_of, is_reached
 from pykern.passes.schedules.prologues import computed, leaves_of
+from pykern.passes.schedules.vectors import first_lanes, part
 
 MARK = "kern.tile"
 
@@ -222,9 +223,7 @@ class Tile:
         kind = ir.VectorType.get([self.width], ir.MemRefType(value.type).element_type)
         if count == self.width:
             return vector.LoadOp(kind, value, place).result
-        mask = vector.ConstantMaskOp(
-            ir.VectorType.get([self.width], ir.IntegerType.get_signless(1)), [count]
-        ).result
+        mask = first_lanes(count, self.width)
         return vector.MaskedLoadOp(kind, value, place, mask, self.zero(kind)).result
 
     def write(self, operand: int, row: Number, lane: int, count: int, value: ir.Value) -> None:
@@ -235,13 +234,10 @@ class Tile:
         out = self.op.operands[operand]
         done = 0
         while done < count:
-            part = 1 << (min(self.width, count - done).bit_length() - 1)
-            kind = ir.VectorType.get([part], ir.VectorType(value.type).element_type)
-            piece = value
-            if part < self.width:
-                piece = vector.ExtractStridedSliceOp(kind, value, [done], [part], [1]).result
+            size = 1 << (min(self.width, count - done).bit_length() - 1)
+            piece = value if size == self.width else part(value, done, size)
             vector.StoreOp(piece, out, self.indices(operand, row, lane + done, {}))
-            done += part
+            done += size
 
     def zero(self, kind: ir.VectorType) -> ir.Value:
         element = kind.element_type

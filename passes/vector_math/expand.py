@@ -73,6 +73,7 @@ class ExpandMath(Pass):
     """
 
     name: ClassVar[str] = "kern-expand-math"
+    looks_for: ClassVar[tuple[str, ...]] = ("math.",)
     library: bool = True
     """Whether angles beyond 2^40 (f32) and 2^28 (f64) may be left to the C library."""
     fused: bool = True

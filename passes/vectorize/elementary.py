@@ -34,6 +34,8 @@ class VectorizeElementary(Pass):
     """
 
     name: ClassVar[str] = "kern-vectorize-elementary"
+    looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
+    scalar_only: ClassVar[bool] = True
     bytes: int = 64
 
     def run(self, module: ir.Module) -> None:

@@ -47,6 +47,8 @@ class VectorizeReductions(Pass):
     """
 
     name: ClassVar[str] = "kern-vectorize-reductions"
+    looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
+    scalar_only: ClassVar[bool] = True
     bytes: int = 128
     prefetch: bool = True
     """Whether loops fetch the next row of the arrays that are read."""

@@ -56,6 +56,8 @@ class VectorizeStreams(Pass):
     """
 
     name: ClassVar[str] = "kern-vectorize-streams"
+    looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
+    scalar_only: ClassVar[bool] = True
     bytes: int = 64
     threshold_bytes: int = 32 << 20
     prefetch_bytes: int = 2048
@@ -69,12 +71,15 @@ class VectorizeStreams(Pass):
                 self._function(function)
 
     def _function(self, function: ir.Operation) -> None:
+        candidates = find(function, is_candidate)
+        if not candidates:
+            return
         cache = cache_of(function, self.threshold_bytes)
         if not cache.surely_holds(arrays_given(function)):
             look_through_views(function)
         arrays = arrays_of(function)
         conditions: list[ir.Value] = []
-        for loop in find(function, is_candidate):
+        for loop in candidates:
             accesses = accesses_of(loop, arrays)
             if accesses is None or not accesses.streamed:
                 continue

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import pykern as pk
 from pykern.errors import TargetError
 from pykern.lowering.llvm import linker as linkers
 from pykern.lowering.llvm import parts
@@ -103,9 +106,46 @@ def test_a_linker_that_waits(monkeypatch):
         raise ZeroDivisionError
     with linker():
         pass
-    assert all(process.poll() is not None for process in started)
+    linkers._forget()  # which the next one does, or the end of the process
+    assert all(process.returncode is not None for process in started)
+
+
+def test_output_that_comes_in_pieces():
+    text = f'@data = constant [300000 x i8] c"{"a" * 300000}"\n'
+    [made] = generate(text + "define ptr @data_of() {\n  ret ptr @data\n}\n", (), ("data_of",)).objects
+    with linker() as link:
+        linked = link(made)
+    assert len(linked) > 300000 and linked == link_shared(made)
+    for length in (0, 10, 63, 64, 1000, len(linked) - 1):
+        assert not linkers._is_whole(linked[:length])
+    assert linkers._is_whole(linked)
 
 
 def test_what_cannot_be_linked_is_said():
     with linker() as link, pytest.raises(TargetError, match="linking failed"):
         link(b"no object at all")
+
+
+@pk.jit
+def product(a, b):
+    return a @ b
+
+
+@pk.kernel
+def double(y, x):
+    i, j = pk.index()
+    y[i, j] = 2 * x[i, j]
+
+
+def exported(binary: bytes, path: Path) -> set[str]:
+    path.write_bytes(binary)
+    library = ctypes.CDLL(str(path))
+    names = ("pk_init", "pk_run", "pk_entry", "pk_launch", "pk_parallel", "pk_home", "pk_apart", "pk_table")
+    return {name for name in names if hasattr(library, name)}
+
+
+def test_what_is_shared_among_objects_is_hidden_outside(tmp_path: Path):
+    x = np.ones((300, 300))
+    assert exported(product.lower(x, x).artifact.binary, tmp_path / "program.so") == {"pk_init", "pk_run"}
+    found = exported(double.lower(x, x, ndrange=x.shape).artifact.binary, tmp_path / "kernel.so")
+    assert found == {"pk_init", "pk_run", "pk_entry"}

@@ -34,6 +34,8 @@ twice(y, x, ndrange=37)
 assert codegen.machine_of(codegen.Host()) is None
 assert (y == 2 * x).all()
 assert (product(np.eye(5), np.ones((5, 3))) == 1).all()
+a, b = np.random.default_rng(0).standard_normal((2, 300, 300))  # shared among threads
+np.testing.assert_allclose(product(a, b), a @ b, rtol=1e-10)
 assert any("pk_run" in stage.text for stage in twice.lower(y, x, ndrange=37).stages if stage.kind == "asm")
 print("done")
 """

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
+from pykern.lowering.llvm.pipeline import EXPANDED, MATH, PLAIN_VECTORS, RANGED, TO_LLVM
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.reports import LowerReports
+from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.machine import cache_bytes
 from pykern.passes.array_programs.arena import UseArena
@@ -68,7 +70,9 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
     """Tensors to tensors: fewer, larger operations. `attention`: the target has its tiles."""
     # before fusion: an operation of NumPy's is an op
     outlined = (
-        (OutlineAttention(), Upstream("convert-elementwise-to-linalg,canonicalize,cse")) if attention else ()
+        (OutlineAttention(), Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",)))
+        if attention
+        else ()
     )
     return Pipeline(
         (
@@ -81,7 +85,7 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
             FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),
             ReleaseFusion(),
-            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            Upstream("canonicalize,loop-invariant-code-motion,cse"),
             FreshInserts(),  # after fusion: the inserted values are one operation each by now
             Upstream("canonicalize,cse"),
             FuseSiblings(),  # after inserts: each of the siblings may be computed in its own place
@@ -113,12 +117,14 @@ def buffer_pipeline() -> Pipeline:
     )
 
 
-def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "", ordered: bool = False) -> Pipeline:
-    """Buffers to loops, and down to the llvm dialect. The arguments are those of `MakeNests`."""
+def llvm_pipeline(
+    schedules: tuple[str, ...] = (), machine: str = "", ordered: bool = False, short_floats: bool = True
+) -> Pipeline:
+    """Buffers to loops, and down to the llvm dialect. The arguments are those of `MakeNests`, and of `cpu_pipeline`."""
     return Pipeline(
         (
             LowerTapes(groups=True),
-            ExpandFp8(),
+            *([ExpandFp8()] if short_floats else []),
             LowerLaunches(),  # kernels become loops too
             MakeNests(
                 machine=machine, schedules=";".join(schedules), ordered=ordered, cache_bytes=cache_bytes()
@@ -128,13 +134,13 @@ def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "", ordered: b
             SizeNests(),
             UseArena(),  # after the last buffer was made
             LowerReports(),
-            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            Upstream("canonicalize,loop-invariant-code-motion,cse"),
             VectorizeItems(),
             LowerTapes(),
             HoistAtomics(),
             LowerAtomics(),
             Upstream("canonicalize,cse"),
-            Upstream("int-range-optimizations,canonicalize,cse"),
+            Upstream("int-range-optimizations,canonicalize,cse", where=RANGED, scalar=True),
             TightenBounds(),
             NarrowIndices(),
             Upstream("canonicalize,cse"),
@@ -142,23 +148,26 @@ def llvm_pipeline(schedules: tuple[str, ...] = (), machine: str = "", ordered: b
             VectorizeElementary(),  # what is not streamed, and loops for the ends
             VectorizeReductions(),
             Upstream("canonicalize,cse"),
-            Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
-            Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            Upstream(
+                "func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})", where=MATH
+            ),
+            *([Upstream(EMULATE_BF16)] if short_floats else []),
             # at once: canonicalization would join the conversions again
-            Upstream("arith-expand{include-bf16=true}"),
+            Upstream("arith-expand{include-bf16=true}", where=EXPANDED),
             ExpandMath(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse"),
-            Upstream("convert-math-to-funcs"),
+            Upstream("convert-math-to-funcs", where=MATH),
             BreakChains(),  # when all arithmetic is there, and loops still are loops
+            Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
+            Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
             KeepOuterLoops(),
             Upstream("convert-scf-to-cf"),
             Upstream("expand-strided-metadata,lower-affine"),
-            Upstream("convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm"),
             # every shape is known: a buffer is its pointer
             Upstream(
-                "finalize-memref-to-llvm{use-generic-functions=true},convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"
+                "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},finalize-memref-to-llvm{use-generic-functions=true}"
             ),
-            Upstream("convert-index-to-llvm,convert-cf-to-llvm,convert-arith-to-llvm,convert-ub-to-llvm"),
+            Upstream(TO_LLVM),
             Upstream("reconcile-unrealized-casts,canonicalize,cse"),
             AnnotateBranches(),
         )

@@ -7,22 +7,25 @@ Comes in: a module with one `kern.program` function on tensors, and the kernels 
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from mlir import ir
 
 from pykern.artifact import SCRATCH, Stage
 from pykern.errors import TargetError
-from pykern.lowering.llvm.codegen import Host, generate, host_of, translate
+from pykern.lowering.llvm.codegen import Host, assemble, assembly_of, generate, host_of, translate
 from pykern.lowering.llvm.entry import GIL_WORK
 from pykern.lowering.llvm.linker import Linker, linker
 from pykern.lowering.llvm.optimisation import passes_for
-from pykern.lowering.llvm.program.launcher import kinds_of, launcher_text, teams_of
+from pykern.lowering.llvm.program.launcher import kinds_of, nest_of, run_text, teams_of, teams_text
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
 from pykern.lowering.llvm.program.work import work_of
 from pykern.lowering.llvm.resources import resources
-from pykern.lowering.llvm.scratch import ALLOCATE
+from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION
+from pykern.lowering.llvm.short_floats import has_short_floats
+from pykern.lowering.llvm.team import RUNTIME
 from pykern.lowering.record import Record
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.arena import UseArena
@@ -58,7 +61,18 @@ register(
     UseArena,
 )  # fmt: skip
 
-EXPORTS = ("pk_init", "pk_run")
+EXPORTS = ("pk_run",)
+
+
+@dataclass(frozen=True)
+class _Launcher:
+    """What calls a program and its nests: texts, and the nests that are called from another object than their own."""
+
+    run: str
+    teams: str
+    nests: tuple[str, ...]
+    code: tuple[Future[bytes], ...]
+    """Of `teams`, made by another thread while this one goes on with MLIR; none where there are none."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +95,8 @@ def lower(
     schedules: tuple[str, ...] = (),
 ) -> ProgramCode:
     """Lower, generate, link. `schedules` are those of contractions that are not to be the cost model's."""
-    with linker() as link:
-        return _lowered(module, options, record, target, schedules, link)
+    with linker() as link, ThreadPoolExecutor(1, "pykern-teams") as elsewhere:
+        return _lowered(module, options, record, target, schedules, link, elsewhere)
 
 
 def _lowered(
@@ -92,8 +106,10 @@ def _lowered(
     target: str,
     schedules: tuple[str, ...],
     link: Linker,
+    elsewhere: ThreadPoolExecutor,
 ) -> ProgramCode:
     host, machine = host_of(target)
+    short_floats = has_short_floats(module)
     for pipeline in (tensor_pipeline(attention=True), buffer_pipeline()):
         pipeline.run(module, record, texts=record.texts)
     found = programs(module)
@@ -101,8 +117,9 @@ def _lowered(
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")
     result_arguments = integers(found[0], RESULT_ARGUMENTS) or ()
     long = work_of(module) > GIL_WORK
-    llvm = llvm_pipeline(schedules, machine, options.ordered)
-    launcher, scratch = "", 0
+    llvm = llvm_pipeline(schedules, machine, options.ordered, short_floats)
+    launcher: _Launcher | None = None
+    scratch = 0
     used: list[str] = []
 
     def after(step: Pass) -> None:
@@ -110,37 +127,45 @@ def _lowered(
         if isinstance(step, MakeNests):
             used = schedules_of(module)
         if isinstance(step, UseArena):  # arguments are still buffers, and all functions are there
-            launcher, scratch = _launcher(module)
+            launcher, scratch = _launcher(module, host, elsewhere)
 
     llvm.run(module, record, texts=record.texts, after=after)
+    assert launcher is not None
     made = _generate(module, launcher, host, record, link, product=bool(used))
     if used:
         made.resources[SCHEDULES] = used
     return replace(made, result_arguments=result_arguments, scratch_bytes=scratch, long=long)
 
 
-def _launcher(module: ir.Module) -> tuple[str, int]:
+def _launcher(module: ir.Module, host: Host, elsewhere: ThreadPoolExecutor) -> tuple[_Launcher, int]:
     program = programs(module)[0]
     symbol = ir.StringAttr(program.attributes["sym_name"]).value
     arena = ir.MemRefType(list(body(program).arguments)[-1].type)
-    return launcher_text(symbol, kinds_of(program), teams_of(module)), arena.shape[0]
+    teams = teams_of(module)
+    nests = tuple(nest_of(team) for team, _ in teams)
+    shared = teams_text(teams)
+    code = (elsewhere.submit(assemble, shared, host, quickly=True),) if teams else ()
+    return _Launcher(run_text(symbol, kinds_of(program)), shared, nests, code), arena.shape[0]
 
 
 def _generate(
-    module: ir.Module, launcher: str, host: Host, record: Record, link: Linker, product: bool
+    module: ir.Module, launcher: _Launcher, host: Host, record: Record, link: Linker, product: bool
 ) -> ProgramCode:
     started = time.perf_counter()
     record.before_code(module.operation)
     text = translate(module)
     record.add("llvm-translate", text, started, "llvm")
     passes = passes_for(text, product)
-    code = generate(text, (launcher,), EXPORTS, host, texts=record.texts, passes=passes)
+    extra = (launcher.run, ALLOCATION) if ALLOCATE in text else (launcher.run,)
+    code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes, shared=launcher.nests)
+    if launcher.nests and record.texts:
+        code.assembly += assembly_of(launcher.teams, host)
     for name, elapsed in code.times.items():
         texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
         shown, kind = texts.get(name, (code.llvm_ir, "llvm"))
         record(Stage(name, shown, elapsed, kind))
     started = time.perf_counter()
-    binary = link(*code.objects)
+    binary = link(*code.objects, *(each.result() for each in launcher.code), assemble(RUNTIME, host))
     record.add("link", "", started, "none")
     found = resources(code)
     if ALLOCATE in text:

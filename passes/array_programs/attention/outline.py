@@ -37,6 +37,7 @@ class OutlineAttention(Pass):
     """
 
     name: ClassVar[str] = "kern-outline-attention"
+    looks_for: ClassVar[tuple[str, ...]] = ("math.exp",)
 
     def run(self, module: ir.Module) -> None:
         for program in programs(module):

@@ -45,6 +45,8 @@ def pairs(operations: list[ir.Operation], least_bytes: int) -> Iterator[Pair]:
 
     Each is to be built before the next one is asked for: what lies between two products may be taken once.
     """
+    if len(operations) < 2:
+        return
     waiting: list[tuple[Product, bool]] = []
     for op in operations:
         product = _product(op)
