@@ -36,7 +36,8 @@ def _of(tests: tuple[str, ...], *dtypes: str) -> tuple[str, ...]:
 FEATURES: dict[str, tuple[str, ...]] = {
     "bool: operators, casts": (
         *_of(PAIRS, "bool"), "test_operators::test_arithmetic_of_bools", "test_operators::test_bools_have_no_minus",
-        "test_operators::test_bits_of_bools", "test_casts::test_int_float_bool",
+        "test_operators::test_bits_of_bools", "test_operators::test_bools_give_bytes_in_programs",
+        "test_casts::test_int_float_bool",
     ),
     "i8, u8": _of(PAIRS, "i8", "u8"),
     "i16, u16": _of(PAIRS, "i16", "u16"),

@@ -280,10 +280,14 @@ def test_other_threads_run_during_long_programs():
 
     thread = threading.Thread(target=count)
     thread.start()
+    during = 0
     try:
-        before = turns[0]
-        long(a, 100_000)
-        during = turns[0] - before
+        for _ in range(20):  # the other thread may have to wait for a processor
+            before = turns[0]
+            long(a, 100_000)
+            during = max(during, turns[0] - before)
+            if during > 1000:
+                break
     finally:
         done.set()
         thread.join()

@@ -19,6 +19,7 @@ import pykern as pk
 from pykern.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE, TABLE_INDEX
 from pykern.artifact import SCRATCH
 from pykern.compiler.service import service
+from pykern.machine import cache_bytes
 from pykern.program.memory_code import memory_code
 from pykern.runtime import kept_memory as runtime
 from pykern.runtime import numpy_api
@@ -289,15 +290,17 @@ def softmax(y, x):
 @pytest.mark.parametrize("columns", [9_000, 131_071, 131_072, 400_001])
 @pytest.mark.parametrize("loaded", [False, True])
 def test_rows_of_kernels(columns, loaded):
-    """malloc's below 1 MiB, and where kept memory is not loaded; both in one process."""
-    x = random(3 * columns).reshape(3, columns)
+    """malloc's below 1 MiB, and where kept memory is not loaded; both in one process. Arrays that fit the cache need
+    no memory for rows."""
+    rows = cache_bytes() // (8 * columns) + 1  # of two such arrays
+    x = random(rows * columns).reshape(rows, columns)
     y = np.full_like(x, np.nan)
     cell, before = TABLE_INDEX["pk_take"], kept_memory.stats()
     take = table()[cell]
     if not loaded:
         table()[cell] = 0
     try:
-        softmax(y, x, ndrange=3)
+        softmax(y, x, ndrange=rows)
     finally:
         table()[cell] = take
     after = kept_memory.stats()
