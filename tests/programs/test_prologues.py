@@ -149,7 +149,9 @@ def test_a_temporary_only_where_elements_are_read_again(rng):
     a, b = rng.standard_normal((200, 300)), rng.standard_normal((300, 310))
     weights = rng.integers(-128, 128, (300, 4000)).astype(np.int8)
     few, scales = np.ones((2, 300), np.float32), np.ones(4000, np.float32)
-    assert len(functions_of(functions, a, b)) == 4  # two copies, both in one meeting of threads, and the product
+    assert (
+        len(functions_of(functions, a, b)) == 4
+    )  # two copies, both in one meeting of threads, and the product
     assert len(functions_of(dequantised, few, weights, scales)) == 1
     assert len(functions_of(functions, a[:, :20], b[:20])) == 3  # both are computed before
 
