@@ -17,7 +17,7 @@ from pykern.compiler.costs import flops_of, turns_of
 from pykern.costs import Access, Costs, Turns, Work
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
-from pykern.passes.array_programs.aliases import programs
+from pykern.passes.array_programs.aliases import is_inside, programs
 
 COUNTED = "func.func(linalg-generalize-named-ops)"
 """The stage that is counted: every operation on arrays says its loops, and none was fused."""
@@ -96,18 +96,9 @@ def _turns_of_loops(program: ir.Operation, names: dict[ir.Value, str]) -> Iterat
             for kind in ("load", "store"):
                 yield _whole(f"carried {n}", kind, value, (file, line), inside)
         for value, name in names.items():
-            read = any(_is_inside(use.owner.operation, loop) for use in value.uses)
+            read = any(is_inside(use.owner.operation, loop) for use in value.uses)
             if read and isinstance(value.type, ir.RankedTensorType):
                 yield _whole(name, "load", value, (file, line), inside)
-
-
-def _is_inside(op: ir.Operation, loop: ir.Operation) -> bool:
-    above = op.parent
-    while above is not None:
-        if above.operation == loop:
-            return True
-        above = above.operation.parent
-    return False
 
 
 def _whole(
