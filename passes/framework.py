@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -86,6 +87,8 @@ class Upstream(Pass):
     where: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     but: frozenset[str] = dataclasses.field(default=frozenset(), compare=False)
     scalar: bool = dataclasses.field(default=False, compare=False)
+    makes: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    """Names of all ops it can make, where they are few."""
 
     def run(self, module: ir.Module) -> None:
         manager(module.context, self.pipeline).run(module.operation)
@@ -96,7 +99,12 @@ class Upstream(Pass):
         return bool(self.where) and not known.has(self.where, self.scalar, self.but)
 
     def tell(self, known: Known, changed: bool) -> None:
-        known.cleaned() if self.pipeline.endswith(CLEANED) else known.changed()
+        if self.pipeline.endswith(CLEANED):
+            known.cleaned()
+        elif self.makes:
+            known.made(self.makes)
+        else:
+            known.changed()
 
     def __str__(self) -> str:
         return self.pipeline
@@ -136,11 +144,12 @@ class Pipeline:
         record: Callable[[Stage], None] | None = None,
         texts: bool = True,
         after: Callable[[Pass], None] = lambda step: None,
-    ) -> None:
+    ) -> Known:
         """Run every pass, verify as `verification` says, and hand a `Stage` to `record`; `after` is called with each.
 
         Raises `PassError` or `VerifyError`, located at the kernel's line where the IR tells it. Times are those
-        of the passes: verification is not in them. A pass that is idle is a stage like all others.
+        of the passes: verification is not in them. A pass that is idle is a stage like all others. Gives what is
+        known of the module in the end.
         """
         known = Known(module)
         for step in self.passes:
@@ -158,7 +167,9 @@ class Pipeline:
                 record(Stage(str(step), str(module) if texts else "", elapsed))
             after(step)
         if self.passes and not _each.get():
-            verify(module, f"pass `{self.passes[-1]}` or one before it left invalid IR")
+            what = f"pass `{self.passes[-1]}` or one before it left invalid IR"
+            verify(module, what, kern=known.has(("kern.",)))
+        return known
 
 
 def run_pass(step: Pass, module: ir.Module) -> None:
@@ -186,9 +197,17 @@ def _verify_after(step: Pass, module: ir.Module) -> None:
     verify(module, f"pass `{step}` left invalid IR", kern=not isinstance(step, Upstream))
 
 
-_REUSED = frozenset({"canonicalize", "cse", "loop-invariant-code-motion", "reconcile-unrealized-casts"})
+_REUSED = frozenset(
+    {
+        "canonicalize", "convert-func-to-llvm", "convert-scf-to-cf", "convert-to-llvm", "cse",
+        "expand-strided-metadata",
+        "finalize-memref-to-llvm", "loop-invariant-code-motion", "lower-affine", "reconcile-unrealized-casts",
+    }
+)  # fmt: skip
 """Passes of MLIR that keep nothing from one run to the next. `convert-math-to-funcs`, for one, keeps functions that
 are gone by then."""
+
+_OPTIONS = re.compile(r"\{[^}]*\}")
 
 _managers: dict[str, PassManager] = {}
 _managed: list[ir.Context] = []
@@ -213,7 +232,9 @@ def manager(context: ir.Context, pipeline: str) -> PassManager:
                 f"pipeline `{pipeline}`: {said}", hint="see pykern-opt --help for pykern's passes"
             ) from None
         found.enable_verifier(False)
-        if _REUSED.issuperset(pipeline.split(",")):
+        if _REUSED.issuperset(
+            _OPTIONS.sub("", pipeline).removeprefix("llvm.func(").removesuffix(")").split(",")
+        ):
             _managers[pipeline] = found
     return found
 

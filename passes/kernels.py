@@ -91,7 +91,18 @@ def find(root: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> list[ir.
 
 def named(root: ir.Operation, *names: str) -> list[ir.Operation]:
     """Ops under `root` with one of the names."""
-    return find(root, lambda op: op.name in names)
+    found: list[ir.Operation] = []
+    advance, add = ir.WalkResult.ADVANCE, found.append
+
+    def visit(op: ir.Operation) -> ir.WalkResult:  # as `find`, with one call for each op rather than two
+        if op.name in names:
+            add(op)
+        return advance
+
+    root.walk(visit)
+    if found and found[-1] == root:
+        found.pop()
+    return found
 
 
 def replace(op: ir.Operation, values: list[ir.Value]) -> None:

@@ -40,15 +40,27 @@ class Known:
     ) -> bool:
         """Whether the name of an op begins so, and is not one of `but`; with `scalar` only in functions that may have
         scalar loops."""
+        every = self.names
+        names = self._scalar if scalar else every
+        return any(name.startswith(beginnings) and name not in but for name in names)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of the ops that are there."""
         if self._names is None:
             self._look()
             assert self._names is not None
-        names = self._scalar if scalar else self._names
-        return any(name.startswith(beginnings) and name not in but for name in names)
+        return self._names
 
     def changed(self) -> None:
         """Something may be different now."""
         self._names, self.is_clean = None, False
+
+    def made(self, names: tuple[str, ...]) -> None:
+        """There may be these ops too now; those that were there may be gone."""
+        self.is_clean = False
+        if self._names is not None:
+            self._names, self._scalar = self._names.union(names), self._scalar.union(names)
 
     def cleaned(self) -> None:
         """Canonicalization and `cse` were the last that ran."""

@@ -35,7 +35,7 @@ func.func @small(%a: memref<24x32xf32>, %b: memref<32x19xf32>, %c: memref<24x19x
 // CHECK-NOT: memref.alloc
 // CHECK: call @filter.nest0
 // TILE-LABEL: func.func private @filter.nest0
-// TILE: memref.load %{{.*}} : memref<3x3xf32>
+// TILE: memref.load %{{.*}} : memref<9xf32
 // TILE: vector.broadcast
 // TILE: vector.load {{.*}} vector<8xf32>
 // TILE: vector.fma

@@ -3,7 +3,7 @@
 // Sums that keep their order start from what memory holds, and are stored as they are.
 
 // CHECK-LABEL: func.func private @product.nest0
-// CHECK: memref.subview %arg2
+// CHECK: memref.reinterpret_cast %arg2
 // CHECK: %[[HELD:.*]] = vector.load
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[HELD]],
 // CHECK: vector.fma

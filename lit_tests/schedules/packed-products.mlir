@@ -41,25 +41,35 @@
 // CHECK-NEXT: transform.yield
 
 // A tile: sums of six rows and two vectors stay in registers; two lines and six elements a term. They are stored where
-// all rows are there, and row by row from memory of the tile's own where not.
+// all rows are there, and row by row from memory of the tile's own where not. Each operand is one view of its buffer,
+// of one dimension, and the loop over terms counts on in elements of both factors: addresses need no products.
 
 // TILE-NOT: transform
 // TILE-LABEL: func.func private @product.nest3(
 // TILE: %[[LEFT:.*]] = arith.subi %c512
 // TILE: %[[ROWS:.*]] = arith.minsi %[[LEFT]], %c6
 // TILE: %[[WHOLE:.*]] = arith.cmpi sge, %[[LEFT]], %c6
+// TILE-NOT: memref.subview
+// TILE: %[[A:.*]] = memref.reinterpret_cast %arg0 to offset: [%{{.*}}], sizes: [2400], strides: [1]
+// TILE: %[[B:.*]] = memref.reinterpret_cast %arg1 to offset: [%{{.*}}], sizes: [3200], strides: [1]
+// TILE: %[[C:.*]] = memref.reinterpret_cast %arg2 to offset: [%{{.*}}], sizes: [2568], strides: [1]
 // TILE: scf.if %[[WHOLE]]
 // TILE-NEXT: scf.for %[[ROW:.*]] = %c0{{.*}} to %c6
-// TILE: memref.prefetch %{{.*}}[%[[ROW]], %c0{{.*}}]
-// TILE: memref.prefetch %{{.*}}[%[[ROW]], %c7
+// TILE-NEXT: %[[LINE:.*]] = arith.muli %[[ROW]], %c512
+// TILE-NEXT: memref.prefetch %[[C]][%[[LINE]]]
+// TILE-NEXT: %[[END:.*]] = arith.addi %[[LINE]], %c7
+// TILE-NEXT: memref.prefetch %[[C]][%[[END]]]
 // TILE-NOT: memref.prefetch
-// TILE: %[[SUMS:.*]]:12 = scf.for
-// TILE-COUNT-2: vector.load {{.*}}vector<4xf64>
-// TILE: memref.load
+// TILE: %[[SUMS:.*]]:14 = scf.for {{.*}}, %[[P:arg[0-9]+]] = %c0{{[_0-9]*}}, %[[Q:arg[0-9]+]] = %c0{{[_0-9]*}})
+// TILE-NEXT: vector.load %[[B]][%[[Q]]] {{.*}}vector<4xf64>
+// TILE: vector.load %[[B]]{{.*}}vector<4xf64>
+// TILE-NEXT: memref.load %[[A]][%[[P]]]
 // TILE-NEXT: vector.broadcast
 // TILE-COUNT-12: vector.fma
 // TILE-NOT: vector.fma
-// TILE: scf.yield
+// TILE: %[[P6:.*]] = arith.addi %[[P]], %c6
+// TILE: %[[Q8:.*]] = arith.addi %[[Q]], %c8
+// TILE: scf.yield {{.*}}, %[[P6]], %[[Q8]]
 // TILE: scf.if %[[WHOLE]]
 // TILE: vector.load %{{.*}}vector<4xf64>
 // TILE: arith.addf %{{.*}}, %[[SUMS]]#0

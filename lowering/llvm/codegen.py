@@ -21,10 +21,11 @@ from mlir.dialects import llvm as llvm_dialect
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.llvm import libllvm
+from pykern.lowering.llvm.optimisation import O3, Passes
 from pykern.lowering.llvm.parts import second_part
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords
+from pykern.lowering.llvm_library import reduce_loops
 from pykern.passes.kernels import named
-from pykern.passes.known import names_of
 
 TRANSLATABLE = ("llvm.", "builtin.module")
 
@@ -76,9 +77,9 @@ class MachineCode:
     times: dict[str, float] = field(default_factory=dict)
 
 
-def translate(module: ir.Module) -> str:
-    """LLVM IR of a module; an op that has no translation is a located error, not a crash."""
-    unknown = {name for name in names_of(module.operation) if not name.startswith(TRANSLATABLE)}
+def translate(module: ir.Module, names: frozenset[str]) -> str:
+    """LLVM IR of a module with ops of these names; one that has no translation is a located error, not a crash."""
+    unknown = {name for name in names if not name.startswith(TRANSLATABLE)}
     for op in named(module.operation, *unknown) if unknown else []:
         raise TargetError(f"`{op.name}` has no form on the CPU", span_of(op.location))
     text = llvm_dialect.translate_module_to_llvmir(module.operation)
@@ -88,16 +89,13 @@ def translate(module: ir.Module) -> str:
     return llvm_dialect.translate_module_to_llvmir(module.operation)
 
 
-O3 = "default<O3>"
-
-
 def generate(
     text: str,
     extra: tuple[str, ...] = (),
     exports: tuple[str, ...] = (),
     host: Host = Host(),
     texts: bool = False,
-    passes: str = O3,
+    passes: Passes = O3,
     shared: tuple[str, ...] = (),
 ) -> MachineCode:
     """Optimise and emit an object. `extra` are LLVM IR texts linked in before optimisation, `passes` LLVM's own.
@@ -110,13 +108,14 @@ def generate(
     apart = () if texts else second_part(text, extra)
     times: dict[str, float] = {}
     started = time.perf_counter()
+    reduce_loops(passes.reduces_loops)
     with _elsewhere(text, apart, host, passes) as other, machine.module(text, *extra) as module:
         module.hide_all_but(exports)
         module.share(shared)
         module.give_away(apart)
         times["llvm-parse"] = _since(started)
         started = time.perf_counter()
-        module.run(passes)
+        module.run(passes.named)
         times["llvm-optimise"] = _since(started)
         code = MachineCode((), times=times)
         if texts:
@@ -129,7 +128,9 @@ def generate(
 
 
 @contextmanager
-def _elsewhere(text: str, names: tuple[str, ...], host: Host, passes: str) -> Iterator[list[Future[bytes]]]:
+def _elsewhere(
+    text: str, names: tuple[str, ...], host: Host, passes: Passes
+) -> Iterator[list[Future[bytes]]]:
     """The object of these functions, which another thread makes meanwhile; none where there are none."""
     if not names:
         yield []
@@ -140,7 +141,7 @@ def _elsewhere(text: str, names: tuple[str, ...], host: Host, passes: str) -> It
         assert machine is not None
         with machine.module(text) as module:
             module.keep_only(names)
-            module.run(passes)
+            module.run(passes.named)
             return module.emit(libllvm.OBJECT)
 
     with ThreadPoolExecutor(1, "pykern-llvm") as pool:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.util
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
 from typing import Any
 
 from pykern.errors import TargetError
+from pykern.lowering import llvm_library
 
 TARGETS = ("X86", "AArch64")
 LEVEL_NONE, LEVEL_AGGRESSIVE, RELOC_PIC, MODEL_DEFAULT = 0, 3, 2, 0
@@ -72,13 +71,8 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 @functools.cache
 def library() -> ctypes.CDLL | None:
     """The library with its functions declared, or None where it is not installed."""
-    found = importlib.util.find_spec("llvm")
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
-        for name in ("libLLVM.so", "libLLVM.dylib"):
-            path = os.path.join(folder, "lib", name)
-            if os.path.exists(path):
-                return _declared(ctypes.CDLL(path))
-    return None
+    path = llvm_library.path()
+    return None if path is None else _declared(ctypes.CDLL(path))
 
 
 def _declared(loaded: ctypes.CDLL) -> ctypes.CDLL | None:

@@ -12,7 +12,8 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, identity, is_constant
+from pykern.passes.kernels import identity, is_constant, named
+from pykern.passes.known import Known
 from pykern.passes.remarks import remark
 
 ON_LOOPS, ON_BRANCHES = "llvm.loop_annotation", "loop_annotation"
@@ -31,7 +32,7 @@ class KeepOuterLoops(Pass):
 
     def run(self, module: ir.Module) -> None:
         kept = ir.Attribute.parse("#llvm.loop_annotation<unroll = <disable = true>>", module.context)
-        loops = find(module.operation, lambda op: op.name == "scf.for")
+        loops = named(module.operation, "scf.for")
         around: set[int] = set()
         for loop in filter(self._is_long, loops):
             op = loop.parent
@@ -42,6 +43,9 @@ class KeepOuterLoops(Pass):
             if identity(loop) in around and ON_LOOPS not in loop.attributes:
                 remark(loop, "the loop is not unrolled: there is a long one inside")
                 loop.attributes[ON_LOOPS] = kept
+
+    def tell(self, known: Known, changed: bool) -> None:
+        """No op is another one now."""
 
     def _is_long(self, loop: ir.Operation) -> bool:
         bounds = [is_constant(v) for v in list(loop.operands)[:3]]
@@ -58,8 +62,13 @@ class AnnotateBranches(Pass):
 
     name: ClassVar[str] = "kern-annotate-branches"
 
+    def tell(self, known: Known, changed: bool) -> None:
+        """No op is another one now."""
+
     def run(self, module: ir.Module) -> None:
-        for op in find(module.operation, lambda op: op.name in ("llvm.br", "llvm.cond_br")):
-            if ON_LOOPS in op.attributes:
-                op.attributes[ON_BRANCHES] = op.attributes[ON_LOOPS]
-                del op.attributes[ON_LOOPS]
+        for function in module.body.operations:
+            for block in [block for region in function.regions for block in region]:
+                end = block.operations[-1].operation  # where branches stand: other ops are not looked at
+                if ON_LOOPS in end.attributes:
+                    end.attributes[ON_BRANCHES] = end.attributes[ON_LOOPS]
+                    del end.attributes[ON_LOOPS]

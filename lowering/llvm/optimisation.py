@@ -4,12 +4,27 @@ O3 is for what people write: it cleans up again and again. What comes from here 
 expressions and moved out of loops on the way, and most loops are vectorised by then. So each pass runs once, or twice
 where others leave work for it: half the time of O3, and the same speed of code (`docs/design/compile-time.md`).
 
-Comes in: LLVM IR text. Goes out: a list of passes for `codegen.generate`.
+Comes in: LLVM IR text. Goes out: `Passes` for `codegen.generate`.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The optimiser's, `named`, and whether code generation reduces counters of loops to addresses.
+
+    That is a quarter of its time for a product, whose loops count in elements already.
+    """
+
+    named: str
+    reduces_loops: bool = True
+
+
+O3 = Passes("default<O3>")
 
 _COMBINE = "instcombine<no-verify-fixpoint>"
 _END_CFG = (
@@ -52,8 +67,9 @@ _MANY_SELECTS = 300
 """Of more scalar ones in a module the SLP vectoriser makes nothing, in a time that is their square: 0.8 s for 724."""
 
 
-def passes_for(text: str, product: bool) -> str:
+def passes_for(text: str, product: bool) -> Passes:
     """Those for a module; `product`: it computes products of matrices, and perhaps more."""
     if product and not _SCALAR_FLOAT.search(text):
-        return VECTORS
-    return GENERAL.replace("slp-vectorizer,", "") if text.count(" = select i1 ") > _MANY_SELECTS else GENERAL
+        return Passes(VECTORS, reduces_loops=False)
+    many = text.count(" = select i1 ") > _MANY_SELECTS
+    return Passes(GENERAL.replace("slp-vectorizer,", "") if many else GENERAL)

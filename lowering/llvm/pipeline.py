@@ -36,6 +36,20 @@ EXPANDED = ("arith.ceildiv", "arith.floordiv", "arith.extf", "arith.truncf", "ar
             "arith.minimumf", "arith.minnumf", "arith.maximumf", "arith.maxnumf")  # fmt: skip
 """Ops that have no form in LLVM, or had none always."""
 
+PARTS = ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.extract_strided_metadata")
+"""Views that are computed; others are lowered as they are."""
+
+BRANCHES = (
+    "cf.br",
+    "cf.cond_br",
+    "cf.switch",
+    "arith.addi",
+    "arith.cmpi",
+    "arith.constant",
+    "arith.index_castui",
+)
+"""What becomes of loops and conditions."""
+
 _PLAIN = "bitcast broadcast extract fma insert load maskedload maskedstore shuffle store"
 PLAIN_VECTORS = frozenset(f"vector.{name}" for name in _PLAIN.split())
 """Ops that `TO_LLVM` converts. Others are first made of these, or not with vectors of one dimension."""
@@ -87,8 +101,9 @@ def cpu_pipeline(options: KernelOptions, short_floats: bool = True) -> Pipeline:
             Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
             Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
             KeepOuterLoops(),  # last look at loops
-            Upstream("convert-scf-to-cf"),
-            Upstream("expand-strided-metadata,lower-affine"),
+            Upstream("convert-scf-to-cf", makes=BRANCHES),
+            Upstream("expand-strided-metadata", where=PARTS),
+            Upstream("lower-affine", where=("affine.",)),
             Upstream("convert-func-to-llvm,finalize-memref-to-llvm{use-generic-functions=true}"),
             Upstream(TO_LLVM),
             Upstream("reconcile-unrealized-casts,canonicalize,cse"),

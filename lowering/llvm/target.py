@@ -76,13 +76,14 @@ def _lowered(
     link: Linker,
 ) -> CpuCode:
     product = _is_product(module, source)
-    cpu_pipeline(source.options, has_short_floats(module)).run(module, record, texts=record.texts)
+    pipeline = cpu_pipeline(source.options, has_short_floats(module))
+    known = pipeline.run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
     symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
     workgroup = kernels.integers(kernel, "kern.workgroup") or ()
     started = time.perf_counter()
     record.before_code(module.operation)
-    text = translate(module)
+    text = translate(module, known.names)
     record.add("llvm-translate", text, started, "llvm")
     launcher = launcher_text(source, symbol)
     entry = "" if reports else entry_text(source, uses, product)

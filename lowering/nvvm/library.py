@@ -6,20 +6,17 @@ Errors of libdevice: CUDA C++ Programming Guide, "Mathematical Functions": gamma
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import importlib.util
-import os
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, func
 
+from pykern.lowering.llvm_library import ask
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
 
-_EXACT = (b"pykern", b"-nvvm-reflect-add=__CUDA_PREC_SQRT=1", b"-nvvm-reflect-add=__CUDA_PREC_DIV=1")
 NAMES = ("tgamma", "lgamma", "hypot", "remainder", "nextafter")
 WIDE = ("tgamma", "lgamma")
 PREFIX = "__nv_"
@@ -52,10 +49,7 @@ def ask_for_exact_roots() -> None:
 
     libdevice asks LLVM, which only an option of the process answers.
     """
-    found = importlib.util.find_spec("llvm")
-    assert found is not None and found.submodule_search_locations, "the LLVM wheel is a dependency"
-    library = ctypes.CDLL(os.path.join(found.submodule_search_locations[0], "lib", "libLLVM.so"))
-    library.LLVMParseCommandLineOptions(len(_EXACT), (ctypes.c_char_p * len(_EXACT))(*_EXACT), None)
+    ask("-nvvm-reflect-add=__CUDA_PREC_SQRT=1", "-nvvm-reflect-add=__CUDA_PREC_DIV=1")
 
 
 def _called(module: ir.Module, name: str, operands: list[ir.Value]) -> ir.Value:

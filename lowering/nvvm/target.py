@@ -16,6 +16,7 @@ from pykern.artifact import DeviceCode
 from pykern.errors import TargetError
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
+from pykern.lowering.llvm_library import reduce_loops
 from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.disassembly import disassembled, disassembler
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
@@ -85,6 +86,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
 def to_ptx(module: ir.Module) -> str:
     """PTX of the gpu.module, whose target is attached."""
     ask_for_exact_roots()
+    reduce_loops(True)
     PassManager.parse("builtin.module(gpu-module-to-binary{format=isa})").run(module.operation)
     binary = find(module.operation, lambda op: op.name == "gpu.binary")[0]
     text = gpu.ObjectAttr(ir.ArrayAttr(binary.attributes["objects"])[0]).object

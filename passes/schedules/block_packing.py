@@ -74,9 +74,9 @@ class TurnedPacking(Packing):
     def _tiles(self, at: dict[int, Number], place: list[ir.Value], lo: ir.Value, hi: ir.Value) -> None:
         kind = ir.MemRefType(self.into.type)
         *outer, terms, width = kind.shape
-        groups = [[n] for n in range(len(outer))] + [[len(outer), len(outer) + 1]]
         flat = ir.MemRefType.get([*outer, terms * width], kind.element_type)
-        self.lines = memref.CollapseShapeOp(flat, self.into, groups).result
+        strides, _ = flat.get_strides_and_offset()
+        self.lines = memref.ReinterpretCastOp(flat, self.into, [], [], [], [0], flat.shape, strides).result
         super()._tiles(at, place, lo, hi)
 
     def _tile(self, at: dict[int, Number], place: list[ir.Value], begin: Number, count: int) -> None:
@@ -118,14 +118,14 @@ class TurnedPacking(Packing):
         zero = vector.BroadcastOp(ir.VectorType.get([wide], p.element), self._zero()).result
         lines += [zero] * (wide - len(lines))
         *tile, term = place
+        start = plus(times(term, self.width), row)
         for t, line in enumerate(turned(lines, p.bits)):
             piece = line
             # a whole vector is stored quicker: what is too much of it belongs to the terms that come next, not to
             # the next tile or what lies behind the copy
             if rows < wide and (rows < self.width or (wide - t) * self.width < wide):
                 piece = part(line, 0, rows)
-            start = plus(times(plus(term, t), self.width), row)
-            vector.StoreOp(piece, self.lines, [*tile, as_value(start)])
+            vector.StoreOp(piece, self.lines, [*tile, as_value(plus(start, t * self.width))])
 
 
 def turned(lines: list[ir.Value], bits: int) -> list[ir.Value]:

@@ -53,9 +53,8 @@ class NarrowTile(Tile):
         has_row, has_lane = self.row in access.dimensions, self.lane in access.dimensions
         key = (operand, row if has_row else -1, lane if has_lane else -1)
         if key not in loaded:
-            source = self.op.operands[operand]
+            source, place = self.place(operand, row, lane, at)
             element = ir.MemRefType(source.type).element_type
-            place = self.indices(operand, row, lane, at)
             lanes = ir.VectorType.get([self.width * self.group], element)
             if has_lane:  # padded: a whole vector is there
                 loaded[key] = vector.LoadOp(lanes, source, place).result

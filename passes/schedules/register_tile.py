@@ -24,8 +24,8 @@ from mlir.dialects import arith, memref, scf, vector
 from pykern.passes.array_programs.aliases import outputs_of
 from pykern.passes.array_programs.nests.space import lengths_of
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, index_constant
-from pykern.passes.schedules.access import Access, Number, access_of, plus
+from pykern.passes.kernels import body, index_constant, named
+from pykern.passes.schedules.access import Access, Number, access_of, as_value, plus
 from pykern.passes.schedules.edges import cut_of
 from pykern.passes.schedules.epilogue import Epilogue
 from pykern.passes.schedules.loops import Counted, When, leave_alone
@@ -33,6 +33,7 @@ from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
 from pykern.passes.schedules.needed import condition_of, is_reached
 from pykern.passes.schedules.prologues import computed, leaves_of
 from pykern.passes.schedules.vectors import first_lanes, part
+from pykern.passes.schedules.views import Elements, elements
 
 MARK = "kern.tile"
 
@@ -48,10 +49,11 @@ class EmitRegisterTiles(Pass):
     name: ClassVar[str] = "kern-emit-register-tiles"
 
     def run(self, module: ir.Module) -> None:
-        for op in find(module.operation, lambda op: op.name == "linalg.generic" and MARK in op.attributes):
-            with ir.InsertionPoint(op), op.location:
-                _emit(op)
-            op.erase()
+        for op in named(module.operation, "linalg.generic"):
+            if MARK in op.attributes:
+                with ir.InsertionPoint(op), op.location:
+                    _emit(op)
+                op.erase()
 
 
 def _emit(op: ir.Operation) -> None:
@@ -109,6 +111,13 @@ class Tile:
         self.factors = factors_of(op)
         clip = self.marks.get("clip", 0)
         self.cut = cut_of(op, clip, self.rows, lanes) if clip else None
+        self.elements = self._elements()
+        self.reached: dict[int, Number] = {}
+        """The element that the loop over terms has reached, of each operand it goes through."""
+
+    def _elements(self) -> list[Elements | None]:
+        found = zip(self.op.operands, self.accesses, strict=True)
+        return [elements(v, a) if isinstance(v.type, ir.MemRefType) else None for v, a in found]
 
     def emit(self) -> None:
         if self.cut is not None:
@@ -137,8 +146,7 @@ class Tile:
             Counted(index_constant(0), index_constant(self.rows), 1, alone=True) as r,
         ):
             for lane in (0, self.lengths[self.lane] - 1):
-                place = self.indices(self.inputs, r, lane, {})
-                memref.PrefetchOp(self.op.operands[self.inputs], place, False, 3, True)
+                memref.PrefetchOp(*self.place(self.inputs, r, lane, {}), False, 3, True)
 
     # -- terms -------------------------------------------------------------------------------
 
@@ -156,17 +164,35 @@ class Tile:
             return sums
         whole = length - length % unroll
         bound = index_constant(whole) if cut is None else cut
-        loop = scf.ForOp(index_constant(0), bound, index_constant(unroll), sums)
+        steps = {} if rest else self._steps(term)
+        begin = [
+            as_value(each.place(at))
+            for n, each in enumerate(self.elements)
+            if each is not None and n in steps
+        ]
+        loop = scf.ForOp(index_constant(0), bound, index_constant(unroll), [*sums, *begin])
         leave_alone(loop.operation)
         with ir.InsertionPoint(loop.body):
-            held = list(loop.inner_iter_args)
+            arguments = list(loop.inner_iter_args)
+            held, reached = arguments[: len(sums)], arguments[len(sums) :]
             for t in range(unroll):
+                self.reached = {
+                    n: plus(at_n, t * step) for (n, step), at_n in zip(steps.items(), reached, strict=True)
+                }
                 held = self._over(rest, {**at, term: plus(loop.induction_variable, t)}, held)
-            scf.YieldOp(held)
-        sums = list(loop.results)
+            self.reached = {}
+            ends = [plus(at_n, unroll * step) for step, at_n in zip(steps.values(), reached, strict=True)]
+            scf.YieldOp([*held, *map(as_value, ends)])
+        sums = list(loop.results)[: len(sums)]
         for t in range(whole, length):
             sums = self._over(rest, {**at, term: t}, sums)
         return sums
+
+    def _steps(self, term: int) -> dict[int, int]:
+        """Operands of the factors that a loop over terms goes through, and elements from one term to the next."""
+        sources = sorted({n for _, each in self.factors for n in each})
+        steps = {n: each.steps.get(term, 0) for n in sources if (each := self.elements[n]) is not None}
+        return {n: step for n, step in steps.items() if step}
 
     def _step(self, at: dict[int, Number], sums: list[ir.Value]) -> list[ir.Value]:
         """One term: what both factors hold there, multiplied and added."""
@@ -209,34 +235,41 @@ class Tile:
 
     # -- memory ------------------------------------------------------------------------------
 
-    def indices(self, operand: int, row: Number, lane: int, at: dict[int, Number]) -> list[ir.Value]:
-        return self.accesses[operand].place({**at, self.row: row, self.lane: lane})
+    def place(
+        self, operand: int, row: Number, lane: int, at: dict[int, Number]
+    ) -> tuple[ir.Value, list[ir.Value]]:
+        """Memory of an operand, and the indices of an element in it."""
+        memory, values = self.elements[operand], {self.row: row, self.lane: lane}
+        if memory is None:
+            return self.op.operands[operand], self.accesses[operand].place({**at, **values})
+        if operand in self.reached:
+            return memory.view, [as_value(memory.place(values, self.reached[operand]))]
+        return memory.view, [as_value(memory.place({**at, **values}))]
 
     def read(self, operand: int, row: Number, lane: int, count: int, at: dict[int, Number]) -> ir.Value:
         """Elements of an operand: a vector along the lanes, padded beyond the last; or one element."""
         value = self.op.operands[operand]
         if not isinstance(value.type, ir.MemRefType):
             return value
-        place = self.indices(operand, row, lane, at)
+        memory, place = self.place(operand, row, lane, at)
         if self.lane not in self.accesses[operand].dimensions:
-            return memref.LoadOp(value, place).result
+            return memref.LoadOp(memory, place).result
         kind = ir.VectorType.get([self.width], ir.MemRefType(value.type).element_type)
         if count == self.width:
-            return vector.LoadOp(kind, value, place).result
+            return vector.LoadOp(kind, memory, place).result
         mask = first_lanes(count, self.width)
-        return vector.MaskedLoadOp(kind, value, place, mask, self.zero(kind)).result
+        return vector.MaskedLoadOp(kind, memory, place, mask, self.zero(kind)).result
 
     def write(self, operand: int, row: Number, lane: int, count: int, value: ir.Value) -> None:
         """A vector into an output: beyond the last element nothing is written.
 
         Cut into powers of two, which every machine stores as they are; masked stores are slow on some.
         """
-        out = self.op.operands[operand]
         done = 0
         while done < count:
             size = 1 << (min(self.width, count - done).bit_length() - 1)
             piece = value if size == self.width else part(value, done, size)
-            vector.StoreOp(piece, out, self.indices(operand, row, lane + done, {}))
+            vector.StoreOp(piece, *self.place(operand, row, lane + done, {}))
             done += size
 
     def zero(self, kind: ir.VectorType) -> ir.Value:

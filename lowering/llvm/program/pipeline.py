@@ -5,7 +5,7 @@ from __future__ import annotations
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
-from pykern.lowering.llvm.pipeline import EXPANDED, MATH, PLAIN_VECTORS, RANGED, TO_LLVM
+from pykern.lowering.llvm.pipeline import BRANCHES, EXPANDED, MATH, PARTS, PLAIN_VECTORS, RANGED, TO_LLVM
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.short_floats import EMULATE_BF16
@@ -161,8 +161,9 @@ def llvm_pipeline(
             Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
             Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
             KeepOuterLoops(),
-            Upstream("convert-scf-to-cf"),
-            Upstream("expand-strided-metadata,lower-affine"),
+            Upstream("convert-scf-to-cf", makes=BRANCHES),
+            Upstream("expand-strided-metadata", where=PARTS),
+            Upstream("lower-affine", where=("affine.",)),
             # every shape is known: a buffer is its pointer
             Upstream(
                 "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},finalize-memref-to-llvm{use-generic-functions=true}"

@@ -129,9 +129,9 @@ def _lowered(
         if isinstance(step, UseArena):  # arguments are still buffers, and all functions are there
             launcher, scratch = _launcher(module, host, elsewhere)
 
-    llvm.run(module, record, texts=record.texts, after=after)
+    known = llvm.run(module, record, texts=record.texts, after=after)
     assert launcher is not None
-    made = _generate(module, launcher, host, record, link, product=bool(used))
+    made = _generate(module, known.names, launcher, host, record, link, product=bool(used))
     if used:
         made.resources[SCHEDULES] = used
     return replace(made, result_arguments=result_arguments, scratch_bytes=scratch, long=long)
@@ -149,11 +149,17 @@ def _launcher(module: ir.Module, host: Host, elsewhere: ThreadPoolExecutor) -> t
 
 
 def _generate(
-    module: ir.Module, launcher: _Launcher, host: Host, record: Record, link: Linker, product: bool
+    module: ir.Module,
+    names: frozenset[str],
+    launcher: _Launcher,
+    host: Host,
+    record: Record,
+    link: Linker,
+    product: bool,
 ) -> ProgramCode:
     started = time.perf_counter()
     record.before_code(module.operation)
-    text = translate(module)
+    text = translate(module, names)
     record.add("llvm-translate", text, started, "llvm")
     passes = passes_for(text, product)
     extra = (launcher.run, ALLOCATION) if ALLOCATE in text else (launcher.run,)

@@ -1,0 +1,46 @@
+"""The LLVM that MLIR's bindings are linked to, and what is asked of all of it in this process.
+
+Read next: `pykern.lowering.llvm.libllvm`, which calls its C API.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import os
+
+
+@functools.cache
+def path() -> str | None:
+    """Where the library is, or None where it is not installed."""
+    found = importlib.util.find_spec("llvm")
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        for name in ("libLLVM.so", "libLLVM.dylib"):
+            file = os.path.join(folder, "lib", name)
+            if os.path.exists(file):
+                return file
+    return None
+
+
+def ask(*options: str) -> None:
+    """Set options as LLVM's own tools take them. They are the process's, and hold for all that is compiled after."""
+    file = path()
+    assert file is not None, "the LLVM wheel is a dependency"
+    words = [b"pykern", *(option.encode() for option in options)]
+    ctypes.CDLL(file).LLVMParseCommandLineOptions(len(words), (ctypes.c_char_p * len(words))(*words), None)
+
+
+def reduce_loops(wanted: bool) -> None:
+    """Whether code generation makes counters of loops into addresses (strength reduction) from now on.
+
+    As a pass of its own, `loop-reduce`, it ends the process: it leaves loops in another form than LLVM's new pass
+    manager asserts. One module is compiled at a time, so that an option of the process is one of the module.
+    """
+    global _reduces
+    if _reduces != wanted:
+        ask(f"-disable-lsr={'false' if wanted else 'true'}")
+        _reduces = wanted
+
+
+_reduces = True
