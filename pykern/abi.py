@@ -156,8 +156,8 @@ STEP_KINDS = {
     "call": 8,              # count, PyObject *: what it makes of them
 }  # fmt: skip
 """Steps: kind, and two words; each leaves one value, the last of all is the returned one."""
-DENSE, WRITEABLE = 0x101, 0x400
-"""NumPy's flags C_CONTIGUOUS and ALIGNED; and WRITEABLE."""
+DENSE, TURNED, WRITEABLE = 0x101, 0x102, 0x400
+"""NumPy's flags C_CONTIGUOUS and ALIGNED; F_CONTIGUOUS and ALIGNED; and WRITEABLE."""
 PLAN_ROOM = 256
 """Objects, flattened arguments, results and steps of a call, of each at most so many."""
 

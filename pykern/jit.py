@@ -167,8 +167,8 @@ class ProgramBase(ByName):
         known = key is not None and len(args) == len(values) and None not in key
         if device != "cpu":
             return self._run_on(device, source, values, out, donate, where, key if known else None)
-        arguments = describe(values, self.annotations)
         donated = self._donated(donate) if out is None else ()
+        arguments = describe(values, self.annotations, turned=self._turned(values, donated))
         plan = self._plan(source, arguments, donated)
         if known and len(arguments.values) == len(plan.names):
             plans[key] = plan
@@ -315,6 +315,10 @@ class ProgramBase(ByName):
                 raise KernelTypeError(f"`{self.__name__}` has no parameter number {n} to donate")
         return tuple(sorted({names[n] for n in numbers}))
 
+    def _turned(self, values: list[tuple[str, Any]], donated: tuple[str, ...]) -> tuple[str, ...]:
+        """Parameters whose arrays are taken with their axes in any order: no memory for results, no gradients."""
+        return () if self.derivatives else tuple(name for name, _ in values if name not in donated)
+
     def _bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
         try:
             bound = self.signature.bind(*args, **keywords)
@@ -345,7 +349,9 @@ class ProgramBase(ByName):
         target = keywords.pop("target", "llvm")
         passes = tuple(keywords.pop("passes", ()))
         donated = self._donated(keywords.pop("donate", None))
-        parameters = tuple(describe_specs(self._bind(args, keywords), self.annotations))
+        values = self._bind(args, keywords)
+        turned = self._turned(values, donated) if target == "llvm" else ()
+        parameters = tuple(describe_specs(values, self.annotations, turned))
         source = ProgramSource(
             self.captured()[0], parameters, self.options, target, donated, self.derivatives, self.added
         )

@@ -46,7 +46,7 @@ class KernelLaunch:
 class ProgramSource:
     """An array program with what is passed for its parameters.
 
-    Arrays are `ArraySpec`s of known lengths and layout "C"; Python and NumPy scalars `ScalarSpec`s (values
+    Arrays are `ArraySpec`s of known lengths, dense in some order; Python and NumPy scalars `ScalarSpec`s (values
     of the run-time); `pk.static` values, strings, None and tuples of these `StaticSpec`s.
     """
 

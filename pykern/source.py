@@ -8,6 +8,7 @@ versions, is the key of the disk cache. Nothing here imports NumPy or MLIR.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Union
 
@@ -16,7 +17,8 @@ from typing import Union
 class ArraySpec:
     """An array argument. `shape` holds known lengths, None where the length is taken at launch.
 
-    `layout` is ``"C"`` (dense, last index fastest) or ``"strided"`` (any strides, also negative).
+    `layout` is ``"C"`` (dense, last index fastest) or ``"strided"`` (any strides, also negative). Arrays of programs
+    may be dense in another order: its axes, the fastest last, ``"10"`` for a transposed matrix.
     """
 
     dtype: str
@@ -26,6 +28,11 @@ class ArraySpec:
     @property
     def rank(self) -> int:
         return len(self.shape)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The axes of a dense array, the fastest last."""
+        return tuple(map(int, self.layout)) if self.layout.isdigit() else tuple(range(self.rank))
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,15 @@ LIST, DICT = "[]", "{}"
 
 
 ArgSpec = Union[ArraySpec, ScalarSpec, StaticSpec, StructSpec]
+
+
+def leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
+    """What is passed for a parameter, one after the other; a static has nothing."""
+    if isinstance(spec, StructSpec):
+        for _, inner in spec.fields:
+            yield from leaves(inner)
+    elif isinstance(spec, ArraySpec | ScalarSpec):
+        yield spec
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.framework import Upstream, run_pass, verify
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.program_source import ProgramDerivative, ProgramSource
-from pykern.source import DICT, LIST, ArgSpec, ArraySpec, ScalarSpec, StructSpec
+from pykern.source import DICT, LIST, ArgSpec, ArraySpec, ScalarSpec, StructSpec, leaves
 
 TREE = "kern.result_tree"
 
@@ -90,7 +90,7 @@ def _check_arguments(module: ir.Module, source: ProgramSource) -> None:
     """What is passed for the added parameters is what the derivative takes."""
     program = programs(module)[0]
     taken = [a.type for a in kernels.body(program).arguments]
-    given = [s for p in source.parameters for s in leaf_specs(p.spec)]
+    given = [s for p in source.parameters for s in leaves(p.spec)]
     fits = len(taken) == len(given) and all(
         _fits(kind, spec) for kind, spec in zip(taken, given, strict=True)
     )
@@ -106,15 +106,6 @@ def _fits(kind: ir.Type, spec: ArraySpec | ScalarSpec) -> bool:
     if isinstance(spec, ScalarSpec):
         return not isinstance(kind, ir.ShapedType)
     return isinstance(kind, ir.ShapedType) and tuple(ir.ShapedType(kind).shape) == spec.shape
-
-
-def leaf_specs(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
-    """The specs of a parameter's flattened arguments."""
-    if isinstance(spec, StructSpec):
-        for _, inner in spec.fields:
-            yield from leaf_specs(inner)
-    elif isinstance(spec, ArraySpec | ScalarSpec):
-        yield spec
 
 
 # -- what is differentiated -------------------------------------------------------------------------

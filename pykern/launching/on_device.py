@@ -34,7 +34,7 @@ from pykern.launching.repeats import Put, Repeats
 from pykern.runtime.driver import Memory
 from pykern.runtime.registry import Opened
 from pykern.runtime.registry import opened as opened_device
-from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
+from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, leaves
 from pykern.stream import Stream, checked_stream
 from pykern.types import BY_NAME
 
@@ -286,7 +286,7 @@ def _flattened(passed: list[Passed], arrays: list[Array], artifact: Artifact) ->
         there = iter(arrays)
         for item in passed:
             cells = iter(item.cells)
-            for spec in _leaves(item.parameter.spec):
+            for spec in leaves(item.parameter.spec):
                 if isinstance(spec, ScalarSpec):
                     found.append(next(cells))
                     continue
@@ -298,21 +298,13 @@ def _flattened(passed: list[Passed], arrays: list[Array], artifact: Artifact) ->
     return flattened
 
 
-def _leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
-    if isinstance(spec, ArraySpec | ScalarSpec):
-        yield spec
-    elif isinstance(spec, StructSpec):
-        for _, inner in spec.fields:
-            yield from _leaves(inner)
-
-
 EMULATED = ("bf16", "f8e4m3", "f8e5m2")
 """Kept as integers and computed in f32 where a device has no such type."""
 
 
 def check_dtypes(name: str, spec: ArgSpec, opened: Opened) -> None:
     known = opened.info.dtypes
-    for leaf in _leaves(spec):
+    for leaf in leaves(spec):
         if not known or not isinstance(leaf, ArraySpec) or leaf.dtype in EMULATED:
             continue
         if leaf.dtype not in known:

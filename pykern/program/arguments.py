@@ -1,11 +1,13 @@
 """What a call of an array program passes: parameters for the compiler, arrays and cells for the code.
 
 Comes in: the values of a call. Goes out: `ProgramArguments`. As for kernels (`pykern.launching.arguments`), but
-lengths are known to the compiler, and every array is dense: one that is not is copied.
+lengths are known to the compiler, and every array is dense: one that is not is copied. On the CPU it may be dense in
+another order of its axes (`x.T`), which is known to the compiler too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from pykern.launching.arguments import Places, pass_value
 from pykern.lowered import Spec, holds_specs, parameter, spec_of
+from pykern.program.kinds import order_of
 from pykern.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import DType, static
 
@@ -28,9 +31,13 @@ class ProgramArguments:
 
 
 def describe(
-    values: list[tuple[str, Any]], annotations: dict[str, Any], places: Places | None = None
+    values: list[tuple[str, Any]],
+    annotations: dict[str, Any],
+    places: Places | None = None,
+    turned: Container[str] = (),
 ) -> ProgramArguments:
-    """Describe the arguments of a call; `places` finds arrays for another device than the CPU.
+    """Describe the arguments of a call; `places` finds arrays for another device than the CPU. Arrays of the
+    parameters in `turned` may have their axes in another order.
 
     Raises what `pykern.launching.arguments.pass_value` raises.
     """
@@ -41,12 +48,14 @@ def describe(
             continue
         passed = pass_value(name, value, annotations.get(name), places, aligned=False, trees=True)
         cells, arrays = iter(passed.cells), iter(passed.arrays)
-        spec = _known(passed.parameter.spec, cells, arrays, arguments, name)
+        spec = _known(passed.parameter.spec, cells, arrays, arguments, name, name in turned)
         arguments.parameters.append(Parameter(name, spec, converts=passed.parameter.converts))
     return arguments
 
 
-def describe_specs(values: list[tuple[str, Any]], annotations: dict[str, Any]) -> list[Parameter]:
+def describe_specs(
+    values: list[tuple[str, Any]], annotations: dict[str, Any], turned: Container[str] = ()
+) -> list[Parameter]:
     """The same for `lower`, where arrays may be `pk.spec`s and scalars dtypes."""
     described = []
     for name, value in values:
@@ -55,7 +64,7 @@ def describe_specs(values: list[tuple[str, Any]], annotations: dict[str, Any]) -
         elif holds_specs(value, trees=True):
             described.append(Parameter(name, spec_of(name, value, _spec_of_value, trees=True)))
         else:
-            described += describe([(name, value)], annotations).parameters
+            described += describe([(name, value)], annotations, turned=turned).parameters
     return described
 
 
@@ -69,7 +78,9 @@ def _static(name: str, value: Any) -> Parameter:
     return pass_value(name, value, static).parameter
 
 
-def _known(spec: ArgSpec, cells: Any, arrays: Any, arguments: ProgramArguments, name: str) -> ArgSpec:
+def _known(
+    spec: ArgSpec, cells: Any, arrays: Any, arguments: ProgramArguments, name: str, turned: bool
+) -> ArgSpec:
     """The spec with the lengths of the arrays; the values go to `arguments`."""
     if isinstance(spec, ArraySpec):
         for _ in range(1 + spec.rank * (1 if spec.layout == "C" else 2)):
@@ -77,13 +88,15 @@ def _known(spec: ArgSpec, cells: Any, arrays: Any, arguments: ProgramArguments, 
         array: np.ndarray = next(arrays)
         arguments.values.append(array)
         arguments.names.append(name)
-        return ArraySpec(spec.dtype, tuple(array.shape))
+        order = order_of(array) if turned and isinstance(array, np.ndarray) else None
+        return ArraySpec(spec.dtype, tuple(array.shape), "".join(map(str, order)) if order else "C")
     if isinstance(spec, ScalarSpec):
         arguments.values.append(next(cells))
         arguments.names.append(name)
         return spec
     if isinstance(spec, StructSpec):
         return StructSpec(
-            spec.name, tuple((n, _known(inner, cells, arrays, arguments, name)) for n, inner in spec.fields)
+            spec.name,
+            tuple((n, _known(inner, cells, arrays, arguments, name, turned)) for n, inner in spec.fields),
         )
     return spec

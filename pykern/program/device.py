@@ -8,7 +8,6 @@ and the call waits. Read next: `program/steps.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from pykern.program.scalars import constant, number
 from pykern.program.steps import Buffer, Run, Steps
 from pykern.runtime.pool import Pool
 from pykern.runtime.registry import Opened
-from pykern.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StructSpec
+from pykern.source import ArraySpec, Parameter, ScalarSpec, leaves
 from pykern.stream import Stream
 from pykern.types import BY_NAME
 
@@ -58,7 +57,7 @@ class DevicePlan:
         self.dtypes = [BY_NAME[r.dtype].numpy for r in layout.results]
         self.build = builder(layout.tree)
         self.scalars = scalars_of(layout.tree)
-        self.kinds = [_kind(spec) for p in parameters for spec in _leaves(p.spec)]
+        self.kinds = [_kind(spec) for p in parameters for spec in leaves(p.spec)]
         self.written = frozenset(r.argument for r in layout.results if r.argument >= 0)
         for parameter in parameters:
             check_dtypes(parameter.name, parameter.spec, opened)
@@ -219,14 +218,6 @@ def _buffer(array: Array, stream: Stream) -> Buffer:
     if array.offset % size:
         raise LaunchError(f"{array!r} begins inside of an element", hint="pass a copy: x.copy()")
     return Buffer(array._allocation, array.offset // size, array.shape, size)
-
-
-def _leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
-    if isinstance(spec, ArraySpec | ScalarSpec):
-        yield spec
-    elif isinstance(spec, StructSpec):
-        for _, inner in spec.fields:
-            yield from _leaves(inner)
 
 
 def _kind(spec: ArraySpec | ScalarSpec) -> str:

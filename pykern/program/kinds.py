@@ -21,7 +21,8 @@ def kind_of(value: Any) -> Any:
     """What the code depends on of an argument; None where the long way has to look at it."""
     kind = type(value)
     if kind is np.ndarray:
-        return (value.dtype, value.shape)
+        order = order_of(value)
+        return (value.dtype, value.shape) if order is None else (value.dtype, value.shape, order)
     if kind in (float, int, bool):
         return kind
     if getattr(kind, "__pykern_array__", False) and value.device_name != "cpu":
@@ -49,6 +50,21 @@ def leaf_values(args: Iterable[Any]) -> Iterator[Any]:
             raise LaunchError(f"the argument {value} needs more than 64 bits", hint="pass a float")
         else:
             yield int(value)
+
+
+def order_of(array: np.ndarray) -> tuple[int, ...] | None:
+    """The axes of an array whose elements lie densely in another order than C's, the fastest last; None for others."""
+    if array.flags.c_contiguous or not array.flags.aligned:
+        return None
+    strides, shape = array.strides, array.shape
+    order = tuple(sorted(range(array.ndim), key=lambda axis: (shape[axis] != 1, -strides[axis])))
+    step = array.itemsize
+    for axis in reversed(order):
+        if shape[axis] != 1:
+            if strides[axis] != step:
+                return None
+            step *= shape[axis]
+    return order
 
 
 @functools.lru_cache(256)

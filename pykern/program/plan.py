@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +18,13 @@ from pykern.abi import KEPT_LEAST, REPORT_CELLS
 from pykern.artifact import Artifact
 from pykern.errors import LaunchError
 from pykern.launching.variants import PRINT_CELL, failure
+from pykern.program.kinds import order_of
 from pykern.program.results import Builder, builder
 from pykern.program_source import ProgramSource
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.loader import LoadedKernel
 from pykern.runtime.text import printer
+from pykern.source import ArraySpec, leaves
 from pykern.types import BY_NAME
 
 ALIGNMENT = 64
@@ -61,6 +64,10 @@ class Plan:
         self.is_large = any(math.prod(s) * d.itemsize >= KEPT_LEAST for _, s, d in self.fresh)
         """Whether a result is worth kept memory."""
         self.keeps_scratch = layout.scratch_bytes <= KEPT_BYTES
+        parameters = () if self.source is None else self.source.parameters
+        passed = enumerate(leaf for p in parameters for leaf in leaves(p.spec))
+        self.orders = {n: s.order for n, s in passed if isinstance(s, ArraySpec) and s.layout != "C"}
+        """Axes of the flattened arguments that are dense in another order than C's."""
         self.pool: list[np.ndarray] = []
         self.calls: dict[tuple[int | str, ...], int] = {}
         self._call = self.code.library.pk_run
@@ -107,8 +114,9 @@ class Plan:
             array = value
             if n in self.written:
                 self._check_written(n, value, values)
-            if not is_dense(value):
-                array = kept_memory.made(value.nbytes, np.array, value, order="C")
+            order = self.orders.get(n)
+            if not is_dense(value) if order is None else order_of(value) != order:
+                array = _copied(value, order or range(value.ndim))
                 if n in self.layout.updated:
                     copied_back.append((value, array))
             kept.append(array)
@@ -169,6 +177,12 @@ class Plan:
 
     def _is_kept(self) -> bool:
         return kept_memory.loaded and self.layout.scratch_bytes >= KEPT_LEAST
+
+
+def _copied(array: np.ndarray, order: Sequence[int]) -> np.ndarray:
+    """The same elements, dense with the axes in `order`, the fastest last."""
+    made = kept_memory.made(array.nbytes, np.array, array.transpose(order), order="C")
+    return made.transpose(np.argsort(order))
 
 
 def is_dense(array: np.ndarray) -> bool:

@@ -27,6 +27,7 @@ from pykern.abi import (
     PLAN_WORDS,
     RESULT_WORDS,
     STEP_KINDS,
+    TURNED,
     WRITEABLE,
 )
 from pykern.launching.arguments import fields_of
@@ -163,7 +164,10 @@ class _Arguments:
         shape = [_known(n) for n in spec.shape]
         dtype, writes = BY_NAME[spec.dtype].numpy, self.flat in self.plan.written
         size = math.prod(shape) * dtype.itemsize
-        flags = DENSE | (WRITEABLE if writes else 0)
+        if spec.order not in (axes := tuple(range(spec.rank)), axes[::-1]):
+            raise _Unfit  # flags do not tell
+        dense = DENSE if spec.order == axes else TURNED
+        flags = dense | (WRITEABLE if writes else 0)
         return [flags, int(writes), self.made.pointer(dtype), len(shape), size, *shape]
 
     def _scalar(self, spec: ScalarSpec, converts: bool, value: Any) -> tuple[str, list[int]]:

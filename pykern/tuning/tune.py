@@ -74,7 +74,8 @@ def tune(program: Any, *args: Any, seconds: float = 10.0, **keywords: Any) -> Tu
         )
     if not seconds > 0:
         raise KernelTypeError(f"tune(seconds={seconds!r}): give a time above 0")
-    arguments = describe(program._bind(args, keywords), program.annotations)
+    values = program._bind(args, keywords)
+    arguments = describe(values, program.annotations, turned=program._turned(values, ()))
     source = ProgramSource(
         program.captured()[0], tuple(arguments.parameters), program.options, "llvm", (), program.derivatives,
         program.added,
@@ -176,7 +177,7 @@ class Search:
 
     def _copies(self) -> list[Any]:
         """The arguments; those that the program writes to are copied."""
-        return [v.copy() if isinstance(v, np.ndarray) else v for v in self.values]
+        return [v.copy(order="K") if isinstance(v, np.ndarray) else v for v in self.values]
 
     def _time(self, plan: Plan) -> float:
         """The least of several calls."""

@@ -108,6 +108,15 @@ def test_compile_names_the_stages_there_are(chosen: tuple[str, ...]) -> None:
     assert "no stage" in done.stderr and "there are" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_the_package_is_the_command() -> None:
+    for arguments, code in ((("explain", "PK002"), 0), (("compile",), 2), ((), 2)):
+        command = [sys.executable, "-m", "pykern", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        same = run("cli", *arguments)
+        assert (done.returncode, done.stdout, done.stderr) == (same.returncode, same.stdout, same.stderr)
+        assert done.returncode == code
+
+
 def test_usage_error_is_2() -> None:
     assert run("cli", "nothing").returncode == 2
 

@@ -19,6 +19,7 @@ from pykern.frontend.casts import mlir_type
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.kernel import argument_names
 from pykern.frontend.parse import parse_function
+from pykern.frontend.program import shaping
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.tensors import tensor_type
@@ -27,7 +28,7 @@ from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import Environment, NoneValue, Scalar, TupleValue, Value
 from pykern.program_source import ProgramSource
-from pykern.source import DICT, ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
+from pykern.source import DICT, ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, leaves
 from pykern.types import BY_NAME
 
 
@@ -41,32 +42,38 @@ def build_program(source: ProgramSource, gradient: Gradient | None = None) -> ir
     t.frames.append(Frame(parsed, Environment(captures=captured.values(source.function.captures))))
     with t.location(parsed.node):
         t.module = module = ir.Module.create()
-        flat = [kind for p in source.parameters for kind in _types(p, p.spec)]
+        flat = [kind for p in source.parameters for kind in _types(p)]
         with ir.InsertionPoint(module.body):
             made = func.FuncOp(source.function.name, ir.FunctionType.get(flat, []))
         names = [name for p in source.parameters for name in argument_names(p.spec, p.name)]
         made.arg_attrs = [ir.DictAttr.get({"kern.name": ir.StringAttr.get(n)}) for n in names]
         block = made.add_entry_block()
         arguments = iter(enumerate(block.arguments))
-        for parameter in source.parameters:
-            t.names[parameter.name] = _bind(parameter, parameter.spec, parameter.name, arguments)
-        given = [cell for value in t.names.values() for cell in cells(value)]
         with ir.InsertionPoint(block):
+            for parameter in source.parameters:
+                t.names[parameter.name] = _bind(parameter, parameter.spec, parameter.name, arguments)
+            given = [cell for value in t.names.values() for cell in cells(value)]
             t.statements(Desugarer().function_body(parsed.node.body))
             value = t.names.get(RESULT, NoneValue())
             if not isinstance(value, NoneValue) and not always_returns(parsed.node.body):
                 raise KernelSyntaxError(f"`{source.function.name}` returns a value on some paths only",
                                         t.span(parsed.node), "end the function with a return")  # fmt: skip
-            _return(t, made, value, given)
+            passed = [leaf for p in source.parameters for leaf in leaves(p.spec)]
+            orders = [leaf.order if isinstance(leaf, ArraySpec) else () for leaf in passed]
+            _return(t, made, value, given, orders)
     return module
 
 
-def _return(t: ProgramTranslator, made: func.FuncOp, value: Value, given: list[Cell]) -> None:
-    """The leaves of the returned value, then the arrays of the caller that were written."""
+def _return(
+    t: ProgramTranslator, made: func.FuncOp, value: Value, given: list[Cell], orders: list[tuple[int, ...]]
+) -> None:
+    """The leaves of the returned value, then the arrays of the caller that were written, in the order of their axes."""
     results: list[ir.Value] = []
     tree = result_tree(t, t.frame.function.node, value, results)
     updated = [cell for cell in given if cell.was_written]
-    results += [cell.ssa for cell in updated]
+    for cell in updated:
+        assert cell.parameter is not None
+        results.append(shaping.permuted(cell, orders[cell.parameter]).ssa)
     func.ReturnOp(results)
     kind = ir.FunctionType.get(made.type.inputs, [r.type for r in results])
     attributes = made.operation.attributes
@@ -76,20 +83,22 @@ def _return(t: ProgramTranslator, made: func.FuncOp, value: Value, given: list[C
     attributes["kern.updated"] = ir.DenseI64ArrayAttr.get([c.parameter for c in updated])
 
 
-def _types(parameter: Parameter, spec: ArgSpec) -> Iterator[ir.Type]:
-    """Types of the function's arguments for one parameter; a static has none."""
+def _types(parameter: Parameter) -> Iterator[ir.Type]:
+    """Types of the function's arguments for one parameter."""
+    for spec in leaves(parameter.spec):
+        yield _type(parameter, spec)
+
+
+def _type(parameter: Parameter, spec: ArraySpec | ScalarSpec) -> ir.Type:
     if isinstance(spec, ArraySpec):
-        if None in spec.shape or spec.layout != "C":
+        if None in spec.shape or spec.layout == "strided":
             raise KernelTypeError(f"`{parameter.name}`: the arrays of a program are dense, of known lengths")
         if BY_NAME[spec.dtype].is_storage:
             raise KernelTypeError(f"`{parameter.name}`: {spec.dtype} is for arrays of kernels",
                                   hint="convert it: x.astype(pk.f32)")  # fmt: skip
-        yield tensor_type(BY_NAME[spec.dtype], _lengths(spec))
-    elif isinstance(spec, ScalarSpec):
-        yield mlir_type(BY_NAME[spec.dtype])
-    elif isinstance(spec, StructSpec):
-        for _, inner in spec.fields:
-            yield from _types(parameter, inner)
+        lengths = _lengths(spec)
+        return tensor_type(BY_NAME[spec.dtype], tuple(lengths[axis] for axis in spec.order))
+    return mlir_type(BY_NAME[spec.dtype])
 
 
 def _lengths(spec: ArraySpec) -> tuple[int, ...]:
@@ -100,7 +109,10 @@ def _bind(parameter: Parameter, spec: ArgSpec, name: str, arguments: Iterator[tu
     if isinstance(spec, ArraySpec):
         number, ssa = next(arguments)
         dtype = BY_NAME[spec.dtype]
-        return Cell(dtype, _lengths(spec), ssa, name, parameter=number, writes=parameter.writes)
+        lengths = _lengths(spec)
+        stored = Cell(dtype, tuple(lengths[axis] for axis in spec.order), ssa)
+        ssa = shaping.permuted(stored, tuple(map(spec.order.index, range(spec.rank)))).ssa
+        return Cell(dtype, lengths, ssa, name, parameter=number, writes=parameter.writes)
     if isinstance(spec, ScalarSpec):
         return Scalar(BY_NAME[spec.dtype], next(arguments)[1])
     if isinstance(spec, StaticSpec):

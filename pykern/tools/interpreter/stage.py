@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +20,7 @@ from pykern.dialect.context import new_context
 from pykern.launching.arguments import Passed
 from pykern.launching.index_space import Extent
 from pykern.runtime.python_device import DEFAULT_GROUPS
-from pykern.source import ArgSpec, ArraySpec, ScalarSpec, StructSpec
+from pykern.source import ArraySpec, ScalarSpec, leaves
 from pykern.tools.interpreter.emit import NoReading, Program, dtype_of, integers, python_of
 from pykern.tools.interpreter.meetings import run_group
 from pykern.tools.interpreter.memory import Memory, View
@@ -336,14 +335,6 @@ def _finish(generator: Any) -> Any:
     except StopIteration as done:
         return done.value
     raise NoReading("work-items meet outside of groups")
-
-
-def leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
-    if isinstance(spec, ArraySpec | ScalarSpec):
-        yield spec
-    elif isinstance(spec, StructSpec):
-        for _, inner in spec.fields:
-            yield from leaves(inner)
 
 
 def _slots(spec: ArraySpec) -> int:
