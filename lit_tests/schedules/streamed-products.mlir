@@ -66,3 +66,23 @@ func.func @long(%a: memref<3x400xf32>, %b: memref<400x3072xf32>, %c: memref<3x30
   }
   return
 }
+
+// Twelve rows: a tile of rows after the other would ask for lines that are gone. Tiles of four rows take eight lines each.
+
+// CHECK-LABEL: func.func private @few.nest0
+// CHECK-SAME: kern.schedule = {block = 64 : i64, depth = 8 : i64, form = "direct", rows = 4 : i64
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c512{{.*}} step %c8
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c12{{.*}} step %c4
+// CHECK-COUNT-64: vector.fma
+// CHECK-NOT: vector.fma
+func.func @few(%a: memref<12x512xf32>, %b: memref<512x2048xf32>, %c: memref<12x2048xf32>) attributes {kern.program} {
+  linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<12x512xf32>, memref<512x2048xf32>) outs(%c : memref<12x2048xf32>) {
+    ^bb0(%x: f32, %y: f32, %o: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+  }
+  return
+}

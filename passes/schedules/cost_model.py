@@ -27,7 +27,9 @@ DOT_ROWS = 4
 LINE, WAYS = 64, 8
 """Bytes of a line of the first cache, and how many lines that are far apart share a place in it."""
 STREAMED_ROWS, STREAMED_TERMS = 4, 8
-"""Up to so many rows, a large right factor goes by once, so many lines at a time."""
+"""Of a tile where a large right factor goes by once, so many lines at a time."""
+STREAMED_CACHES = 3
+"""With more rows it is so many times larger than the second cache: sums are read again for each of its pieces."""
 SHARED, READ = 20_000, 16
 """Cycles from which threads share a contraction (a fork and join takes about 4000), bytes of memory read in one."""
 PAGE = 4096
@@ -134,8 +136,12 @@ def _thrashes(problem: Problem, cpu: Cpu) -> bool:
 
 def streams(problem: Problem, cpu: Cpu) -> bool:
     """Whether the right factor is large beside the work on it."""
-    large = right_bytes(problem) > cpu.l2 // 2 and problem.lane >= 8 * cpu.lanes(problem.bits)
-    return problem.m <= STREAMED_ROWS and problem.simple and problem.unit_right and large
+    if not (problem.simple and problem.unit_right) or problem.lane < 8 * cpu.lanes(problem.bits):
+        return False
+    if problem.m <= STREAMED_ROWS:
+        return right_bytes(problem) > cpu.l2 // 2
+    again = problem.m > register_tile(problem, cpu, 6)[0]  # lines that one tile of rows has read are gone for the next
+    return problem.m < FEW and again and right_bytes(problem) > STREAMED_CACHES * cpu.l2
 
 
 def right_bytes(problem: Problem) -> int:

@@ -168,7 +168,7 @@ class Search:
 
     def _plan(self, schedules: tuple[str, ...]) -> Plan:
         source = replace(self.source, schedules=schedules if any(schedules) else ())
-        return Plan(*loaded(source), self.names)
+        return Plan(*loaded(source), self.names, source)
 
     @staticmethod
     def _used(plan: Plan) -> list[str]:

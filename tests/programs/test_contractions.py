@@ -148,10 +148,15 @@ def test_few_rows_times_a_large_matrix(rng, m):
         close(product(a[0], b)[None], a, b)
 
 
-@pytest.mark.parametrize(("m", "k", "n"), [(1, 190, 2100), (2, 77, 5003), (1, 40, 20001)])
+@pytest.mark.parametrize(
+    ("m", "k", "n"),
+    [(1, 190, 2100), (2, 77, 5003), (1, 40, 20001), (9, 401, 2003), (13, 1021, 1019), (15, 190, 5003)],
+)
 def test_few_rows_times_long_lines(rng, m, k, n):
     """Lines go in pieces alike, which threads share."""
     a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
+    if m > 4:
+        assert "depth = 8" in scheduled(product, a, b)
     before = pk.get_num_threads()
     try:
         pk.set_num_threads(2)
