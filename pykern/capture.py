@@ -23,6 +23,7 @@ from pykern.errors import KernelSyntaxError
 from pykern.launching.index_space import index_space
 from pykern.locations import parse_definition
 from pykern.runtime.launchable import ABSENT
+from pykern.scopes import free_paths
 from pykern.source import (
     Annotation,
     Builtin,
@@ -39,6 +40,8 @@ from pykern.source import (
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
 MISSING = ABSENT
+DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp")
+"""What programs may take inside."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,14 @@ def function_text(function: types.FunctionType) -> FunctionText:
     lines, first = _from_def(lines, first)
     _keep_for_tracebacks(file)
     text = "".join(lines)
-    paths = tuple(dict.fromkeys(_free_paths(parse_definition(text))))
+    paths = tuple(dict.fromkeys(_free_paths(text)))
     return FunctionText(function.__name__, file, first, text, paths)
+
+
+def _free_paths(text: str) -> Iterator[str]:
+    node = parse_definition(text)
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    return free_paths(node)
 
 
 def function_source(
@@ -146,30 +155,6 @@ def _keep_for_tracebacks(file: str) -> None:
         linecache.getlines(file)
 
 
-def _free_paths(node: ast.stmt) -> Iterator[str]:
-    """Dotted names read in the function that it does not bind itself."""
-    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    arguments = node.args
-    bound = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    for inner in (x for statement in node.body for x in ast.walk(statement)):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
-            bound.add(inner.id)
-    for inner in (x for statement in node.body for x in ast.walk(statement)):
-        if isinstance(inner, ast.Attribute | ast.Name):
-            path = _dotted(inner)
-            if path and path.split(".")[0] not in bound:
-                yield path
-
-
-def _dotted(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        base = _dotted(node.value)
-        return f"{base}.{node.attr}" if base else None
-    return None
-
-
 def _resolve(function: Any, path: str, guards: list[Guard]) -> object:
     """The object a dotted path names, or MISSING. Rebindable names along the way are guarded."""
     first, *rest = path.split(".")
@@ -213,7 +198,7 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         return Builtin("static")
     if scope.program and getattr(value, "__module__", "") == "pykern.derivatives.gradients":
         name = getattr(value, "__name__", "")
-        if name in ("grad", "value_and_grad"):
+        if name in DERIVATIVES:
             return Builtin(name)
     inner = getattr(value, "__pykern_function__", None)
     if inner is not None:
@@ -243,7 +228,9 @@ def _program(program: Any, scope: _Scope) -> Capture:
         if taken.kind != "gradient":
             return Unsupported(f"{program.__name__}, a derivative")
         if isinstance(made, FunctionSource | CapturedGradient):
-            made = CapturedGradient(made, taken.active, taken.checkpoint, taken.aux, taken.value)
+            made = CapturedGradient(
+                made, taken.active, taken.checkpoint, taken.aux, taken.value, taken.several
+            )
     return made
 
 

@@ -21,6 +21,7 @@ class ProgramDerivative:
     the gradient; "vjp" takes cotangents of its float results behind its parameters and gives those of the
     active ones; "jvp" takes tangents of the active ones and gives results and tangents of the float ones.
     `checkpoint` is what loops keep: "all", "every(k)" or "binomial(s)". `value`: a "gradient" gives the value, too.
+    `several`: the derivatives by one parameter are a tuple of one, as those by two are a tuple of two.
     """
 
     kind: str
@@ -28,6 +29,7 @@ class ProgramDerivative:
     checkpoint: str = "all"
     aux: bool = False
     value: bool = True
+    several: bool = False
 
 
 @dataclass(frozen=True)

@@ -248,6 +248,7 @@ class CapturedGradient:
     checkpoint: str
     aux: bool
     value: bool
+    several: bool = False
 
 
 Capture = Union[

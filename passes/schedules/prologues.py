@@ -68,6 +68,8 @@ class Prologue:
 
 def prologue_of(op: ir.Operation, number: int) -> Prologue | None:
     """The op that fills operand `number` of a contraction and nothing else reads, where it can be moved there."""
+    if not isinstance(op.operands[number].type, ir.MemRefType):
+        return None  # a number, which multiplies every element
     target, indices = _whole(op.operands[number])
     if isinstance(target.owner, ir.Block) or target.owner.operation.name != "memref.alloc":
         return None

@@ -1,8 +1,8 @@
-"""Gradients that an array program takes inside: of another function, for arguments of its own.
+"""Derivatives that an array program takes inside: of another function, for arguments of its own.
 
-Comes in: the source of that function with its derivatives, the operands of the call, and the module of the program
-that is being built. Goes out: the ops of the gradient at the place of the call, kernels that it launches beside the
-program, the results and their form. The frontend asks for it: `pykern.frontend.program.gradients`.
+Comes in: that function as a module of its own, its source with the derivative, the operands of the call, and the
+module of the program that is being built. Goes out: the ops of the derivative at the place of the call, kernels that
+it launches beside the program, the results and their form. The frontend asks for it: `pykern.frontend.program.traced`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from mlir import ir
 
-from pykern.compiler.program_derivatives import differentiate, undifferentiated
+from pykern.compiler.program_derivatives import differentiate
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.inline_helpers import InlineHelpers
 from pykern.passes.autodiff.raised.clone import clone_block
@@ -31,15 +31,12 @@ class _NoRecord:
 
 
 def inner_gradient(
-    source: ProgramSource, operands: list[ir.Value], into: ir.Module
+    module: ir.Module, source: ProgramSource, operands: list[ir.Value], into: ir.Module
 ) -> tuple[Any, list[ir.Value]]:
-    """Write the derivative of `source` where the insertion point is; the form of its results, and these.
+    """Write the derivative of the module's program where the insertion point is; the form of its results, and these.
 
     Raises `NotDifferentiable` and `KernelTypeError` at their place in the function.
     """
-    from pykern.frontend.program import build_program
-
-    module = build_program(undifferentiated(source), inner_gradient)
     verify(module, "the frontend made invalid IR")
     differentiate(module, source, _NoRecord())
     run_pass(InlineHelpers(), module)

@@ -130,7 +130,7 @@ def _active(
                 span_of(primal.location),
                 "choose other parameters with argnums",
             )
-    return active, forms[0] if len(forms) == 1 else {"tuple": forms}
+    return active, forms[0] if len(forms) == 1 and not derivative.several else {"tuple": forms}
 
 
 def _form(spec: ArgSpec, places: Iterator[int], primal: func.FuncOp, active: list[int]) -> Any:

@@ -26,8 +26,8 @@ def value_and_grad(
 ) -> Program:
     """A program that gives ``(f(...), gradient)`` for an `f` that returns one float.
 
-    `argnums` chooses the parameters; several give a tuple of gradients, each of the shape and dtype of its
-    argument. With `has_aux`, `f` returns ``(float, anything)``. `checkpoint` is what time loops keep:
+    `argnums` chooses the parameters; a tuple of numbers gives a tuple of gradients, each of the shape and dtype of
+    its argument. With `has_aux`, `f` returns ``(float, anything)``. `checkpoint` is what time loops keep:
     `pk.checkpoint`. Raises `KernelTypeError` where `f` returns something else, `NotDifferentiable` at the
     line that has no right derivative.
     """
@@ -44,8 +44,9 @@ def grad(
 def _gradient(f: Callable, argnums: Any, has_aux: bool, checkpoint: Any, value: bool) -> Program:
     program = as_program(f)
     derivative = ProgramDerivative(
-        "gradient", _numbers(program, argnums), _policy(program, checkpoint), has_aux, value
-    )
+        "gradient", _numbers(program, argnums), _policy(program, checkpoint), has_aux, value,
+        several=not isinstance(argnums, int),
+    )  # fmt: skip
     return program.derived(derivative, (), f"grad({program.__name__})")
 
 

@@ -149,8 +149,8 @@ def instead_of(description: str, name: str = "") -> str:
         return "call it outside of the program, and pass what it gives"
     if "of a library" in description and name.rpartition(".")[2] in _DERIVATIVES:
         return (
-            "inside of array programs there are pk.grad and pk.value_and_grad of functions; take other derivatives "
-            "outside, and pass what they give"
+            "inside of array programs there are pk.grad, pk.value_and_grad, pk.vjp, pk.jvp and pk.hvp of functions; "
+            "take derivatives of kernels outside, and pass what they give"
         )
     if "random" in name:
         return "pass random numbers in an array: rng.random(n)"

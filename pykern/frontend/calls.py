@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from pykern.errors import ARGUMENTS
+from pykern.errors import ARGUMENTS, KernelSyntaxError
 from pykern.frontend import captured, cuda_calls, language_ops
 from pykern.frontend.casts import convert
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
@@ -49,6 +49,9 @@ class Calls(Elements):
     def call_value(self, node: ast.Call, callee: Value) -> Value:
         """A call of a struct or of a function."""
         arguments, keywords = self.arguments(node)
+        return self.called_with(node, callee, arguments, keywords)
+
+    def called_with(self, node: ast.Call, callee: Value, arguments: list, keywords: dict) -> Value:
         if isinstance(callee, StructConstructor):
             return self.construct(node, callee, arguments, keywords)
         if isinstance(callee, FunctionValue):
@@ -73,11 +76,16 @@ class Calls(Elements):
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise self.syntax_error(
-                    node, f"`**` arguments are not available in {self.PLACE}", "name each argument"
-                )
-            keywords[keyword.arg] = self.expression(keyword.value)
+                keywords |= self.spread(keyword.value)
+            else:
+                keywords[keyword.arg] = self.expression(keyword.value)
         return positional, keywords
+
+    def spread(self, node: ast.expr) -> dict[str, Value]:
+        """``**node``."""
+        raise self.syntax_error(
+            node, f"`**` arguments are not available in {self.PLACE}", "name each argument"
+        )
 
     def construct(self, node: ast.Call, made: StructConstructor, arguments: list, keywords: dict) -> Value:
         items = dict(zip(made.fields, arguments, strict=False)) | keywords
@@ -89,23 +97,37 @@ class Calls(Elements):
 
     def call_function(self, node: ast.Call, callee: FunctionValue, arguments: list, keywords: dict) -> Value:
         """Translate the body of a `@pk.func` here, in a scope of its own."""
-        if any(f.function.source == callee.source for f in self.frames):
-            raise self.syntax_error(node, f"`{callee.source.name}` calls itself: {self.PLACE} have no recursion",
-                                    "write a loop, or a stack in pk.private memory")  # fmt: skip
+        if self.is_running(callee):
+            raise self.recursion(node, callee.source.name)
         parsed = parse_function(callee.source)
         bound = self.bind(node, parsed, arguments, keywords)
+        return self.inlined(
+            node, Frame(parsed, Environment(bound, captured.values(callee.source.captures)), called=callee)
+        )
+
+    def is_running(self, callee: FunctionValue) -> bool:
+        """Whether a call of the function is being translated."""
+        return any(f.function.source == callee.source for f in self.frames)
+
+    def recursion(self, node: ast.AST, name: str) -> KernelSyntaxError:
+        return self.syntax_error(node, f"`{name}` calls itself: {self.PLACE} have no recursion",
+                                 "write a loop, or a stack in pk.private memory")  # fmt: skip
+
+    def inlined(self, node: ast.Call, frame: Frame) -> Value:
+        """What the function of the frame returns; its body stands here."""
         place = self.location(node)
         self.frame.call_span = self.span(node)
         self.locations.append(place)
-        self.frames.append(Frame(parsed, Environment(bound, captured.values(callee.source.captures))))
+        self.frames.append(frame)
+        body = frame.function.node.body
         try:
-            self.statements(Desugarer().function_body(parsed.node.body))
+            self.statements(Desugarer().function_body(body))
             result = self.names.get(RESULT, NoneValue())
         finally:
             self.frames.pop()
             self.locations.pop()
-        if not isinstance(result, NoneValue) and not always_returns(parsed.node.body):
-            raise self.syntax_error(node, f"`{callee.source.name}` returns a value on some paths only",
+        if not isinstance(result, NoneValue) and not always_returns(body):
+            raise self.syntax_error(node, f"`{frame.function.source.name}` returns a value on some paths only",
                                     "end the function with a return")  # fmt: skip
         return result
 

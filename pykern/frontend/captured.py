@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from pykern import source
 from pykern.frontend.arithmetic import python_constant
 from pykern.frontend.values import (
@@ -52,16 +50,6 @@ def value(capture: source.Capture) -> Value:
     if isinstance(capture, source.CapturedCuda):
         return CudaValue(capture)
     return UnsupportedValue(capture.description)
-
-
-def dotted(node: ast.expr) -> str | None:
-    """``pk.sin`` of the AST of ``pk.sin``; None where it is no chain of names."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        base = dotted(node.value)
-        return None if base is None else f"{base}.{node.attr}"
-    return None
 
 
 def _constant(constant: object, dtype: str) -> Value:

@@ -29,6 +29,7 @@ from pykern.frontend.values import (
     describe,
 )
 from pykern.locations import SourceSpan
+from pykern.scopes import assigned
 from pykern.types import DType, i64, weak_int
 
 if TYPE_CHECKING:
@@ -340,9 +341,7 @@ def _widened(
 def assigned_names(body: list[ast.stmt]) -> Iterator[str]:
     """Names that the statements may bind, in order."""
     for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield node.id
+        yield from assigned(statement)
 
 
 def target_names(node: ast.For) -> list[str]:

@@ -20,7 +20,7 @@ from pykern.errors import (
     KernelSyntaxError,
     KernelTypeError,
 )
-from pykern.frontend import arithmetic, captured
+from pykern.frontend import arithmetic
 from pykern.frontend.advice import METHODS, instead_of
 from pykern.frontend.translation import Translation
 from pykern.frontend.values import (
@@ -35,6 +35,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.scopes import dotted
 from pykern.types import weak_int
 
 
@@ -56,7 +57,7 @@ class Names(Translation):
         if value is None and (place := self.place_of(node.id, self.frame.function.node.body)) is not None:
             raise KernelSyntaxError(
                 f"`{node.id}` is read before it gets a value", self.span(node),
-                f"give `{node.id}` a value before the branch or the loop",
+                self.instead_of_unassigned(node.id),
                 ((f"`{node.id}` gets a value here only", place), *self.call_notes()), NO_VALUE,
             )  # fmt: skip
         if value is None:
@@ -93,6 +94,10 @@ class Names(Translation):
 
         return known_names()
 
+    def instead_of_unassigned(self, name: str) -> str:
+        """A name that is read above its first assignment."""
+        return f"give `{name}` a value before the branch or the loop"
+
     def instead_of_name(self, name: str) -> str:
         """A name that is like it, or how it would be defined."""
         known = [n for n in (*self.names, *self.frame.environment.captures) if not n.startswith(".")]
@@ -102,7 +107,7 @@ class Names(Translation):
         return "give it a value before, or define it where the kernel is decorated"
 
     def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
-        path = captured.dotted(node)
+        path = dotted(node)
         if path is not None and path.split(".")[0] not in self.names:
             value = self.frame.environment.captures.get(path)
             if isinstance(value, UnsupportedValue):
@@ -120,7 +125,7 @@ class Names(Translation):
 
     def refuse_unknown(self, node: ast.Attribute) -> None:
         """``pk.sqroot``: the module has nothing of this name."""
-        owner = captured.dotted(node.value)
+        owner = dotted(node.value)
         module = self.frame.environment.captures.get(owner) if owner else None
         if not isinstance(module, UnsupportedValue) or not module.description.startswith("the module"):
             return

@@ -25,6 +25,7 @@ from pykern.frontend.values import (
     describe,
 )
 from pykern.locations import SourceSpan
+from pykern.scopes import walk
 from pykern.source import KernelSource
 
 
@@ -39,6 +40,8 @@ class Frame:
     """Where names got the values they have now."""
     unrolling: int = 0
     """How many unrolled loops with a break stand around: names of their body are read after it."""
+    called: Value | None = None
+    """The function, where a program defined it inside."""
 
 
 @dataclass
@@ -115,7 +118,7 @@ class Translation:
         stores = [
             node
             for statement in body
-            for node in ast.walk(statement)
+            for node in walk(statement)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
         ]
         return self.span(stores[-1]) if stores else None

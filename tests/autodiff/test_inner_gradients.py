@@ -165,7 +165,8 @@ def test_arguments_that_the_function_writes_stay():
         ("pk.grad(loss, argnums=2)(x, x)", "has 2 parameters, and argnums names number 2"),
         ("pk.grad(loss)(x)", "needs the argument `x`"),
         ("pk.grad(loss, checkpoint=3)(x, x)", "`checkpoint` is a string"),
-        ("pk.vjp(loss, x)", "`pk.vjp` is a function"),
+        ("pk.vjp(loss, x, x)", "cannot return the pullback of the function `loss`"),
+        ("pk.autodiff(loss)", "`pk.autodiff` is a function"),
         ("pk.grad(loss)(x.astype(int), x)", "holds no float"),
     ],
 )

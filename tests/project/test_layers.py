@@ -30,6 +30,7 @@ PLAIN_DATA = tuple(
         "abi",
         "settings",
         "machine",
+        "scopes",
         "schedule",
         "event",
     )

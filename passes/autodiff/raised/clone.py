@@ -49,7 +49,7 @@ def clone(op: ir.Operation, lookup: Callable[[ir.Value], ir.Value]) -> ir.Operat
     """A copy at the current insertion point that reads `lookup(v)` for every value v from outside."""
     replaced = {value: lookup(value) for value in free_values(op)}
     copy = op.clone().operation
-    _replace(copy, replaced)
+    replace_operands(copy, replaced)
     return copy
 
 
@@ -70,11 +70,12 @@ def body_of(op: ir.Operation) -> ir.Block:
     return op.regions[0].blocks[0]
 
 
-def _replace(op: ir.Operation, replaced: dict[ir.Value, ir.Value]) -> None:
+def replace_operands(op: ir.Operation, replaced: dict[ir.Value, ir.Value]) -> None:
+    """Let the op, and those inside of it, read other values."""
     for place, operand in enumerate(op.operands):
         if operand in replaced and replaced[operand] != operand:
             op.operands[place] = replaced[operand]
     for region in op.regions:
         for block in region.blocks:
             for inner in block.operations:
-                _replace(inner.operation, replaced)
+                replace_operands(inner.operation, replaced)

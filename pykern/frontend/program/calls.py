@@ -15,6 +15,7 @@ from pykern.frontend.program import (
     elementwise,
     gradients,
     making,
+    pulls,
     reductions,
     shaping,
 )
@@ -65,6 +66,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return contractions.call(t, node, name, args, keywords)
     if name in gradients.NAMES:
         return gradients.make(t, node, name, args, keywords)
+    if name in pulls.HANDLERS:
+        return pulls.HANDLERS[name](t, node, args, keywords)
     for table in (shaping.HANDLERS, making.HANDLERS, _HANDLERS):
         if name in table:
             return table[name](t, node, args, keywords)
@@ -78,9 +81,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
     raise t.syntax_error(node, f"`{name}` is not available in array programs", hint)
 
 
-def method(t: ProgramTranslator, node: ast.Call, bound: BoundMethod) -> Value:
+def method(t: ProgramTranslator, node: ast.Call, bound: BoundMethod, args: list, keywords: dict) -> Value:
     """``x.sum(axis=0)``: the function with `x` first."""
-    args, keywords = t.arguments(node)
     cell = bound.cell
     if bound.name in ("flatten", "copy"):
         flat = bound.name == "flatten"

@@ -61,7 +61,11 @@ def _each(t: ProgramTranslator, node: ast.expr, generators: list[ast.comprehensi
             if all(_holds(t, test) for test in generator.ifs):
                 loop(number + 1)
 
+    t.comprehensions.append((t.frame, []))
     loop(0)
+    last = {name: t.names[name] for name in targets if name in t.names}
+    for function in t.comprehensions.pop()[1]:
+        function.kept.update(last)
     for name, value in before.items():
         if value is None:
             t.names.pop(name, None)

@@ -22,6 +22,7 @@ from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.values import CustomValue, NoneValue, Scalar, Text, TupleValue, Value, describe
 from pykern.program_source import ProgramSource
 from pykern.source import (
+    LIST,
     ArgSpec,
     ArraySpec,
     CapturedCustom,
@@ -61,10 +62,9 @@ class _Built:
         return list(ir.FunctionType(kind).results)
 
 
-def call(t: ProgramTranslator, node: ast.Call, callee: CustomValue) -> Value:
+def call(t: ProgramTranslator, node: ast.Call, callee: CustomValue, args: list, keywords: dict) -> Value:
     """``f(*args)``."""
     captured = callee.custom
-    args, keywords = t.arguments(node)
     values = t.bind(node, parse_function(captured.function), args, keywords)
     parameters: list[Parameter] = []
     operands: list[ir.Value] = []
@@ -227,7 +227,8 @@ def tree_value(tree: Any, results: list[ir.Value], types: list[ir.Type]) -> Valu
         )
     if "tuple" in tree:
         items = tuple(tree_value(item, results, types) for item in tree["tuple"])
-        return TupleValue(items, tree.get("name", ""), tuple(tree.get("fields", ())))
+        name = LIST if "list" in tree else tree.get("name", "")
+        return TupleValue(items, name, tuple(tree.get("fields", ())))
     if "dict" in tree:
         return DictValue(tuple((key, tree_value(item, results, types)) for key, item in tree["dict"].items()))
     number = tree["array"] if "array" in tree else tree["scalar"]

@@ -1,44 +1,35 @@
 """Gradients inside of an array program: ``pk.grad(f)(x)`` and ``pk.value_and_grad(f)(x)``.
 
 Comes in: a call of `pk.grad` with a function, and a call of what that gives. Goes out: a `GradientValue`, and the value
-of the gradient for these arguments, whose ops stand where the call is. Who differentiates is above the frontend: the
-translator's `gradient` (`pykern.compiler.inner_gradients`).
+of the gradient for these arguments, whose ops stand where the call is. `pulls` has the other derivatives, `traced` what
+they share.
 """
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mlir import ir
-
-from pykern.frontend.casts import materialise
+from pykern.frontend import captured
 from pykern.frontend.parse import parse_function
 from pykern.frontend.program import arguments
-from pykern.frontend.program.custom import passed_leaf, tree_value
-from pykern.frontend.program.values import DictValue
+from pykern.frontend.program.traced import Slot, trace
+from pykern.frontend.program.values import LocalFunction
 from pykern.frontend.values import (
+    CustomValue,
     Extension,
     FunctionValue,
+    LanguageName,
     NoneValue,
-    Scalar,
     Text,
     TupleValue,
     Value,
     describe,
 )
-from pykern.program_source import ProgramDerivative, ProgramSource
-from pykern.source import (
-    DICT,
-    ArgSpec,
-    CapturedGradient,
-    FunctionSource,
-    KernelOptions,
-    Parameter,
-    ScalarSpec,
-    StructSpec,
-)
+from pykern.program_source import ProgramDerivative
+from pykern.scopes import parameters
+from pykern.source import CapturedGradient, FunctionSource
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -46,98 +37,105 @@ if TYPE_CHECKING:
 NAMES = ("grad", "value_and_grad")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GradientValue(Extension):
     """``pk.grad(f)`` before it is called."""
 
-    function: FunctionSource
-    derivatives: tuple[ProgramDerivative, ...]
+    function: Value
+    derivative: ProgramDerivative
 
     @property
     def description(self) -> str:
-        return f"the gradient of `{self.function.name}`"
+        return f"the gradient of {describe(self.function)}"
 
 
-def captured_gradient(captured: CapturedGradient) -> GradientValue:
+def captured_gradient(given: CapturedGradient) -> GradientValue:
     """A gradient made outside of the program."""
-    inner = captured.function
-    made = GradientValue(inner, ()) if isinstance(inner, FunctionSource) else captured_gradient(inner)
-    last = ProgramDerivative("gradient", captured.active, captured.checkpoint, captured.aux, captured.value)
-    return GradientValue(made.function, (*made.derivatives, last))
+    inner = given.function
+    function = FunctionValue(inner) if isinstance(inner, FunctionSource) else captured_gradient(inner)
+    asked = ProgramDerivative(
+        "gradient", given.active, given.checkpoint, given.aux, given.value, given.several
+    )
+    return GradientValue(function, asked)
 
 
 def make(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """``pk.grad(f, argnums=0, has_aux=False, checkpoint="all")``."""
     given = arguments.bind(t, node, name, "f argnums= has_aux= checkpoint=", args, keywords)
-    f, numbers, policy = given["f"], given["argnums"], given["checkpoint"]
-    if not isinstance(f, FunctionValue | GradientValue):
-        raise t.type_error(node, f"pk.{name} takes a function, not {describe(f)}",
-                           "name a function that is defined outside of the program")  # fmt: skip
-    source, before = (f.source, ()) if isinstance(f, FunctionValue) else (f.function, f.derivatives)
-    signature = parse_function(source).node.args
-    count = len([*signature.posonlyargs, *signature.args, *signature.kwonlyargs])
+    f, numbers = function(t, node, name, given["f"]), given["argnums"]
     chosen = (0,) if isinstance(numbers, NoneValue) else arguments.integers(t, node, numbers, "argnums")
-    for n in chosen:
-        if not -count <= n < count:
-            raise t.type_error(node, f"`{source.name}` has {count} parameters, and argnums names number {n}")
-    if not isinstance(policy, Text | NoneValue):
+    known = names_of(f)
+    if known is not None:
+        for n in chosen:
+            if not -len(known) <= n < len(known):
+                raise t.type_error(
+                    node, f"{describe(f)} has {len(known)} parameters, and argnums names number {n}"
+                )
+        chosen = tuple(n % len(known) for n in chosen)
+    elif any(n < 0 for n in chosen):
+        raise t.type_error(node, f"{describe(f)} takes any number of arguments: none is the last one",
+                           "count argnums from the first: argnums=0")  # fmt: skip
+    aux = arguments.flag(t, node, given["has_aux"], "has_aux")
+    kept = policy(t, node, given["checkpoint"])
+    several = isinstance(numbers, TupleValue)
+    return GradientValue(
+        f, ProgramDerivative("gradient", chosen, kept, aux, name == "value_and_grad", several)
+    )
+
+
+def function(t: ProgramTranslator, node: ast.AST, name: str, f: Value) -> Value:
+    """What can be differentiated. Raises for everything else."""
+    kinds = FunctionValue | LocalFunction | GradientValue | CustomValue | LanguageName
+    if not isinstance(f, kinds):
+        raise t.type_error(node, f"pk.{name} takes a function, not {describe(f)}",
+                           "name a function, or write one: lambda w: (w * x).sum()")  # fmt: skip
+    return f
+
+
+def policy(t: ProgramTranslator, node: ast.AST, given: Value) -> str:
+    """What time loops keep."""
+    if not isinstance(given, Text | NoneValue):
         raise t.type_error(node, "inside of a program `checkpoint` is a string",
                            'write "all", "every(8)" or "binomial(8)"')  # fmt: skip
-    kept = policy.value if isinstance(policy, Text) else "all"
-    aux = arguments.flag(t, node, given["has_aux"], "has_aux")
-    last = ProgramDerivative(
-        "gradient", tuple(n % count for n in chosen), kept, aux, name == "value_and_grad"
-    )
-    return GradientValue(source, (*before, last))
+    return given.value if isinstance(given, Text) else "all"
 
 
-def call(t: ProgramTranslator, node: ast.Call, callee: GradientValue) -> Value:
+def call(t: ProgramTranslator, node: ast.Call, callee: GradientValue, args: list, keywords: dict) -> Value:
     """The gradient for these arguments."""
-    args, keywords = t.arguments(node)
-    bound = t.bind(node, parse_function(callee.function), args, keywords)
-    active = {n for derivative in callee.derivatives for n in derivative.active}
-    operands: list[ir.Value] = []
-    parameters = tuple(
-        Parameter(name, _passed(t, node, name, value, operands, number in active))
-        for number, (name, value) in enumerate(_in_order(callee.function, bound))
-    )
-    source = ProgramSource(
-        callee.function,
-        parameters,
-        KernelOptions(t.source.options.debug, t.fastmath, t.source.options.ordered),
-        derivatives=callee.derivatives,
-        added=(0,) * len(callee.derivatives),
-    )
-    assert t.gradient is not None, "whoever builds the program says who differentiates"
-    tree, results = t.gradient(source, operands, t.module)
-    return tree_value(tree, results, [r.type for r in results])
+    f, derivative = callee.function, callee.derivative
+    names, keywords = names_of(f), dict(keywords)
+    active: dict[Slot, str] = {}
+    order: dict[int, int] = {}
+    for n in derivative.active:
+        name = names[n] if names is not None else f"argument {n}"
+        slot = n if n < len(args) else name
+        if isinstance(slot, str) and slot not in keywords:
+            default = defaults_of(f).get(slot)
+            if default is None:
+                raise t.type_error(node, f"{describe(f)} needs the argument `{name}`")
+            keywords[slot] = default
+        active[slot] = name
+        order[n] = list(active).index(slot)
+    traced = trace(t, node, f, args, keywords, active)
+    return traced.derivative(t, replace(derivative, active=tuple(order[n] for n in derivative.active)))
 
 
-def _in_order(function: FunctionSource, bound: dict[str, Value]) -> list[tuple[str, Value]]:
-    signature = parse_function(function).node.args
-    names = [a.arg for a in (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)]
-    return [(name, bound[name]) for name in names]
+def names_of(f: Value) -> list[str] | None:
+    """The parameters of a function; None where it takes any number of them."""
+    if isinstance(f, GradientValue):
+        return names_of(f.function)
+    if isinstance(f, FunctionValue | CustomValue):
+        source = f.source if isinstance(f, FunctionValue) else f.custom.function
+        return parameters(parse_function(source).node.args)
+    if isinstance(f, LocalFunction) and not f.parsed.node.args.vararg:
+        return parameters(f.parsed.node.args)
+    return None
 
 
-def _passed(
-    t: ProgramTranslator, node: ast.AST, name: str, value: Value, operands: list[ir.Value], active: bool
-) -> ArgSpec:
-    """What the function is told of an argument; its values go to `operands`."""
-    if isinstance(value, TupleValue | DictValue):
-        named = value.items if isinstance(value, DictValue) else _named(value)
-        kind = DICT if isinstance(value, DictValue) else value.name or "tuple"
-        return StructSpec(
-            kind, tuple((n, _passed(t, node, f"{name}.{n}", item, operands, active)) for n, item in named)
-        )
-    if active and isinstance(value, Scalar) and value.is_const and value.dtype.is_float:
-        operands.append(materialise(value))
-        return ScalarSpec(value.dtype.name)
-    spec, operand = passed_leaf(t, node, name, value, "the function")
-    if operand is not None:
-        operands.append(operand)
-    return spec
-
-
-def _named(value: TupleValue) -> tuple[tuple[str, Value], ...]:
-    names = value.fields or tuple(str(n) for n in range(len(value.items)))
-    return tuple(zip(names, value.items, strict=True))
+def defaults_of(f: Value) -> dict[str, Value]:
+    if isinstance(f, GradientValue):
+        return defaults_of(f.function)
+    if isinstance(f, LocalFunction):
+        return f.defaults
+    source = f.source if isinstance(f, FunctionValue) else None
+    return {name: captured.value(c) for name, c in source.defaults} if source else {}

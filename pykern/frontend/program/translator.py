@@ -14,13 +14,12 @@ from typing import Any
 
 from mlir import ir
 
-from pykern.frontend import arithmetic, captured
+from pykern.frontend import arithmetic
 from pykern.frontend.advice import instead_in_program
 from pykern.frontend.casts import convert
 from pykern.frontend.control import MAX_UNROLL, constant_items
 from pykern.frontend.operations import OPERATORS
 from pykern.frontend.program import (
-    arguments,
     branches,
     calls,
     comprehensions,
@@ -31,12 +30,15 @@ from pykern.frontend.program import (
     indexing,
     launches,
     loops,
+    pulls,
     shaping,
 )
+from pykern.frontend.program.arguments import dtype as wanted_dtype
+from pykern.frontend.program.closures import Closures
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
-from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue
-from pykern.frontend.translator import Translator
+from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue, LocalFunction
+from pykern.frontend.translation import Frame
 from pykern.frontend.values import (
     CustomValue,
     KernelValue,
@@ -51,6 +53,7 @@ from pykern.frontend.values import (
     describe,
 )
 from pykern.program_source import ProgramSource
+from pykern.scopes import dotted
 from pykern.source import KernelSource
 from pykern.types import DType, bool_, weak_int
 
@@ -65,12 +68,13 @@ class Writes:
     before: dict[Cell, ir.Value] = field(default_factory=dict)
 
 
-Gradient = Callable[[ProgramSource, "list[ir.Value]", ir.Module], "tuple[Any, list[ir.Value]]"]
-"""Writes a derivative where the insertion point is, for these operands: the form of the results, and these."""
+Gradient = Callable[[ir.Module, ProgramSource, "list[ir.Value]", ir.Module], "tuple[Any, list[ir.Value]]"]
+"""Writes the derivative of a module's program where the insertion point is, for these operands, and what else there is
+into a second module. Gives the form of the results, and these."""
 
 
 @dataclass
-class ProgramTranslator(Translator):
+class ProgramTranslator(Closures):
     """State of one program's translation. Methods are named after what they take."""
 
     PLACE = "array programs"
@@ -85,6 +89,9 @@ class ProgramTranslator(Translator):
     kernels: dict[KernelSource, tuple[str, list[bool]]] = field(default_factory=dict)
     journal: list[Writes] = field(default_factory=list)
     gradient: Gradient | None = None
+    comprehensions: list[tuple[Frame, list[LocalFunction]]] = field(default_factory=list)
+    sealed: list[int] = field(default_factory=list)
+    """Where functions begin that are being differentiated: they write no older array."""
 
     # -- arrays in place ---------------------------------------------------------------------
 
@@ -125,6 +132,9 @@ class ProgramTranslator(Translator):
         if cell.is_scalar:
             raise self.type_error(node, f"{why}, and a NumPy scalar cannot be written",
                                   "make an array: pk.zeros((), dtype)")  # fmt: skip
+        if self.sealed and cell.born < self.sealed[-1]:
+            raise self.type_error(node, f"{why}, and it is {cell.description} of the program around the function that "
+                                  "is differentiated", "let the function make a copy: x2 = x.copy()")  # fmt: skip
         if not cell.writes:
             raise self.type_error(node, f"`{cell.name}` is annotated pk.In: the program may not write it")
         other = self.seen_as(cell.origins, beside=cell)
@@ -143,7 +153,7 @@ class ProgramTranslator(Translator):
 
     def named_as(self, origins: frozenset[Cell], beside: Cell | None = None) -> Cell | None:
         """An array a name in scope means. Parts of `beside` do not count: reading them is refused from now on."""
-        for frame in self.frames:
+        for frame in self.frames_in_reach():
             for value in frame.environment.locals.values():
                 for found in cells(value):
                     own = found is beside or (beside is not None and found.base is beside)
@@ -280,7 +290,7 @@ class ProgramTranslator(Translator):
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, Cell) and value.shape:
             value = TupleValue(tuple(self.items(target, value)))
         if isinstance(target, ast.Name) and isinstance(value, Cell) and not value.name:
-            value.name = target.id
+            value.name = "" if target.id.startswith(".") else target.id
         super().assign(target, value)
 
     # -- expressions -------------------------------------------------------------------------
@@ -310,7 +320,7 @@ class ProgramTranslator(Translator):
         return comprehensions.keyed(self, node)
 
     def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
-        path = captured.dotted(node)
+        path = dotted(node)
         known = path is not None and path.split(".")[0] not in self.names
         if known and path in self.frame.environment.captures:
             return super().of_Attribute(node)
@@ -441,25 +451,31 @@ class ProgramTranslator(Translator):
         callee = self.expression(node.func)
         if isinstance(callee, LanguageName):
             return calls.call(self, node, callee.name)
-        if isinstance(callee, BoundMethod):
-            return calls.method(self, node, callee)
-        if isinstance(callee, DictMethod) and not (node.args or node.keywords):
-            return callee.called()
         if isinstance(callee, KernelValue):
             return launches.launch(self, node, callee)
+        args, keywords = self.arguments(node)
+        return self.called_with(node, callee, args, keywords)
+
+    def called_with(self, node: ast.Call, callee: Value, arguments: list, keywords: dict) -> Value:
+        if isinstance(callee, LanguageName):
+            return calls.apply(self, node, callee.name, arguments, keywords)
+        if isinstance(callee, BoundMethod):
+            return calls.method(self, node, callee, arguments, keywords)
+        if isinstance(callee, DictMethod) and not (arguments or keywords):
+            return callee.called()
         if isinstance(callee, CustomValue):
-            return custom.call(self, node, callee)
+            return custom.call(self, node, callee, arguments, keywords)
         if isinstance(callee, gradients.GradientValue):
-            return gradients.call(self, node, callee)
-        if isinstance(callee, TypeValue):
-            args, _ = self.arguments(node)
-            if len(args) != 1:
-                raise self.type_error(node, f"a cast takes one value: pk.{callee.dtype.name}(x)")
-            if isinstance(args[0], Scalar):
-                return convert(args[0], callee.dtype)
-            dtype = arguments.dtype(self, node, callee, callee.dtype)
-            return elementwise.cast(self, node, args[0], dtype)
-        return self.call_value(node, callee)
+            return gradients.call(self, node, callee, arguments, keywords)
+        if isinstance(callee, pulls.PullValue):
+            return pulls.pull(self, node, callee, arguments, keywords)
+        if not isinstance(callee, TypeValue):
+            return super().called_with(node, callee, arguments, keywords)
+        if len(arguments) != 1:
+            raise self.type_error(node, f"a cast takes one value: pk.{callee.dtype.name}(x)")
+        if isinstance(arguments[0], Scalar):
+            return convert(arguments[0], callee.dtype)
+        return elementwise.cast(self, node, arguments[0], wanted_dtype(self, node, callee, callee.dtype))
 
 
 def _same_kind(source: DType, to: DType) -> bool:

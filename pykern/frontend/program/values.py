@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.frontend.parse import ParsedFunction
+from pykern.frontend.translation import Frame
 from pykern.frontend.values import Extension, Text, TupleValue, Value
 from pykern.types import DType
 
@@ -86,6 +88,27 @@ class BoundMethod(Extension):
     @property
     def description(self) -> str:
         return f"the method `{self.name}` of {self.cell.description}"
+
+
+@dataclass(eq=False)
+class LocalFunction(Extension):
+    """A function that the program defines: a closure over the names of `scope`, which it reads when it is called.
+
+    `kept`: what the targets of a comprehension meant at its end, where the function was made in one.
+    """
+
+    parsed: ParsedFunction
+    scope: Frame
+    defaults: dict[str, Value]
+    kept: dict[str, Value] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.parsed.source.name
+
+    @property
+    def description(self) -> str:
+        return f"the function `{self.name}`"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,106 @@
+"""Which names a function binds, and which it reads from outside, as Python's scopes have it.
+
+Comes in: the AST of a function. Goes out: names and dotted paths. Functions and lambdas inside of it have scopes of
+their own, and so have comprehensions. Used where a function is captured, and where a program calls one that it defined.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterator
+from typing import Union
+
+Function = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """`ast.walk` that stays out of the bodies of functions: of these it gives the defaults and decorators."""
+    todo = deque([node])
+    while todo:
+        found = todo.popleft()
+        todo.extend(_around(found) if isinstance(found, FUNCTIONS) else ast.iter_child_nodes(found))
+        yield found
+
+
+def assigned(node: ast.AST) -> Iterator[str]:
+    """Names that the statement binds in the function it stands in, targets of comprehensions among them."""
+    for found in walk(node):
+        if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store):
+            yield found.id
+        elif isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield found.name
+
+
+def parameters(arguments: ast.arguments) -> list[str]:
+    """All of them, in order; `*args` and `**keywords` last."""
+    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [a.arg for a in (*plain, arguments.vararg, arguments.kwarg) if a is not None]
+
+
+def own_names(function: Function) -> frozenset[str]:
+    """The names that belong to the function: parameters, and what its body binds."""
+    bound = set(parameters(function.args))
+    for part in _body(function):
+        bound.update(_bound(part))
+    return frozenset(bound)
+
+
+def free_paths(function: Function) -> Iterator[str]:
+    """Dotted names that the function, or one inside of it, reads and does not bind: ``pk.index`` and ``pk``."""
+    own = own_names(function)
+    for part in _body(function):
+        yield from (path for path in _read(part) if path.split(".")[0] not in own)
+
+
+def dotted(node: ast.AST) -> str | None:
+    """``pk.sin`` of the AST of ``pk.sin``; None where it is no chain of names."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        base = dotted(node.value)
+        return f"{base}.{node.attr}" if base else None
+    return None
+
+
+def _body(function: Function) -> list[ast.AST]:
+    return [function.body] if isinstance(function, ast.Lambda) else list(function.body)
+
+
+def _around(function: Function) -> list[ast.expr]:
+    """What is evaluated where the function is defined."""
+    arguments = function.args
+    defaults = [d for d in (*arguments.defaults, *arguments.kw_defaults) if d is not None]
+    return [*defaults, *getattr(function, "decorator_list", [])]
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Names a part of a body binds in its function: of a comprehension, what ``:=`` binds."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+        yield node.id
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    targets = _targets(node) if isinstance(node, COMPREHENSIONS) else frozenset()
+    for child in _around(node) if isinstance(node, FUNCTIONS) else ast.iter_child_nodes(node):
+        yield from (name for name in _bound(child) if name not in targets)
+
+
+def _read(node: ast.AST) -> Iterator[str]:
+    path = dotted(node)
+    if path:
+        yield path
+    if isinstance(node, FUNCTIONS):
+        for part in _around(node):
+            yield from _read(part)
+        yield from free_paths(node)
+        return
+    targets = _targets(node) if isinstance(node, COMPREHENSIONS) else frozenset()
+    for child in ast.iter_child_nodes(node):
+        yield from (name for name in _read(child) if name.split(".")[0] not in targets)
+
+
+def _targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> frozenset[str]:
+    found = (n for g in node.generators for n in ast.walk(g.target))
+    return frozenset(n.id for n in found if isinstance(n, ast.Name))
