@@ -40,6 +40,7 @@ from pykern.source import (
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
 MISSING = ABSENT
+STRUCTURES = (dict, list, tuple)
 DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp")
 """What programs may take inside."""
 
@@ -205,6 +206,8 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         return _called(inner, value.text, scope)
     if getattr(type(value), "__pykern_cuda__", False):
         return value.captured
+    if scope.program and any(value is kind for kind in STRUCTURES):
+        return Builtin(value.__name__)
     if isinstance(value, type):
         return _classify_type(value)
     if scope.program and getattr(type(value), "__pykern_program__", False):

@@ -126,6 +126,7 @@ def unrolled(t: Translation, node: ast.For, items) -> None:
     for item in items:
         t.names[_ITEM] = item
         t.statements(body)
+    t.names.pop(_ITEM, None)
     if node.exit_flags:
         t.frame.unrolling -= 1
 

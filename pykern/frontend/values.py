@@ -57,6 +57,8 @@ class TupleValue:
     items: tuple[Value, ...]
     name: str = ""
     fields: tuple[str, ...] = ()
+    origins: frozenset[int] = field(default=frozenset(), compare=False)
+    """Of a list in a program: see `pykern.frontend.program.structures`."""
 
 
 @dataclass(frozen=True)

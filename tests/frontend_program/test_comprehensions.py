@@ -65,8 +65,8 @@ def test_updates(rng):
     [
         ("[v for v in x if v > 0]", "chooses by what is known"),
         ("{1: x for k in range(2)}", "keys of a dict are strings"),
-        ("p['w'] = x", "cannot be assigned to in parts"),
-        ("p['n'] += 1", "is not updated in place"),
+        ("p['w'] = x", "is the caller's dict"),
+        ("p['n'] += 1", "is the caller's dict"),
         ("[k for k in range(70) for j in range(70)]", "more than 4096 copies"),
         ("[v for v in n]", "cannot be run through"),
     ],

@@ -20,10 +20,12 @@ from pykern.frontend.program.flow import (
     LeafType,
     common_types,
     flows,
+    joined,
     leaves,
     operand,
     rebuild,
     same,
+    same_contents,
     type_of,
     zeros_like,
 )
@@ -149,9 +151,9 @@ def _meet(
     t: ProgramTranslator, node: ast.AST, name: str, a: Value | None, b: Value | None
 ) -> tuple[Value, Value, list[LeafType]] | Value:
     """Two values of one form, to be merged in the IR, or the value known without it."""
-    if same(a, b):
-        assert a is not None
-        return a
+    if same_contents(a, b):
+        assert a is not None and b is not None
+        return joined(a, b)
     if name.startswith(".") and not (flows(a) and flows(b)):
         # ours: a path that does not set it never reads it either
         if a is not None and flows(a):
@@ -210,7 +212,7 @@ def _bind(
                 leaf.may_be = a.origins | b.origins
         bound.append(leaf)
     given = iter(bound)
-    names.update({name: rebuild(a, given) for name, (a, _, _) in merged.items()})
+    names.update({name: rebuild(joined(a, b), given) for name, (a, b, _) in merged.items()})
     for cell, ssa in zip(written, results[len(results) - len(written) :], strict=True):
         t.put(cell, ssa)
 

@@ -18,6 +18,7 @@ from pykern.frontend.program import (
     pulls,
     reductions,
     shaping,
+    structures,
 )
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue
 from pykern.frontend.values import NoneValue, RangeValue, Scalar, TupleValue, Value, describe
@@ -64,6 +65,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return reductions.call(t, node, name, args, keywords)
     if name in contractions.NAMES:
         return contractions.call(t, node, name, args, keywords)
+    if name in structures.NAMES:
+        return structures.call(t, node, name, args, keywords)
     if name in gradients.NAMES:
         return gradients.make(t, node, name, args, keywords)
     if name in pulls.HANDLERS:

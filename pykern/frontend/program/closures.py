@@ -35,6 +35,10 @@ class Closures(Translator):
     comprehensions: list[tuple[Frame, list[LocalFunction]]]
     """Where comprehensions are being run through, and the functions made in them."""
 
+    def made(self, value: DictValue) -> Value:
+        """A dict of its own."""
+        raise NotImplementedError
+
     # -- definitions -------------------------------------------------------------------------
 
     def do_FunctionDef(self, node: ast.FunctionDef) -> None:  # noqa: N802
@@ -101,7 +105,8 @@ class Closures(Translator):
         if given.vararg:
             bound[given.vararg.arg] = TupleValue(tuple(found.get(given.vararg.arg, ())))
         if given.kwarg:
-            bound[given.kwarg.arg] = DictValue(tuple(found.get(given.kwarg.arg, {}).items()))
+            more = DictValue(tuple(found.get(given.kwarg.arg, {}).items()))
+            bound[given.kwarg.arg] = self.made(more)
         return {name: bound[name] for name in parameters(given)}
 
     def spread(self, node: ast.expr) -> dict[str, Value]:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from pykern.frontend import arithmetic
 from pykern.frontend.control import MAX_UNROLL
+from pykern.frontend.program import structures
 from pykern.frontend.program.values import DictValue
 from pykern.frontend.values import Text, TupleValue, Value
+from pykern.source import LIST
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -22,7 +24,8 @@ def listed(t: ProgramTranslator, node: ast.ListComp | ast.GeneratorExp) -> Tuple
     """The values one after the other."""
     found: list[Value] = []
     _each(t, node, node.generators, lambda: found.append(t.expression(node.elt)))
-    return TupleValue(tuple(found))
+    made = TupleValue(tuple(found), LIST if isinstance(node, ast.ListComp) else "")
+    return structures.new(t, made) if made.name else made  # type: ignore[return-value]
 
 
 def keyed(t: ProgramTranslator, node: ast.DictComp) -> DictValue:
@@ -36,7 +39,7 @@ def keyed(t: ProgramTranslator, node: ast.DictComp) -> DictValue:
         found[key.value] = t.expression(node.value)
 
     _each(t, node, node.generators, add)
-    return DictValue(tuple(found.items()))
+    return structures.new(t, DictValue(tuple(found.items())))  # type: ignore[return-value]
 
 
 def _each(t: ProgramTranslator, node: ast.expr, generators: list[ast.comprehension], make: Callable) -> None:

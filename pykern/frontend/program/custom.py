@@ -18,6 +18,7 @@ from mlir.dialects import func
 from pykern.errors import KernelTypeError
 from pykern.frontend.casts import materialise
 from pykern.frontend.parse import parse_function
+from pykern.frontend.program import structures
 from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.values import CustomValue, NoneValue, Scalar, Text, TupleValue, Value, describe
 from pykern.program_source import ProgramSource
@@ -92,7 +93,7 @@ def call(t: ProgramTranslator, node: ast.Call, callee: CustomValue, args: list, 
     )  # fmt: skip
     _mark(t, node, captured, primal, forward, backward, places)
     made = func.CallOp(primal.results, ir.FlatSymbolRefAttr.get(primal.symbol), operands)
-    return tree_value(primal.tree, list(made.results), primal.results)
+    return structures.owned(t, tree_value(primal.tree, list(made.results), primal.results))
 
 
 def _mark(

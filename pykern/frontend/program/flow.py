@@ -7,7 +7,7 @@ results. The kernel frontend's `merging` does the same for scalars alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Union
 
 from mlir import ir
@@ -111,10 +111,21 @@ def cells(value: Value | None) -> Iterator[Cell]:
 def rebuild(form: Value, given: Iterator[Leaf]) -> Value:
     """A value of the form of `form` with other leaves."""
     if isinstance(form, TupleValue):
-        return TupleValue(tuple(rebuild(item, given) for item in form.items), form.name, form.fields)
+        return replace(form, items=tuple(rebuild(item, given) for item in form.items))
     if isinstance(form, DictValue):
-        return DictValue(tuple((key, rebuild(item, given)) for key, item in form.items))
+        return replace(form, items=tuple((key, rebuild(item, given)) for key, item in form.items))
     return next(given)
+
+
+def joined(a: Value, b: Value) -> Value:
+    """The form of `a`, where paths have met or a loop goes round: a dict may be that of `b` as well."""
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        items = tuple(joined(x, y) for x, y in zip(a.items, b.items, strict=True))
+        return replace(a, items=items, origins=a.origins | b.origins)
+    if isinstance(a, DictValue) and isinstance(b, DictValue):
+        pairs = tuple((key, joined(x, y)) for (key, x), (_, y) in zip(a.items, b.items, strict=True))
+        return replace(a, items=pairs, origins=a.origins | b.origins)
+    return a
 
 
 def zeros_like(value: Value) -> Value:
@@ -133,15 +144,32 @@ def zeros_like(value: Value) -> Value:
 
 
 def same(a: Value | None, b: Value | None) -> bool:
-    """Whether two paths agree without anything in the IR."""
+    """Whether two paths agree without anything in the IR, and on which dicts and lists there are."""
+    return same_contents(a, b) and same_origins(a, b)
+
+
+def same_contents(a: Value | None, b: Value | None) -> bool:
+    """Whether two paths agree on values."""
     if isinstance(a, TupleValue) and isinstance(b, TupleValue):
-        return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
+        return len(a.items) == len(b.items) and all(map(same_contents, a.items, b.items))
     if isinstance(a, DictValue) and isinstance(b, DictValue):
         pairs = zip(a.items, b.items, strict=False)
-        return len(a.items) == len(b.items) and all(x[0] == y[0] and same(x[1], y[1]) for x, y in pairs)
+        return len(a.items) == len(b.items) and all(
+            x[0] == y[0] and same_contents(x[1], y[1]) for x, y in pairs
+        )
     if isinstance(a, Cell) or isinstance(b, Cell):
         return a is b
     return merging.same(a, b)
+
+
+def same_origins(a: Value | None, b: Value | None) -> bool:
+    """Whether the dicts and lists in two values of one form may be the same ones."""
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        return a.origins == b.origins and all(map(same_origins, a.items, b.items))
+    if isinstance(a, DictValue) and isinstance(b, DictValue):
+        pairs = zip(a.items, b.items, strict=True)
+        return a.origins == b.origins and all(same_origins(x, y) for (_, x), (_, y) in pairs)
+    return True
 
 
 def common_types(a: Value, b: Value) -> list[LeafType] | None:

@@ -30,14 +30,18 @@ from pykern.frontend.program.flow import (
     LeafType,
     common_types,
     flows,
+    joined,
     leaves,
     operand,
     rebuild,
     same,
+    same_contents,
+    same_origins,
     type_of,
     unify,
     zeros_like,
 )
+from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import RangeValue, Scalar, Undefined, Value, describe
 from pykern.types import weak_int
@@ -99,6 +103,7 @@ class Made:
 
 def for_loop(t: ProgramTranslator, node: ast.For) -> None:
     """``for``: over pk.range a loop in the IR; over anything known when compiling, one copy of the body each."""
+    first = len(t.views)
     iterated = t.expression(node.iter)
     if isinstance(iterated, RangeValue) and not iterated.unroll:
         if node.exit_flags:  # type: ignore[attr-defined]
@@ -110,7 +115,10 @@ def for_loop(t: ProgramTranslator, node: ast.For) -> None:
         items = constant_items(t, node, iterated)
     else:
         items = t.items(node.iter, iterated)
-    unrolled(t, node, items)
+    loop = Running(items, frozenset().union(*t.views[first:]), t.frame, len(t.journal))
+    t.running.append(loop)
+    unrolled(t, node, loop)
+    t.running.pop()
 
 
 def _scf_for(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
@@ -227,8 +235,9 @@ def _loop(
     for name in assigned:  # numbers have no identity: what is assigned is carried
         if isinstance(before.get(name), Scalar):
             _carry(carried, name, before[name])
+    structures = t.structures  # a dict made in the body has one number however often it is translated
     while True:
-        t.frame.environment.locals = dict(before)
+        t.frame.environment.locals, t.structures = dict(before), structures
         start = t.mark()
         with t.writes() as contents:
             made = make(carried)
@@ -244,7 +253,7 @@ def _loop(
     after = carried.bind(results)
     slots = aliasing.slots(carried.names, carried.starts, ends, after)
     for name in assigned:
-        if name not in carried.names and not same(ends.get(name), before.get(name)):
+        if name not in carried.names and not same_contents(ends.get(name), before.get(name)):
             before[name] = Undefined(name, t.span(node))
     before.update(after)
     for cell, ssa in zip(carried.cells, results[len(carried.types) :], strict=True):
@@ -269,11 +278,16 @@ def _grow(
     targets: set[str],
 ) -> bool:
     """Take up what the body showed has to be carried too, or in a wider type; whether there was any."""
-    size = len(carried.names)
+    size, regrown = len(carried.names), False
     types = _met_types(t, node, carried, ends)
     for name in dict.fromkeys((*assigned, *ends)):
         first, last = before.get(name), ends.get(name)
         if name in carried.names or same(first, last):
+            continue
+        if first is not None and last is not None and same_contents(first, last):
+            met = joined(first, last)
+            regrown = regrown or not same_origins(first, met)
+            before[name] = met
             continue
         if name == RESULT and first is None and flows(last):
             assert last is not None
@@ -289,9 +303,15 @@ def _grow(
         else:
             carried.names[name] = first
             types += [type_of(leaf) for leaf in leaves(first)]
+    for name, form in carried.names.items():
+        met = joined(form, ends[name]) if name in ends else form
+        regrown = regrown or not same_origins(form, met)
+        carried.names[name] = met
     # fewer than before where a name flows by itself by now; what only flowed in was not written
     written = [c for c in contents if c.born < start <= c.version]
-    changed = types != carried.types or size != len(carried.names) or set(written) != set(carried.cells)
+    changed = (
+        regrown or types != carried.types or size != len(carried.names) or set(written) != set(carried.cells)
+    )
     if changed:
         carried.types, carried.cells = types, written
     return changed

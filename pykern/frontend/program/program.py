@@ -19,7 +19,7 @@ from pykern.frontend.casts import mlir_type
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.kernel import argument_names
 from pykern.frontend.parse import parse_function
-from pykern.frontend.program import shaping
+from pykern.frontend.program import shaping, structures
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.tensors import tensor_type
@@ -51,7 +51,8 @@ def build_program(source: ProgramSource, gradient: Gradient | None = None) -> ir
         arguments = iter(enumerate(block.arguments))
         with ir.InsertionPoint(block):
             for parameter in source.parameters:
-                t.names[parameter.name] = _bind(parameter, parameter.spec, parameter.name, arguments)
+                bound = _bind(parameter, parameter.spec, parameter.name, arguments)
+                t.names[parameter.name] = structures.of_caller(bound, len(t.names))
             given = [cell for value in t.names.values() for cell in cells(value)]
             t.statements(Desugarer().function_body(parsed.node.body))
             value = t.names.get(RESULT, NoneValue())

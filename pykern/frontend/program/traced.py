@@ -19,6 +19,7 @@ from mlir.dialects import func
 
 from pykern.frontend.casts import materialise
 from pykern.frontend.kernel import argument_names
+from pykern.frontend.program import structures
 from pykern.frontend.program.custom import tree_value
 from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.values import Cell, DictValue
@@ -67,7 +68,7 @@ class Traced:
         )
         assert t.gradient is not None, "whoever builds the program says who differentiates"
         tree, results = t.gradient(_copy(self.module), source, [*self.operands, *more], t.module)
-        return tree_value(tree, results, [r.type for r in results])
+        return structures.owned(t, tree_value(tree, results, [r.type for r in results]))
 
 
 def trace(
@@ -92,9 +93,9 @@ def trace(
     around = t.module, t.kernels
     t.module, t.kernels = module, {}
     t.sealed.append(t.mark())
-    bound = {slot: _with_arguments(value, arguments) for slot, value in given.items()}
-    args = [bound.get(n, _copied(value)) for n, value in enumerate(args)]
-    keywords = {name: bound.get(name, _copied(value)) for name, value in keywords.items()}
+    bound = {slot: structures.owned(t, _with_arguments(value, arguments)) for slot, value in given.items()}
+    args = [bound.get(n, structures.owned(t, _copied(value))) for n, value in enumerate(args)]
+    keywords = {name: bound.get(name, structures.owned(t, _copied(v))) for name, v in keywords.items()}
     try:
         with ir.InsertionPoint(block), place:
             value = t.called_with(node, callee, args, keywords)

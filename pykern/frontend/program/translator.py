@@ -22,7 +22,6 @@ from pykern.frontend.operations import OPERATORS
 from pykern.frontend.program import (
     branches,
     calls,
-    comprehensions,
     contractions,
     custom,
     elementwise,
@@ -32,10 +31,12 @@ from pykern.frontend.program import (
     loops,
     pulls,
     shaping,
+    structures,
 )
 from pykern.frontend.program.arguments import dtype as wanted_dtype
-from pykern.frontend.program.closures import Closures
+from pykern.frontend.program.displays import Displays
 from pykern.frontend.program.flow import cells
+from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
 from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue, LocalFunction
 from pykern.frontend.translation import Frame
@@ -74,7 +75,7 @@ into a second module. Gives the form of the results, and these."""
 
 
 @dataclass
-class ProgramTranslator(Closures):
+class ProgramTranslator(Displays):
     """State of one program's translation. Methods are named after what they take."""
 
     PLACE = "array programs"
@@ -89,6 +90,12 @@ class ProgramTranslator(Closures):
     kernels: dict[KernelSource, tuple[str, list[bool]]] = field(default_factory=dict)
     journal: list[Writes] = field(default_factory=list)
     gradient: Gradient | None = None
+    structures: int = 0
+    """So many dicts and lists have been made."""
+    views: list[frozenset[int]] = field(default_factory=list)
+    """Origins of what has been run through."""
+    running: list[Running] = field(default_factory=list)
+    """Loops that are being unrolled."""
     comprehensions: list[tuple[Frame, list[LocalFunction]]] = field(default_factory=list)
     sealed: list[int] = field(default_factory=list)
     """Where functions begin that are being differentiated: they write no older array."""
@@ -198,6 +205,8 @@ class ProgramTranslator(Closures):
 
     def items(self, node: ast.AST, value: Value) -> list[Value]:
         """What a loop or `zip` runs over, known when compiling: tuples, ranges, the rows of an array."""
+        if isinstance(value, TupleValue | DictValue):
+            self.views.append(value.origins)
         if isinstance(value, TupleValue):
             return list(value.items)
         if isinstance(value, DictValue):
@@ -264,10 +273,13 @@ class ProgramTranslator(Closures):
         reading = loaded or ast.Attribute(target.value, target.attr)  # type: ignore[union-attr]
         reading.ctx = ast.Load()
         old = self.expression(ast.copy_location(reading, target))
+        new = self.binary(node, node.op, old, self.expression(node.value))
+        if isinstance(target, ast.Subscript) and structures.is_number(old):
+            structures.assign(self, target, new)
+            return
         if not isinstance(old, Cell) or old.is_scalar:
             raise self.type_error(target, f"{describe(old)} in a structure is not updated in place",
                                   "make a new one: d = {**d, 'n': d['n'] + 1}, t = (*t[:-1], t[-1] + 1)")  # fmt: skip
-        new = self.binary(node, node.op, old, self.expression(node.value))
         self.write(node, old, self._in_type_of(node, old, new, old.shape).ssa)
 
     def _in_type_of(self, node: ast.AST, old: Cell, new: Value, shape: tuple[int, ...]) -> Cell:
@@ -282,10 +294,10 @@ class ProgramTranslator(Closures):
     def assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Subscript):
             base = self.expression(target.value)
-            if not isinstance(base, Cell):
-                raise self.type_error(target, f"{describe(base)} cannot be assigned to in parts",
-                                      "make a new one: d = {**d, 'k': v}, t = (*t[:2], v)")  # fmt: skip
-            indexing.write(self, target, base, value)
+            if isinstance(base, Cell):
+                indexing.write(self, target, base, value)
+            else:
+                structures.assign(self, target, value)
             return
         if isinstance(target, ast.Tuple | ast.List) and isinstance(value, Cell) and value.shape:
             value = TupleValue(tuple(self.items(target, value)))
@@ -294,30 +306,6 @@ class ProgramTranslator(Closures):
         super().assign(target, value)
 
     # -- expressions -------------------------------------------------------------------------
-
-    def of_List(self, node: ast.List) -> Value:  # noqa: N802
-        return TupleValue(tuple(self.expression(item) for item in node.elts))
-
-    def of_Dict(self, node: ast.Dict) -> Value:  # noqa: N802
-        items: list[tuple[str, Value]] = []
-        for key, value in zip(node.keys, node.values, strict=True):
-            if key is None and isinstance(spread := self.expression(value), DictValue):
-                items += spread.items
-                continue
-            name = self.expression(key) if key is not None else NoneValue()
-            if not isinstance(name, Text):
-                raise self.type_error(key or node, "the keys of a dict are strings in array programs")
-            items.append((name.value, self.expression(value)))
-        return DictValue(tuple(dict(items).items()))
-
-    def of_ListComp(self, node: ast.ListComp) -> Value:  # noqa: N802
-        return comprehensions.listed(self, node)
-
-    def of_GeneratorExp(self, node: ast.GeneratorExp) -> Value:  # noqa: N802
-        return comprehensions.listed(self, node)
-
-    def of_DictComp(self, node: ast.DictComp) -> Value:  # noqa: N802
-        return comprehensions.keyed(self, node)
 
     def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
         path = dotted(node)
@@ -462,7 +450,7 @@ class ProgramTranslator(Closures):
         if isinstance(callee, BoundMethod):
             return calls.method(self, node, callee, arguments, keywords)
         if isinstance(callee, DictMethod) and not (arguments or keywords):
-            return callee.called()
+            return self.made(callee.of) if callee.name == "copy" else callee.called()
         if isinstance(callee, CustomValue):
             return custom.call(self, node, callee, arguments, keywords)
         if isinstance(callee, gradients.GradientValue):

@@ -124,7 +124,8 @@ class DictMethod(Extension):
 
     def called(self) -> TupleValue:
         """What it gives: keys, values, or pairs of them."""
-        return TupleValue(tuple(_ITEMS[self.name](key, value) for key, value in self.of.items))
+        pairs = self.of.items
+        return TupleValue(tuple(_ITEMS[self.name](*pair) for pair in pairs), origins=self.of.origins)
 
 
 _ITEMS = {
@@ -139,13 +140,15 @@ class DictValue(Extension):
     """A dict with string keys."""
 
     items: tuple[tuple[str, Value], ...]
+    origins: frozenset[int] = field(default=frozenset(), compare=False)
+    """The dicts it may be: see `structures`."""
 
     @property
     def description(self) -> str:
         return f"a dict of {len(self.items)}"
 
     def method(self, name: str) -> DictMethod | None:
-        return DictMethod(self, name) if name in _ITEMS else None
+        return DictMethod(self, name) if name in _ITEMS or name == "copy" else None
 
     def get(self, key: str) -> Value | None:
         return dict(self.items).get(key)
