@@ -123,7 +123,8 @@ def _change(t: ProgramTranslator, node: ast.AST, target: ast.expr, make: Make) -
     sharing.check(t, node, ast.unparse(target), held)
     sharing.check_loops(t, node, ast.unparse(target), held, made)
     for name, value in list(t.names.items()):
-        t.names[name] = _replaced(value, held.origins, made)
+        if not name.startswith(".") and any(True for _ in sharing.occurrences(value, held.origins)):
+            t.names[name] = _replaced(value, held.origins, made)
     for loop in t.running:
         for n in range(loop.position + 1, len(loop)):
             loop[n] = _replaced(loop[n], held.origins, made)
