@@ -97,11 +97,14 @@ def trace(
     args = [bound.get(n, structures.owned(t, _copied(value))) for n, value in enumerate(args)]
     keywords = {name: bound.get(name, structures.owned(t, _copied(v))) for name, v in keywords.items()}
     try:
-        with ir.InsertionPoint(block), place:
+        with ir.InsertionPoint(block), place, t.writes() as changed:
             value = t.called_with(node, callee, args, keywords)
             results: list[ir.Value] = []
             tree = result_tree(t, node, value, results)
             func.ReturnOp(results)
+        for cell in (c for c in changed if c.born < t.sealed[-1]):
+            raise t.type_error(node, f"the function changes {cell.description}, which is none of its arguments",
+                               "let it make a copy: x2 = x.copy()")  # fmt: skip
     finally:
         t.sealed.pop()
         t.module, t.kernels = around
