@@ -14,6 +14,7 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity, named
 from pykern.passes.remarks import remark
+from pykern.passes.vectorize.effects import has_uses
 
 _TOUCHES = {"memref.load": 0, "memref.store": 1, "kern.atomic_cas": 2, "kern.atomic_rmw": 1}
 _FREE = arith.FastMathFlags.reassoc | arith.FastMathFlags.contract
@@ -24,8 +25,8 @@ class HoistAtomics(Pass):
     """Move ``atomic add`` with a fixed cell out of loops, innermost loops first.
 
     In:  loops with `kern.atomic_rmw`. Out: where the cell does not change in a loop, nothing else in
-         the loop touches the array, and nobody asks for the old value, the loop carries a sum. Atomics
-         promise no order, so the sum may be reassociated (and vectorised).
+         the loop touches the array, under whatever name, and nobody asks for the old value, the loop carries
+         a sum. Atomics promise no order, so the sum may be reassociated (and vectorised).
     """
 
     name: ClassVar[str] = "kern-hoist-atomics"
@@ -33,17 +34,18 @@ class HoistAtomics(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
+            overlap = "kern.noalias" not in kernel.attributes
             for loop in named(kernel, "scf.for"):  # a walk comes to the inner loop first
                 current: ir.Operation | None = loop
                 while current is not None:  # one addition at a time: each makes the loop anew
-                    current = _hoist(current)
+                    current = _hoist(current, overlap)
 
 
-def _hoist(loop: ir.Operation) -> ir.Operation | None:
+def _hoist(loop: ir.Operation, overlap: bool) -> ir.Operation | None:
     """Move one addition out; the loop that stands in place of `loop`, None where there was nothing to move."""
     body = loop.regions[0].blocks[0]
     inside = {identity(op) for op in find(loop, lambda op: True)} | {identity(loop)}
-    op = next((op for op in named(loop, "kern.atomic_rmw") if _can_move(op, loop, inside)), None)
+    op = next((op for op in named(loop, "kern.atomic_rmw") if _can_move(op, loop, inside, overlap)), None)
     if op is None:
         return None
     memory, *indices = list(op.operands)[1:]
@@ -61,12 +63,9 @@ def _hoist(loop: ir.Operation) -> ir.Operation | None:
     return made
 
 
-def _can_move(op: ir.Operation, loop: ir.Operation, inside: set[int]) -> bool:
+def _can_move(op: ir.Operation, loop: ir.Operation, inside: set[int], overlap: bool) -> bool:
     """An addition in the body, or in branches of it, to a cell that stays the same."""
-    if (
-        ir.StringAttr(op.attributes["kind"]).value != "add"
-        or next(iter(op.results[0].uses), None) is not None
-    ):
+    if not _only_adds(op):
         return False
     cell = list(op.operands)[1:]
     if any(_defined_in(v, inside) for v in cell):
@@ -77,9 +76,29 @@ def _can_move(op: ir.Operation, loop: ir.Operation, inside: set[int]) -> bool:
     if parent is None or identity(parent.operation) != identity(loop):
         return False
     return not any(
-        other.operands[_TOUCHES[other.name]] == cell[0]
+        _meets(other, cell[0], overlap)
         for other in find(loop, lambda o: o.name in _TOUCHES)
         if identity(other) != identity(op)
+    )
+
+
+def _meets(other: ir.Operation, memory: ir.Value, overlap: bool) -> bool:
+    """Whether another access may see or change what is added to `memory`. Additions to an array that overlaps may
+    come in any order; arguments overlap with arguments only."""
+    touched = other.operands[_TOUCHES[other.name]]
+    if touched == memory or not overlap:
+        return touched == memory
+    return (
+        isinstance(touched.owner, ir.Block) and isinstance(memory.owner, ir.Block) and not _only_adds(other)
+    )
+
+
+def _only_adds(op: ir.Operation) -> bool:
+    """Whether it is an atomic addition whose old value nobody asks for."""
+    return (
+        op.name == "kern.atomic_rmw"
+        and ir.StringAttr(op.attributes["kind"]).value == "add"
+        and not has_uses(op.results[0])
     )
 
 

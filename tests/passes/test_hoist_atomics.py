@@ -74,3 +74,22 @@ def test_the_old_value_keeps_the_atomic_where_it_is():
     x, s, seen = np.ones(50, np.int64), np.zeros(1, np.int64), np.zeros(50, np.int64)
     with_old_value(s, x, seen, ndrange=50)
     assert sorted(seen) == list(range(50))
+
+
+@pk.kernel
+def reread(s, x, seen):
+    i = pk.index()
+    for k in range(4):
+        pk.atomic_add(s, i, k)
+        seen[i] += x[0] + x[i]
+
+
+@pytest.mark.parametrize("items", [1, 40])
+def test_an_array_that_is_read_under_another_name(items):
+    """What is added to is also what is read: not after the loop only."""
+    results = []
+    for device in ("cpu", "python"):
+        s, seen = np.zeros(items, np.int64), np.zeros(items, np.int64)
+        reread(s, s, seen, ndrange=items, device=device)
+        results.append(seen)
+    np.testing.assert_array_equal(*results)
