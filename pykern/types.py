@@ -131,7 +131,12 @@ _BY_NUMPY_NAME |= {name: BY_NAME[ours] for ours, name in _FROM_ML_DTYPES.items()
 
 def from_numpy(dtype: Any) -> DType | None:
     """The `DType` of a native-endian `numpy.dtype`, or None where kernels have no such type."""
-    return _BY_NUMPY_NAME.get(dtype.name) if dtype.isnative else None
+    return by_numpy_name(dtype.name) if dtype.isnative else None
+
+
+def by_numpy_name(name: str) -> DType | None:
+    """The `DType` NumPy and ml_dtypes call so."""
+    return _BY_NUMPY_NAME.get(name)
 
 
 T = TypeVar("T")

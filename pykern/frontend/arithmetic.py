@@ -305,9 +305,12 @@ def _compare(op: str, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _comparable(a: Scalar, other: Scalar) -> Scalar:
-    """A Python integer takes the other type; one that this cannot hold is compared as what it is, in 64 bits."""
-    if not (a.is_const and a.dtype == weak_int and other.dtype.is_integer and not other.dtype.weak):
+    """A Python integer takes the other type; one that this cannot hold, or of which nobody knows before the kernel
+    runs, is compared as what it is, in 64 bits."""
+    if not (a.dtype == weak_int and other.dtype.is_integer and not other.dtype.weak):
         return Scalar(u64, const=a.const) if a.is_const and _only_u64(a) else a
+    if not a.is_const:
+        return convert(a, i64)
     if fits(a.const, other.dtype):
         return Scalar(other.dtype, const=a.const)
     return Scalar(u64 if _only_u64(a) else i64, const=a.const)

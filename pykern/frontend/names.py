@@ -7,6 +7,7 @@ or an attribute of an array or a struct stands for; a name without one is an err
 from __future__ import annotations
 
 import ast
+import builtins
 from difflib import get_close_matches
 
 from mlir import ir
@@ -22,6 +23,7 @@ from pykern.errors import (
 )
 from pykern.frontend import arithmetic
 from pykern.frontend.advice import METHODS, instead_of
+from pykern.frontend.mathematics import NAMES
 from pykern.frontend.translation import Translation
 from pykern.frontend.values import (
     Array,
@@ -36,7 +38,7 @@ from pykern.frontend.values import (
     describe,
 )
 from pykern.scopes import dotted
-from pykern.types import weak_int
+from pykern.types import by_numpy_name, weak_int
 
 
 class Names(Translation):
@@ -130,12 +132,25 @@ class Names(Translation):
         if not isinstance(module, UnsupportedValue) or not module.description.startswith("the module"):
             return
         top = module.description.split("`")[1]
-        language = top in ("pykern", "numpy", "math")
-        near = get_close_matches(node.attr, self.known_functions(), 1) if language else []
-        hint = f"did you mean `{owner}.{near[0]}`?" if near else f"`{top}` has no such name"
-        if language:
-            hint = self.instead_of_missing(f"{owner}.{node.attr}") or hint
+        hint = f"`{top}` has no such name"
+        if top in ("pykern", "numpy", "math"):
+            hint = (
+                self.instead_of_missing(f"{owner}.{node.attr}")
+                or self._like(node.attr, str(owner), top)
+                or hint
+            )
         raise self.syntax_error(node, f"`{owner}.{node.attr}` is not defined", hint, UNDEFINED_NAME)
+
+    def _like(self, name: str, owner: str, top: str) -> str | None:
+        """A name of the module that is like it; a type by NumPy's name; what Python itself calls so."""
+        known = self.known_functions()
+        dtype = by_numpy_name(name) if top == "pykern" else None
+        if dtype is not None:
+            return f"did you mean `{owner}.{dtype.name}{'_' * hasattr(builtins, dtype.name)}`?"
+        if name in known and hasattr(builtins, name):
+            return f"it is Python's own: write `{name}`"
+        near = get_close_matches(name, [n for n in known if n in NAMES or not hasattr(builtins, n)], 1)
+        return f"did you mean `{owner}.{near[0]}`?" if near else None
 
     def instead_of_missing(self, path: str) -> str | None:
         """What to write for a name that stands elsewhere for what is often wanted."""

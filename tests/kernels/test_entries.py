@@ -227,3 +227,28 @@ def test_a_name_that_no_branch_reads_may_come_and_go(monkeypatch):
         else:
             with pytest.raises(pk.KernelSyntaxError, match="`comes_and_goes` is not defined"):
                 chosen(y, 1, ndrange=2)
+
+
+@pk.kernel
+def of_bool(x):
+    x[pk.index()] = pk.bool(1)
+
+
+@pk.kernel
+def of_int32(x):
+    x[pk.index()] = pk.int32(1)
+
+
+@pk.kernel
+def of_len(x):
+    x[pk.index()] = pk.len(x)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "hint"),
+    [(of_bool, "`pk.bool_`"), (of_int32, "`pk.i32`"), (of_len, "Python's own: write `len`")],
+)
+def test_a_name_that_is_not_there_is_not_what_is_meant(kernel, hint):
+    with pytest.raises(pk.KernelSyntaxError, match="is not defined") as raised:
+        kernel(np.zeros(3), ndrange=3)
+    assert hint in str(raised.value)

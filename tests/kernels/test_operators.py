@@ -372,3 +372,26 @@ def test_integers_to_negative_powers_are_cut_off():
     out = np.full(5, 9, np.int32)
     power(out, x, y, ndrange=5, device="cpu").wait()
     np.testing.assert_array_equal(out, [0, 1, -1, 1, 0])
+
+
+@pk.kernel
+def beyond(out, x, limit):
+    i = pk.index()
+    out[i, 0], out[i, 1], out[i, 2] = x[i] < limit, x[i] <= limit, limit < x[i]
+    out[i, 3], out[i, 4], out[i, 5] = limit <= x[i], x[i] == limit, x[i] != limit
+    out[i, 6], out[i, 7] = x[i] > i - 2, i + 254 == x[i]
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+)
+@pytest.mark.parametrize("limit", [-1, 44, 300, (1 << 32) + 44, -(1 << 40)])
+def test_numbers_are_compared_as_what_they_are(dtype, limit):
+    """A Python number that the elements cannot hold does not wrap first, as NumPy has it."""
+    x = np.array([0, 1, 44, 100, 127]).astype(dtype)
+    i = np.arange(len(x))
+    out = np.zeros((len(x), 8), bool)
+    beyond(out, x, limit, ndrange=len(x))
+    expected = [x < limit, x <= limit, limit < x, limit <= x, x == limit, x != limit]
+    wide = x.astype(np.int64)
+    np.testing.assert_array_equal(out, np.stack([*expected, wide > i - 2, i + 254 == wide], 1))
