@@ -28,3 +28,42 @@ llvm.func @vectors(%p: !llvm.ptr, %m: vector<8xi1>) -> vector<8xi16> {
   llvm.intr.masked.store %z, %p, %m {alignment = 2 : i32} : vector<8xbf16>, vector<8xi1> into !llvm.ptr
   llvm.return %bits : vector<8xi16>
 }
+
+// Choices, what other blocks are given, and functions.
+
+// CHECK: llvm.func @given(i16) -> i16
+llvm.func @given(bf16) -> bf16
+
+// CHECK-LABEL: llvm.func @blocks
+// CHECK-SAME: (%{{.*}}: !llvm.ptr, %{{.*}}: i1, %[[X:.*]]: i16) -> i16
+// CHECK: %[[L:.*]] = llvm.load
+// CHECK: %[[S:.*]] = llvm.select %{{.*}}, %[[L]], %[[X]] : i1, i16
+// CHECK: llvm.cond_br %{{.*}}, ^bb1(%[[S]] : i16), ^bb2
+// CHECK: ^bb1(%[[A:.*]]: i16):
+// CHECK-NEXT: llvm.store %[[A]], %{{.*}} : i16, !llvm.ptr
+// CHECK: %[[G:.*]] = llvm.call @given(%[[X]]) : (i16) -> i16
+// CHECK: llvm.return %[[G]] : i16
+llvm.func @blocks(%p: !llvm.ptr, %c: i1, %x: bf16) -> bf16 {
+  %y = llvm.load %p : !llvm.ptr -> bf16
+  %s = llvm.select %c, %y, %x : i1, bf16
+  llvm.cond_br %c, ^one(%s : bf16), ^end
+^one(%a: bf16):
+  llvm.store %a, %p : bf16, !llvm.ptr
+  llvm.br ^end
+^end:
+  %g = llvm.call @given(%x) : (bf16) -> bf16
+  llvm.return %g : bf16
+}
+
+// f64 in two steps.
+
+// CHECK-LABEL: llvm.func @wide
+// CHECK: %[[B:.*]] = llvm.zext %{{.*}} : i16 to i32
+// CHECK: %[[M:.*]] = llvm.shl %[[B]], %{{.*}} : i32
+// CHECK: %[[F:.*]] = llvm.bitcast %[[M]] : i32 to f32
+// CHECK: llvm.fpext %[[F]] : f32 to f64
+llvm.func @wide(%p: !llvm.ptr) -> f64 {
+  %x = llvm.load %p : !llvm.ptr -> bf16
+  %y = llvm.fpext %x : bf16 to f64
+  llvm.return %y : f64
+}

@@ -25,10 +25,10 @@ class Cell:
 
 
 def llvm_type(dtype_name: str) -> str:
-    """The LLVM type of a scalar argument."""
+    """The LLVM type of a scalar argument; bf16 is passed as a word (`short_floats`)."""
     dtype = BY_NAME[dtype_name]
     if dtype.is_float:
-        return {"f16": "half", "bf16": "bfloat", "f32": "float"}.get(dtype_name, "double")
+        return {"f16": "half", "bf16": "i16", "f32": "float"}.get(dtype_name, "double")
     return f"i{dtype.bits}"
 
 
@@ -76,7 +76,7 @@ def load_cell(n: int, cell: Cell) -> Iterator[str]:
         yield f"  %a{n} = load {cell.kind}, ptr %p{n}"
         return
     yield f"  %w{n} = load i64, ptr %p{n}"
-    bits = {"half": 16, "bfloat": 16, "float": 32}.get(cell.kind)
+    bits = {"half": 16, "float": 32}.get(cell.kind)
     if bits is None:
         yield f"  %a{n} = trunc i64 %w{n} to {cell.kind}"
     else:

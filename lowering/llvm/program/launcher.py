@@ -30,7 +30,7 @@ def _kind(kind: ir.Type) -> str:
         return "ptr"
     if isinstance(kind, ir.IndexType):
         return "i64"
-    floats = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+    floats = {"f16": "half", "bf16": "i16", "f32": "float", "f64": "double"}
     return floats.get(str(kind), str(kind))
 
 
