@@ -52,7 +52,7 @@ def binary(op: str, a: Scalar, b: Scalar, fastmath: bool = False) -> Scalar:
         raise OperandError("`-` takes numbers, not bool and bool", "use a ^ b or a != b, or int(a) - int(b)")
     if dtype == bool_ and op in ("//", "%", "<<", ">>"):
         dtype = i8  # NumPy's
-    a, b = _weak_constant(a, dtype), _weak_constant(b, dtype)
+    a, b = fitting(a, dtype), fitting(b, dtype)
     left, right = convert(a, dtype), convert(b, dtype)
     if dtype.is_float:
         if op in ("&", "|", "^", "<<", ">>"):
@@ -138,7 +138,11 @@ def _extremum(a: Scalar, b: Scalar, of_float, of_signed, of_unsigned, of_const) 
     if a.is_const and b.is_const and a.dtype.weak and b.dtype.weak:
         return python_constant(of_const(a.const, b.const))
     dtype = promote(a.dtype, b.dtype)
+    a, b = fitting(a, dtype), fitting(b, dtype)
     left, right = materialise(convert(a, dtype)), materialise(convert(b, dtype))
+    if dtype.is_integer and not dtype.weak and any(v.dtype == weak_int and not v.is_const for v in (a, b)):
+        chosen = _compare("<" if of_const is min else ">", a, b)  # as what they are: the type may not hold it
+        return Scalar(dtype, arith.SelectOp(materialise(chosen), left, right).result)
     made = of_float if dtype.is_float else of_unsigned if dtype.kind in "bu" else of_signed
     return Scalar(dtype, made(left, right).result)
 
@@ -150,8 +154,8 @@ def flags(fastmath: bool) -> ir.Attribute:
     )
 
 
-def _weak_constant(a: Scalar, dtype: DType) -> Scalar:
-    """NumPy refuses a Python integer that the other operand's type cannot hold."""
+def fitting(a: Scalar, dtype: DType) -> Scalar:
+    """The operand itself. NumPy refuses a Python integer that the type of both cannot hold: raises `OperandError`."""
     if a.is_const and a.dtype == weak_int and dtype.is_integer and not fits(a.const, dtype):
         low, high = integer_range(dtype)
         raise OperandError(

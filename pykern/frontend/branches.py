@@ -203,6 +203,10 @@ def _choose(
         return a
     if not (flows(a) and flows(b) and same_form(a, b)):
         raise t.type_error(node, f"the sides are {describe(a)} and {describe(b)}: they have no common type")
+    with t.operands_of(node):
+        for pair in zip(leaves(a), leaves(b), strict=True):
+            for leaf in pair:
+                arithmetic.fitting(leaf, unify(*(side.dtype for side in pair)))
     if all(_harmless(path.block) for path in paths):
         for path in paths:
             for op in list(path.block.operations):

@@ -395,3 +395,47 @@ def test_numbers_are_compared_as_what_they_are(dtype, limit):
     expected = [x < limit, x <= limit, limit < x, limit <= x, x == limit, x != limit]
     wide = x.astype(np.int64)
     np.testing.assert_array_equal(out, np.stack([*expected, wide > i - 2, i + 254 == wide], 1))
+
+
+@pk.kernel
+def extremes(out, x, limit):
+    i = pk.index()
+    out[i, 0], out[i, 1] = min(x[i], limit), max(limit, x[i])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize("limit", [44, 300, (1 << 32) + 44, -7, -(1 << 40)])
+def test_extremes_with_numbers_that_do_not_fit(dtype, limit):
+    """Where the element wins, it is the element: the number does not wrap before it is compared."""
+    x = np.array([0, 1, 44, 100, 127]).astype(dtype)
+    out = np.zeros((len(x), 2), np.int64)
+    extremes(out, x, limit, ndrange=len(x))
+    for column, chosen in enumerate((x < limit, x > limit)):
+        np.testing.assert_array_equal(out[chosen, column], x[chosen].astype(np.int64))
+
+
+@pk.kernel
+def above_minus_three(out, x):
+    i = pk.index()
+    out[i] = max(x[i], -3)
+
+
+@pk.kernel
+def clamped(out, x):
+    i = pk.index()
+    out[i] = pk.clamp(x[i], 0, 300)
+
+
+@pk.kernel
+def chosen(out, x):
+    i = pk.index()
+    out[i] = x[i] if x[i] > 3 else -3
+
+
+@pytest.mark.parametrize(("kernel", "constant"), [(above_minus_three, -3), (clamped, 300), (chosen, -3)])
+def test_constants_that_do_not_fit_are_refused(kernel, constant):
+    with pytest.raises(pk.KernelTypeError, match=f"the constant {constant} does not fit u8"):
+        kernel(np.zeros(3, np.int64), np.zeros(3, np.uint8), ndrange=3)
+    out = np.zeros(3, np.int64)
+    kernel(out, np.array([5, 200, 100], np.int16), ndrange=3)
+    np.testing.assert_array_equal(out, [5, 200, 100])
