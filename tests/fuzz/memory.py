@@ -276,6 +276,6 @@ class MemoryKernel:
         return self.random.choice(
             (f"({a} + {b})", f"({a} - {b})", f"({a}) % 31 * (({b}) % 29)", f"({a}) // {c}", f"({a}) // -{c}",
              f"({a}) % {c}", f"({a}) % -{c}", f"({a}) // {power}", f"({a}) % {power}", f"({a} & {b})", f"({a} ^ {b})",
-             f"~({a})", f"({a}) >> {c}", f"min({a}, {b})", f"max({a}, {b})", f"abs({a})", f"({a} if q else {b})",
+             f"~({a})", f"(({a}) >> {c})", f"min({a}, {b})", f"max({a}, {b})", f"abs({a})", f"({a} if q else {b})",
              f"int(t // {2 ** (c % 5)})", "int(t % 4)")
         )  # fmt: skip
