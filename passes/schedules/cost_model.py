@@ -140,7 +140,9 @@ def streams(problem: Problem, cpu: Cpu) -> bool:
         return False
     if problem.m <= STREAMED_ROWS:
         return right_bytes(problem) > cpu.l2 // 2
-    again = problem.m > register_tile(problem, cpu, 6)[0]  # lines that one tile of rows has read are gone for the next
+    again = (
+        problem.m > register_tile(problem, cpu, 6)[0]
+    )  # lines that one tile of rows has read are gone for the next
     return problem.m < FEW and again and right_bytes(problem) > STREAMED_CACHES * cpu.l2
 
 
