@@ -160,6 +160,8 @@ def instead_of(description: str, name: str = "") -> str:
         return "kernels do not launch kernels: make it a @pk.func, or launch both from a @pk.jit program"
     if "calls itself" in description:
         return "write a loop, or a stack in pk.private memory"
+    if description.endswith("does not hold both"):
+        return "give both a type that does: best = pk.i32(-1), and best = pk.i32(x[k])"
     if "on one path" in description:
         return "use another name on the other path"
     if "round of the loop" in description:

@@ -18,7 +18,17 @@ from pykern.errors import CHANGED_KIND
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import RESULT, none_of
-from pykern.frontend.merging import differing, flows, leaves, rebuild, same, same_form, unify, zeros_like
+from pykern.frontend.merging import (
+    differing,
+    flows,
+    holds,
+    leaves,
+    rebuild,
+    same,
+    same_form,
+    unify,
+    zeros_like,
+)
 from pykern.frontend.values import (
     RangeValue,
     Scalar,
@@ -251,12 +261,19 @@ def _loop(t: Translation, node: ast.stmt, body: list[ast.stmt], make: Callable, 
     local = local.difference(kept)
     assigned = [n for n in dict.fromkeys((*kept, *assigned_names(body))) if n not in local]
     initial = {n: before[n] for n in assigned if flows(before.get(n))}
-    carried = _Carried(initial, [leaf.dtype for v in initial.values() for leaf in leaves(v)])
+    carried = _carried(initial)
     changing: dict[str, Value] = {}
     while True:
         t.frame.environment.locals = {**before, **changing}
         op, block, counter = make(carried)
         ends = t.names
+        if unfit := _unfit(carried, ends):  # an error where they are read, but as temporaries they do no harm
+            for name in unfit:
+                places = known.get(name), t.place_of(name, body)
+                changing[name] = differing(name, before[name], ends[name], "before the loop", "in it", places)
+            carried = _carried({n: v for n, v in carried.initial.items() if n not in unfit})
+            op.erase()
+            continue
         found = _not_carried(t, body, known, assigned, carried, before, ends)
         if found.keys() - changing.keys():
             changing.update(found)
@@ -279,6 +296,19 @@ def _loop(t: Translation, node: ast.stmt, body: list[ast.stmt], make: Callable, 
             before[name] = changing.get(name, Undefined(name, t.span(node)))
     skip = 1 if isinstance(counter, ir.Value) else 0
     before.update(carried.bind(list(op.results)[skip:]))
+
+
+def _carried(initial: dict[str, Value]) -> _Carried:
+    return _Carried(initial, [leaf.dtype for v in initial.values() for leaf in leaves(v)])
+
+
+def _unfit(carried: _Carried, ends: dict[str, Value]) -> set[str]:
+    """Names with a constant, before the loop or at its end, that the type of both does not hold."""
+    return {
+        name
+        for name, value in carried.initial.items()
+        if flows(end := ends[name]) and same_form(value, end) and not holds(value, end)
+    }
 
 
 def _not_carried(

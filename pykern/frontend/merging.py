@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pykern.frontend.casts import zero
+from pykern.frontend.casts import fits, zero
 from pykern.frontend.values import Array, Scalar, TupleValue, Undefined, UnsupportedValue, Value, describe
 from pykern.locations import SourceSpan
 from pykern.promotion import promote
-from pykern.types import DType
+from pykern.types import DType, weak_int
 
 
 def flows(value: Value | None) -> bool:
@@ -47,6 +47,16 @@ def same_form(a: Value, b: Value) -> bool:
 def unify(a: DType, b: DType) -> DType:
     """The type that holds both; weak types give way."""
     return a if a == b else promote(a, b)
+
+
+def holds(a: Value, b: Value) -> bool:
+    """Whether the types of both, joined, hold the constants of either: u8 does not hold -1."""
+    for pair in zip(leaves(a), leaves(b), strict=True):
+        dtype = unify(*(leaf.dtype for leaf in pair))
+        for leaf in pair:
+            if leaf.is_const and leaf.dtype == weak_int and dtype.is_integer and not fits(leaf.const, dtype):
+                return False
+    return True
 
 
 def same(a: Value | None, b: Value | None) -> bool:
@@ -90,7 +100,7 @@ def meet(
             return Undefined(name, where)
         return differing(name, a, b, "on one path", "on the other", places)
     assert a is not None and b is not None
-    if not same_form(a, b):
+    if not same_form(a, b) or not holds(a, b):
         return differing(name, a, b, "on one path", "on the other", places)
     return a, b
 
@@ -107,7 +117,9 @@ def differing(
     notes = [
         (f"`{name}` is {describe(v)} here", place) for v, place in zip((a, b), places, strict=True) if place
     ]
-    return UnsupportedValue(f"{describe(a)} {first} and {describe(b)} {second}", tuple(notes))
+    numbers = flows(a) and flows(b) and a is not None and same_form(a, b)
+    why = ": their common type does not hold both" if numbers else ""
+    return UnsupportedValue(f"{describe(a)} {first} and {describe(b)} {second}{why}", tuple(notes))
 
 
 def zeros_like(value: Value) -> Value:
