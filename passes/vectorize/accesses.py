@@ -68,7 +68,7 @@ def accesses_of(loop: ir.Operation, arrays: list[ir.Value]) -> Accesses | None:
             if found is None or found.memory not in arrays:
                 return None
             (loads if op.name == "memref.load" else stores).append(found)
-        elif not _is_elementwise(op):
+        elif not is_elementwise(op):
             return None
     if any(store.column is None for store in stores) or not _independent(loads, stores):
         return None
@@ -121,7 +121,7 @@ def _gives_memory(op: ir.Operation) -> bool:
 
 def _access(op: ir.Operation, loop: ir.Operation) -> Access | None:
     memory, *indices = list(op.operands)[0 if op.name == "memref.load" else 1 :]
-    if is_inside(memory, loop) or not _is_vector_element(ir.MemRefType(memory.type).element_type):
+    if is_inside(memory, loop) or not is_vector_element(ir.MemRefType(memory.type).element_type):
         return None
     if all(hoist(index, loop) for index in indices):
         return Access(op, memory, tuple(indices), None)
@@ -143,16 +143,16 @@ def _independent(loads: list[Access], stores: list[Access]) -> bool:
     return all(a.same_place(place[a.memory]) for a in (*loads, *stores) if a.memory in place)
 
 
-def _is_elementwise(op: ir.Operation) -> bool:
+def is_elementwise(op: ir.Operation) -> bool:
     if op.regions or len(op.results) != 1:
         return False
     kinds = [value.type for value in (*op.operands, *op.results)]
     if op.name.startswith("arith."):
-        return all(_is_vector_element(kind) or _is_index_or_i1(kind) for kind in kinds)
-    return op.name in _ELEMENTWISE_MATH and all(_is_vector_element(kind) for kind in kinds)
+        return all(is_vector_element(kind) or _is_index_or_i1(kind) for kind in kinds)
+    return op.name in _ELEMENTWISE_MATH and all(is_vector_element(kind) for kind in kinds)
 
 
-def _is_vector_element(kind: ir.Type) -> bool:
+def is_vector_element(kind: ir.Type) -> bool:
     """Types whose vectors lie in memory and in registers as their elements do."""
     return isinstance(kind, _FLOATS) or (isinstance(kind, ir.IntegerType) and kind.width in _INTEGERS)
 

@@ -20,11 +20,15 @@ from pykern.passes.array_programs.nests.parts import join_parts, over
 from pykern.passes.array_programs.nests.rows.emit import has_form, make_rows
 from pykern.passes.array_programs.nests.rows.find import groups
 from pykern.passes.array_programs.nests.space import Space, space_of
+from pykern.passes.array_programs.nests.turned.direct import DirectSquares
+from pykern.passes.array_programs.nests.turned.find import Turn, turn_of
+from pykern.passes.array_programs.nests.turned.staged import StagedSquares
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, identity, index_constant, named
 from pykern.passes.remarks import remark
 from pykern.passes.schedules.product import Product
 from pykern.passes.schedules.schedule_contraction import build, makers_of_factors, scheduled_product
+from pykern.passes.vectorize.streams import ROWS
 
 PARALLEL_WORK = 200_000
 """Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
@@ -68,7 +72,9 @@ class MakeNests(Pass):
             make_attentions(place, self.threads)
             for group in [] if self.ordered else groups(function, has_form):
                 make_rows(place, group, self.threads, self.cache_bytes)
-            maker = Maker(place, self.threads, self.machine, self.schedules.split(";"), self.ordered)
+            maker = Maker(
+                place, self.threads, self.machine, self.schedules.split(";"), self.ordered, self.cache_bytes
+            )
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = starts_of([op for _, op in operations])
             left = [op for n, op in operations if n not in fills]
@@ -103,6 +109,7 @@ class Maker:
     machine: str
     schedules: list[str]
     ordered: bool
+    cache_bytes: int
     done: set[int] = field(default_factory=set)
     """Ops that were computed with another one."""
 
@@ -115,6 +122,8 @@ class Maker:
             self._nothing(space, start)
         elif (product := scheduled_product(space, self.ordered)) is not None:
             self._product(product, start[0])
+        elif (turn := turn_of(space, cpu(self.machine), self.cache_bytes)) is not None:
+            self._whole(space, _blocks(space, turn), start, turn)
         elif split.parts and not self.ordered:
             self._in_parts(space, split, start)
         else:
@@ -157,20 +166,29 @@ class Maker:
             self.done.add(identity(op))
             op.erase()
 
-    def _whole(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
+    def _whole(
+        self, space: Space, split: Split, start: list[ir.Value | None], turn: Turn | None = None
+    ) -> None:
         outside = [*space.op.operands, *(v for v in start if v is not None)]
         nest = Nest(self.place, space.op, outside, split.extent)
         team = self.threads and split.extent > 1 and space.work > PARALLEL_WORK
         with nest.inside() as (lo, hi):
-            loops = self._loops(nest, space, start)
+            loops = self._loops(nest, space, start, turn)
             if split.group >= 0:
                 loops.bounds[split.group] = _piece(lo, hi, split.grain, space.lengths[split.group])
             loops.emit()
             loops.indices_to_counters()
+        if turn is not None and turn.staged:
+            nest.function.attributes[ROWS] = (
+                ir.UnitAttr.get()
+            )  # what its loops do not read themselves counts, too
         nest.call(team)
 
-    def _loops(self, nest: Nest, space: Space, start: list[ir.Value | None]) -> Loops:
+    def _loops(self, nest: Nest, space: Space, start: list[ir.Value | None], turn: Turn | None) -> Loops:
         initial = [None if v is None else nest.value(v) for v in start]
+        if turn is not None:
+            form = StagedSquares if turn.staged else DirectSquares
+            return form(space, [nest.value(v) for v in space.op.operands], initial, None, turn=turn)
         joins = None if self.ordered else combines(space.op)
         return Loops(space, [nest.value(v) for v in space.op.operands], initial, joins)
 
@@ -226,6 +244,18 @@ def _split(space: Space) -> Split:
     )
     grain = GRAIN if group == space.order[-1] else 1
     return Split(group, grain, max(1, -(-space.lengths[group] // grain)))
+
+
+def _blocks(space: Space, turn: Turn) -> Split:
+    """What threads share where squares are turned: loops around the blocks, or blocks."""
+    for group in space.order:
+        if group not in (turn.lane, turn.line) and space.lengths[group] >= FEWEST:
+            return Split(group, 1, space.lengths[group])
+    line, lane = (
+        Split(group, turn.blocks[group], -(-space.lengths[group] // turn.blocks[group]))
+        for group in (turn.line, turn.lane)
+    )
+    return lane if line.extent < FEWEST and lane.extent > line.extent else line
 
 
 def _piece(lo: ir.Value, hi: ir.Value | None, grain: int, length: int) -> tuple[ir.Value, ir.Value]:

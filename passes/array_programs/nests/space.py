@@ -74,7 +74,7 @@ def space_of(op: ir.Operation) -> Space:
     space = Space(
         op, [math.prod(lengths[d] for d in g) for g in groups], [kinds[g[0]] for g in groups], maps, groups
     )
-    strides = [_strides(value, m, lengths) for value, m in zip(op.operands, maps, strict=True)]
+    strides = [strides_of(value, m, lengths) for value, m in zip(op.operands, maps, strict=True)]
     space.order = _order(space, strides)
     space.across = _across(space, strides)
     return space
@@ -138,7 +138,7 @@ def is_dense(value: ir.Value) -> bool:
     )
 
 
-def _strides(value: ir.Value, m: ir.AffineMap, lengths: list[int]) -> list[int]:
+def strides_of(value: ir.Value, m: ir.AffineMap, lengths: list[int]) -> list[int]:
     """Elements from one iteration to the next, per dimension of the op."""
     strides = [0] * len(lengths)
     if not isinstance(value.type, ir.MemRefType):
