@@ -80,6 +80,15 @@ def _length(loop: ir.Operation) -> int | None:
     bounds = [upper]
     if not isinstance(upper.owner, ir.Block) and upper.owner.operation.name == "arith.minsi":
         bounds = list(upper.owner.operation.operands)
-    known = [number for bound in bounds if (number := is_constant(bound)) is not None]
+    lengths = [number for bound in bounds if (number := _distance(lower, bound)) is not None]
     by = is_constant(step)
-    return None if not known or not by else max(-(-(min(known) - (is_constant(lower) or 0)) // by), 0)
+    return None if not lengths or not by else max(-(-min(lengths) // by), 0)
+
+
+def _distance(lower: ir.Value, upper: ir.Value) -> int | None:
+    """From one bound to the other, at most: of a block that begins anywhere, its length."""
+    if not isinstance(upper.owner, ir.Block) and upper.owner.operation.name == "arith.addi":
+        begin, length = upper.owner.operation.operands
+        return is_constant(length) if begin == lower else None
+    number = is_constant(upper)
+    return None if number is None else number - (is_constant(lower) or 0)

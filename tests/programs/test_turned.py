@@ -170,3 +170,44 @@ def test_threads_change_nothing(rng):
         pk.set_num_threads(before)
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pk.jit
+def products(x, v, w):
+    y = x.T
+    return y @ v, w @ y, y @ x, x @ y, y @ x[:, 0], y.copy()
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (7, 5), (64, 33), (301, 200)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_of_what_others_read_too(rng, m, n, dtype):
+    x, v, w = (rng.standard_normal(s).astype(dtype) for s in ((m, n), m, n))
+    expected = (x.T @ v, w @ x.T, x.T @ x, x @ x.T, x.T @ x[:, 0], x.T)
+    bound = 4 * max(m, n) ** 0.5 * np.finfo(dtype).eps
+    for found, right in zip(products(x, v, w), expected, strict=True):
+        np.testing.assert_allclose(found, right, rtol=bound, atol=20 * bound)
+
+
+def test_products_need_no_copy():
+    @pk.jit
+    def f(x):
+        x = x.T
+        return x @ x[0], x @ x.T
+
+    program = f.lower(pk.spec((512, 1024), pk.f32)).as_text("kern-separate-empties")
+    transposition = 'iterator_types = ["parallel", "parallel"]} ins('
+    assert transposition not in program and program.count("arith.mulf") == 2
+
+
+def test_rows_of_what_is_turned(rng):
+    @pk.jit
+    def f(x, y):
+        e = pk.exp(x.T - x.T.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True), x.T / y.sum(axis=-1, keepdims=True)
+
+    for m, n in ((5, 7), (64, 1024), (300, 257)):
+        x, y = rng.standard_normal((m, n)), rng.random((n, m)) + 1
+        e = np.exp(x.T - x.T.max(axis=-1, keepdims=True))
+        soft, quotient = f(x, y)
+        np.testing.assert_allclose(soft, e / e.sum(axis=-1, keepdims=True), rtol=1e-13)
+        np.testing.assert_allclose(quotient, x.T / y.sum(axis=-1, keepdims=True), rtol=1e-13)

@@ -22,6 +22,7 @@ from pykern.passes.array_programs.inline_launches import InlineLaunches
 from pykern.passes.array_programs.nests.make import MakeNests
 from pykern.passes.array_programs.outline_launches import OutlineLaunches
 from pykern.passes.array_programs.raise_launches import RaiseLaunches
+from pykern.passes.array_programs.read_transposed import ReadTransposed
 from pykern.passes.array_programs.return_into import ReturnInto
 from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
@@ -81,6 +82,7 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
             Upstream("func.func(linalg-generalize-named-ops)"),
             Upstream("canonicalize,cse"),
             *outlined,
+            ReadTransposed(),  # before fusion, which leaves what several ops read
             HoldFusion(),  # what would be computed many times over stays apart
             FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),

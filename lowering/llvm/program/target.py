@@ -37,6 +37,7 @@ from pykern.passes.array_programs.fuse_siblings import FuseSiblings
 from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
 from pykern.passes.array_programs.nests.make import MakeNests
 from pykern.passes.array_programs.raise_launches import RaiseLaunches
+from pykern.passes.array_programs.read_transposed import ReadTransposed
 from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, ReturnInto, integers
 from pykern.passes.array_programs.rotate_buffers import RotateBuffers
 from pykern.passes.array_programs.separate_empties import SeparateEmpties
@@ -56,7 +57,7 @@ from pykern.source import KernelOptions
 
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, HoldFusion,
-    LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches,
+    LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
     ReleaseFusion, ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers,
     UseArena,
 )  # fmt: skip
