@@ -28,9 +28,11 @@ side by side have no registers (1000^2 f32 of a sigmoid 1.4 ms, 0.7 staged)."""
 LINE = 64
 """Bytes of a cache line."""
 WAYS = 8
-"""Lines that the first cache holds of those that are a multiple of `l1 / WAYS` bytes apart."""
+"""Lines that the first cache holds of those that are multiples of `l1 / WAYS` bytes apart."""
 RUN = 256
 """Bytes of a block's row that is turned aside."""
+LONG = 2048
+"""Elements along the lane that one thread takes at once where squares are written directly."""
 LONG_RUN = 1024
 """The same where results are written past the cache: they should come in pieces of pages."""
 
@@ -104,14 +106,13 @@ def turn_of(space: Space, target: Cpu, streamed: int) -> Turn | None:
         return None
     widest = max(1, *(o.bytes for o in (*turned, *results)))
     large = sum(o.size for o in operands) >= streamed
-    apart = [o.steps[lane] * o.bytes for o in turned] + [o.steps[line] * o.bytes for o in results]
-    meet = any(math.gcd(distance, target.l1 // WAYS) * WAYS > target.l1 // 4 for distance in apart)
+    unit = max(side, LINE // widest)
+    meet = any(_meet(o.steps[line] * o.bytes, min(unit, space.lengths[line]), target) for o in results)
     staged = large or meet or not _is_direct(space, operands, turned, lane, line, side)
     if staged:
         most = {line: RUN // widest, lane: (LONG_RUN if large else RUN) // widest}
     else:
-        most = {line: LINE // widest, lane: space.lengths[lane]}
-    unit = max(side, LINE // widest)
+        most = {line: LINE // widest, lane: LONG}
     blocks = {group: _block(space.lengths[group], length, unit) for group, length in most.items()}
     along = frozenset(o.number for o in operands if o.steps[lane] == 1)
     return Turn(lane, line, side, tuple(o.number for o in turned), along, blocks, staged)
@@ -158,6 +159,12 @@ def _is_direct(
             return False
     uneven = space.lengths[lane] % side or space.lengths[line] % side
     return not (uneven and _reads_results(space))
+
+
+def _meet(apart: int, rows: int, target: Cpu) -> bool:
+    """Whether so many rows, that many bytes apart, are more than the first cache holds of two lines of each."""
+    way = target.l1 // WAYS
+    return WAYS * (way // math.gcd(apart, way)) < 2 * rows
 
 
 def _reads_results(space: Space) -> bool:
