@@ -62,6 +62,8 @@ class NarrowTile(Tile):
                 few = vector.LoadOp(ir.VectorType.get([self.group], element), source, place).result
                 bits = ir.IntegerType.get_signless(GROUP_BITS)
                 one = vector.BitCastOp(ir.VectorType.get([1], bits), few).result
-                many = vector.BroadcastOp(ir.VectorType.get([self.width], bits), one).result
+                # of an element: that of a vector is not LLVM's one to one
+                element = vector.ExtractOp(one, [], [0]).result
+                many = vector.BroadcastOp(ir.VectorType.get([self.width], bits), element).result
                 loaded[key] = vector.BitCastOp(lanes, many).result
         return loaded[key]

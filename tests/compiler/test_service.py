@@ -582,7 +582,12 @@ def test_a_killed_program_leaves_no_compiler(tmp_path: Path, name: str):
     assert within(3, lambda: not running(worker))
 
 
+others_warn = pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")
+"""JAX does, where another test of this process has imported it."""
+
+
 @posix
+@others_warn
 def test_a_fork_starts_its_own_compiler(service: Service):
     parents = pid(service.compile(kernel("a")))
     hold = threading.Thread(target=service.compile, args=(kernel("slow"),))
@@ -609,6 +614,7 @@ def test_a_fork_starts_its_own_compiler(service: Service):
 
 
 @posix
+@others_warn
 def test_a_fork_that_stays_does_not_keep_the_pipes(service: Service):
     parents = pid(service.compile(kernel("a")))
     child = os.fork()
