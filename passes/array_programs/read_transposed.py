@@ -10,9 +10,8 @@ from mlir.dialects import tensor
 
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, named, replace
+from pykern.passes.schedules.access import DYNAMIC
 from pykern.passes.schedules.product import multiplies
-
-DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import arith, math
 
-from pykern.frontend.casts import constant, convert, fits, integer_range, materialise
+from pykern.frontend.casts import can_hold, constant, convert, fits, integer_range, materialise
 from pykern.frontend.values import OperandError, Scalar
 from pykern.promotion import promote, true_divide
 from pykern.types import DType, bool_, i8, i64, u64, weak_float, weak_int
@@ -156,7 +156,7 @@ def flags(fastmath: bool) -> ir.Attribute:
 
 def fitting(a: Scalar, dtype: DType) -> Scalar:
     """The operand itself. NumPy refuses a Python integer that the type of both cannot hold: raises `OperandError`."""
-    if a.is_const and a.dtype == weak_int and dtype.is_integer and not fits(a.const, dtype):
+    if not can_hold(dtype, a):
         low, high = integer_range(dtype)
         raise OperandError(
             f"the constant {a.const} does not fit {dtype.name} ({low} .. {high})",

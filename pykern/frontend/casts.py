@@ -67,6 +67,12 @@ def fits(value: object, dtype: DType) -> bool:
     return low <= int(value) <= high
 
 
+def can_hold(dtype: DType, value: Scalar) -> bool:
+    """False for a Python integer that is known, and that an integer type does not have."""
+    known = value.is_const and value.dtype == weak_int and dtype.is_integer
+    return not known or fits(value.const, dtype)
+
+
 def convert(value: Scalar, to: DType) -> Scalar:
     """`value` as `to`. Constants stay constants while nothing is lost. A cast to fp8 rounds an f32."""
     if to.is_storage:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pykern.frontend.casts import fits, zero
+from pykern.frontend.casts import can_hold, zero
 from pykern.frontend.values import Array, Scalar, TupleValue, Undefined, UnsupportedValue, Value, describe
 from pykern.locations import SourceSpan
 from pykern.promotion import promote
-from pykern.types import DType, weak_int
+from pykern.types import DType
 
 
 def flows(value: Value | None) -> bool:
@@ -53,9 +53,8 @@ def holds(a: Value, b: Value) -> bool:
     """Whether the types of both, joined, hold the constants of either: u8 does not hold -1."""
     for pair in zip(leaves(a), leaves(b), strict=True):
         dtype = unify(*(leaf.dtype for leaf in pair))
-        for leaf in pair:
-            if leaf.is_const and leaf.dtype == weak_int and dtype.is_integer and not fits(leaf.const, dtype):
-                return False
+        if not all(can_hold(dtype, leaf) for leaf in pair):
+            return False
     return True
 
 

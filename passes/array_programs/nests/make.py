@@ -179,9 +179,8 @@ class Maker:
             loops.emit()
             loops.indices_to_counters()
         if turn is not None and turn.staged:
-            nest.function.attributes[ROWS] = (
-                ir.UnitAttr.get()
-            )  # what its loops do not read themselves counts, too
+            # what its loops do not read themselves counts, too
+            nest.function.attributes[ROWS] = ir.UnitAttr.get()
         nest.call(team)
 
     def _loops(self, nest: Nest, space: Space, start: list[ir.Value | None], turn: Turn | None) -> Loops:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pykern.errors import ARGUMENTS, KernelSyntaxError
 from pykern.frontend import captured
 from pykern.frontend.parse import ParsedFunction
-from pykern.frontend.program.values import DictValue, LocalFunction
+from pykern.frontend.program.values import DictValue, LocalFunction, parts
 from pykern.frontend.translation import Frame
 from pykern.frontend.translator import Translator
 from pykern.frontend.values import Environment, FunctionValue, TupleValue, Value, describe
@@ -176,12 +176,8 @@ def functions(value: Value) -> Iterator[LocalFunction]:
     """The program's own functions in a value."""
     if isinstance(value, LocalFunction):
         yield value
-    elif isinstance(value, TupleValue):
-        for item in value.items:
-            yield from functions(item)
-    elif isinstance(value, DictValue):
-        for _, item in value.items:
-            yield from functions(item)
+    for item in parts(value):
+        yield from functions(item)
 
 
 def _signature(given: ast.arguments, defaults: dict[str, Value]) -> inspect.Signature:

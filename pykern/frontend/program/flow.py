@@ -15,7 +15,7 @@ from mlir import ir
 from pykern.frontend import merging
 from pykern.frontend.casts import convert, materialise, mlir_type, zero
 from pykern.frontend.program.tensors import extract, fill, from_scalar, strong, tensor_type
-from pykern.frontend.program.values import Cell, DictValue
+from pykern.frontend.program.values import Cell, DictValue, parts
 from pykern.frontend.values import Scalar, TupleValue, Value
 from pykern.types import DType
 
@@ -77,19 +77,14 @@ def operand(leaf: Leaf, to: LeafType, contents: dict[Cell, ir.Value]) -> ir.Valu
 
 def flows(value: Value | None) -> bool:
     """Whether a value is a tree of scalars and arrays."""
-    if isinstance(value, TupleValue):
-        return all(map(flows, value.items))
-    if isinstance(value, DictValue):
-        return all(flows(item) for _, item in value.items)
+    if isinstance(value, TupleValue | DictValue):
+        return all(map(flows, parts(value)))
     return isinstance(value, Scalar | Cell)
 
 
 def leaves(value: Value) -> Iterator[Leaf]:
-    if isinstance(value, TupleValue):
-        for item in value.items:
-            yield from leaves(item)
-    elif isinstance(value, DictValue):
-        for _, item in value.items:
+    if isinstance(value, TupleValue | DictValue):
+        for item in parts(value):
             yield from leaves(item)
     else:
         assert isinstance(value, Scalar | Cell)
@@ -98,11 +93,8 @@ def leaves(value: Value) -> Iterator[Leaf]:
 
 def cells(value: Value | None) -> Iterator[Cell]:
     """The arrays in a value of any kind."""
-    if isinstance(value, TupleValue):
-        for item in value.items:
-            yield from cells(item)
-    elif isinstance(value, DictValue):
-        for _, item in value.items:
+    if isinstance(value, TupleValue | DictValue):
+        for item in parts(value):
             yield from cells(item)
     elif isinstance(value, Cell):
         yield value

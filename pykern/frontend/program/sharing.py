@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from pykern.frontend.program.closures import functions
-from pykern.frontend.program.values import DictMethod, DictValue
+from pykern.frontend.program.values import DictMethod, DictValue, Structure, parts
 from pykern.frontend.values import TupleValue, Value
 from pykern.source import LIST
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
     from pykern.frontend.translation import Frame
-
-Structure = Union[TupleValue, DictValue]
 
 
 class Running(list[Any]):
@@ -39,19 +36,6 @@ class Running(list[Any]):
 
 def is_mutable(value: Value) -> bool:
     return isinstance(value, DictValue) or (isinstance(value, TupleValue) and value.name == LIST)
-
-
-def parts(value: Value) -> list[Value]:
-    """What a structure holds."""
-    if isinstance(value, DictValue):
-        return [item for _, item in value.items]
-    return list(value.items) if isinstance(value, TupleValue) else []
-
-
-def with_parts(value: Structure, made: list[Value]) -> Structure:
-    if isinstance(value, DictValue):
-        return replace(value, items=tuple(zip((key for key, _ in value.items), made, strict=True)))
-    return replace(value, items=tuple(made))
 
 
 def check(t: ProgramTranslator, node: ast.AST, written: str, held: Structure) -> None:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pykern.frontend.program import arguments, sharing
-from pykern.frontend.program.sharing import Structure, is_mutable, parts, with_parts
-from pykern.frontend.program.values import Cell, DictValue
+from pykern.frontend.program.sharing import is_mutable
+from pykern.frontend.program.values import Cell, DictValue, Structure, parts, with_parts
 from pykern.frontend.values import Scalar, Text, TupleValue, Value, describe
 from pykern.source import LIST
 

@@ -22,7 +22,7 @@ from pykern.frontend.kernel import argument_names
 from pykern.frontend.program import structures
 from pykern.frontend.program.custom import tree_value
 from pykern.frontend.program.results import result_tree
-from pykern.frontend.program.values import Cell, DictValue
+from pykern.frontend.program.values import Cell, DictValue, parts, with_parts
 from pykern.frontend.values import Scalar, TupleValue, Value
 from pykern.passes.autodiff.raised.clone import free_values, replace_operands
 from pykern.program_source import ProgramDerivative, ProgramSource
@@ -158,10 +158,8 @@ def _copied(value: Value) -> Value:
 
 
 def _rebuilt(value: Value, made: Any) -> Value:
-    if isinstance(value, TupleValue):
-        return replace(value, items=tuple(made(item) for item in value.items))
-    if isinstance(value, DictValue):
-        return replace(value, items=tuple((key, made(item)) for key, item in value.items))
+    if isinstance(value, TupleValue | DictValue):
+        return with_parts(value, [made(item) for item in parts(value)])
     return value
 
 

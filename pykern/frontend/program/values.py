@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Union
 
 from mlir import ir
 
@@ -152,3 +153,20 @@ class DictValue(Extension):
 
     def get(self, key: str) -> Value | None:
         return dict(self.items).get(key)
+
+
+Structure = Union[TupleValue, DictValue]
+
+
+def parts(value: Value) -> list[Value]:
+    """What a structure holds."""
+    if isinstance(value, DictValue):
+        return [item for _, item in value.items]
+    return list(value.items) if isinstance(value, TupleValue) else []
+
+
+def with_parts(value: Structure, made: list[Value]) -> Structure:
+    """A structure of the same form that holds other values."""
+    if isinstance(value, DictValue):
+        return replace(value, items=tuple(zip((key for key, _ in value.items), made, strict=True)))
+    return replace(value, items=tuple(made))

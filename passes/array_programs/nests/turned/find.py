@@ -18,6 +18,7 @@ from pykern.machine import Cpu
 from pykern.passes.array_programs.aliases import root_of
 from pykern.passes.array_programs.nests.space import Space, strides_of
 from pykern.passes.kernels import body
+from pykern.passes.schedules.cost_model import LINE, WAYS
 from pykern.passes.vectorize.accesses import ELEMENTARY, is_elementwise, is_vector_element
 
 MOST = 16
@@ -25,10 +26,6 @@ MOST = 16
 FEW = 8
 """Ops of a body that is written out for every line of a square, at most. None is an elementary function: eight chains
 side by side have no registers (1000^2 f32 of a sigmoid 1.4 ms, 0.7 staged)."""
-LINE = 64
-"""Bytes of a cache line."""
-WAYS = 8
-"""Lines that the first cache holds of those that are multiples of `l1 / WAYS` bytes apart."""
 RUN = 256
 """Bytes of a block's row that is turned aside."""
 LONG = 2048
