@@ -98,11 +98,12 @@ def rest(most: float, slice_: float = 0.004) -> None:
 
 def wake(function: Function, seconds: float = 0.06) -> None:
     """Call it for a while, once at least: Linux may wake a thread on the processor of the one that woke it, and move
-    it away only 20 to 150 ms later (seen on 2 processors; the time of a call doubles)."""
-    deadline = time.perf_counter() + seconds
-    function()
+    it away only 20 to 150 ms later (seen on 2 processors; the time of a call doubles). Each call is waited for, or
+    those of a library that only begins its work (JAX) would be waited for in the turn."""
+    clock, deadline = HostClock(), time.perf_counter() + seconds
+    clock.time(function, 1)
     while time.perf_counter() < deadline:
-        function()
+        clock.time(function, 1)
 
 
 def _once(name: str, function: Function, resets: Mapping[str, Function]) -> float:
