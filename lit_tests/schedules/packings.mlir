@@ -21,14 +21,14 @@
 // CHECK-NOT: memref.store
 // CHECK-LABEL: func.func private @along_terms.nest1(
 // CHECK: scf.for %[[ROW:.*]] = %c0{{.*}} to %c16{{.*}} step %c8
-// CHECK-COUNT-8: vector.load {{.*}} : memref<64x100xf32>, vector<8xf32>
+// CHECK-COUNT-8: vector.load {{.*}} : memref<1024x100xf32>, vector<8xf32>
 // CHECK-NOT: vector.load
-// CHECK-COUNT-8: vector.store {{.*}} : memref<4x1600xf32>, vector<8xf32>
+// CHECK-COUNT-8: vector.store {{.*}} : memref<64x1600xf32>, vector<8xf32>
 // CHECK-NOT: vector.store
-func.func @along_terms(%a: memref<50x100xf32>, %b: memref<64x100xf32>, %c: memref<50x64xf32>) attributes {kern.program} {
+func.func @along_terms(%a: memref<50x100xf32>, %b: memref<1024x100xf32>, %c: memref<50x1024xf32>) attributes {kern.program} {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
       affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : memref<50x100xf32>, memref<64x100xf32>) outs(%c : memref<50x64xf32>) {
+      ins(%a, %b : memref<50x100xf32>, memref<1024x100xf32>) outs(%c : memref<50x1024xf32>) {
     ^bb0(%x: f32, %y: f32, %o: f32):
       %p = arith.mulf %x, %y : f32
       %s = arith.addf %o, %p : f32

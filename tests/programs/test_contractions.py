@@ -258,3 +258,33 @@ def test_threads_change_no_bit(rng, n):
         np.testing.assert_array_equal(product(a, b), alone)
     finally:
         pk.set_num_threads(before)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("m", "n", "k"),
+    [(67, 67, 67), (16, 5, 33), (64, 64, 64), (40, 129, 7), (130, 70, 16), (33, 100, 201), (17, 31, 1)],
+)
+def test_small_right_factor_along_its_terms(rng, m, n, k, dtype):
+    """It is turned once; the result may be the factor's own memory, and rows may be changed behind it."""
+    a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((n, k)).astype(dtype)
+    limit = 4 * (k + 4) * np.finfo(dtype).eps
+    exact, most = a.astype(np.float64) @ b.T.astype(np.float64), np.abs(a) @ np.abs(b).T
+    assert np.all(np.abs(by_transposed(a, b) - exact) <= limit * most)
+    assert np.all(np.abs(by_transposed(np.asfortranarray(a), b) - exact) <= limit * most)
+    y, changed = changes_behind(a, b)
+    assert np.all(np.abs(y - np.maximum(exact, 0)) <= limit * most)
+    np.testing.assert_array_equal(changed, b + 1)
+
+
+@pk.jit
+def by_transposed(a, b):
+    return a @ b.T
+
+
+@pk.jit
+def changes_behind(a, b):
+    b = b.copy()
+    y = a @ b.T
+    b[:] = b + 1
+    return pk.maximum(y, 0.0), b

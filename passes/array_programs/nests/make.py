@@ -28,6 +28,7 @@ from pykern.passes.kernels import body, identity, index_constant, named
 from pykern.passes.remarks import remark
 from pykern.passes.schedules.product import Product
 from pykern.passes.schedules.schedule_contraction import build, makers_of_factors, scheduled_product
+from pykern.passes.schedules.turned_factor import is_turned, turn
 from pykern.passes.vectorize.streams import ROWS
 
 PARALLEL_WORK = 200_000
@@ -121,7 +122,7 @@ class Maker:
         if not space.iterations:
             self._nothing(space, start)
         elif (product := scheduled_product(space, self.ordered)) is not None:
-            self._product(product, start[0])
+            self._product(self._with_turned_factor(product), start[0])
         elif (turn := turn_of(space, cpu(self.machine), self.cache_bytes)) is not None:
             self._whole(space, _blocks(space, turn), start, turn)
         elif split.parts and not self.ordered:
@@ -158,6 +159,15 @@ class Maker:
                     shape = ir.MemRefType(out.type).shape
                     over(shape, [], lambda at: memref.StoreOp(value, place, at))  # noqa: B023
         nest.call(False)
+
+    def _with_turned_factor(self, product: Product) -> Product:
+        """The product, its right factor turned by a function of its own where that pays."""
+        if (self.schedules and self.schedules[0]) or not is_turned(product, cpu(self.machine)):
+            return product
+        self.generic(turn(product), [None])
+        again = scheduled_product(space_of(product.op), self.ordered)
+        assert again is not None
+        return again
 
     def _product(self, product: Product, start: ir.Value | None) -> None:
         team = self.threads and product.space.work > PARALLEL_WORK

@@ -18,6 +18,7 @@ from pykern.machine import Cpu
 from pykern.passes.array_programs.aliases import root_of
 from pykern.passes.array_programs.nests.space import Space, strides_of
 from pykern.passes.kernels import body
+from pykern.passes.schedules.block_packing import SQUARE
 from pykern.passes.schedules.cost_model import LINE, WAYS
 from pykern.passes.vectorize.accesses import ELEMENTARY, is_elementwise, is_vector_element
 
@@ -98,7 +99,7 @@ def turn_of(space: Space, target: Cpu, streamed: int) -> Turn | None:
         return None
     line = _side_by_side(space, turned[0])
     turned = [o for o in turned if _side_by_side(space, o) == line]
-    side = min(MOST, target.vector_bytes // max(o.bytes for o in turned))
+    side = min(MOST, min(target.vector_bytes, SQUARE // 8) // max(o.bytes for o in turned))
     if line is None or side < 2 or min(space.lengths[lane], space.lengths[line]) < side:
         return None
     widest = max(1, *(o.bytes for o in (*turned, *results)))

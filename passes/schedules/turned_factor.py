@@ -1,0 +1,66 @@
+"""A small right factor that lies along its terms is turned once, and the product reads it in vectors.
+
+Comes in: a product, and the processor. Goes out: the copy that turns the factor, in front of the op, which now reads
+it; or nothing, where packed tiles are as quick: they turn it, too, but copy the left factor as well.
+
+    y[n, m] = x[m, k] * w[n, k]    ->    t[k, n] = w[n, k];  y[n, m] = x[m, k] * t[k, n]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mlir import ir
+from mlir.dialects import linalg, memref
+
+from pykern.machine import Cpu
+from pykern.passes.schedules.cost_model import schedule_for
+from pykern.passes.schedules.narrow import dot_for
+from pykern.passes.schedules.needed import needed
+from pykern.passes.schedules.nests import problem_of
+from pykern.passes.schedules.product import Product
+from pykern.passes.schedules.prologues import prologue_of
+
+FEWEST = 16
+"""Rows of the left factor below which each element of the copy is read too seldom."""
+
+
+def is_turned(product: Product, target: Cpu) -> bool:
+    """Whether the right factor is better turned in memory."""
+    problem = problem_of(product)
+    if problem.unit_right or not (problem.simple and problem.packable) or problem.m < FEWEST:
+        return False
+    if product.ordered or needed(product.op) is not None or dot_for(product, target) is not None:
+        return False
+    right, number = product.strides(1), product.numbers[1]
+    if right[product.k[0]] != 1 or len(product.parts(1)) != 2 or prologue_of(product.op, number) is not None:
+        return False
+    if len(ir.MemRefType(product.op.operands[number].type).shape) != 2:
+        return False
+    return schedule_for(replace(problem, unit_right=True), target).form == "direct"
+
+
+def turn(product: Product) -> ir.Operation:
+    """The copy, a linalg.generic; the product's op reads it from here on."""
+    op, number = product.op, product.numbers[1]
+    source = op.operands[number]
+    kind = ir.MemRefType(source.type)
+    rows, columns = kind.shape
+    swapped = ir.AffineMap.get_permutation([1, 0])
+    with ir.InsertionPoint(op), op.location:
+        copy = memref.AllocOp(ir.MemRefType.get([columns, rows], kind.element_type), [], []).result
+        maps = [swapped, ir.AffineMap.get_identity(2)]
+        parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+        made = linalg.GenericOp(
+            [], [source], [copy],
+            ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]), ir.ArrayAttr.get([parallel] * 2),
+        )  # fmt: skip
+        inside = made.regions[0].blocks.append(kind.element_type, kind.element_type)
+        with ir.InsertionPoint(inside):
+            linalg.YieldOp([inside.arguments[0]])
+    reads = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    was = reads[number]
+    reads[number] = ir.AffineMap.get(was.n_dims, 0, list(reversed(list(was.results))))
+    op.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in reads])
+    op.operands[number] = copy
+    return made.operation
