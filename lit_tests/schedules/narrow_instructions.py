@@ -2,6 +2,7 @@
 # RUN: %python %s x86-64-v4 u8 u8 | FileCheck %s --check-prefix=AVX512
 # RUN: %python %s sapphirerapids i16 i8 | FileCheck %s --check-prefix=VNNI
 # RUN: %python %s sapphirerapids u8 i8 | FileCheck %s --check-prefix=BYTES
+# RUN: %python %s sapphirerapids i8 i8 | FileCheck %s --check-prefix=LIFTED
 # RUN: %python %s sapphirerapids bf16 bf16 | FileCheck %s --check-prefix=BF16
 # RUN: %python %s neoverse-v1 i8 i8 | FileCheck %s --check-prefix=SDOT
 # RUN: %python %s neoverse-v1 u8 u8 | FileCheck %s --check-prefix=UDOT
@@ -43,6 +44,11 @@ def floats(a, b):
 # AVX512: vpmaddwd	{{.*}}%zmm
 # VNNI: vpdpwssd	{{.*}}%zmm
 # BYTES: vpdpbusd	{{.*}}%zmm
+# Both have a sign: the left factor's bytes are turned over, and 128 times the sums of the columns are taken off.
+# LIFTED: vpxor
+# LIFTED: vpdpbusd	{{.*}}%zmm
+# LIFTED-NOT: vpdpwssd
+# LIFTED: vpsubd	%zmm
 # BF16: vdpbf16ps	{{.*}}%zmm
 # BF16-NOT: vfmadd
 # SDOT: sdot	v{{[0-9]+}}.4s, v{{[0-9]+}}.16b, v

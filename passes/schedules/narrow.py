@@ -4,8 +4,12 @@ Comes in: a product of matrices and the machine. Goes out: a `Dot`, the instruct
 `narrow_packing`, which lays terms side by side for it, and `narrow_tile`, which emits it.
 
 Integers wrap, so any of these sums is exact: an i16 holds a byte of either sign, and `pmaddwd` of i16 gives the sum
-of two products modulo 2^32 (the one that does not fit, 2^30 + 2^30, wraps as i32 does). What bf16 loses is written in
-docs/design/schedules.md.
+of two products modulo 2^32 (the one that does not fit, 2^30 + 2^30, wraps as i32 does). `vpdpbusd` takes one factor
+without a sign: where both have one, the left is packed 128 larger, and 128 times the right's sum is taken off:
+
+    sum(a * b) = sum((a + 128) * b) - sum(128 * b)
+
+What bf16 loses is written in docs/design/schedules.md.
 """
 
 from __future__ import annotations
@@ -13,12 +17,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
+from mlir.dialects import arith
 
 from pykern.machine import Cpu
 from pykern.passes.kernels import body
 from pykern.passes.schedules.product import Product
 
 ATTRIBUTE = "kern.dot"
+LIFT = 128
+"""What makes a byte with a sign one without; adding it turns the highest bit over."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,8 @@ class Dot:
     """The factor that is its first operand: of `vpdpbusd` the one without a sign."""
     conversions: tuple[str, str] = ("arith.extsi", "arith.extsi")
     """From the elements of left and right to those of the sum."""
+    lifted: bool = False
+    """Whether the left factor is packed `LIFT` larger, without a sign."""
 
     @property
     def kind(self) -> ir.Type:
@@ -43,6 +52,8 @@ class Dot:
         """An element of a factor, or a vector of them, as it is packed."""
         vector = isinstance(value.type, ir.VectorType)
         kind = ir.VectorType.get(list(ir.VectorType(value.type).shape), self.kind) if vector else self.kind
+        if self.lifted and number == 0:
+            return _turned_over(value)
         if kind == value.type:
             return value
         return ir.Operation.create(self.conversions[number], [kind], [value]).results[0]
@@ -53,6 +64,8 @@ class Dot:
         name = self.conversions[number]
         if self.element == "i16":  # the sign is a matter of how it was packed
             name = "arith.extsi"
+        if self.lifted and number == 0:
+            value = _turned_over(value)
         return ir.Operation.create(name, [sums], [value]).results[0]
 
     def attribute(self) -> ir.Attribute:
@@ -62,6 +75,7 @@ class Dot:
                 "intrinsic": ir.StringAttr.get(self.intrinsic),
                 "adds": ir.BoolAttr.get(self.adds),
                 "first": ir.IntegerAttr.get(i64, self.first),
+                "lifted": ir.BoolAttr.get(self.lifted),
             }
         )
 
@@ -97,6 +111,8 @@ _I16 = {
     "avx512": ("llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpwssd.512"),
 }
 """Sums of pairs, and sums of pairs added to others (VNNI)."""
+MANY = 32
+"""Registers from which a tile has room for the sums of the right factor's columns."""
 _BUSD = {"avx2": "llvm.x86.avx512.vpdpbusd.256", "avx512": "llvm.x86.avx512.vpdpbusd.512"}
 
 
@@ -110,9 +126,22 @@ def _quads(names: tuple[str, str], cpu: Cpu) -> Dot | None:
             return None
         name = "udot" if names == ("arith.extui", "arith.extui") else name
         return Dot(f"llvm.aarch64.neon.{name}.v4i32.v16i8", 4, "i8", first=unsigned, conversions=names)
-    if mixed and cpu.isa in _BUSD and "i16-dot" in cpu.features:
+    if cpu.isa not in _BUSD or "i16-dot" not in cpu.features:
+        return None
+    if mixed:
         return Dot(_BUSD[cpu.isa], 4, "i8", first=unsigned, conversions=names)
+    if names[0] == "arith.extsi" and cpu.registers >= MANY:
+        return Dot(_BUSD[cpu.isa], 4, "i8", conversions=names, lifted=True)
     return None
+
+
+def _turned_over(value: ir.Value) -> ir.Value:
+    """Bytes with their highest bit turned over: `LIFT` more, or less."""
+    i8 = ir.IntegerType.get_signless(8)
+    bit: ir.Attribute = ir.IntegerAttr.get(i8, LIFT - 256)
+    if isinstance(value.type, ir.VectorType):
+        bit = ir.DenseElementsAttr.get_splat(value.type, bit)
+    return arith.XOrIOp(value, arith.ConstantOp(value.type, bit).result).result
 
 
 def _conversion(product: Product, number: int) -> tuple[str, str] | None:

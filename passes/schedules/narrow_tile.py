@@ -10,8 +10,8 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from pykern.passes.schedules.access import Number
-from pykern.passes.schedules.narrow import ATTRIBUTE
-from pykern.passes.schedules.register_tile import Tile
+from pykern.passes.schedules.narrow import ATTRIBUTE, LIFT
+from pykern.passes.schedules.register_tile import Loaded, Tile
 
 GROUP_BITS = 32
 
@@ -26,6 +26,31 @@ class NarrowTile(Tile):
         self.intrinsic = ir.StringAttr(found["intrinsic"]).value
         self.adds = ir.BoolAttr(found["adds"]).value
         self.swapped = ir.IntegerAttr(found["first"]).value == 1
+        self.lifted = ir.BoolAttr(found["lifted"]).value
+
+    def _sums(self, begin: list[ir.Value]) -> list[ir.Value]:
+        """Where the left factor is lifted, sums of the right one's columns go along, and are taken off."""
+        if not self.lifted:
+            return super()._sums(begin)
+        i8 = ir.IntegerType.get_signless(8)
+        lanes = ir.VectorType.get([self.width * self.group], i8)
+        lift = ir.DenseElementsAttr.get_splat(lanes, ir.IntegerAttr.get(i8, LIFT - 256))
+        self.lift = arith.ConstantOp(lanes, lift).result
+        count = len(self.vectors)
+        sums = super()._sums([*begin, *[self.zero(self.kind)] * count])
+        columns = sums[-count:]
+        return [arith.SubIOp(each, columns[n % count]).result for n, each in enumerate(sums[:-count])]
+
+    def _step(
+        self, at: dict[int, Number], sums: list[ir.Value], loaded: Loaded | None = None
+    ) -> list[ir.Value]:
+        if not self.lifted:
+            return super()._step(at, sums)
+        loaded, count = {}, len(self.vectors)
+        made = super()._step(at, sums[:-count], loaded)
+        for (lane, there), held in zip(self.vectors, sums[-count:], strict=True):
+            made.append(self._multiply_add(self.lift, self._factor(1, 0, lane, there, at, loaded), held))
+        return made
 
     def _multiply_add(self, a: ir.Value, b: ir.Value, held: ir.Value) -> ir.Value:
         pair = [b, a] if self.swapped else [a, b]
@@ -46,7 +71,7 @@ class NarrowTile(Tile):
         ).results[0]
 
     def _factor(
-        self, operand: int, row: int, lane: int, count: int, at: dict[int, Number], loaded: dict
+        self, operand: int, row: int, lane: int, count: int, at: dict[int, Number], loaded: Loaded
     ) -> ir.Value:
         """Groups of a factor's terms: one for each lane, or one in all lanes."""
         access = self.accesses[operand]

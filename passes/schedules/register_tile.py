@@ -36,6 +36,8 @@ from pykern.passes.schedules.vectors import first_lanes, part
 from pykern.passes.schedules.views import Elements, elements
 
 MARK = "kern.tile"
+Loaded = dict[tuple[int, int, int], ir.Value]
+"""What a step has read: by factor, row and lane."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class Tile:
     def _whole(self) -> None:
         self._prefetch()
         epilogue = Epilogue(self)
-        epilogue.finish(self._over(self.terms, {}, epilogue.begin()))
+        epilogue.finish(self._sums(epilogue.begin()))
 
     def _prefetch(self) -> None:
         """Lines of the result are asked for before the terms go by: they are added to at the end."""
@@ -147,6 +149,10 @@ class Tile:
         ):
             for lane in (0, self.lengths[self.lane] - 1):
                 memref.PrefetchOp(*self.place(self.inputs, r, lane, {}), False, 3, True)
+
+    def _sums(self, begin: list[ir.Value]) -> list[ir.Value]:
+        """The sums over all terms, row by row."""
+        return self._over(self.terms, {}, begin)
 
     # -- terms -------------------------------------------------------------------------------
 
@@ -194,9 +200,11 @@ class Tile:
         steps = {n: each.steps.get(term, 0) for n in sources if (each := self.elements[n]) is not None}
         return {n: step for n, step in steps.items() if step}
 
-    def _step(self, at: dict[int, Number], sums: list[ir.Value]) -> list[ir.Value]:
-        """One term: what both factors hold there, multiplied and added."""
-        loaded: dict[tuple, ir.Value] = {}
+    def _step(
+        self, at: dict[int, Number], sums: list[ir.Value], loaded: Loaded | None = None
+    ) -> list[ir.Value]:
+        """One term: what both factors hold there, multiplied and added. `loaded` is what was read of them."""
+        loaded = {} if loaded is None else loaded
         made = list(sums)
         if (
             self.row not in self.accesses[1].dimensions
@@ -217,7 +225,7 @@ class Tile:
         return arith.AddIOp(arith.MulIOp(a, b).result, held).result
 
     def _factor(
-        self, operand: int, row: int, lane: int, count: int, at: dict[int, Number], loaded: dict
+        self, operand: int, row: int, lane: int, count: int, at: dict[int, Number], loaded: Loaded
     ) -> ir.Value:
         """A factor's elements, converted; one of them broadcast where it is the same along the lanes."""
         value, sources = self.factors[operand]

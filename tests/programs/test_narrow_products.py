@@ -92,11 +92,13 @@ def test_steps_and_nothing(rng):
     assert product(a[:0], b).shape == (0, 70)
 
 
-def test_the_copies_hold_pairs(rng):
-    a, b = factors(rng, (np.int8, np.int8), 64, 64, 100)
+@pytest.mark.parametrize("kind", [np.int8, np.int16])
+def test_the_copies_hold_groups(rng, kind):
+    a, b = factors(rng, (kind, kind), 64, 64, 100)
     text = next(s.text for s in product.lower(a, b).stages if s.name.startswith("kern-make-nests"))
+    quads = kind is np.int8 and host_cpu().registers == 32 and "i16-dot" in host_cpu().features
     if host_cpu().isa in ("avx2", "avx512"):
-        assert "x2xi16>" in text
+        assert ("x4xi8>" if quads else "x2xi16>") in text
 
 
 @pk.jit
