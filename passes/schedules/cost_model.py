@@ -32,6 +32,8 @@ STREAMED_CACHES = 3
 """With more rows it is so many times larger than the second cache: sums are read again for each of its pieces."""
 SHARED, READ = 20_000, 16
 """Cycles from which threads share a contraction (a fork and join takes about 4000), bytes of memory read in one."""
+PANELS = 16
+"""Panels that the second cache holds, if they are larger than the first cache then."""
 PAGE = 4096
 """Bytes that processors fetch ahead in: pieces of lines that are too long to go by whole."""
 
@@ -74,12 +76,15 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     if problem.dots and not problem.unit_right:
         return Schedule("dots", DOT_ROWS, 1, unroll=2)
     if packs(problem, cpu):
-        # a panel of two lines leaves room for its terms in the first cache; short vectors take three
+        # short vectors take three
         rows, vectors = register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)
-        depth = problem.group * cpu.l1 // (vectors * cpu.vector_bytes)
+        # a panel comes from a large second cache as fast as from the first: each slice of terms goes through the
+        # result once more. Yet longer sums would round more
+        panel = max(cpu.l1, cpu.l2 // PANELS)
+        depth = problem.group * panel // (vectors * cpu.vector_bytes)
         slices = (problem.m + problem.n) * depth * problem.factor_bits // 8
-        if problem.k > 2 * depth and slices <= cpu.l2:
-            depth *= 2  # both factors are thin: threads meet less often. Yet longer sums would round more
+        if problem.k > 2 * depth and slices <= cpu.l2 and panel < 2 * cpu.l1:
+            depth *= 2  # both factors are thin: threads meet less often
         tile_bytes = rows * depth * problem.bits // 8 // problem.group
         # row tiles pass in long lines, also from the third cache: a panel is fetched for as many of them as can be
         block = max(1, cpu.l2 * 5 // 4 // tile_bytes)
