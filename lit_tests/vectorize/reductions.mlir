@@ -3,7 +3,7 @@
 // RUN: %pykern-opt %s --kern-vectorize-streams --kern-vectorize-reductions --canonicalize --cse | FileCheck %s --check-prefix=STREAM
 
 // The maximum keeps lanes, and which of them met a NaN; its last vector is made of the last elements. The sum of
-// exponentials is half as wide, and its loop, the last one that reads the row, fetches the next row.
+// exponentials is half as wide, and its loop, the last one that reads the row, fetches the row after the next.
 
 // CHECK-LABEL: func.func @softmax
 // CHECK: scf.for %[[I:.*]] = %arg2 to %arg3
@@ -19,8 +19,8 @@
 // CHECK: scf.for %{{.*}} = %[[END]] to %arg4 step %c1
 // CHECK: arith.maximumf
 // CHECK: scf.for %[[K:.*]] = %c0 to %{{.*}} step %c16 iter_args(%{{.*}} = %{{.*}}) -> (vector<16xf32>)
-// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %c1
-// CHECK-NEXT: memref.prefetch %arg1[%[[NEXT]], %[[K]]], read, locality<3>, data
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %c2
+// CHECK-NEXT: memref.prefetch %arg1[%[[NEXT]], %[[K]]], read, locality<2>, data
 // CHECK: math.exp %{{.*}} : vector<16xf32>
 // CHECK: vector.store
 // CHECK: vector.reduction <add>, %{{.*}} fastmath<reassoc>
@@ -94,7 +94,7 @@ func.func @sums(%y: memref<?xf32>, %x: memref<?x?xf32>, %n: index, %m: index) at
   return
 }
 
-// Two arrays that the first loop reads: it waits for its own rows, so the loop behind it fetches the next row of one
+// Two arrays that the first loop reads: it waits for its own rows, so the loop behind it fetches a coming row of one
 // array, and the last loop, which writes a row, that of the other; both only where the two rows are short.
 
 // CHECK-LABEL: func.func @share_fetching
@@ -141,7 +141,7 @@ func.func @share_fetching(%y: memref<?x?xf32>, %a: memref<?x?xf32>, %b: memref<?
   return
 }
 
-// A loop that hardly computes fetches the next row only where it is short, of one array up to 16 KiB.
+// A loop that hardly computes fetches a coming row only where it is short, of one array up to 16 KiB.
 
 // CHECK-LABEL: func.func @fetch_short
 // CHECK: vector.reduction

@@ -1,11 +1,11 @@
 """Loops over a row that reduce it, as vectors.
 
 Comes in: innermost scf.for that carry reductions, and those beside them that write. Goes out: a loop of vectors,
-its lanes put together, and the loop itself for the rest. Read next: `row_loops` (who fetches the next row),
+its lanes put together, and the loop itself for the rest. Read next: `row_loops` (who fetches coming rows),
 `reduction` (lanes of one value), `accesses` (which loops), `body` (their vectors).
 
 Why: a maximum that keeps NaN is more than one instruction, and LLVM leaves loops of them scalar: half the time of
-a softmax. And one of these loops fetches the next row meanwhile (softmax 4096x1024 2.4 -> 1.9 ms), which LLVM
+a softmax. And one of these loops fetches a coming row meanwhile (softmax 4096x1024 2.4 -> 1.9 ms), which LLVM
 would take for a reason not to vectorise. Fetching what is going to be written gained nothing.
 """
 
@@ -51,7 +51,7 @@ class VectorizeReductions(Pass):
     scalar_only: ClassVar[bool] = True
     bytes: int = 128
     prefetch: bool = True
-    """Whether loops fetch the next row of the arrays that are read."""
+    """Whether loops fetch coming rows of the arrays that are read."""
 
     def run(self, module: ir.Module) -> None:
         if self.bytes < 2 or self.bytes & (self.bytes - 1):
