@@ -127,8 +127,8 @@ func.func @rows(%z: memref<6000x1000xf32>, %x: memref<6000x1000xf32>) attributes
 
 // CHECK-LABEL: func.func @exponential
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c16
-// CHECK: %[[AHEAD:.*]] = arith.addi %[[I]], %c512
-// CHECK-NEXT: memref.prefetch %arg1[%[[AHEAD]]], read, locality<3>, data
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[I]], %c2048
+// CHECK-NEXT: memref.prefetch %arg1[%[[AHEAD]]], read, locality<2>, data
 // CHECK: math.exp %{{.*}} : vector<16xf32>
 func.func @exponential(%z: memref<?xf32>, %x: memref<?xf32>, %n: index) attributes {kern.noalias} {
   %c0 = arith.constant 0 : index
