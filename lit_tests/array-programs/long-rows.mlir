@@ -118,12 +118,12 @@ func.func @apart(%x: memref<3x65536xf32>, %z: memref<3x65536xf32>) attributes {k
 // PAST: memref.store %{{.*}}, %arg1[%{{.*}}, %{{.*}}]
 // PAST: memref.dealloc %[[ROW]]
 
-// The blocks are vectors, and fetch the next row: not a row as far away as a block is long.
+// The blocks are vectors, and fetch the row after the next: not a row as far away as a block is long.
 
 // VECTOR-LABEL: func.func private @many.nest0
 // VECTOR: scf.for %[[R:.*]] = %arg2 to %arg3 step %[[ONE:c1[_0-9]*]]
 // VECTOR: scf.for %{{.*}} = %c0 to %c32768 step %c1024
 // VECTOR: scf.for %{{.*}} -> (vector<16xf32>)
-// VECTOR: %[[NEXT:.*]] = arith.addi %[[R]], %[[ONE]]
+// VECTOR: %[[NEXT:.*]] = arith.addi %[[R]], %c2
 // VECTOR: memref.prefetch %arg0[%[[NEXT]],
 // VECTOR: vector.store %{{.*}}, %arg1
