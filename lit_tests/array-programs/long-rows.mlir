@@ -124,6 +124,7 @@ func.func @apart(%x: memref<3x65536xf32>, %z: memref<3x65536xf32>) attributes {k
 // VECTOR: scf.for %[[R:.*]] = %arg2 to %arg3 step %[[ONE:c1[_0-9]*]]
 // VECTOR: scf.for %{{.*}} = %c0 to %c32768 step %c1024
 // VECTOR: scf.for %{{.*}} -> (vector<16xf32>)
-// VECTOR: %[[NEXT:.*]] = arith.addi %[[R]], %c2
+// VECTOR: %[[AHEAD:.*]] = arith.muli %[[ONE]], %c2
+// VECTOR: %[[NEXT:.*]] = arith.addi %[[R]], %[[AHEAD]]
 // VECTOR: memref.prefetch %arg0[%[[NEXT]],
 // VECTOR: vector.store %{{.*}}, %arg1
