@@ -20,7 +20,8 @@ def product(a, b):
 # NEON-COUNT-10: fmla
 # NEON-NOT: fmul
 
-# AVX512: product.nest2:
+# Eight rows and three vectors, read where they are: a vector is a line of the cache.
+# AVX512: product.nest0:
 # AVX512: vfmadd231ps	%zmm
 # AVX512-NOT: (%rsp)
 # AVX512: vfmadd231ps	%zmm{{[0-9]+}}, %zmm{{[0-9]+}}, %zmm{{[0-9]+}}

@@ -20,6 +20,8 @@ SPARE = {16: 2, 32: 6}
 With fewer LLVM spills sums."""
 FEW = 16
 """Rows and columns below which copying costs as much as multiplying."""
+FEW_WIDE = 64
+"""Rows up to which it does, where vectors are whole lines: of a right factor between 2 and 8 times the second cache."""
 MOST_ROWS = 8
 """Of a tile that reads rows where they are: more streams are not fetched ahead (13 rows took twice as long as 6)."""
 DOT_ROWS = 4
@@ -126,6 +128,9 @@ def packs(problem: Problem, cpu: Cpu) -> bool:
     if problem.group > 1:  # only what is packed has terms of a group side by side
         return min(problem.m, problem.n) >= FEW
     size = right_bytes(problem)
+    if cpu.vector_bytes >= LINE:  # what is read of a row are whole lines: as quick where they are
+        large = problem.m > FEW_WIDE or size > 8 * cpu.l2
+        return size > 2 * cpu.l2 and large and min(problem.m, problem.n) >= FEW
     fewest = FEW if size > 2 * cpu.l2 else 2 * FEW if size > cpu.l2 else 3 * FEW
     return size > cpu.l2 * 3 // 8 and min(problem.m, problem.n) >= fewest
 
@@ -159,29 +164,33 @@ def right_bytes(problem: Problem) -> int:
 def register_tile(problem: Problem, cpu: Cpu, most: int) -> tuple[int, int]:
     """Rows and vectors, `most` of them, of the tile with the least cost over the whole result."""
     lanes = cpu.lanes(problem.bits)
+    is_line = cpu.vector_bytes >= LINE
+    spare = (
+        SPARE[cpu.registers] - is_line
+    )  # AVX-512 multiplies with one element of memory: none is loaded before
     highest = max(problem.row, 1) if most <= 3 else min(max(problem.row, 1), MOST_ROWS)
     widest = min(most, -(-problem.lane // lanes))
     best, least = (1, 1), float("inf")
     for vectors in range(1, widest + 1):
         for rows in range(1, highest + 1):
-            if rows * vectors + vectors + SPARE[cpu.registers] > cpu.registers:
+            if rows * vectors + vectors + spare > cpu.registers:
                 break
-            cost = _total(problem.row, problem.lane, rows, vectors, lanes)
+            cost = _total(problem.row, problem.lane, rows, vectors, lanes, 0.2 if is_line else 0.1)
             if cost < least:
                 best, least = (rows, vectors), cost
     return best
 
 
-def _total(m: int, n: int, rows: int, vectors: int, lanes: int) -> float:
+def _total(m: int, n: int, rows: int, vectors: int, lanes: int, vector: float) -> float:
     total = 0.0
     columns = -(-n // lanes)
     for r, many in ((rows, m // rows), (m % rows, 1)):
         for v, often in ((vectors, columns // vectors), (columns % vectors, 1)):
             if r and v:
-                total += many * often * cycles(r, v)
+                total += many * often * cycles(r, v, vector)
     return total
 
 
-def cycles(rows: int, vectors: int) -> float:
-    """One term of a tile."""
-    return max(rows * vectors / 2, (rows + vectors) / 2, LATENCY) + 0.1 * (rows + vectors)
+def cycles(rows: int, vectors: int, vector: float = 0.1) -> float:
+    """One term of a tile. `vector`: what a vector of the right factor costs beside, more where it is a line."""
+    return max(rows * vectors / 2, (rows + vectors) / 2, LATENCY) + 0.1 * rows + vector * vectors

@@ -8,8 +8,8 @@ import pytest
 import pykern as pk
 from pykern.runtime.cpu_table import get_num_threads, set_num_threads
 
-SIZES = [(128, 1024, 256), (97, 1400, 151), (130, 1027, 198), (101, 1200, 181)]
-"""Right factors of 800 KB and more in f32: they are packed where the second cache has up to 2 MiB."""
+SIZES = [(128, 1024, 1030), (97, 1400, 757), (130, 1027, 1030), (101, 1200, 881)]
+"""Right factors of more than 4 MiB in f32: they are packed where the second cache has up to 2 MiB."""
 
 
 @pk.jit
