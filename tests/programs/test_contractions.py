@@ -191,7 +191,7 @@ def test_batches_and_broadcast(rng):
 
 
 def test_large_batches_are_packed(rng):
-    a, b = rng.standard_normal((2, 50, 300)), rng.standard_normal((2, 300, 211))
+    a, b = rng.standard_normal((2, 70, 300)), rng.standard_normal((2, 300, 2000))
     assert 'form = "packed"' in scheduled(product, a, b)
     np.testing.assert_allclose(product(a, b), a @ b, atol=1e-11)
 
