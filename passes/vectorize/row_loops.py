@@ -116,9 +116,10 @@ class RowLoop:
     def _fetch_rows(self, at: ir.Value, lanes: int) -> None:
         assert self.rows is not None
         step = self.rows.operands[2]
-        ahead = arith.MulIOp(step, index_constant(AHEAD)).result
         if self.in_blocks:
             at = arith.AddIOp(at, step).result
+        else:
+            ahead = arith.MulIOp(step, index_constant(AHEAD)).result
         for access in self.ahead:
             rows = list(access.indices[:-1])
             if not self.in_blocks:

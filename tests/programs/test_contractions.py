@@ -266,7 +266,7 @@ def test_threads_change_no_bit(rng, n):
     [(67, 67, 67), (16, 5, 33), (64, 64, 64), (40, 129, 7), (130, 70, 16), (33, 100, 201), (17, 31, 1)],
 )
 def test_small_right_factor_along_its_terms(rng, m, n, k, dtype):
-    """It is turned once; the result may be the factor's own memory, and rows may be changed behind it."""
+    """It is turned once, before the factor is changed behind the product."""
     a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((n, k)).astype(dtype)
     limit = 4 * (k + 4) * np.finfo(dtype).eps
     exact, most = a.astype(np.float64) @ b.T.astype(np.float64), np.abs(a) @ np.abs(b).T
