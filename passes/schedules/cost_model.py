@@ -34,8 +34,14 @@ STREAMED_CACHES = 3
 """With more rows it is so many times larger than the second cache: sums are read again for each of its pieces."""
 SHARED, READ = 20_000, 16
 """Cycles from which threads share a contraction (a fork and join takes about 4000), bytes of memory read in one."""
-PANELS = 16
-"""Panels that the second cache holds, if they are larger than the first cache then."""
+PANELS = 8
+"""Panels that the second cache holds, where vectors are whole lines: they come from there as fast as from the first."""
+SPARE_PACKED = 2
+"""Registers beside sums and a line of the right factor in a packed tile, where vectors are whole lines."""
+PACKED_VECTORS = 4
+"""Of such a tile at most: it goes through the fewer rows of the result, which may share places in the first cache."""
+VECTOR, LINE_VECTOR = 0.1, 0.2
+"""What a vector of the right factor costs beside its multiplications, and what one that is a whole line does."""
 PAGE = 4096
 """Bytes that processors fetch ahead in: pieces of lines that are too long to go by whole."""
 
@@ -78,11 +84,10 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     if problem.dots and not problem.unit_right:
         return Schedule("dots", DOT_ROWS, 1, unroll=2)
     if packs(problem, cpu):
-        # short vectors take three
-        rows, vectors = register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)
-        # a panel comes from a large second cache as fast as from the first: each slice of terms goes through the
-        # result once more. Yet longer sums would round more
-        panel = max(cpu.l1, cpu.l2 // PANELS)
+        is_line = cpu.vector_bytes >= LINE
+        rows, vectors = packed_tile(problem, cpu)
+        # each slice of terms goes through the result once more; yet longer sums would round more
+        panel = max(cpu.l1, cpu.l2 // PANELS) if is_line else cpu.l1
         depth = problem.group * panel // (vectors * cpu.vector_bytes)
         slices = (problem.m + problem.n) * depth * problem.factor_bits // 8
         if problem.k > 2 * depth and slices <= cpu.l2 and panel < 2 * cpu.l1:
@@ -161,6 +166,30 @@ def right_bytes(problem: Problem) -> int:
     return problem.n * problem.k * problem.factor_bits // 8
 
 
+def packed_tile(problem: Problem, cpu: Cpu) -> tuple[int, int]:
+    """Rows and vectors of a tile whose factors are copied.
+
+    What a tile has beyond the result is multiplied, too.
+    """
+    if cpu.vector_bytes < LINE:
+        return register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)  # short vectors take three
+    columns = -(-problem.lane // cpu.lanes(problem.bits))
+
+    def cost(tile: tuple[int, int]) -> float:
+        rows, vectors = tile
+        return -(-problem.row // rows) * -(-columns // vectors) * cycles(rows, vectors, LINE_VECTOR)
+
+    held = cpu.registers - SPARE_PACKED
+    return min(
+        (
+            (rows, vectors)
+            for vectors in range(1, min(PACKED_VECTORS, columns) + 1)
+            for rows in range(1, min(problem.row, held // vectors - 1) + 1)
+        ),
+        key=cost,
+    )
+
+
 def register_tile(problem: Problem, cpu: Cpu, most: int) -> tuple[int, int]:
     """Rows and vectors, `most` of them, of the tile with the least cost over the whole result."""
     lanes = cpu.lanes(problem.bits)
@@ -175,7 +204,7 @@ def register_tile(problem: Problem, cpu: Cpu, most: int) -> tuple[int, int]:
         for rows in range(1, highest + 1):
             if rows * vectors + vectors + spare > cpu.registers:
                 break
-            cost = _total(problem.row, problem.lane, rows, vectors, lanes, 0.2 if is_line else 0.1)
+            cost = _total(problem.row, problem.lane, rows, vectors, lanes, LINE_VECTOR if is_line else VECTOR)
             if cost < least:
                 best, least = (rows, vectors), cost
     return best
@@ -191,6 +220,6 @@ def _total(m: int, n: int, rows: int, vectors: int, lanes: int, vector: float) -
     return total
 
 
-def cycles(rows: int, vectors: int, vector: float = 0.1) -> float:
+def cycles(rows: int, vectors: int, vector: float = VECTOR) -> float:
     """One term of a tile. `vector`: what a vector of the right factor costs beside, more where it is a line."""
     return max(rows * vectors / 2, (rows + vectors) / 2, LATENCY) + 0.1 * rows + vector * vectors

@@ -31,11 +31,14 @@ from pykern.passes.schedules.epilogue import Epilogue
 from pykern.passes.schedules.loops import Counted, When, leave_alone
 from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
 from pykern.passes.schedules.needed import condition_of, is_reached
+from pykern.passes.schedules.product import width
 from pykern.passes.schedules.prologues import computed, leaves_of
 from pykern.passes.schedules.vectors import first_lanes, part
 from pykern.passes.schedules.views import Elements, elements
 
 MARK = "kern.tile"
+LINE = 64
+"""Bytes that one prefetch brings."""
 Loaded = dict[tuple[int, int, int], ir.Value]
 """What a step has read: by factor, row and lane."""
 
@@ -147,7 +150,8 @@ class Tile:
             nullcontext() if whole is None else When(whole),
             Counted(index_constant(0), index_constant(self.rows), 1, alone=True) as r,
         ):
-            for lane in (0, self.lengths[self.lane] - 1):
+            lanes, line = self.lengths[self.lane], LINE * 8 // width(self.element)
+            for lane in (*range(0, lanes - 1, line), lanes - 1):  # lines of memory begin anywhere
                 memref.PrefetchOp(*self.place(self.inputs, r, lane, {}), False, 3, True)
 
     def _sums(self, begin: list[ir.Value]) -> list[ir.Value]:
