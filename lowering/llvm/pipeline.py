@@ -10,7 +10,7 @@ from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.tapes import LowerTapes
-from pykern.machine import cache_bytes
+from pykern.machine import cache_bytes, host_cpu
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
@@ -82,7 +82,7 @@ def cpu_pipeline(options: KernelOptions, short_floats: bool = True) -> Pipeline:
             # before streams: what nobody reads may go past the cache
             ScratchRows(threshold_bytes=cache_bytes()),
             # wants clean loops, and memrefs that are still arguments
-            VectorizeStreams(threshold_bytes=cache_bytes()),
+            VectorizeStreams(threshold_bytes=cache_bytes(), first_cache_bytes=host_cpu().l1),
             VectorizeElementary(),  # what is not streamed, and loops for the ends
             VectorizeReductions(),  # the same
             Upstream("canonicalize,cse"),

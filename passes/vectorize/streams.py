@@ -9,10 +9,9 @@ five-point stencil, from about the size on where all arrays of the loop together
 it, it cost nothing measurable with two arrays in turn. Chunks of a whole cache line matter: with half a
 line the stencil gained nothing.
 
-Prefetching pays where a vector takes long to compute, or comes from several rows of an array, not for saxpy (1.15 to
-1.28 of the time). To the second cache, two pages ahead: few lines may be under way to the first. On Zen 4 a stencil of
-4096^2 takes 6.1 ms with lines of half a page ahead to the first cache, 5.6 so near to the second, 5.0 with a page, 4.5
-with two; `silu(gate) * up` 1.45, 1.6, 1.4 and 1.35.
+Some loads are fetched ahead (`fetched`). To the second cache, two pages ahead: few lines may be under way to the first.
+On Zen 4 a stencil of 4096^2 takes 6.1 ms with lines of half a page ahead to the first cache, 5.6 so near to the second,
+5.0 with a page, 4.5 with two; `silu(gate) * up` 1.45, 1.6, 1.4 and 1.35.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith, llvm, memref, scf
+from mlir.dialects import arith, llvm, scf
 
 from pykern.errors import PassError
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import IN_VECTORS, body, find, index_constant, is_constant
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses, accesses_of, argument, arrays_of
+from pykern.passes.vectorize.accesses import Accesses, accesses_of, argument, arrays_of
 from pykern.passes.vectorize.addresses import address, is_multiple
-from pykern.passes.vectorize.again import recompute
 from pykern.passes.vectorize.body import VectorBody
 from pykern.passes.vectorize.cache import arrays_given, cache_of
+from pykern.passes.vectorize.fetched import Ahead
 from pykern.passes.vectorize.views import look_through_views
 
 ROWS = "kern.rows"
@@ -63,7 +62,8 @@ class VectorizeStreams(Pass):
     bytes: int = 64
     threshold_bytes: int = 32 << 20
     prefetch_bytes: int = 8192
-    """How far ahead loads are fetched in loops with elementary functions or of several rows; 0 for nowhere."""
+    """How far ahead loads are fetched where it pays; 0 for nowhere."""
+    first_cache_bytes: int = 32 << 10
 
     def run(self, module: ir.Module) -> None:
         if self.bytes < 1 or self.bytes & (self.bytes - 1):
@@ -93,7 +93,8 @@ class VectorizeStreams(Pass):
             with ir.InsertionPoint.at_block_begin(body(function)), loop.location:
                 conditions.append(cache.is_exceeded(sized))
             remark(loop, "streaming stores where the arrays are larger than the cache")
-            version(loop, accesses, conditions[-1], self.bytes, self.prefetch_bytes)
+            ahead = Ahead(self.prefetch_bytes, self.first_cache_bytes)
+            version(loop, accesses, conditions[-1], self.bytes, ahead)
         if conditions:
             _fence(function, conditions)
 
@@ -127,9 +128,7 @@ def is_candidate(op: ir.Operation) -> bool:
     return isinstance(op.operands[0].type, ir.IndexType) and "unsignedCmp" not in op.attributes
 
 
-def version(
-    loop: ir.Operation, accesses: Accesses, condition: ir.Value, width: int, prefetch_bytes: int = 0
-) -> None:
+def version(loop: ir.Operation, accesses: Accesses, condition: ir.Value, width: int, ahead: Ahead) -> None:
     """Where `condition` holds, the middle of the loop runs as vectors and the loop itself twice, for the ends.
 
     One scalar loop in three roles rather than three loops: they would double the time LLVM takes.
@@ -148,7 +147,7 @@ def version(
         last = arith.SubIOp(upper, rest).result
         branch = scf.IfOp(chosen)
         with ir.InsertionPoint(branch.then_block):
-            _vectors(loop, accesses, (middle, last), lanes, prefetch_bytes)
+            _vectors(loop, accesses, (middle, last), lanes, ahead)
             scf.YieldOp([])
         _run_on_ends(loop, chosen, (lower, middle), (last, upper))
 
@@ -227,13 +226,13 @@ def _vectors(
     accesses: Accesses,
     bounds: tuple[ir.Value, ir.Value],
     lanes: int,
-    prefetch_bytes: int,
+    ahead: Ahead,
 ) -> None:
     """Iterations in vectors. Where arrays are not aligned as the first one is, they get ordinary stores."""
     alignments = {store.memory: lanes * store.size for store in accesses.streamed}
     first, *others = accesses.streamed
     if not others:
-        _vector_loop(loop, accesses, bounds, lanes, alignments, prefetch_bytes)
+        _vector_loop(loop, accesses, bounds, lanes, alignments, ahead)
         return
     checks = [is_multiple(address(o, loop, bounds[0]), alignments[o.memory]) for o in others]
     alike = functools.reduce(lambda left, right: arith.AndIOp(left, right).result, checks)
@@ -241,7 +240,7 @@ def _vectors(
     only_first = {first.memory: alignments[first.memory]}
     for block, streamed in ((branch.then_block, alignments), (branch.else_block, only_first)):
         with ir.InsertionPoint(block):
-            _vector_loop(loop, accesses, bounds, lanes, streamed, prefetch_bytes)
+            _vector_loop(loop, accesses, bounds, lanes, streamed, ahead)
             scf.YieldOp([])
 
 
@@ -251,30 +250,13 @@ def _vector_loop(
     bounds: tuple[ir.Value, ir.Value],
     lanes: int,
     alignment: dict[ir.Value, int],
-    prefetch_bytes: int,
+    ahead: Ahead,
 ) -> None:
     main = scf.ForOp(*bounds, index_constant(lanes))
     with ir.InsertionPoint(main.body):
-        for access in to_fetch(loop, accesses) if prefetch_bytes else []:
-            ahead = index_constant(prefetch_bytes // access.size)
-            at = arith.AddIOp(main.induction_variable, ahead).result
-            known: dict[ir.Value, ir.Value] = {loop.opview.induction_variable: at}
-            indices = [recompute(index, loop, known) for index in access.indices]
-            memref.PrefetchOp(access.memory, indices, False, 2, True)
+        ahead.fetch(loop, accesses, main.induction_variable)
         VectorBody(loop, accesses, main.induction_variable, lanes, alignment).emit()
         scf.YieldOp([])
-
-
-def to_fetch(loop: ir.Operation, accesses: Accesses) -> list[Access]:
-    """One load a row of an array, of arrays that prefetching pays for."""
-    first: list[Access] = []
-    for access in accesses.loads:
-        known = any(o.memory == access.memory and o.indices[:-1] == access.indices[:-1] for o in first)
-        if access.column is not None and not known:
-            first.append(access)
-    if find(loop, lambda op: op.name in ELEMENTARY):
-        return first
-    return [a for a in first if sum(o.memory == a.memory for o in first) > 1]
 
 
 def _fence(function: ir.Operation, conditions: list[ir.Value]) -> None:

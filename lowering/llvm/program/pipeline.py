@@ -10,7 +10,7 @@ from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.tapes import LowerTapes
-from pykern.machine import cache_bytes
+from pykern.machine import cache_bytes, cpu
 from pykern.passes.array_programs.arena import UseArena
 from pykern.passes.array_programs.attention.outline import OutlineAttention
 from pykern.passes.array_programs.forward_copies import ForwardCopies
@@ -146,7 +146,7 @@ def llvm_pipeline(
             TightenBounds(),
             NarrowIndices(),
             Upstream("canonicalize,cse"),
-            VectorizeStreams(threshold_bytes=cache_bytes()),
+            VectorizeStreams(threshold_bytes=cache_bytes(), first_cache_bytes=cpu(machine).l1),
             VectorizeElementary(),  # what is not streamed, and loops for the ends
             VectorizeReductions(),
             Upstream("canonicalize,cse"),
