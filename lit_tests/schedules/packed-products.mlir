@@ -1,6 +1,7 @@
 // RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx2},canonicalize,cse)" | FileCheck %s
 // RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx2},kern-apply-schedules,kern-emit-register-tiles,canonicalize,cse)" | FileCheck %s --check-prefix=TILE
 // RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx512},canonicalize,cse)" | FileCheck %s --check-prefix=WIDE
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx512},kern-apply-schedules,kern-emit-register-tiles,canonicalize,cse)" | FileCheck %s --check-prefix=LINES
 
 // Two slices of 400 terms: both factors are packed (86 tiles of 6 rows, 64 panels of two vectors), then multiplied.
 // The product starts from zero in the first slice: nobody fills the result before.
@@ -79,8 +80,19 @@
 // TILE: %[[LOADED:.*]] = vector.load %{{.*}} : memref<6x8xf64>
 // TILE: vector.store
 
-// WIDE: memref<32x200x16xf64>
-// WIDE: rows = 12 : i64
+// Where vectors are whole lines, tiles have up to four of them, and few beyond the result: 86 tiles of 6 rows and 16
+// panels hold 516 by 512, 43 of 12 and 32 of two vectors as many, yet in twice as many rows of the result at a time.
+// Every line of the result is fetched, and the one that the row ends in where it begins in the middle of one.
+
+// WIDE-DAG: memref.alloc() : memref<86x200x6xf64>
+// WIDE-DAG: memref.alloc() : memref<16x200x32xf64>
+// WIDE: depth = 256 : i64, form = "packed", rows = 6 : i64, threads = true, unroll = 1 : i64, vectors = 4 : i64
+// LINES-LABEL: func.func private @product.nest3(
+// LINES: %[[LINE:.*]] = arith.muli %{{.*}}, %c512
+// LINES-COUNT-5: memref.prefetch
+// LINES-NOT: memref.prefetch
+// LINES-COUNT-24: vector.fma
+// LINES-NOT: vector.fma
 func.func @product(%a: memref<512x800xf64>, %b: memref<800x512xf64>, %c: memref<512x512xf64>)
     attributes {kern.program} {
   %zero = arith.constant 0.0 : f64
