@@ -36,6 +36,8 @@ SHARED, READ = 20_000, 16
 """Cycles from which threads share a contraction (a fork and join takes about 4000), bytes of memory read in one."""
 PANELS = 8
 """Panels that the second cache holds, where vectors are whole lines: they come from there as fast as from the first."""
+LONGEST = 512
+"""Terms of a slice of such panels: each goes through the result once more, yet longer sums round more (1024 are no quicker)."""
 SPARE_PACKED = 2
 """Registers beside sums and a line of the right factor in a packed tile, where vectors are whole lines."""
 PACKED_VECTORS = 4
@@ -86,9 +88,9 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     if packs(problem, cpu):
         is_line = cpu.vector_bytes >= LINE
         rows, vectors = packed_tile(problem, cpu)
-        # each slice of terms goes through the result once more; yet longer sums would round more
-        panel = max(cpu.l1, cpu.l2 // PANELS) if is_line else cpu.l1
-        depth = problem.group * panel // (vectors * cpu.vector_bytes)
+        term = vectors * cpu.vector_bytes
+        panel = max(cpu.l1, min(cpu.l2 // PANELS, LONGEST * term)) if is_line else cpu.l1
+        depth = problem.group * panel // term
         slices = (problem.m + problem.n) * depth * problem.factor_bits // 8
         if problem.k > 2 * depth and slices <= cpu.l2 and panel < 2 * cpu.l1:
             depth *= 2  # both factors are thin: threads meet less often
