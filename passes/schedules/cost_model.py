@@ -37,7 +37,7 @@ SHARED, READ = 20_000, 16
 PANELS = 8
 """Panels that the second cache holds, where vectors are whole lines: they come from there as fast as from the first."""
 LONGEST = 512
-"""Terms of a slice of such panels: each goes through the result once more, yet longer sums round more (1024 are no quicker)."""
+"""Terms of a slice of such panels: longer sums round more, and 1024 are no quicker."""
 SPARE_PACKED = 2
 """Registers beside sums and a line of the right factor in a packed tile, where vectors are whole lines."""
 PACKED_VECTORS = 4
