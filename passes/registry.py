@@ -40,6 +40,7 @@ from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.scratch_rows import ScratchRows
+from pykern.passes.vectorize.short_rows import VersionShortRows
 from pykern.passes.vectorize.streams import VectorizeStreams
 
 ENTRY_POINTS = "pykern.passes"
@@ -70,6 +71,7 @@ OWN: tuple[type[Pass], ...] = (
     VectorizeItems,
     VectorizeReductions,
     VectorizeStreams,
+    VersionShortRows,
 )
 
 _added: dict[str, type[Pass]] = {}

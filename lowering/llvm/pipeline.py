@@ -25,6 +25,7 @@ from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.scratch_rows import ScratchRows
+from pykern.passes.vectorize.short_rows import VersionShortRows
 from pykern.passes.vectorize.streams import VectorizeStreams
 from pykern.source import KernelOptions
 
@@ -85,6 +86,7 @@ def cpu_pipeline(options: KernelOptions, short_floats: bool = True) -> Pipeline:
             VectorizeStreams(threshold_bytes=cache_bytes(), first_cache_bytes=host_cpu().l1),
             VectorizeElementary(),  # what is not streamed, and loops for the ends
             VectorizeReductions(),  # the same
+            VersionShortRows(),  # of what is left for LLVM; while memrefs are arguments
             Upstream("canonicalize,cse"),
             FlattenArguments(),  # last look at memref arguments
             Upstream(
