@@ -1,6 +1,6 @@
 // RUN: %pykern-opt %s --split-input-file --kern-version-short-rows | FileCheck %s
 
-// Where a pixel has three colours the loop knows it; elsewhere a copy runs as it is.
+// Where a pixel has three colours the loop knows it, or four of which three are used; elsewhere a copy runs as it is.
 
 // CHECK-LABEL: func.func @red_and_blue
 // CHECK: %[[LENGTH:.*]] = memref.dim %arg1, %c2
@@ -11,6 +11,10 @@
 // CHECK-NEXT: memref.load %[[KNOWN]]
 // CHECK-NEXT: memref.load %[[KNOWN]]
 // CHECK: memref.store %{{.*}}, %arg0
+// CHECK: } else {
+// CHECK: %[[PADDED:.*]] = arith.cmpi eq, %{{.*}}, %c4
+// CHECK: scf.if %[[PADDED]] {
+// CHECK-NEXT: memref.cast %arg1 : memref<?x?x?xf32> to memref<?x?x4xf32>
 // CHECK: } else {
 // CHECK-NEXT: scf.for
 // CHECK-NEXT: memref.load %arg1

@@ -26,6 +26,8 @@ from pykern.passes.schedules.loops import leave_alone
 from pykern.passes.vectorize.effects import is_inside
 from pykern.passes.vectorize.streams import functions
 
+PADDED = {3: 4}
+"""Rows that are often a little longer than what is used of them: colours with opacity, coordinates that are aligned."""
 MOST = 8
 """Elements of a row, more of which LLVM does not take apart."""
 _MEMORY = {"memref.load": 0, "memref.store": 1}
@@ -39,7 +41,8 @@ class VersionShortRows(Pass):
     """Give loops over rows of at most 8 elements a version that knows how many there are.
 
     In:  innermost scf.for over memrefs of unknown lengths, the last indices of their accesses constants.
-    Out: scf.if on `memref.dim`, the loop in it over casts of these memrefs, and a copy that is left alone.
+    Out: scf.if on `memref.dim`, the loop in it over casts of these memrefs, for rows of three elements another one for
+         those of four, and a copy that is left alone.
     """
 
     name: ClassVar[str] = "kern-version-short-rows"
@@ -51,7 +54,7 @@ class VersionShortRows(Pass):
             for loop in find(function, _is_candidate):
                 rows = short_rows(loop)
                 if rows:
-                    _version(loop, rows)
+                    _versions(loop, rows)
 
 
 def _is_candidate(op: ir.Operation) -> bool:
@@ -94,8 +97,17 @@ def _lengths(memory: ir.Value, accesses: list[list[ir.Value]]) -> Lengths:
     return tuple(lengths)
 
 
-def _version(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> None:
-    """The loop for rows of these lengths, and for others."""
+def _versions(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> None:
+    """One for rows of these lengths, one for those that are padded, and one for others."""
+    padded = {m: (*lengths[:-1], PADDED.get(lengths[-1], lengths[-1])) for m, lengths in rows.items()}
+    others = _version(loop, rows)
+    if padded != rows:
+        others = _version(others, padded)
+    leave_alone(others)
+
+
+def _version(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> ir.Operation:
+    """The loop for rows of these lengths; gives the copy for others."""
     with ir.InsertionPoint(loop), loop.location:
         tests = [
             arith.CmpIOp(arith.CmpIPredicate.eq, _length(memory, d), index_constant(length)).result
@@ -109,7 +121,6 @@ def _version(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> None:
         with ir.InsertionPoint(versions.else_block):
             other = loop.clone()
             scf.YieldOp(list(other.results))
-        leave_alone(other.operation)
         with ir.InsertionPoint(versions.then_block):
             known = {memory: _known(memory, lengths) for memory, lengths in rows.items()}
             end = scf.YieldOp(list(loop.results)).operation
@@ -118,6 +129,7 @@ def _version(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> None:
         place = _MEMORY[op.name]
         op.operands[place] = known.get(op.operands[place], op.operands[place])
     remark(loop, "a version for rows of " + ", ".join(" by ".join(map(str, each)) for each in rows.values()))
+    return other.operation
 
 
 def _length(memory: ir.Value, dimension: int) -> ir.Value:
