@@ -38,6 +38,7 @@ from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vector_math.expand_library import ExpandLibrary
 from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
+from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.short_rows import VersionShortRows
@@ -55,6 +56,7 @@ OWN: tuple[type[Pass], ...] = (
     Forward,
     ForwardKernel,
     HoistAtomics,
+    MaskShortRows,
     NarrowIndices,
     OwnSums,
     PromotePrivate,

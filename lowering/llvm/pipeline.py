@@ -23,6 +23,7 @@ from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
+from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.short_rows import VersionShortRows
@@ -86,6 +87,9 @@ def cpu_pipeline(options: KernelOptions, short_floats: bool = True) -> Pipeline:
             VectorizeStreams(threshold_bytes=cache_bytes(), first_cache_bytes=host_cpu().l1),
             VectorizeElementary(),  # what is not streamed, and loops for the ends
             VectorizeReductions(),  # the same
+            *(
+                [MaskShortRows()] if host_cpu().isa == "avx512" else []
+            ),  # of what is left for LLVM; masks are quick there
             VersionShortRows(),  # of what is left for LLVM; while memrefs are arguments
             Upstream("canonicalize,cse"),
             FlattenArguments(),  # last look at memref arguments

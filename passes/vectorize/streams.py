@@ -136,7 +136,7 @@ def version(loop: ir.Operation, accesses: Accesses, condition: ir.Value, width: 
     lower, upper = loop.operands[0], loop.operands[1]
     first, size = accesses.streamed[0], accesses.streamed[0].size
     lanes = lanes_of(accesses, width)
-    fewest = lanes * (FEWEST_OF_ROWS if _reads_rows(accesses) else FEWEST_VECTORS)
+    fewest = lanes * (FEWEST_OF_ROWS if reads_rows(accesses) else FEWEST_VECTORS)
     with ir.InsertionPoint(loop), loop.location:
         begin = address(first, loop, lower)
         chosen = condition
@@ -199,7 +199,7 @@ def lanes_of(accesses: Accesses, width: int) -> int:
     return width // max(access.size for access in (*accesses.loads, *accesses.stores))
 
 
-def _reads_rows(accesses: Accesses) -> bool:
+def reads_rows(accesses: Accesses) -> bool:
     """Whether several rows of one array are read, as stencils do."""
     rows: dict[ir.Value, set[tuple[ir.Value, ...]]] = {}
     for access in accesses.loads:

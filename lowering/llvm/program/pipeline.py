@@ -41,6 +41,7 @@ from pykern.passes.tighten_bounds import TightenBounds
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
+from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.streams import VectorizeStreams
 from pykern.source import KernelOptions
@@ -149,6 +150,7 @@ def llvm_pipeline(
             VectorizeStreams(threshold_bytes=cache_bytes(), first_cache_bytes=cpu(machine).l1),
             VectorizeElementary(),  # what is not streamed, and loops for the ends
             VectorizeReductions(),
+            *([MaskShortRows()] if cpu(machine).isa == "avx512" else []),
             Upstream("canonicalize,cse"),
             Upstream(
                 "func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})", where=MATH
