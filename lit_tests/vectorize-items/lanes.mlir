@@ -198,3 +198,45 @@ func.func @factors(%x: memref<?xf64>, %w: memref<?xf64>, %t: memref<?xf64>, %lo:
   } {kern.items}
   return
 }
+
+// -----
+
+// Branches within branches are selects of selects; without floats lanes are those of the widest integers.
+
+// CHECK-LABEL: func.func @integers
+// CHECK: scf.for {{.*}} step %c32
+// CHECK: scf.for {{.*}} -> (vector<32xi32>)
+// CHECK-NOT: scf.if
+// CHECK: %[[INNER:.*]] = arith.select %{{.*}} : vector<32xi1>, vector<32xi32>
+// CHECK-NEXT: %[[OUTER:.*]] = arith.select %{{.*}}, %{{.*}}, %[[INNER]] : vector<32xi1>, vector<32xi32>
+// CHECK-NEXT: scf.yield %[[OUTER]]
+func.func @integers(%x: memref<?xi32>, %n: index, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i32
+  %nine = arith.constant 9 : i32
+  scf.for %i = %lo to %hi step %c1 {
+    %v = memref.load %x[%i] : memref<?xi32>
+    %r = scf.for %k = %c0 to %n step %c1 iter_args(%s = %v) -> (i32) {
+      %low = arith.cmpi slt, %s, %zero : i32
+      %a = scf.if %low -> (i32) {
+        %y = arith.addi %s, %nine : i32
+        scf.yield %y : i32
+      } else {
+        %high = arith.cmpi sgt, %s, %nine : i32
+        %b = scf.if %high -> (i32) {
+          %y = arith.subi %s, %nine : i32
+          scf.yield %y : i32
+        } else {
+          %y = arith.muli %s, %v : i32
+          scf.yield %y : i32
+        }
+        scf.yield %b : i32
+      }
+      scf.yield %a : i32
+    }
+    memref.store %r, %x[%i] : memref<?xi32>
+  } {kern.items}
+  return
+}

@@ -186,3 +186,79 @@ def test_a_gradient_in_threads_is_that_in_one():
     pk.set_num_threads(before)
     for one, two in zip(*found, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-10)
+
+
+@pk.kernel
+def steps_to_four_sides(place, steps):
+    """Branches within branches, of integers only."""
+    i = pk.index()
+    state = pk.u32(i) * pk.u32(747796405) + pk.u32(2891336453)
+    x = y = 0
+    for _ in range(steps):
+        state = state ^ (state << 13)
+        state = state ^ (state >> 17)
+        state = state ^ (state << 5)
+        way = state >> 30
+        if way == 0:
+            x += 1
+        elif way == 1:
+            x -= 2
+        elif way == 2:
+            y += 1
+            if y == 3:
+                x = -x
+        else:
+            y = -y - 1
+    place[i, 0] = x
+    place[i, 1] = y
+
+
+def walked(n, steps):
+    state = np.arange(n, dtype=np.uint32) * np.uint32(747796405) + np.uint32(2891336453)
+    x, y = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for _ in range(steps):
+        state = state ^ (state << np.uint32(13))
+        state = state ^ (state >> np.uint32(17))
+        state = state ^ (state << np.uint32(5))
+        way = state >> np.uint32(30)
+        x = np.where(way == 0, x + 1, np.where(way == 1, x - 2, x))
+        y = np.where(way == 2, y + 1, np.where(way == 3, -y - 1, y))
+        x = np.where((way == 2) & (y == 3), -x, x)
+    return np.stack([x, y], 1)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 300])
+def test_branches_in_branches_of_integers(n, dtype):
+    place = np.full((n, 2), -7, dtype)
+    steps_to_four_sides(place, 37, ndrange=n)
+    np.testing.assert_array_equal(place, walked(n, 37).astype(dtype))
+
+
+def test_branches_in_branches_are_in_lanes():
+    stages = {
+        s.name: s.text for s in steps_to_four_sides.lower(np.zeros((99, 2), np.int32), 5, ndrange=99).stages
+    }
+    assert "vector<16xi32>" in stages["kern-vectorize-items"]
+    assert "scf.if" not in stages["kern-vectorize-items"].split("scf.for")[2]
+
+
+@pk.kernel
+def first_above(found, x, steps):
+    """A branch that writes is no select."""
+    i = pk.index()
+    count = 0
+    for s in range(steps):
+        if s % 3 == i % 3:
+            count += 1
+            if count == 2:
+                found[i] = s
+    x[i] = count
+
+
+def test_branches_that_write_are_left_alone():
+    found, counts = np.full(50, -1, np.int32), np.zeros(50, np.int32)
+    first_above(found, counts, 11, ndrange=50)
+    hits = [[s for s in range(11) if s % 3 == i % 3] for i in range(50)]
+    np.testing.assert_array_equal(counts, [len(h) for h in hits])
+    np.testing.assert_array_equal(found, [h[1] for h in hits])

@@ -13,7 +13,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.emit import Emitter
-from pykern.passes.vectorize.items.lanes import Lanes, Scalar
+from pykern.passes.vectorize.items.lanes import VARIES, Lanes, Scalar
 from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
 from pykern.passes.vectorize.items.tables import MOST, Table, tables_of
 from pykern.passes.vectorize.items.worth import refuse_if_slower
@@ -63,15 +63,16 @@ class VectorizeItems(Pass):
         return lanes, rows, width
 
     def _width(self, lanes: Lanes) -> int:
-        floats = [
-            r.type.width
-            for op in lanes.ops
-            for r in op.results
-            if isinstance(r.type, ir.FloatType) and lanes.form(r) != 0
-        ]
-        if not floats:
+        """Lanes of the widest floats; without any, of the widest integers, where a loop carries some."""
+        differ = [r for op in lanes.ops for r in op.results if lanes.form(r) is VARIES]
+        floats = [r.type.width for r in differ if isinstance(r.type, ir.FloatType)]
+        if not floats and not any(ir.OpResult(r).owner.name == "scf.for" for r in differ):
             raise Scalar("no floats differ between work-items")
-        return self.bytes * 8 // max(floats)
+        return self.bytes * 8 // max(floats or [_bits(r.type) for r in differ])
+
+
+def _bits(kind: ir.Type) -> int:
+    return max(8, kind.width) if isinstance(kind, ir.IntegerType) else 64
 
 
 def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int) -> None:

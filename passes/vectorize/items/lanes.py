@@ -156,7 +156,7 @@ class Lanes:
 
     def _refuse_branch(self, op: ir.Operation) -> None:
         """Both sides of a branch are computed, so nothing in them may be noticed."""
-        for inner in find(op, lambda o: o.name != "scf.yield"):
+        for inner in find(op, lambda o: o.name not in ("scf.yield", "scf.if")):
             if inner.regions or not (inner.name.startswith("math.") or is_speculatable(inner)):
                 raise Scalar("work-items take different branches")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.passes.kernels import find
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, VARIES, Lanes, Scalar
 
 TRIPS = 16
@@ -34,7 +35,8 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
     has_loops = any(op.name == "scf.for" for op in lanes.ops)
     if not alone and not has_loops:
         raise Scalar("without a loop in the kernel the loop over work-items is vectorised as it is")
-    if alone >= together + (0 if has_loops else _computes(lanes) // ALONE):
+    computes = TRIPS * _in_registers(lanes) if has_loops else _computes(lanes)
+    if alone >= together + computes // ALONE:
         raise Scalar("most accesses are made lane by lane")
     private = {op.operands[MEMORY_AT[op.name]] for op in lanes.ops if op.name in MEMORY_AT}
     if sum(_bytes(m) for m in private if lanes.is_private(m)) * width > PRIVATE_BYTES:
@@ -49,6 +51,22 @@ def _computes(lanes: Lanes) -> int:
         1
         for op in counted
         if op.name.startswith(("arith.", "math.")) and isinstance(op.results[0].type, ir.FloatType)
+    )
+
+
+def _in_registers(lanes: Lanes) -> int:
+    """Operations that differ between work-items, in loops that touch no memory: nothing else makes vectors of them."""
+    loops = [op for op in lanes.ops if op.name == "scf.for"]
+    quiet = [
+        loop
+        for loop in loops
+        if not find(loop, lambda op: op.name in MEMORY_AT or op.name.startswith("kern."))
+    ]
+    return sum(
+        1
+        for loop in quiet
+        for op in find(loop, lambda op: op.name.startswith(("arith.", "math.")))
+        if any(lanes.form(r) is VARIES for r in op.results)
     )
 
 
