@@ -38,6 +38,8 @@ PANELS = 8
 """Panels that the second cache holds, where vectors are whole lines: they come from there as fast as from the first."""
 LONGEST = 512
 """Terms of a slice of such panels: longer sums round more, and 1024 are no quicker."""
+QUADS = 4
+"""Terms of a group of bytes."""
 SPARE_PACKED = 2
 """Registers beside sums and a line of the right factor in a packed tile, where vectors are whole lines."""
 PACKED_VECTORS = 4
@@ -177,16 +179,20 @@ def packed_tile(problem: Problem, cpu: Cpu) -> tuple[int, int]:
         return register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)  # short vectors take three
     columns = -(-problem.lane // cpu.lanes(problem.bits))
 
+    lines = 2 if problem.group == QUADS else 1  # of bytes the right factor is summed, too (`narrow`)
+
     def cost(tile: tuple[int, int]) -> float:
         rows, vectors = tile
-        return -(-problem.row // rows) * -(-columns // vectors) * cycles(rows, vectors, LINE_VECTOR)
+        return (
+            -(-problem.row // rows) * -(-columns // vectors) * cycles(rows + lines - 1, vectors, LINE_VECTOR)
+        )
 
     held = cpu.registers - SPARE_PACKED
     return min(
         (
             (rows, vectors)
             for vectors in range(1, min(PACKED_VECTORS, columns) + 1)
-            for rows in range(1, min(problem.row, held // vectors - 1) + 1)
+            for rows in range(1, min(problem.row, held // vectors - lines) + 1)
         ),
         key=cost,
     )
