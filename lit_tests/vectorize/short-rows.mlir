@@ -19,7 +19,6 @@
 // CHECK-NEXT: scf.for
 // CHECK-NEXT: memref.load %arg1
 // CHECK-NEXT: memref.load %arg1
-// CHECK: } {llvm.loop_annotation
 func.func @red_and_blue(%z: memref<?x?xf32>, %x: memref<?x?x?xf32>, %n: index, %m: index)
     attributes {kern.kernel, kern.noalias} {
   %c0 = arith.constant 0 : index

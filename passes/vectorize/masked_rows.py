@@ -5,9 +5,9 @@ runs; the copy for few times asks LLVM for masks.
 
 Why: what such a loop reads of one row it keeps for the next iteration, and what LLVM vectorises so it has no shorter
 vectors for the rest of: up to 31 of 64 cells are computed one by one. With masks all are in vectors; in long loops
-they cost more than they bring. Measured (Zen 4, f32, masked over not): rows of 20 0.49, of 64 0.44 to 0.5, of 128 0.65,
-of 192 0.88, of 500 1.1; f64 0.8 to 0.95 up to 192, 1.1 to 1.3 of 500. Where masked stores are slow (AVX2) it is not
-worth it.
+they cost more than they bring. Measured (Zen 4, masked over not): f32, rows of 20 0.49, of 64 0.44 to 0.5, of 128 0.65,
+of 192 0.88, of 500 1.1; f64, rows of 64 0.8, of 100 to 250 level to 1.15, of 500 1.1 to 1.3. Where masked stores are
+slow (AVX2) it is not worth it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import accesses_of, arrays_of
 from pykern.passes.vectorize.streams import functions, is_candidate, lanes_of, reads_rows
 
+FEW = 8
+"""Lanes with which the rest is so short that masks pay in half as many vectors only."""
+_DIVISIONS = ("divsi", "divui", "remsi", "remui")
 _MASKED = "#llvm.loop_annotation<vectorize = <predicateEnable = true>>"
 
 
@@ -48,8 +51,15 @@ class MaskShortRows(Pass):
             arrays = arrays_of(function)
             for loop in find(function, is_candidate):
                 accesses = accesses_of(loop, arrays)
-                if accesses is not None and accesses.stores and reads_rows(accesses):
-                    _mask(loop, self.vectors * lanes_of(accesses, self.bytes))
+                if accesses is None or not accesses.stores or not reads_rows(accesses) or _divides(loop):
+                    continue
+                lanes = lanes_of(accesses, self.bytes)
+                _mask(loop, lanes * (self.vectors if lanes > FEW else self.vectors // 2))
+
+
+def _divides(loop: ir.Operation) -> bool:
+    """Whether integers are divided, which LLVM does one by one, and under masks with a branch each (1.3 to 2.7)."""
+    return bool(find(loop, lambda op: op.name.startswith("arith.") and op.name.endswith(_DIVISIONS)))
 
 
 def _mask(loop: ir.Operation, most: int) -> None:

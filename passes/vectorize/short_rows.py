@@ -2,7 +2,7 @@
 
 Comes in: innermost loops that read or write `image[i, j, 0]`, `image[i, j, 1]`, `image[i, j, 2]` for one j after the
 other, in arrays whose lengths are known at launch only. Goes out: a branch. Where rows are as long as the indices say,
-the loop knows it, and LLVM loads whole vectors and takes them apart; elsewhere it is left to run as it is.
+the loop knows it, and LLVM loads whole vectors and takes them apart; elsewhere a copy runs as it did.
 
 Why: how far apart two rows lie is a length of the array, and LLVM has no vectors for what lies it knows not how far
 apart, or one element at a time. Measured (Zen 4, a picture of 2048^2 from three bytes a pixel to one): 5.0 ms as it
@@ -22,7 +22,6 @@ from mlir.dialects import arith, memref, scf
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.remarks import remark
-from pykern.passes.schedules.loops import leave_alone
 from pykern.passes.vectorize.effects import is_inside
 from pykern.passes.vectorize.streams import functions
 
@@ -30,6 +29,8 @@ PADDED = {3: 4}
 """Rows that are often a little longer than what is used of them: colours with opacity, coordinates that are aligned."""
 MOST = 8
 """Elements of a row, more of which LLVM does not take apart."""
+MOST_OPS = 120
+"""Of a loop: longer ones take long to compile, and do not wait for loads."""
 _MEMORY = {"memref.load": 0, "memref.store": 1}
 """Where ops have their array; indices follow."""
 Lengths = tuple[int, ...]
@@ -42,7 +43,7 @@ class VersionShortRows(Pass):
 
     In:  innermost scf.for over memrefs of unknown lengths, the last indices of their accesses constants.
     Out: scf.if on `memref.dim`, the loop in it over casts of these memrefs, for rows of three elements another one for
-         those of four, and a copy that is left alone.
+         those of four, and a copy for others.
     """
 
     name: ClassVar[str] = "kern-version-short-rows"
@@ -58,10 +59,13 @@ class VersionShortRows(Pass):
 
 
 def _is_candidate(op: ir.Operation) -> bool:
-    """Innermost loops of which nobody has decided anything."""
-    if op.name != "scf.for" or "llvm.loop_annotation" in op.attributes:
+    """Innermost loops of which nobody has decided anything, of step 1: others are vectors already."""
+    if op.name != "scf.for" or "llvm.loop_annotation" in op.attributes or is_constant(op.operands[2]) != 1:
         return False
-    return not find(op, lambda inner: inner.name in ("scf.for", "scf.while", "scf.parallel"))
+    inside = find(op, lambda inner: True)
+    return len(inside) <= MOST_OPS and not any(
+        o.name in ("scf.for", "scf.while", "scf.parallel") for o in inside
+    )
 
 
 def short_rows(loop: ir.Operation) -> dict[ir.Value, Lengths]:
@@ -102,8 +106,7 @@ def _versions(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> None:
     padded = {m: (*lengths[:-1], PADDED.get(lengths[-1], lengths[-1])) for m, lengths in rows.items()}
     others = _version(loop, rows)
     if padded != rows:
-        others = _version(others, padded)
-    leave_alone(others)
+        _version(others, padded)
 
 
 def _version(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> ir.Operation:

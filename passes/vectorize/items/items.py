@@ -16,7 +16,7 @@ from pykern.passes.vectorize.items.emit import Emitter
 from pykern.passes.vectorize.items.lanes import VARIES, Lanes, Scalar
 from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
 from pykern.passes.vectorize.items.tables import MOST, Table, tables_of
-from pykern.passes.vectorize.items.worth import refuse_if_slower
+from pykern.passes.vectorize.items.worth import refuse_if_slower, suits_integers
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ class VectorizeItems(Pass):
         return lanes, rows, width
 
     def _width(self, lanes: Lanes) -> int:
-        """Lanes of the widest floats; without any, of the widest integers, where a loop carries some."""
+        """Lanes of the widest floats; without any, of the widest integers, where that pays."""
         differ = [r for op in lanes.ops for r in op.results if lanes.form(r) is VARIES]
         floats = [r.type.width for r in differ if isinstance(r.type, ir.FloatType)]
-        if not floats and not any(ir.OpResult(r).owner.name == "scf.for" for r in differ):
+        if not floats and not suits_integers(lanes):
             raise Scalar("no floats differ between work-items")
         return self.bytes * 8 // max(floats or [_bits(r.type) for r in differ])
 

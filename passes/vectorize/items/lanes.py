@@ -18,6 +18,8 @@ Form = int | None
 
 MEMORY_AT = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1}
 _WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
+_CHEAP = {"math.absf", "math.absi", "math.ceil", "math.copysign", "math.floor", "math.fma"}
+"""Functions that may be computed for a branch within a branch, seldom as it is taken: others cost 12 times as much."""
 _KNOWN = {*MEMORY_AT, "memref.dim", "scf.for", "scf.if", "scf.yield", "kern.push", "kern.pop"}
 
 
@@ -138,7 +140,7 @@ class Lanes:
             raise Scalar("work-items run a loop unequally often")
         if op.name == "scf.if" and self.form(op.operands[0]) != 0:
             self._refuse_branch(op)
-        if op.name.startswith("arith.") and any(self.form(v) != 0 for v in op.operands):
+        if op.name.startswith(("arith.", "math.ipowi")) and any(self.form(v) != 0 for v in op.operands):
             self._refuse_trap(op)
         if op.name in ("memref.load", "memref.store"):
             memory = op.operands[MEMORY_AT[op.name]]
@@ -149,7 +151,7 @@ class Lanes:
                 raise Scalar("elements do not lie in lanes")
 
     def _refuse_trap(self, op: ir.Operation) -> None:
-        """Integer divisions trap, and have no form for vectors in hardware; two results have no use here."""
+        """Integer divisions trap, and no hardware has vectors of them or of powers; two results have no use here."""
         is_float = isinstance(op.results[0].type, ir.FloatType)
         if len(op.results) != 1 or not (is_float or is_speculatable(op)):
             raise Scalar(f"`{op.name}` is computed lane by lane")
@@ -157,8 +159,14 @@ class Lanes:
     def _refuse_branch(self, op: ir.Operation) -> None:
         """Both sides of a branch are computed, so nothing in them may be noticed."""
         for inner in find(op, lambda o: o.name not in ("scf.yield", "scf.if")):
-            if inner.regions or not (inner.name.startswith("math.") or is_speculatable(inner)):
+            is_math = inner.name.startswith("math.") and _is_own(inner, op)
+            if inner.regions or not (is_math or inner.name in _CHEAP or is_speculatable(inner)):
                 raise Scalar("work-items take different branches")
+
+
+def _is_own(op: ir.Operation, outer: ir.Operation) -> bool:
+    """Whether `outer` is the op right around."""
+    return op.parent is not None and op.parent.operation == outer
 
 
 def is_lane_type(kind: ir.Type) -> bool:

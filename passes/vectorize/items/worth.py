@@ -9,6 +9,7 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.passes.kernels import find
+from pykern.passes.vectorize.effects import is_inside
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, VARIES, Lanes, Scalar
 
 TRIPS = 16
@@ -41,6 +42,28 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
     private = {op.operands[MEMORY_AT[op.name]] for op in lanes.ops if op.name in MEMORY_AT}
     if sum(_bytes(m) for m in private if lanes.is_private(m)) * width > PRIVATE_BYTES:
         raise Scalar("private memory of all lanes is too large")
+
+
+def suits_integers(lanes: Lanes) -> bool:
+    """Whether lanes gain for a kernel without floats: LLVM makes vectors of a loop that sums integers along memory, so
+    only loops in registers do, and those that read neighbours.
+
+    Counting equal cells took 2 to 18 times as long in lanes, a matrix times a vector 2 to 7 times.
+    """
+    loops = [op for op in lanes.ops if op.name == "scf.for"]
+    if not any(lanes.form(r) is VARIES for loop in loops for r in loop.results):
+        return False
+    for loop in loops:
+        moving = [
+            op
+            for op in find(loop, lambda op: op.name in MEMORY_AT)
+            if any(is_inside(index, loop) for index in lanes.indices(op))
+        ]
+        same = [op for op in moving if all(lanes.form(i) == 0 for i in lanes.indices(op))]
+        side_by_side = [op for op in moving if op not in same and lanes.is_contiguous(op)]
+        if moving and (not side_by_side or len(same) + len(side_by_side) < len(moving)):
+            return False
+    return True
 
 
 def _computes(lanes: Lanes) -> int:
