@@ -72,3 +72,32 @@ func.func @known(%z: memref<?x?xf32>, %x: memref<?x?xf32>, %i: index) attributes
   }
   return
 }
+
+// -----
+
+// Eight lanes leave little behind, and integers are divided one by one: no masks.
+
+// CHECK-LABEL: func.func @none
+// CHECK-NOT: scf.if
+// CHECK-NOT: {llvm.loop_annotation
+// CHECK: return
+func.func @none(%z: memref<?x?xf64>, %x: memref<?x?xf64>, %u: memref<?x?xi32>, %v: memref<?x?xi32>, %i: index)
+    attributes {kern.kernel, kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : index
+  %below = arith.addi %i, %c1 : index
+  scf.for %j = %c0 to %c100 step %c1 {
+    %a = memref.load %x[%i, %j] : memref<?x?xf64>
+    %b = memref.load %x[%below, %j] : memref<?x?xf64>
+    %s = arith.addf %a, %b : f64
+    memref.store %s, %z[%i, %j] : memref<?x?xf64>
+  }
+  scf.for %j = %c0 to %c100 step %c1 {
+    %a = memref.load %u[%i, %j] : memref<?x?xi32>
+    %b = memref.load %u[%below, %j] : memref<?x?xi32>
+    %s = arith.divsi %a, %b : i32
+    memref.store %s, %v[%i, %j] : memref<?x?xi32>
+  }
+  return
+}

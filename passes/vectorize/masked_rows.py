@@ -6,8 +6,8 @@ runs; the copy for few times asks LLVM for masks.
 Why: what such a loop reads of one row it keeps for the next iteration, and what LLVM vectorises so it has no shorter
 vectors for the rest of: up to 31 of 64 cells are computed one by one. With masks all are in vectors; in long loops
 they cost more than they bring. Measured (Zen 4, masked over not): f32, rows of 20 0.49, of 64 0.44 to 0.5, of 128 0.65,
-of 192 0.88, of 500 1.1; f64, rows of 64 0.8, of 100 to 250 level to 1.15, of 500 1.1 to 1.3. Where masked stores are
-slow (AVX2) it is not worth it.
+of 192 0.88, of 500 1.1; f64, rows of 64 0.8, of 40 and of 100 to 250 1.0 to 1.15, of 500
+1.1 to 1.3: left as they are. Where masked stores are slow (AVX2) it is not worth it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from pykern.passes.vectorize.accesses import accesses_of, arrays_of
 from pykern.passes.vectorize.streams import functions, is_candidate, lanes_of, reads_rows
 
 FEW = 8
-"""Lanes with which the rest is so short that masks pay in half as many vectors only."""
+"""Lanes with which the rest is too short for masks."""
 _DIVISIONS = ("divsi", "divui", "remsi", "remui")
 _MASKED = "#llvm.loop_annotation<vectorize = <predicateEnable = true>>"
 
 
 @dataclass(frozen=True)
 class MaskShortRows(Pass):
-    """Ask for masks where a loop over several rows of an array takes `vectors` vectors of `bytes` at most.
+    """Ask for masks where a loop over several rows of an array takes `vectors` vectors of `bytes` at most, of more
+    than 8 elements each.
 
     In:  func.func marked `kern.noalias`: its array arguments do not overlap with each other or with scratch of its own.
     Out: scf.if on the number of iterations, where that is not known; the loop of few marked for LLVM.
@@ -54,7 +55,8 @@ class MaskShortRows(Pass):
                 if accesses is None or not accesses.stores or not reads_rows(accesses) or _divides(loop):
                     continue
                 lanes = lanes_of(accesses, self.bytes)
-                _mask(loop, lanes * (self.vectors if lanes > FEW else self.vectors // 2))
+                if lanes > FEW:
+                    _mask(loop, lanes * self.vectors)
 
 
 def _divides(loop: ir.Operation) -> bool:

@@ -262,3 +262,68 @@ def test_branches_that_write_are_left_alone():
     hits = [[s for s in range(11) if s % 3 == i % 3] for i in range(50)]
     np.testing.assert_array_equal(counts, [len(h) for h in hits])
     np.testing.assert_array_equal(found, [h[1] for h in hits])
+
+
+@pk.kernel
+def equal(out, x, y):
+    """What LLVM makes vectors of by itself: lanes would be slower."""
+    i = pk.index()
+    count = 0
+    for j in range(x.shape[0]):
+        if x[j] == y[i]:
+            count += 1
+    out[i] = count
+
+
+@pk.kernel
+def product(out, a, b):
+    """Neighbours in lanes."""
+    i, j = pk.index()
+    total = 0
+    for k in range(a.shape[1]):
+        total += a[i, k] * b[k, j]
+    out[i, j] = total
+
+
+@pk.kernel
+def seldom(out, x, steps):
+    """A function in a branch of a branch."""
+    i = pk.index()
+    total = 0.0
+    for s in range(steps):
+        if x[i] > 0.9:
+            if total < 3.0:
+                total += pk.exp(x[i] + s)
+        else:
+            total += 0.5
+    out[i] = total
+
+
+def lanes_of(kernel, *arguments, ndrange) -> bool:
+    stages = {s.name: s.text for s in kernel.lower(*arguments, ndrange=ndrange).stages}
+    return "vector<" in stages["kern-vectorize-items"]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64"])
+def test_integers_where_lanes_pay(rng, dtype):
+    x, y = rng.integers(0, 9, 200).astype(dtype), rng.integers(0, 9, 70).astype(dtype)
+    out = np.zeros(70, dtype)
+    equal(out, x, y, ndrange=70)
+    np.testing.assert_array_equal(out, (x[None] == y[:, None]).sum(1).astype(dtype))
+    assert not lanes_of(equal, out, x, y, ndrange=70)
+    a, b = rng.integers(0, 5, (13, 40)).astype(dtype), rng.integers(0, 5, (40, 150)).astype(dtype)
+    c = np.zeros((13, 150), dtype)
+    product(c, a, b, ndrange=c.shape)
+    np.testing.assert_array_equal(c, a @ b)
+    assert lanes_of(product, c, a, b, ndrange=c.shape)
+
+
+def test_functions_in_a_branch_of_a_branch(rng):
+    x, out = rng.random(333), np.zeros(333)
+    expected = np.zeros(333)
+    for s in range(9):
+        rises = np.where(expected < 3, np.exp(x + s), 0)
+        expected += np.where(x > 0.9, rises, 0.5)
+    seldom(out, x, 9, ndrange=333)
+    np.testing.assert_allclose(out, expected, rtol=1e-13)
+    assert not lanes_of(seldom, out, x, 9, ndrange=333)
