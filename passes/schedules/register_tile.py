@@ -26,6 +26,7 @@ from pykern.passes.array_programs.nests.space import lengths_of
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, index_constant, named
 from pykern.passes.schedules.access import Access, Number, access_of, as_value, plus
+from pykern.passes.schedules.cost_model import LINE
 from pykern.passes.schedules.edges import cut_of
 from pykern.passes.schedules.epilogue import Epilogue
 from pykern.passes.schedules.loops import Counted, When, leave_alone
@@ -37,8 +38,6 @@ from pykern.passes.schedules.vectors import first_lanes, part
 from pykern.passes.schedules.views import Elements, elements
 
 MARK = "kern.tile"
-LINE = 64
-"""Bytes that one prefetch brings."""
 Loaded = dict[tuple[int, int, int], ir.Value]
 """What a step has read: by factor, row and lane."""
 

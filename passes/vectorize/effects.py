@@ -6,7 +6,8 @@ from mlir import ir
 
 from pykern.passes.kernels import is_constant
 
-_ARITH_TRAPS = {"divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"}
+DIVISIONS = {"divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"}
+"""Of integers, in the arith dialect: they trap."""
 
 
 def owner(value: ir.Value) -> ir.Operation | None:
@@ -29,7 +30,7 @@ def is_speculatable(op: ir.Operation) -> bool:
     """Pure, cheap, and safe to run also where the program would not have come to it."""
     dialect, _, name = op.name.partition(".")
     if dialect == "arith":
-        return name not in _ARITH_TRAPS or is_constant(op.operands[1]) not in (None, 0, -1)
+        return name not in DIVISIONS or is_constant(op.operands[1]) not in (None, 0, -1)
     if op.name == "memref.dim":
         dim = is_constant(op.operands[1])
         return dim is not None and 0 <= dim < ir.MemRefType(op.operands[0].type).rank

@@ -22,11 +22,11 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import accesses_of, arrays_of
+from pykern.passes.vectorize.effects import DIVISIONS
 from pykern.passes.vectorize.streams import functions, is_candidate, lanes_of, reads_rows
 
 FEW = 8
 """Lanes with which the rest is too short for masks."""
-_DIVISIONS = ("divsi", "divui", "remsi", "remui")
 _MASKED = "#llvm.loop_annotation<vectorize = <predicateEnable = true>>"
 
 
@@ -61,7 +61,7 @@ class MaskShortRows(Pass):
 
 def _divides(loop: ir.Operation) -> bool:
     """Whether integers are divided, which LLVM does one by one, and under masks with a branch each (1.3 to 2.7)."""
-    return bool(find(loop, lambda op: op.name.startswith("arith.") and op.name.endswith(_DIVISIONS)))
+    return bool(find(loop, lambda op: op.name.removeprefix("arith.") in DIVISIONS))
 
 
 def _mask(loop: ir.Operation, most: int) -> None:
