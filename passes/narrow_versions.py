@@ -8,10 +8,11 @@ Read next: `narrow_indices` (who asks), `integer_ranges` (the proofs).
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import arith, scf
+from mlir.dialects import arith
 
 from pykern.passes.integer_ranges import I32, Interval, Ranges
 from pykern.passes.kernels import find
+from pykern.passes.loop_versions import branch_on
 from pykern.passes.vectorize.effects import is_inside
 
 LIMITS = (1 << 30, 1 << 28, 1 << 26, 1 << 24, 1 << 22, 1 << 20, 1 << 18, 1 << 16)
@@ -64,14 +65,8 @@ def branch(loop: ir.Operation, ranges: LimitedRanges) -> None:
         condition = tests[0]
         for test in tests[1:]:
             condition = arith.AndIOp(condition, test).result
-        versions = scf.IfOp(condition, has_else=True)
-        with ir.InsertionPoint(versions.else_block):
-            wide = loop.clone()
-            scf.YieldOp([])
-        with ir.InsertionPoint(versions.then_block):
-            end = scf.YieldOp([]).operation
-    loop.move_before(end)
-    wide.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(_COLD)  # 2**16 and more: rare
+        wide, _ = branch_on(loop, condition)
+    wide.attributes["llvm.loop_annotation"] = ir.Attribute.parse(_COLD)  # 2**16 and more: rare
 
 
 def _within(value: ir.Value, limit: Interval) -> list[ir.Value]:

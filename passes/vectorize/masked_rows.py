@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith, scf
+from mlir.dialects import arith
 
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant, is_constant
+from pykern.passes.loop_versions import branch_on
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import accesses_of, arrays_of
 from pykern.passes.vectorize.effects import DIVISIONS
@@ -74,13 +75,8 @@ def _mask(loop: ir.Operation, most: int) -> None:
     with ir.InsertionPoint(loop), loop.location:
         count = arith.SubIOp(loop.operands[1], loop.operands[0]).result
         few = arith.CmpIOp(arith.CmpIPredicate.sle, count, index_constant(most)).result
-        versions = scf.IfOp(few, has_else=True)
-        with ir.InsertionPoint(versions.then_block):
-            _mark(loop.clone().operation)
-            scf.YieldOp([])
-        with ir.InsertionPoint(versions.else_block):
-            end = scf.YieldOp([]).operation
-    loop.move_before(end)
+        branch_on(loop, few)
+    _mark(loop)
 
 
 def _mark(loop: ir.Operation) -> None:

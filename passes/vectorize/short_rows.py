@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith, memref, scf
+from mlir.dialects import arith, memref
 
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant, is_constant
+from pykern.passes.loop_versions import branch_on
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.effects import is_inside
 from pykern.passes.vectorize.streams import functions
@@ -118,21 +119,14 @@ def _version(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> ir.Operation:
             for d, length in enumerate(lengths, ir.MemRefType(memory.type).rank - len(lengths))
         ]
         condition = functools.reduce(lambda a, b: arith.AndIOp(a, b).result, tests)
-        versions = scf.IfOp(condition, [r.type for r in loop.results], has_else=True)
-        for old, new in zip(loop.results, versions.results, strict=True):
-            old.replace_all_uses_with(new)
-        with ir.InsertionPoint(versions.else_block):
-            other = loop.clone()
-            scf.YieldOp(list(other.results))
-        with ir.InsertionPoint(versions.then_block):
+        other, block = branch_on(loop, condition)
+        with ir.InsertionPoint.at_block_begin(block):
             known = {memory: _known(memory, lengths) for memory, lengths in rows.items()}
-            end = scf.YieldOp(list(loop.results)).operation
-        loop.move_before(end)
     for op in find(loop, lambda op: op.name in _MEMORY):
         place = _MEMORY[op.name]
         op.operands[place] = known.get(op.operands[place], op.operands[place])
     remark(loop, "a version for rows of " + ", ".join(" by ".join(map(str, each)) for each in rows.values()))
-    return other.operation
+    return other
 
 
 def _length(memory: ir.Value, dimension: int) -> ir.Value:
