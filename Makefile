@@ -3,7 +3,8 @@
 #   make demo    run the example of the README: compile a kernel, check it against NumPy, draw the result
 #   make test    run every check, each with its own summary
 #
-# Both make .venv first and install there what they need; that is done again only when pyproject.toml changes.
+# `make test-all` runs the same checks with ten times as many random programs, from seeds that the clock gives.
+# All make .venv first and install there what they need; that is done again only when pyproject.toml changes.
 # Another interpreter: make test PYTHON=python3.12. Another place: VENV=/tmp/venv.
 
 PYTHON ?= python3
@@ -15,12 +16,13 @@ BENCH_ARGS ?=
 PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check-pytest check-lit check-lint check-format check-types check-docs \
+.PHONY: help demo test test-all checks check-pytest check-lit check-lint check-format check-types check-docs \
         check-external-links lint format types docs notebooks bench clean distclean
 
 help:
 	@echo "make demo     compile a kernel, run it, check it against NumPy, draw the result"
 	@echo "make test     all checks: pytest, lit, ruff, pyright, documentation"
+	@echo "make test-all the same with ten times as many random programs, from other seeds"
 	@echo "make lint     ruff and pyright alone"
 	@echo "make format   let ruff rewrite the sources"
 	@echo "make docs     build the documentation: docs/_build/html/index.html"
@@ -35,6 +37,12 @@ demo: $(VENV)/.installed-examples,test
 test: $(VENV)/.installed-dev
 	@$(MAKE) --keep-going --no-print-directory checks
 	@echo "all checks passed"
+
+# A failure names the seed that runs it again.
+test-all: export PYKERN_FUZZ := 3000
+test-all: export PYKERN_FUZZ_SEED := $(shell date +%s)
+test-all: export PYTEST_ADDOPTS := --timeout=5400
+test-all: test
 
 checks: check-pytest check-lit check-lint check-format check-types check-docs
 
