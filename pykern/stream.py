@@ -70,6 +70,7 @@ class Stream:
         )
         self._launch = ctypes.addressof(self._cells).to_bytes(8, sys.byteorder)
         STREAMS.add(self)
+        weakref.finalize(self, opened.pool.close, native).atexit = False
 
     @property
     def native(self) -> Any:

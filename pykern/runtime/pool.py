@@ -6,6 +6,7 @@ so memory remembers the streams it was used on, and its next owner's streams wai
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import itertools
 import threading
@@ -24,6 +25,9 @@ _places = itertools.count(1 << 10)
 _numbers = itertools.count(1)
 _BITS = 62
 """Streams of a device that compiled entries tell apart; launches in more of them go through Python."""
+
+MANY_STREAMS = 8
+"""Streams that a piece of memory remembers before it asks which of them are closed and have finished."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ class Allocation:
     def used_on(self, stream: Any) -> Memory:
         """The memory, for work that is about to be put into `stream`: it waits for owners before."""
         memory = self.memory
-        self._block.used_on(self.pool.driver, stream)
+        self._block.used_on(self.pool, stream)
         if self._users is not None:
             self._users.value |= self.pool.bit(stream)
         return memory
@@ -127,17 +131,21 @@ class _Block:
         self.before: list[Any] = []
         self.place = next(_places) << 36
 
-    def used_on(self, driver: Driver, stream: Any) -> None:
+    def used_on(self, pool: Pool, stream: Any) -> None:
         if any(user is stream for user in self.users):
             return
+        if len(self.users) >= MANY_STREAMS:
+            pool.forget_finished(self.users)
         for other in self.before:
             if other is not stream:
-                driver.stream_wait(stream, driver.record(other))
+                pool.driver.stream_wait(stream, pool.driver.record(other))
         self.users.append(stream)
 
-    def change_owner(self) -> None:
+    def change_owner(self, pool: Pool) -> None:
         self.before = [*self.users, *(b for b in self.before if all(b is not u for u in self.users))]
         self.users = []
+        if len(self.before) >= MANY_STREAMS:
+            pool.forget_finished(self.before)
 
 
 class Pool:
@@ -150,6 +158,7 @@ class Pool:
         self.number = next(_numbers)
         self._bits: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._streams = 0
+        self._closed: weakref.WeakSet[Any] = weakref.WeakSet()
         self._free: dict[int, list[_Block]] = {}
         self._returned: deque[_Block] = deque()  # finalizers run anywhere, also inside of these methods
         self._lock = threading.Lock()
@@ -184,6 +193,17 @@ class Pool:
                     self._streams += 1
                     self._bits[stream] = bit
         return bit
+
+    def close(self, stream: Any) -> None:
+        """Nobody puts work into `stream` any more; what is in it may still be under way."""
+        self._closed.add(stream)
+
+    def forget_finished(self, streams: list[Any]) -> None:
+        """Take the closed streams whose work is done out of the list: memory would keep them alive for ever."""
+        for stream in tuple(streams):
+            if stream in self._closed and self.driver.done(self.driver.record(stream)):
+                with contextlib.suppress(ValueError):  # another thread has taken it out
+                    streams.remove(stream)
 
     def adopt(self, memory: Memory, owner: Any, readonly: bool = False) -> Allocation:
         """Memory of somebody else, who is kept alive with it; it is never given out to others."""
@@ -242,7 +262,7 @@ class Pool:
     def _collect(self) -> None:
         while self._returned:
             block = self._returned.popleft()
-            block.change_owner()
+            block.change_owner(self)
             self._allocated -= block.size
             self._live -= 1
             self._free.setdefault(block.size, []).append(block)

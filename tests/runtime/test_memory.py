@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import pykern as pk
 from pykern.runtime import registry
 from pykern.runtime.drivers.null import LIMIT, RUNTIME
-from pykern.runtime.pool import Pool, rounded
+from pykern.runtime.pool import MANY_STREAMS, Pool, rounded
 
 over_devices = pytest.mark.parametrize("device", ["cpu", "null:0", "opencl:0", "vulkan:0"], indirect=True)
 
@@ -157,3 +158,36 @@ def test_memory_of_others_is_never_given_out():
     view.free()
     assert pk.memory_stats("cpu") == before
     assert opened.pool.allocate(1024).memory.address != x.ctypes.data
+
+
+@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
+def test_memory_forgets_streams_that_are_closed(device, rng):
+    """An array that outlives thousands of streams keeps none of them alive, and its numbers are right."""
+    x = pk.zeros(64, pk.f32, device=device)
+    driver_streams = []
+    for n in range(300):
+        stream = pk.Stream(device)
+        driver_streams.append(weakref.ref(stream.native))
+        pk.copyto(x, n, stream)
+    stream.synchronize()
+    del stream
+    gc.collect()
+    last = pk.Stream(device)
+    pk.copyto(x, rng.random(64).astype(np.float32), last)  # one stream more, and memory looks at the others
+    last.synchronize()
+    gc.collect()
+    assert sum(reference() is not None for reference in driver_streams) <= 2 * MANY_STREAMS
+    assert len(x._allocation.users()) <= MANY_STREAMS + 1
+
+
+def test_an_open_stream_is_never_forgotten(null):
+    """A stream that its user still has is waited for, however many others were used in between."""
+    driver, pool = null
+    kept = driver.stream("normal")
+    first = pool.allocate(100)
+    first.used_on(kept)
+    for _ in range(3 * MANY_STREAMS):
+        first.used_on(other := driver.stream("normal"))
+        pool.close(other)
+    assert any(user is kept for user in first.users())
+    assert len(first.users()) <= MANY_STREAMS + 1

@@ -20,6 +20,7 @@ import numpy as np
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
+from pykern.runtime.drivers.forked import ProcessLock
 from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.results import check, failure
 
@@ -129,6 +130,7 @@ class AddressDriver:
         self._calls = calls
         self._formats = formats
         self._launched = Launched()
+        self._process = ProcessLock(f"{info.runtime}:{info.ordinal} ({info.name})")
         self.direct = self._direct()
 
     def _direct(self) -> Direct | None:
@@ -160,6 +162,7 @@ class AddressDriver:
 
     def _call(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """One call with the device as the thread's own; others find the thread afterwards as they left it."""
+        self._process.check()
         calls = self._calls
         before = int(check(calls, calls.current(), what, self._launched.names))
         if before == calls.context:

@@ -7,7 +7,6 @@ is asked and holds the lock; the work is done in transfers.py and pipelines.py, 
 from __future__ import annotations
 
 import atexit
-import threading
 import weakref
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError
 from pykern.runtime.driver import Direct, Memory
+from pykern.runtime.drivers.forked import ProcessLock
 from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.vulkan.device import chosen, open_device
 from pykern.runtime.drivers.vulkan.memory import Part
@@ -40,7 +40,7 @@ class VulkanDriver:
         self._physical = chosen(ordinal)
         self._device = open_device(self._physical)
         self.info = self._physical.info
-        self._lock = threading.RLock()
+        self._lock = ProcessLock(self._name)
         self._store = Store(self._device)
         self._transfers = Transfers(self._store)
         self._pipelines = Pipelines(self._device)
@@ -109,6 +109,7 @@ class VulkanDriver:
     # -- kernels -----------------------------------------------------------------------------------
 
     def load(self, artifact: Artifact) -> Code:
+        self._lock.check()  # not held: other threads go on while the driver compiles
         code = self._pipelines.load(artifact)
         self._store.when_gone(code, code.handles.destroy)
         return code
@@ -282,7 +283,7 @@ class VulkanDriver:
 def _let_finish(reference: weakref.ref[VulkanDriver]) -> None:
     """At the end of the process: kernels under way do not run in memory that is taken apart."""
     driver = reference()
-    if driver is None:
+    if driver is None or driver._lock.inherited:
         return
     for stream in list(driver._store.active.values()):
         try:
