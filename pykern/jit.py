@@ -36,7 +36,7 @@ from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.runtime.launchable import make_launchable
 from pykern.source import KernelOptions
 from pykern.stream import checked_stream
-from pykern.synthetic_frame import at_kernel_line
+from pykern.synthetic_frame import at_kernel_line, ends_at_user
 from pykern.tuning.store import tuned
 from pykern.types import ArrayAnnotation
 
@@ -93,6 +93,8 @@ class ProgramBase(ByName):
         except KernelError as error:
             place(error, self.text)
             raised = error
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
         raise raised.with_traceback(at_kernel_line(raised)) from None
 
     def lower(self, *args: Any, **keywords: Any) -> Any:
@@ -105,6 +107,8 @@ class ProgramBase(ByName):
         except KernelError as error:
             place(error, self.text)
             raised = error
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
         raise raised.with_traceback(at_kernel_line(raised)) from None
 
     def forget_plans(self) -> None:

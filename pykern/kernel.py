@@ -22,7 +22,7 @@ from pykern.launching.launch import LAUNCH_KEYWORDS, Launcher
 from pykern.locations import SourceSpan
 from pykern.runtime.launchable import make_launchable
 from pykern.source import Derivative, KernelOptions
-from pykern.synthetic_frame import at_kernel_line
+from pykern.synthetic_frame import at_kernel_line, ends_at_user
 
 
 class KernelBase(ByName):
@@ -71,6 +71,8 @@ class KernelBase(ByName):
         except KernelError as error:
             place(error, self.text)
             raised = error
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
         raise raised.with_traceback(at_kernel_line(raised)) from None
 
     def __getitem__(self, configuration: object) -> Any:
@@ -92,6 +94,8 @@ class KernelBase(ByName):
         except KernelError as error:
             place(error, self.text)
             raised = error
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
         raise raised.with_traceback(at_kernel_line(raised)) from None
 
     def raised(self, *args: Any, **keywords: Any) -> Any:

@@ -2,7 +2,7 @@
 
 Python, rich, pytest and pdb show a traceback's frames and stop at the last one. An error of the compiler is raised
 again from code compiled under the user's file names, one frame a level, outermost first. An error that the
-reference device raised keeps the kernel's own frames, with their variables, and loses ours.
+reference device raised keeps the kernel's own frames, with their variables, and loses ours. So does a Ctrl-C.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pykern.errors import CALLED_FROM, KernelError
 from pykern.locations import SourceSpan
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _RAISE, _CALL = "def frame():\n raise error", "def frame():\n call()"
 
 
@@ -39,6 +41,22 @@ def at_kernel_line(error: KernelError) -> types.TracebackType | None:
         traceback = raised.__traceback__
         return traceback.tb_next if traceback is not None else None
     return None
+
+
+def ends_at_user(interrupt: BaseException) -> types.TracebackType | None:
+    """The traceback of a Ctrl-C without what pykern was doing, nor what that called: only code of the user's is left,
+    such as the function of a kernel that the reference device runs."""
+    found: types.TracebackType | None = None
+    for step in reversed([*_steps(interrupt.__traceback__)]):
+        if _is_users(os.path.abspath(step.tb_frame.f_code.co_filename)):
+            found = types.TracebackType(found, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    return found
+
+
+def _is_users(file: str) -> bool:
+    """Whether code comes from neither this package, nor Python's library, nor what is installed."""
+    ours = file.startswith((_OURS, _STANDARD_LIBRARY))
+    return not ours and not any(folder in file for folder in _INSTALLED)
 
 
 def _frame(text: str, span: SourceSpan, names: dict[str, object]) -> Callable[[], None]:

@@ -49,6 +49,9 @@ class WorkerProcess:
         self._thread = threading.Thread(
             target=self._run, args=(command,), daemon=True, name="pykern-compiler"
         )
+
+    def begin(self) -> None:
+        """Start the process. Apart from its making: where a Ctrl-C comes in between, there is something to `kill`."""
         self._thread.start()
 
     @property
@@ -98,7 +101,8 @@ class WorkerProcess:
             self._signal(signal.SIGKILL)
         elif self._process is not None:
             self._process.kill()
-        self._thread.join(_GRACE)
+        if self._started.is_set():
+            self._thread.join(_GRACE)
 
     def abandon(self) -> None:
         """After a fork, in the child: let go of the pipes of a process that is the parent's."""

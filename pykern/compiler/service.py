@@ -255,7 +255,13 @@ class Service:
     def _ensure(self) -> WorkerProcess:
         with self._lock:
             if self._worker is None or self._worker.ended:
-                self._worker = WorkerProcess(self._worker_command())
+                self._worker = worker = WorkerProcess(self._worker_command())
+                try:
+                    worker.begin()
+                except BaseException:  # Ctrl-C: nobody is going to speak to it
+                    self._worker = None
+                    worker.kill()
+                    raise
             return self._worker
 
     def _let_go(self, end: Callable[[WorkerProcess], None] | None = None) -> None:

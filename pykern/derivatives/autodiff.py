@@ -20,7 +20,7 @@ from pykern.kernel import Kernel, KernelBase
 from pykern.launching.launch import LAUNCH_KEYWORDS
 from pykern.lowered import Spec
 from pykern.source import ArraySpec, Derivative, StructSpec
-from pykern.synthetic_frame import at_kernel_line
+from pykern.synthetic_frame import at_kernel_line, ends_at_user
 
 MODES = ("reverse", "forward")
 LEVELS = ("auto", "raised", "direct")
@@ -53,6 +53,12 @@ class Autodiff:
 
     def __call__(self, *args: Any, **keywords: Any) -> Event:
         """Launch over ``ndrange``. Raises `NotDifferentiable` at the kernel's line, or `LaunchError`."""
+        try:
+            return self._run(args, keywords)
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
+
+    def _run(self, args: tuple, keywords: dict[str, Any]) -> Event:
         flat, values, launch = self._flattened(args, keywords)
         spaces = launch.get("ndrange")
         if self.mode == "reverse" and isinstance(spaces, list) and len(spaces) > 1:

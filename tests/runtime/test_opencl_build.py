@@ -74,6 +74,12 @@ def taken(z, x):
     z[i] = x[i] * 9.25 + 29
 
 
+@pk.kernel
+def late(z, x):
+    i = pk.index()
+    z[i] = x[i] * 11.25 + 31
+
+
 @OPENCL
 def test_an_interrupted_build_leaves_no_answer_for_the_next_one(device, build, monkeypatch):
     monkeypatch.setattr(build, "_read", lambda key: None)
@@ -93,6 +99,27 @@ def test_an_interrupted_build_leaves_no_answer_for_the_next_one(device, build, m
     np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 9.25 + 29)
     left(z, x, ndrange=4)
     np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 7.25 + 23)
+
+
+@OPENCL
+def test_who_was_interrupted_is_asked_nothing_while_the_system_ends_it(device, build, monkeypatch):
+    """The end of a process comes some time after it was killed: what is sent meanwhile looks like a crash."""
+    monkeypatch.setattr(build, "_read", lambda key: None)
+    monkeypatch.setattr(build, "_write", lambda key, data: None)
+    x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
+
+    def interrupted(text):
+        raise KeyboardInterrupt
+
+    worker = build._worker()
+    with monkeypatch.context() as inner:
+        inner.setattr(build.json, "loads", interrupted)
+        inner.setattr(worker._process, "kill", lambda: None)
+        with pytest.raises(KeyboardInterrupt):
+            late(z, x, ndrange=4)
+    assert worker._process.poll() is None and not worker.alive
+    late(z, x, ndrange=4)
+    np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 11.25 + 31)
 
 
 @OPENCL

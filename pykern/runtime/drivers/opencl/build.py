@@ -102,10 +102,11 @@ class _Worker:
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         self._process = start(worker_command(_WORKER), self._said)
         self.owner = os.getpid()
+        self._killed = False
 
     @property
     def alive(self) -> bool:
-        return self.owner == os.getpid() and self._process.poll() is None
+        return not self._killed and self.owner == os.getpid() and self._process.poll() is None
 
     def ask(self, request: bytes) -> tuple[dict[str, Any], bytes] | None:
         """The answer; None where the process has ended."""
@@ -122,9 +123,14 @@ class _Worker:
         except BrokenPipeError:
             return None
         except BaseException:
-            # Ctrl-C, most of all: the answer would be taken for that of the next request.
-            self._process.kill()
+            # Ctrl-C, most of all: the answer would be taken for that of the next request, or the end for a crash.
+            self.kill()
             raise
+
+    def kill(self) -> None:
+        """End it now: nobody asks it anything again, also not while the system still ends it."""
+        self._killed = True
+        self._process.kill()
 
     def end(self) -> tuple[int, list[str]]:
         """How it ended, and its last words."""
