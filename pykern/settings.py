@@ -137,6 +137,10 @@ class Settings:
         512 << 20, "PYKERN_CACHE_SIZE", _size, "bytes, or a number with K, M, G or T", "512M",
         "The size the cache is kept under; what was used longest ago goes first.",
     )
+    loader: str = _setting(
+        "map", "PYKERN_LOADER", _one_of("map", "dlopen"), "map or dlopen", "map",
+        "How compiled CPU code gets into the process: mapped by pykern itself, or by dlopen, as gdb wants it.",
+    )
     device: str | None = _setting(
         None, "PYKERN_DEVICE", str, "a device such as cpu, python or cuda:0", "where the arguments live",
         "The device kernels run on when neither the arguments nor the program name one.",

@@ -17,7 +17,7 @@ from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, host_of, translate
 from pykern.lowering.llvm.entry import LAUNCH, entry_text
 from pykern.lowering.llvm.launcher import launcher_text
-from pykern.lowering.llvm.linker import Linker, linker
+from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.optimisation import passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
@@ -63,18 +63,6 @@ def lower(
     module: ir.Module, source: KernelSource, uses: tuple[ArgumentUse, ...], reports: bool, record: Record
 ) -> CpuCode:
     """Lower, generate, link. A kernel that `reports` (it has sites) gets no compiled entry."""
-    with linker() as link:
-        return _lowered(module, source, uses, reports, record, link)
-
-
-def _lowered(
-    module: ir.Module,
-    source: KernelSource,
-    uses: tuple[ArgumentUse, ...],
-    reports: bool,
-    record: Record,
-    link: Linker,
-) -> CpuCode:
     product = _is_product(module, source)
     pipeline = cpu_pipeline(source.options, has_short_floats(module))
     known = pipeline.run(module, record, texts=record.texts)
@@ -102,7 +90,7 @@ def _lowered(
         objects.append(assemble(entry, host))
         record.add("entry", "", started, "none")
     started = time.perf_counter()
-    binary = link(*objects, assemble(RUNTIME, host))
+    binary = link_shared(*objects, assemble(RUNTIME, host), host=host)
     record.add("link", "", started, "none")
     found = resources(code)
     if product:

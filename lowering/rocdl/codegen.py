@@ -1,4 +1,4 @@
-"""From LLVM IR to a code object: llvmlite's AMDGPU backend, then lld.
+"""From LLVM IR to a code object: llvmlite's AMDGPU backend, then a linker of our own.
 
 MLIR's own build has no AMDGPU backend. That backend may emit a module once only (the second time aborts), so
 the assembly text is made of a copy.
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import llvmlite.binding as llvm
 
+from pykern.lowering.elf import code_object
 from pykern.lowering.llvm.codegen import Host, target_machine
-from pykern.lowering.llvm.linker import link_device
 from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.options import RocdlOptions
 
@@ -54,7 +54,7 @@ def generate(text: str, chip: Chip, options: RocdlOptions, texts: bool) -> Devic
     emitted = machine.emit_object(module)
     times["llvm-emit"] = _since(started)
     started = time.perf_counter()
-    code.binary = link_device(emitted)
+    code.binary = code_object.link(emitted)
     times["link"] = _since(started)
     return code
 

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pykern.artifact import Artifact
 from pykern.compiler.artifact_json import from_json, to_json
 
-_MAGIC = b"pykern 1"
+_MAGIC = b"pykern 2"
 """First cell of the footer; its number rises when the form of an entry changes."""
 _FOOTER = struct.Struct("<8sQQ32s")
 """Magic, bytes of the binary, bytes of the description, checksum of all that stands before."""

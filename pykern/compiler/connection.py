@@ -171,7 +171,7 @@ def _signal_group(leader: int, number: int) -> None:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """After the end of its output: see that the process ends, and with it the linkers it may have started."""
+    """After the end of its output: see that the process ends, and with it what it may have started (an assembler)."""
     deadline = time.monotonic() + _GRACE
     if hasattr(os, "waitid"):
         # Looks without reaping: until then the number of the group cannot belong to anybody else.

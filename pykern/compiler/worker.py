@@ -125,7 +125,7 @@ def _receive(requests: int, inbox: queue.SimpleQueue[tuple[Any, ...]]) -> None:
 
 
 def _take_pipes() -> tuple[int, int]:
-    """Keep the pipes to ourselves: prints of MLIR, of linkers and of user passes go to standard error."""
+    """Keep the pipes to ourselves: prints of MLIR and of user passes go to standard error."""
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

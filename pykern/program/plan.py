@@ -22,7 +22,7 @@ from pykern.program.kinds import order_of
 from pykern.program.results import Builder, builder
 from pykern.program_source import ProgramSource
 from pykern.runtime.kept_memory import kept_memory
-from pykern.runtime.loader import LoadedKernel
+from pykern.runtime.loader import TAKES_CELLS, LoadedKernel
 from pykern.runtime.text import printer
 from pykern.source import ArraySpec, leaves
 from pykern.types import BY_NAME
@@ -70,7 +70,7 @@ class Plan:
         """Axes of the flattened arguments that are dense in another order than C's."""
         self.pool: list[np.ndarray] = []
         self.calls: dict[tuple[int | str, ...], int] = {}
-        self._call = self.code.library.pk_run
+        self._call = TAKES_CELLS(self.code.run_address)
         self._cells = ctypes.c_int64 * (len(self.names) + len(self.fresh) + 2)
 
     # -- a call ------------------------------------------------------------------------------

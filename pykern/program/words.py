@@ -6,7 +6,6 @@ go through Python. The layout is told in `pykern.abi` ("array programs"); read n
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import inspect
 import json
@@ -94,7 +93,7 @@ def _words(plan: Plan, source: ProgramSource, call: Call) -> Words:
         raise _Unfit
     first = len(PLAN_WORDS) + len(records)
     values = {
-        "run": ctypes.cast(plan.code.library.pk_run, ctypes.c_void_p).value or 0,
+        "run": plan.code.run_address,
         "long": int(layout.long),
         "pool": made.pointer(plan.pool) if plan.needs_scratch else 0,
         "scratch": plan.layout.scratch_bytes if plan.layout.scratch_bytes >= KEPT_LEAST else 0,

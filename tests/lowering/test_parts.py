@@ -1,20 +1,17 @@
-"""Machine code that two threads make, and a linker that waits for it."""
+"""Machine code that two threads make, and what of it is seen outside."""
 
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.errors import TargetError
-from pykern.lowering.llvm import linker as linkers
 from pykern.lowering.llvm import parts
 from pykern.lowering.llvm.codegen import Host, generate, machine_of
-from pykern.lowering.llvm.linker import link_shared, linker
+from pykern.lowering.llvm.linker import link_shared
 from pykern.machine import processors
 
 
@@ -88,42 +85,6 @@ def test_what_goes_into_the_second_part():
     )  # one memory for all
     elsewhere = "define i64 @small(i64 %x) {\n  ret i64 %x\n}\n"
     assert parts.second_part(long, (elsewhere,)) == ()  # what they call is in the first part only
-
-
-def test_a_linker_that_waits(monkeypatch):
-    started = []
-    popen = subprocess.Popen
-
-    def recorded(*arguments, **keywords):
-        started.append(popen(*arguments, **keywords))
-        return started[-1]
-
-    monkeypatch.setattr(linkers.subprocess, "Popen", recorded)
-    objects = generate(module(3), (), ("sum",)).objects
-    with linker() as link:
-        assert link(*objects) == link_shared(*objects)
-    with pytest.raises(ZeroDivisionError), linker():
-        raise ZeroDivisionError
-    with linker():
-        pass
-    linkers._forget()  # which the next one does, or the end of the process
-    assert all(process.returncode is not None for process in started)
-
-
-def test_output_that_comes_in_pieces():
-    text = f'@data = constant [300000 x i8] c"{"a" * 300000}"\n'
-    [made] = generate(text + "define ptr @data_of() {\n  ret ptr @data\n}\n", (), ("data_of",)).objects
-    with linker() as link:
-        linked = link(made)
-    assert len(linked) > 300000 and linked == link_shared(made)
-    for length in (0, 10, 63, 64, 1000, len(linked) - 1):
-        assert not linkers._is_whole(linked[:length])
-    assert linkers._is_whole(linked)
-
-
-def test_what_cannot_be_linked_is_said():
-    with linker() as link, pytest.raises(TargetError, match="linking failed"):
-        link(b"no object at all")
 
 
 @pk.jit

@@ -1,4 +1,4 @@
-"""The whole language on AMD's chips: linked by lld, the metadata of the code object and its instructions looked at."""
+"""The whole language on AMD's chips: the metadata of the code object and its instructions looked at."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ PLAIN_DATA = tuple(
         "source",
         "program_source",
         "artifact",
+        "code_image",
         "abi",
         "settings",
         "machine",

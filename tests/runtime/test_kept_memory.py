@@ -159,13 +159,9 @@ def test_resize_moves_what_is_there():
 
 
 def test_zeros_are_zeros_in_used_memory():
-    np_calloc = kept_memory._library.pk_calloc
-    np_calloc.restype, np_calloc.argtypes = (
-        ctypes.c_void_p,
-        (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t),
-    )
-    free = kept_memory._library.pk_free
-    free.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+    pointer, size = ctypes.c_void_p, ctypes.c_size_t
+    np_calloc = kept_memory._library.function("pk_calloc", pointer, pointer, size, size)
+    free = kept_memory._library.function("pk_free", None, pointer, pointer, size)
     for count in (100, 2 * MIB):
         for _ in range(2):
             place = np_calloc(None, count, 8)
@@ -219,7 +215,7 @@ def test_no_memory():
     with pytest.raises(MemoryError):
         pk.empty(1 << 44)
     assert handler_name(np.empty(MIB)) == "default_allocator"
-    assert not kept_memory._library.pk_take(ctypes.c_int64(1 << 45))
+    assert not kept_memory._library.function("pk_take", ctypes.c_void_p, ctypes.c_int64)(1 << 45)
     assert kept_memory.stats().live == kept_memory.stats().allocated == 0
 
 

@@ -16,7 +16,7 @@ from pykern.artifact import SCRATCH, Stage
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import Host, assemble, assembly_of, generate, host_of, translate
 from pykern.lowering.llvm.entry import GIL_WORK
-from pykern.lowering.llvm.linker import Linker, linker
+from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.optimisation import passes_for
 from pykern.lowering.llvm.program.launcher import kinds_of, nest_of, run_text, teams_of, teams_text
 from pykern.lowering.llvm.program.launches import LowerLaunches
@@ -96,8 +96,8 @@ def lower(
     schedules: tuple[str, ...] = (),
 ) -> ProgramCode:
     """Lower, generate, link. `schedules` are those of contractions that are not to be the cost model's."""
-    with linker() as link, ThreadPoolExecutor(1, "pykern-teams") as elsewhere:
-        return _lowered(module, options, record, target, schedules, link, elsewhere)
+    with ThreadPoolExecutor(1, "pykern-teams") as elsewhere:
+        return _lowered(module, options, record, target, schedules, elsewhere)
 
 
 def _lowered(
@@ -106,7 +106,6 @@ def _lowered(
     record: Record,
     target: str,
     schedules: tuple[str, ...],
-    link: Linker,
     elsewhere: ThreadPoolExecutor,
 ) -> ProgramCode:
     host, machine = host_of(target)
@@ -132,7 +131,7 @@ def _lowered(
 
     known = llvm.run(module, record, texts=record.texts, after=after)
     assert launcher is not None
-    made = _generate(module, known.names, launcher, host, record, link, product=bool(used))
+    made = _generate(module, known.names, launcher, host, record, product=bool(used))
     if used:
         made.resources[SCHEDULES] = used
     return replace(made, result_arguments=result_arguments, scratch_bytes=scratch, long=long)
@@ -155,7 +154,6 @@ def _generate(
     launcher: _Launcher,
     host: Host,
     record: Record,
-    link: Linker,
     product: bool,
 ) -> ProgramCode:
     started = time.perf_counter()
@@ -172,7 +170,8 @@ def _generate(
         shown, kind = texts.get(name, (code.llvm_ir, "llvm"))
         record(Stage(name, shown, elapsed, kind))
     started = time.perf_counter()
-    binary = link(*code.objects, *(each.result() for each in launcher.code), assemble(RUNTIME, host))
+    teams = (each.result() for each in launcher.code)
+    binary = link_shared(*code.objects, *teams, assemble(RUNTIME, host), host=host)
     record.add("link", "", started, "none")
     found = resources(code)
     if ALLOCATE in text:

@@ -1,0 +1,102 @@
+"""Memory for machine code: never writable and executable at once, and few maps however much there is.
+
+Comes in: files of code (`pykern.code_image`). Goes out: where each begins in this process. Address space is reserved in
+pools of two halves, code and data. An image takes the same pages of both: they are written while nothing of them may
+be executed, then its code may be executed and never written again. Neighbours have the same rights, so Linux keeps
+each half of a pool as one map. All of it is private memory: a child of a fork has it too, and no file is made.
+Nothing is given back: a call may be inside.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import mmap
+import os
+import threading
+from collections.abc import Callable
+
+from pykern.code_image import DISTANCE, CodeImage
+
+_NONE, _READ_WRITE, _READ_EXECUTE = 0, 3, 5
+_RESERVE = 0x4022
+"""MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE of Linux."""
+_FAILED = ctypes.c_void_p(-1).value
+_SHARED = DISTANCE // 8
+"""An image that takes more has address space of its own, so that the end of a pool is used."""
+
+
+class NotExecutable(PermissionError):
+    """The system lets no memory become executable that was written (SELinux's `execmem`, systemd's
+    `MemoryDenyWriteExecute`)."""
+
+
+class CodeMemory:
+    """The pools of this process. `usable` is for its users to say."""
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(None, use_errno=True)
+        self._mmap, self.protect = library.mmap, library.mprotect
+        self._mmap.restype = ctypes.c_void_p
+        self._mmap.argtypes = (
+            ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
+        )  # fmt: skip
+        self.protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+        self.usable = True
+        self._base, self._used = 0, DISTANCE
+        self._lock = threading.Lock()
+        os.register_at_fork(after_in_child=self._after_fork)
+
+    def place(self, binary: bytes, image: CodeImage, resolve: Callable[[str], int]) -> int:
+        """Put an image into memory; where its code begins. Raises OSError, and what `resolve` raises."""
+        addresses = [(cell, resolve(name)) for cell, name in image.imports]
+        address = self._take(image)
+        size = _pages(image.size)
+        self._allow(address, size, _READ_WRITE)
+        ctypes.memmove(address, binary, image.code_size)
+        self._allow(address + image.distance, size, _READ_WRITE)
+        stored = binary[image.data : image.data + image.stored]
+        ctypes.memmove(address + image.distance + image.data, stored, len(stored))
+        for cell, value in addresses:
+            ctypes.c_uint64.from_address(address + cell).value = value
+        for cell, place in image.relative:
+            ctypes.c_uint64.from_address(address + cell).value = address + place
+        self._allow(address, size, _READ_EXECUTE)
+        return address
+
+    def _take(self, image: CodeImage) -> int:
+        """Address space that nobody else has."""
+        size = _pages(image.size)
+        if size > _SHARED or image.distance != DISTANCE:
+            return self._reserve(image.distance + size)
+        with self._lock:
+            if self._used + size > DISTANCE:
+                self._base, self._used = self._reserve(2 * DISTANCE), 0
+            address = self._base + self._used
+            self._used += size
+            return address
+
+    def _reserve(self, size: int) -> int:
+        address = self._mmap(None, size, _NONE, _RESERVE, -1, 0)
+        if address == _FAILED:
+            raise _failure(f"there is no room for {size >> 20} MiB of address space for code")
+        return address
+
+    def _allow(self, address: int, size: int, rights: int) -> None:
+        if self.protect(address, size, rights):
+            if rights == _READ_EXECUTE and ctypes.get_errno() in (errno.EACCES, errno.EPERM):
+                raise NotExecutable(ctypes.get_errno(), "memory that was written may not become executable")
+            raise _failure("there is no memory for code")
+
+    def _after_fork(self) -> None:
+        """In a child: what a thread of the parent was just placing stays unused."""
+        self._lock = threading.Lock()
+
+
+def _pages(size: int) -> int:
+    return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+
+
+def _failure(what: str) -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, f"{what}: {os.strerror(number)}")
