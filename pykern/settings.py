@@ -79,7 +79,10 @@ def _seconds(text: str) -> float:
 
 
 def _directory(text: str) -> str:
-    return os.path.abspath(os.path.expanduser(text))
+    path = os.path.expanduser(text)
+    if path.startswith("~"):  # of a user who is not known
+        raise ValueError
+    return os.path.abspath(path)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -94,9 +97,9 @@ def _topics(text: str) -> frozenset[str]:
 
 
 def default_cache_dir(environ: Mapping[str, str] | None = None) -> str:
-    """Where this platform keeps a user's caches, with ``pykern`` at its end."""
+    """Where this platform keeps a user's caches, with ``pykern`` at its end; "" for a user without a home."""
     environ = os.environ if environ is None else environ
-    home = os.path.expanduser("~")
+    home = _home()
     if sys.platform == "win32":
         base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     elif sys.platform == "darwin":
@@ -105,7 +108,22 @@ def default_cache_dir(environ: Mapping[str, str] | None = None) -> str:
         base = environ.get("XDG_CACHE_HOME", "")
         if not os.path.isabs(base):  # the XDG specification: a relative path counts as unset
             base = os.path.join(home, ".cache")
-    return os.path.abspath(os.path.join(base, "pykern"))
+    return os.path.abspath(os.path.join(base, "pykern")) if os.path.isabs(base) else ""
+
+
+def _home() -> str:
+    """The user's home folder, "" where none is known: a relative one would be another folder in every directory."""
+    home = os.path.expanduser("~")
+    if os.path.isabs(home) and os.environ.get("HOME") != "":
+        return home
+    if sys.platform == "win32":
+        return ""
+    import pwd  # here: only POSIX has it
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return ""
 
 
 _SWITCH_WORDS = "0 or 1"

@@ -6,22 +6,18 @@ compiles the kernel in its own process, so that a debugger can look on.
 
 from __future__ import annotations
 
-import os
 import pickle
 import pprint
 import re
-import tempfile
 from collections.abc import Sequence
 from typing import Any
 
 import pykern.source
-from pykern.compiler.private_files import make_private, remove, write_whole
 from pykern.compiler.versions import versions
 from pykern.program_source import ProgramSource
 from pykern.settings import Settings
 from pykern.source import KernelSource
-
-_KEPT = 32
+from pykern.storage.reports import write_report
 
 _SCRIPT = '''\
 """Compiles one kernel as pykern did when its compiler crashed.
@@ -50,17 +46,7 @@ def write_reproducer(
     """Write the script and return its path, or None where no directory takes it."""
     name = f"{re.sub(r'[^A-Za-z0-9_]', '_', source.function.name)[:60]}-{source.key('')[:8]}.py"
     text = reproducer_text(source, what, words)
-    for make_directory in (
-        lambda: _crash_directory(settings),
-        lambda: tempfile.mkdtemp(prefix="pykern-crash-"),
-    ):
-        try:
-            path = os.path.join(make_directory(), name)
-            write_whole(path, text.encode("utf-8", "surrogateescape"))
-        except OSError:
-            continue
-        return path
-    return None
+    return write_report(name, text.encode("utf-8", "surrogateescape"), settings)
 
 
 def reproducer_text(source: KernelSource | ProgramSource, what: str, words: Sequence[str] = ()) -> str:
@@ -95,17 +81,6 @@ def _definition(source: KernelSource | ProgramSource) -> str:
 
 def _classes() -> list[str]:
     return [name for name, value in vars(pykern.source).items() if isinstance(value, type)]
-
-
-def _crash_directory(settings: Settings) -> str:
-    make_private(settings.cache_dir)
-    directory = os.path.join(settings.cache_dir, "crashes")
-    make_private(directory)
-    with os.scandir(directory) as entries:
-        oldest_first = sorted((entry.stat().st_mtime, entry.path) for entry in entries)
-    for _, path in oldest_first[: -_KEPT + 1]:
-        remove(path)
-    return directory
 
 
 def _in_docstring(text: str) -> str:

@@ -1,7 +1,7 @@
 """What tuning found, on disk: one file a program and kind of call, with the time of every configuration tried.
 
-Comes in: a `ProgramSource`. Goes out: seconds by configuration, and the best. Files are written aside and renamed: a
-reader finds the old or the new one; a damaged file, or a disk that cannot be used, counts as nothing known.
+Comes in: a `ProgramSource`. Goes out: seconds by configuration, and the best. `pykern.storage` keeps them: a damaged
+file, or a disk that cannot be used, counts as nothing known.
 A configuration is the schedules of a program's contractions, in order, joined with semicolons; "" is the cost model's.
 """
 
@@ -10,22 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from dataclasses import replace
 
-from pykern.compiler.private_files import (
-    UnsafePath,
-    make_below,
-    make_private,
-    read_private,
-    write_whole,
-)
 from pykern.compiler.versions import host_cpu
 from pykern.program_source import ProgramSource
 from pykern.schedule import parse
-from pykern.settings import settings
+from pykern.storage.store import TUNED, shared_store
 
-FOLDER = "tuned"
 _VERSION = 1
 
 
@@ -37,41 +28,22 @@ def key_of(source: ProgramSource) -> str:
 
 def path_of(source: ProgramSource) -> str:
     """Where the file of a source lies."""
-    return os.path.join(settings().cache_dir, FOLDER, key_of(source) + ".json")
+    return shared_store().path(TUNED, key_of(source))
 
 
 def timings(source: ProgramSource) -> dict[str, float]:
     """Seconds by configuration; empty where nothing is known."""
-    if not settings().cache:
-        return {}
-    try:
-        found = json.loads(read_private(path_of(source))[0])
-        entries = found["timings"] if found["version"] == _VERSION else {}
-        return {
-            str(name): float(seconds)
-            for name, seconds in entries.items()
-            if math.isfinite(float(seconds)) and float(seconds) > 0 and _is_configuration(str(name))
-        }
-    except (OSError, UnsafePath, ValueError, TypeError, KeyError, AttributeError):
-        return {}
+    data = shared_store().read(TUNED, key_of(source))
+    return _parsed(data) if data is not None else {}
 
 
 def remember(source: ProgramSource, found: dict[str, float]) -> bool:
     """Add timings to what is known; False where they could not be written."""
-    if not settings().cache:
-        return False
-    path = path_of(source)
     known = {**timings(source), **found}
     text = json.dumps(
         {"version": _VERSION, "program": source.function.name, "timings": known}, indent=1, sort_keys=True
     )
-    try:
-        make_private(settings().cache_dir)
-        make_below(settings().cache_dir, path)
-        write_whole(path, text.encode())
-    except (OSError, UnsafePath):
-        return False
-    return True
+    return shared_store().write(TUNED, key_of(source), text.encode()) is not None
 
 
 def best(source: ProgramSource) -> tuple[str, ...]:
@@ -89,6 +61,20 @@ def tuned(source: ProgramSource) -> ProgramSource:
         return source
     found = best(source)
     return replace(source, schedules=found) if found else source
+
+
+def _parsed(data: bytes) -> dict[str, float]:
+    """Timings from their text; empty where another version wrote it."""
+    try:
+        found = json.loads(data)
+        entries = found["timings"] if found["version"] == _VERSION else {}
+        return {
+            str(name): float(seconds)
+            for name, seconds in entries.items()
+            if math.isfinite(float(seconds)) and float(seconds) > 0 and _is_configuration(str(name))
+        }
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return {}
 
 
 def _is_configuration(name: str) -> bool:

@@ -18,6 +18,7 @@ from pykern.artifact import ArgumentUse, Artifact, Site, Stage
 from pykern.compiler.cache import Cache, open_cache
 from pykern.locations import SourceSpan
 from pykern.settings import Settings
+from pykern.storage.store import KERNELS, SEEN
 
 KEY = "ab" * 20
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,9 +48,17 @@ def become_another_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)
 
 
+def files(cache: Cache) -> list[Path]:
+    return [path for path in Path(cache.directory).rglob("*") if path.is_file()]
+
+
 def only_file(cache: Cache) -> Path:
-    (path,) = (Path(entry.path) for entry in cache._files())
+    (path,) = files(cache)
     return path
+
+
+def path_of(cache: Cache, key: str) -> str:
+    return cache.store.path(KERNELS, key)
 
 
 def test_gives_back_what_was_put_in_another_process_too(cache: Cache):
@@ -96,7 +105,7 @@ def test_a_key_never_names_another_file(cache: Cache, key: str):
 def test_what_is_not_plain_data_is_refused(cache: Cache):
     with pytest.raises(TypeError, match="not plain data"):
         cache.put(KEY, artifact(resources={"callback": print}))
-    assert not list(cache._files())
+    assert not files(cache)
 
 
 # Damage
@@ -132,7 +141,7 @@ def test_every_truncation_and_extension_is_noticed(cache: Cache):
 def test_an_entry_under_another_key_is_a_miss(cache: Cache):
     cache.put(KEY, artifact())
     other = "abcd" + KEY[4:]
-    os.rename(only_file(cache), cache._path(other))
+    os.rename(only_file(cache), path_of(cache, other))
     assert cache.get(other) is None
     assert cache.damaged == 1
 
@@ -212,7 +221,14 @@ def test_a_directory_of_another_user_is_not_used(cache: Cache, monkeypatch: pyte
 def test_a_file_of_another_user_is_not_loaded(cache: Cache, monkeypatch: pytest.MonkeyPatch):
     cache.put(KEY, artifact())
     assert cache.get(KEY) is not None
-    become_another_user(monkeypatch)
+    true = os.fstat
+
+    def of_another_user(handle: int) -> os.stat_result:
+        found = true(handle)
+        owner = found.st_uid + stat.S_ISREG(found.st_mode)
+        return os.stat_result((*found[:4], owner, *found[5:]))
+
+    monkeypatch.setattr(os, "fstat", of_another_user)
     assert cache.get(KEY) is None
     assert cache.damaged == 1
 
@@ -244,7 +260,7 @@ def test_a_full_or_read_only_disk_only_means_no_cache(
         assert cache.put(KEY, artifact()) is None
         assert cache.put(KEY, artifact()) is None
     assert len(caplog.records) == 1
-    assert not list(cache._files())  # no half-written file stays
+    assert not files(cache)  # no half-written file stays
     assert cache.put(KEY, artifact()) is not None
     with monkeypatch.context() as patch:
         patch.setattr(os, "read", fail)
@@ -290,10 +306,10 @@ def test_what_was_used_longest_ago_goes_first(tmp_path: Path):
     old = time.time() - 10_000
     for number in range(20):
         cache.put(keyed(number), artifact(keyed(number), binary=bytes(10_000)))
-        os.utime(cache._path(keyed(number)), (old + number, old + number))
+        os.utime(path_of(cache, keyed(number)), (old + number, old + number))
     assert cache.get(keyed(0)) is not None  # used just now
     assert cache.prune() == 0
-    cache.max_bytes = 100_000
+    cache.store.max_bytes = 100_000
     cache.prune()
     kept = [number for number in range(20) if cache.get(keyed(number)) is not None]
     assert kept == [0, *range(14, 20)]  # 7 of some 10.9 kB each: under 80 % of the limit
@@ -331,7 +347,7 @@ def test_what_a_dead_writer_left_is_swept(cache: Cache):
 def test_entries_statistics_clear(cache: Cache):
     for number in range(3):
         cache.put(keyed(number), artifact(keyed(number), kernel=f"k{number}"))
-        os.utime(cache._path(keyed(number)), (1000 + number,) * 2)
+        os.utime(path_of(cache, keyed(number)), (1000 + number,) * 2)
     cache.get(keyed(0))
     only = cache.entries()
     assert [info.kernel for info in only] == ["k0", "k2", "k1"]
@@ -349,7 +365,7 @@ def test_markers(cache: Cache):
     cache.mark_seen("feed" * 8)
     assert cache.seen("feed" * 8) and not cache.seen("beef" * 8)
     assert Cache(cache.directory, 1).seen("feed" * 8)
-    os.utime(cache._marker("feed" * 8), (0, 0))
+    os.utime(cache.store.path(SEEN, "feed" * 8), (0, 0))
     cache.prune()
     assert not cache.seen("feed" * 8)
     cache.mark_seen("feed" * 8)

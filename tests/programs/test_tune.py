@@ -13,6 +13,7 @@ import pytest
 import pykern as pk
 from pykern.schedule import Schedule, parse
 from pykern.settings import settings
+from pykern.storage.store import TUNED, Entry, shared_store
 from pykern.tuning import tune as tuning
 from pykern.tuning.candidates import candidates
 
@@ -51,9 +52,19 @@ def schedule_in_use(a, b) -> str:
     return text[text.index("kern.schedule =") :].split("}")[0]
 
 
-def file_of(cache) -> str:
-    [name] = os.listdir(cache / "tuned")
-    return str(cache / "tuned" / name)
+def entry() -> Entry:
+    [found] = shared_store().entries(TUNED)
+    return found
+
+
+def stored_timings() -> dict[str, float]:
+    data = shared_store().read(TUNED, entry().key)
+    assert data is not None
+    return json.loads(data)["timings"]
+
+
+def store(timings: dict[str, float]) -> None:
+    shared_store().write(TUNED, entry().key, json.dumps({"version": 1, "timings": timings}).encode())
 
 
 def test_schedules_and_their_text():
@@ -68,8 +79,7 @@ def test_schedules_and_their_text():
 def test_timings_are_kept_and_gone_on_with(own_cache, factors):
     first = pk.tune(product, *factors, seconds=3)
     assert first.tried >= 1 and first.seconds <= first.before
-    with open(file_of(own_cache)) as file:
-        stored = json.load(file)["timings"]
+    stored = stored_timings()
     assert "" in stored and len(stored) == first.tried + 1
     again = pk.tune(product, *factors, seconds=0.2)
     assert again.tried + len(stored) <= len(again.timings) + 1  # nothing that was known is timed again
@@ -80,11 +90,7 @@ def test_timings_are_kept_and_gone_on_with(own_cache, factors):
 
 def test_later_compilations_use_the_best(own_cache, factors):
     pk.tune(product, *factors, seconds=0.01)
-    with open(path := file_of(own_cache)) as file:
-        stored = json.load(file)
-    stored["timings"] = {"": 1.0, OTHER: 0.5}
-    with open(path, "w") as file:
-        json.dump(stored, file)
+    store({"": 1.0, OTHER: 0.5})
     product.forget_plans()
     used = schedule_in_use(*factors)
     assert "rows = 2" in used and "unroll = 1" in used
@@ -97,11 +103,7 @@ def test_tiles_that_unroll_take_slices_of_any_length(own_cache, rng):
     """The last slice of 103 terms in slices of 26 is shorter; its tiles could not be unrolled."""
     a, b = rng.standard_normal((21, 103)), rng.standard_normal((103, 32))
     pk.tune(product, a, b, seconds=0.01)
-    with open(path := file_of(own_cache)) as file:
-        stored = json.load(file)
-    stored["timings"] = {"": 1.0, "form=packed,rows=6,vectors=2,depth=26,block=8,unroll=4,threads=True": 0.5}
-    with open(path, "w") as file:
-        json.dump(stored, file)
+    store({"": 1.0, "form=packed,rows=6,vectors=2,depth=26,block=8,unroll=4,threads=True": 0.5})
     product.forget_plans()
     np.testing.assert_allclose(product(a, b), a @ b, atol=1e-12)
     assert "depth = 26" in schedule_in_use(a, b)
@@ -111,16 +113,19 @@ def test_tiles_that_unroll_take_slices_of_any_length(own_cache, rng):
     "damage", ["", "{", "[1]", '{"version": 9, "timings": {}}', '{"version": 1, "timings": {"nonsense": 0.1}}',
                '{"version": 1, "timings": {"": "NaN"}}', '{"version": 1, "timings": 3}']
 )  # fmt: skip
-def test_a_damaged_file_is_nothing_known(own_cache, factors, damage):
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_damaged_file_is_nothing_known(own_cache, factors, damage, whole):
     pk.tune(product, *factors, seconds=0.01)
-    with open(file_of(own_cache), "w") as file:
-        file.write(damage)
+    if whole:
+        shared_store().write(TUNED, entry().key, damage.encode())
+    else:
+        with open(entry().path, "w") as file:
+            file.write(damage)
     product.forget_plans()
     a, b = factors
     np.testing.assert_allclose(product(a, b), a @ b, atol=1e-12)
     assert pk.tune(product, a, b, seconds=0.01).path  # written anew
-    with open(file_of(own_cache)) as file:
-        assert "" in json.load(file)["timings"]
+    assert "" in stored_timings()
 
 
 def test_an_interruption_keeps_the_best(own_cache, factors, monkeypatch):
@@ -136,8 +141,7 @@ def test_an_interruption_keeps_the_best(own_cache, factors, monkeypatch):
     monkeypatch.setattr(tuning.Search, "_try", interrupted)
     found = pk.tune(product, *factors, seconds=60)
     assert found.interrupted and len(tries) == 2
-    with open(file_of(own_cache)) as file:
-        assert set(json.load(file)["timings"]) >= {name for name in tries if name in found.timings}
+    assert set(stored_timings()) >= {name for name in tries if name in found.timings}
 
 
 def test_wrong_results_are_not_taken(own_cache, factors, monkeypatch):
@@ -157,8 +161,7 @@ def test_processes_at_the_same_time(own_cache, tmp_path):
     )
     running = [subprocess.Popen([sys.executable, script], env={**os.environ}) for _ in range(2)]
     assert [each.wait(timeout=120) for each in running] == [0, 0]
-    with open(file_of(own_cache)) as file:
-        assert "" in json.load(file)["timings"]
+    assert "" in stored_timings()
 
 
 def test_without_contractions_there_is_nothing_to_tune(own_cache):

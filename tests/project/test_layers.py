@@ -30,6 +30,7 @@ PLAIN_DATA = tuple(
         "code_image",
         "abi",
         "settings",
+        "storage",
         "machine",
         "scopes",
         "schedule",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,12 @@ import pytest
 
 import pykern as pk
 from pykern import bootstrap
+from pykern.compiler.cache import shared_cache
 from pykern.runtime import registry
+from pykern.settings import settings
+from pykern.storage.reports import write_report
+from pykern.storage.store import OPENCL as BINARIES
+from pykern.storage.store import Store, shared_store
 
 OPENCL = pytest.mark.parametrize("device", ["opencl:0"], indirect=True)
 
@@ -82,8 +89,8 @@ def late(z, x):
 
 @OPENCL
 def test_an_interrupted_build_leaves_no_answer_for_the_next_one(device, build, monkeypatch):
-    monkeypatch.setattr(build, "_read", lambda key: None)
-    monkeypatch.setattr(build, "_write", lambda key, data: None)
+    nothing = Store("", 0, enabled=False)
+    monkeypatch.setattr(build, "shared_store", lambda: nothing)
     x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
 
     def interrupted(text):
@@ -144,25 +151,102 @@ def test_binaries_are_kept(device, build, monkeypatch):
     monkeypatch.setattr(build.Builder, "_compiled", lambda *a: asked.append(a) or compiled(*a))
     driver.load(artifact)
     assert not asked
-    folder = os.path.dirname(build._path("x"))
-    for change in (lambda path: os.truncate(path, 40), lambda path: os.chmod(path, 0o666)):
-        for entry in list(os.scandir(folder)):
+    for change in (lambda path: os.truncate(path, 40), lambda path: os.chmod(path, 0o666), flip):
+        for entry in list(shared_store().entries(BINARIES)):
             change(entry.path)
         driver.load(artifact)
         assert len(asked) == 1
         asked.clear()
 
 
+def flip(path):
+    """Change one bit in the middle of a file."""
+    with open(path, "r+b") as file:
+        data = file.read()
+        file.seek(len(data) // 2)
+        file.write(bytes([data[len(data) // 2] ^ 1]))
+
+
+@OPENCL
+def test_the_limit_holds_for_binaries_too(device, build, tmp_path, monkeypatch):
+    small = Store(tmp_path / "cache", 60_000)
+    monkeypatch.setattr(build, "shared_store", lambda: small)
+    builder = registry.opened(device).driver._builder
+    monkeypatch.setattr(builder, "_compiled", lambda *a: bytes(20_000))
+    monkeypatch.setattr(builder, "_load", lambda binary, options: binary)
+    for number in range(20):
+        assert builder.build("k", b"%d" % number, []) == bytes(20_000)
+    assert 0 < small.total() <= 60_000  # each of them is a third: every write prunes
+
+
+@OPENCL
+@pytest.mark.parametrize("home", ["/proc/nobody", "/dev/null"])
+def test_no_home_folder(device, home, tmp_path):
+    """Neither pykern's cache nor those of libraries need one; one line says that nothing is kept."""
+    script = tmp_path / "homeless.py"
+    script.write_text(HOMELESS.format(device=device))
+    left_out = ("PYKERN_CACHE_DIR", "XDG_CACHE_HOME", "PYOPENCL_NO_CACHE")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment | {"HOME": home, "PYKERN_QUIET": "1"},
+        capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+    assert [line.startswith("nothing is cached") for line in done.stderr.splitlines()] == [True]
+    assert os.listdir(tmp_path) == ["homeless.py"]
+
+
+HOMELESS = """\
+import numpy as np, pykern as pk
+
+@pk.kernel
+def twice(z, x):
+    i = pk.index()
+    z[i] = x[i] * 2
+
+x, z = np.arange(5.0), np.zeros(5)
+twice(z, x, ndrange=5, device={device!r})
+assert (z == 2 * x).all()
+print("right")
+"""
+
+
+@OPENCL
+def test_pyopencl_is_left_as_it_was(device, build, monkeypatch, tmp_path):
+    """pykern's kernels do without pyopencl's cache; a user's own have it all the same."""
+    import pyopencl as cl
+
+    x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
+    lucky(z, x, ndrange=4)
+    launcher: Any = lucky
+    artifact = list(launcher._launcher.artifacts.values())[-1]
+    driver = registry.opened(device).driver
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(cl, "_PYOPENCL_NO_CACHE", False)
+    monkeypatch.delitem(sys.modules, "pyopencl.invoker", raising=False)
+    code = driver.load(artifact)
+    assert "pyopencl.invoker" not in sys.modules and os.listdir(tmp_path) == []
+    assert cl.Kernel(code.program, artifact.entry).function_name == artifact.entry
+    assert os.listdir(tmp_path) == ["pytools"]
+    theirs = sys.modules["pyopencl.invoker"]
+    driver.load(artifact)
+    assert sys.modules["pyopencl.invoker"] is theirs and cl._PYOPENCL_NO_CACHE is False
+
+
 @OPENCL
 def test_the_cache_is_cleared_with_binaries(device, build, monkeypatch, tmp_path):
-    from pykern.compiler.cache import Cache
-
-    tmp_path.chmod(0o700)
-    monkeypatch.setattr(build, "_path", lambda name: str(tmp_path / build.FOLDER / name))
-    kept, crash = build._write("0" * 64, b"code"), build._write("crash-0.spv", b"spirv")
-    assert build._read("0" * 64) == b"code" and kept is not None and crash is not None
-    Cache(tmp_path, 1 << 20).clear()
-    assert build._read("0" * 64) is None and os.path.exists(crash)
+    monkeypatch.setenv("PYKERN_CACHE_DIR", str(tmp_path / "cache"))
+    settings.cache_clear()
+    try:
+        store = shared_store()
+        kept, crash = store.write(BINARIES, "0" * 64, b"code"), write_report("opencl-0.spv", b"spirv")
+        assert kept is not None and store.read(BINARIES, "0" * 64) == b"code"
+        shared_cache().clear()
+        assert store.read(BINARIES, "0" * 64) is None
+        assert crash == str(tmp_path / "cache" / "crashes" / "opencl-0.spv") and os.path.exists(crash)
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
 
 
 # -- what Intel's compiler dies of -----------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 Comes in: SPIR-V and options. Goes out: a built `cl.Program`. For CPUs, whose compiler is a library in this very
 process, it is compiled in a process beside it (`worker`) and loaded as a binary: a crash is an error with a file that
-shows it again. Binaries are kept in the cache directory, told apart by device and driver. GPUs compile in place.
+shows it again. Binaries are kept (`pykern.storage`), told apart by device and driver. GPUs compile in place.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ import pyopencl as cl
 
 from pykern.bootstrap import start, worker_command
 from pykern.errors import CompilerCrash, DeviceError
-from pykern.settings import settings
+from pykern.machine import host_cpu
+from pykern.storage.reports import write_report
+from pykern.storage.store import OPENCL, shared_store
 
-FOLDER = "opencl"
-KEPT = 4096
-"""Files in the folder, beyond which the older half goes."""
 _LINES = 6
 _WORKER = "pykern.runtime.drivers.opencl.worker"
 
@@ -39,21 +38,22 @@ class Builder:
         self._context, self._device, self._ordinal = context, device, ordinal
         self._apart = bool(device.type & cl.device_type.CPU and worker_command(_WORKER))
         platform = device.platform
-        self._driver = "\n".join((platform.name, platform.version, device.name, device.driver_version))
+        facts = platform.name, platform.version, device.name, device.driver_version, repr(host_cpu())
+        self._driver = "\n".join(facts)
 
     def build(self, name: str, spirv: bytes, options: list[str]) -> Any:
         """The program. Raises `CompilerCrash`, `DeviceError`, and pyopencl's errors."""
         if not self._apart:
             return cl.Program(self._context, spirv).build(options)
         key = hashlib.sha256("\n".join((self._driver, *options)).encode() + b"\0" + spirv).hexdigest()
-        kept = _read(key)
+        kept = shared_store().read(OPENCL, key)
         if kept is not None:
             try:
                 return self._load(kept, options)
-            except cl.Error:  # cut off, or of another version of the same name
-                _remove(key)
+            except cl.Error as error:  # of another version of the same name
+                shared_store().drop(OPENCL, key, str(error))
         binary = self._compiled(name, key, spirv, options)
-        _write(key, binary)
+        shared_store().write(OPENCL, key, binary)
         return self._load(binary, options)
 
     def _load(self, binary: bytes, options: list[str]) -> Any:
@@ -73,7 +73,7 @@ class Builder:
     def _crash(
         self, name: str, key: str, spirv: bytes, options: list[str], status: int, words: list[str]
     ) -> CompilerCrash:
-        path = _write(f"crash-{key[:16]}.spv", spirv)
+        path = write_report(f"opencl-{key[:16]}.spv", spirv)
         known = [s for s in signal.Signals if s == -status]
         how = f"died of {known[0].name}" if known else f"ended with status {status}"
         command = [
@@ -93,6 +93,21 @@ class Builder:
         )
         error.reproducer = path
         return error
+
+
+def make_kernel(program: Any, entry: str) -> Any:
+    """A kernel of a built program, without pyopencl's own file of Python made for each kernel: it cannot be written
+    without a home folder, and is nothing that pykern calls."""
+    with _making:
+        module, kept = "pyopencl.invoker", cl._PYOPENCL_NO_CACHE
+        theirs = module in sys.modules
+        cl._PYOPENCL_NO_CACHE = True
+        try:
+            return cl.Kernel(program, entry)
+        finally:
+            cl._PYOPENCL_NO_CACHE = kept
+            if not (theirs or kept):
+                sys.modules.pop(module, None)  # made without a file: a user's own kernels shall have theirs
 
 
 class _Worker:
@@ -154,6 +169,7 @@ class _Worker:
             self._process.returncode = 0
 
 
+_making = threading.Lock()
 _lock = threading.Lock()
 _current: list[_Worker] = []
 
@@ -177,55 +193,3 @@ def end_worker() -> None:
 def _leave() -> None:
     while _current:
         _current.pop().close(wait=False)  # it goes once it notices, and holds nobody up
-
-
-# -- the folder ------------------------------------------------------------------------------------
-
-
-def _path(name: str) -> str:
-    return os.path.join(settings().cache_dir, FOLDER, name)
-
-
-def _read(key: str) -> bytes | None:
-    if not settings().cache:
-        return None
-    try:
-        with open(_path(key), "rb") as file:
-            found = os.fstat(file.fileno())
-            if hasattr(os, "geteuid") and (found.st_uid != os.geteuid() or found.st_mode & 0o022):
-                return None  # it runs as code: nobody else may have written it
-            return file.read()
-    except OSError:
-        return None
-
-
-def _write(key: str, data: bytes) -> str | None:
-    """Where it was written; None where nothing can be."""
-    if not settings().cache:
-        return None
-    path = _path(key)
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
-            file.write(data)
-        os.replace(file.name, path)
-        _prune(os.path.dirname(path))
-    except OSError:
-        return None
-    return path
-
-
-def _remove(key: str) -> None:
-    try:
-        os.remove(_path(key))
-    except OSError:  # somebody else has
-        pass
-
-
-def _prune(folder: str) -> None:
-    with os.scandir(folder) as listed:
-        files = list(listed)
-    if len(files) > KEPT:
-        files.sort(key=lambda entry: entry.stat().st_mtime)
-        for entry in files[: len(files) // 2]:
-            os.remove(entry.path)

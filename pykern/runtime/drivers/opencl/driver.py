@@ -24,7 +24,7 @@ from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
 from pykern.runtime.drivers.launched import Launched
-from pykern.runtime.drivers.opencl.build import Builder
+from pykern.runtime.drivers.opencl.build import Builder, make_kernel
 
 _SET_ARGUMENT = ctypes.PYFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_void_p
@@ -155,7 +155,7 @@ class OpenClDriver:
     def load(self, artifact: Artifact) -> Code:
         with trying(f"load `{artifact.kernel}` (SPIR-V, {len(artifact.binary)} bytes)"), _no_build_log():
             program = self._builder.build(artifact.kernel, artifact.binary, self._options(artifact))
-            return Code(artifact.kernel, cl.Kernel(program, artifact.entry), program)
+            return Code(artifact.kernel, make_kernel(program, artifact.entry), program)
 
     def launch(
         self,
@@ -241,7 +241,7 @@ def _direct() -> Direct | None:
 def _own_kernel(code: Code) -> tuple[int, Any]:
     """Another kernel of the same program: arguments are set in it, by those who hold the GIL."""
     with trying("another kernel"):
-        kernel = cl.Kernel(code.program, code.kernel.function_name)
+        kernel = make_kernel(code.program, code.kernel.function_name)
     return kernel.int_ptr, (kernel, code)
 
 
