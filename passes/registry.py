@@ -31,6 +31,7 @@ from pykern.passes.promote_private import PromotePrivate
 from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.reuse_loads import ReuseLoads
+from pykern.passes.round_once import RoundOnce
 from pykern.passes.shift_divisions import ShiftDivisions
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.passes.tighten_bounds import TightenBounds
@@ -64,6 +65,7 @@ OWN: tuple[type[Pass], ...] = (
     Reverse,
     ReverseKernel,
     ReuseLoads,
+    RoundOnce,
     ScratchRows,
     ShiftDivisions,
     SimplifyKern,

@@ -13,6 +13,7 @@ from pykern.lowering.spirv.bit_counts import leading_zeros, ones
 from pykern.passes.expand_remainder import real_remainder
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import index_constant, is_constant, named, replace
+from pykern.passes.round_once import to_odd_f32
 
 
 @dataclass(frozen=True)
@@ -60,29 +61,11 @@ def _widen(op: ir.Operation) -> ir.Value | None:
 def _narrow(op: ir.Operation) -> ir.Value | None:
     if not _is_bf16_and_f64(op.results[0].type, op.operands[0].type):
         return None
-    return arith.TruncFOp(op.results[0].type, _to_odd(op.operands[0])).result
+    return arith.TruncFOp(op.results[0].type, to_odd_f32(op.operands[0])).result
 
 
 def _is_bf16_and_f64(small: ir.Type, wide: ir.Type) -> bool:
     return isinstance(small, ir.BF16Type) and isinstance(wide, ir.F64Type)
-
-
-def _to_odd(x: ir.Value) -> ir.Value:
-    """f64 to f32, of the two neighbours of what is between them the odd one (Boldo and Melquiond, 2005)."""
-    f32, i32 = ir.F32Type.get(), ir.IntegerType.get_signless(32)
-
-    def constant(value: int) -> ir.Value:
-        return arith.ConstantOp(i32, ir.IntegerAttr.get(i32, value)).result
-
-    near = arith.TruncFOp(f32, x).result
-    back = arith.ExtFOp(x.type, near).result
-    bits = arith.BitcastOp(i32, near).result
-    inexact = arith.CmpFOp(arith.CmpFPredicate.ONE, back, x).result
-    even = arith.CmpIOp(arith.CmpIPredicate.eq, arith.AndIOp(bits, constant(1)).result, constant(0)).result
-    beyond = arith.CmpFOp(arith.CmpFPredicate.OGT, math.AbsFOp(back).result, math.AbsFOp(x).result).result
-    other = arith.AddIOp(bits, arith.SelectOp(beyond, constant(-1), constant(1)).result).result
-    changed = arith.SelectOp(arith.AndIOp(inexact, even).result, other, bits).result
-    return arith.BitcastOp(f32, changed).result
 
 
 def _truth_as_index(op: ir.Operation) -> ir.Value | None:

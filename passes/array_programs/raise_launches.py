@@ -85,6 +85,11 @@ def _raised(module: ir.Module, symbol: str, only_parallel: bool) -> ir.Module | 
         for o in module.body.operations
         if "sym_name" in o.attributes and ir.StringAttr(o.attributes["sym_name"]).value == symbol
     )
+    if not only_parallel and named(
+        kernel, "kern.stop_gradient"
+    ):  # it is to be differentiated, and would lose them
+        _stays(kernel, symbol, "pk.stop_gradient has no form on tensors")
+        return None
     with kernel.location:
         alone = ir.Module.create()
         with ir.InsertionPoint(alone.body):

@@ -29,6 +29,7 @@ from pykern.passes.argument_uses import argument_uses
 from pykern.passes.framework import Callback, Pipeline, Upstream, verification, verify
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import pass_by_name
+from pykern.passes.round_once import RoundOnce
 from pykern.program_source import ProgramSource
 from pykern.source import KernelSource
 
@@ -195,7 +196,8 @@ def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> 
     verify(module, "the frontend made invalid IR")
     named = tuple(pass_by_name(name) for name in source.passes)
     users = Pipeline((*named, *(Callback(function=p) for p in passes)))
-    kern_pipeline(source.options, derivative_passes(source)).run(module, record, texts=record.texts)
+    first = kern_pipeline(source.options, derivative_passes(source)) + Pipeline((RoundOnce(),))
+    first.run(module, record, texts=record.texts)
     with verification(each=True):
         users.run(module, record, texts=record.texts)
     return module

@@ -30,6 +30,7 @@ from pykern.passes.array_programs.return_into import integers
 from pykern.passes.array_programs.signature import DONATED, UPDATED
 from pykern.passes.framework import Callback, Pipeline, run_pass, verification, verify
 from pykern.passes.pipelines import kern_pipeline
+from pykern.passes.round_once import RoundOnce
 from pykern.program_source import ProgramSource
 from pykern.source import FunctionSource, KernelOptions
 
@@ -105,9 +106,9 @@ def compile_module(
     program = programs(module)[0]
     _donate(program, asked.donated)
     users = Pipeline(tuple(Callback(function=p) for p in passes))
-    first = Pipeline()
+    first = Pipeline((RoundOnce(),))
     if list(kernels.kernels(module)):
-        first = launch_pipeline(asked.options.debug) + kern_pipeline(asked.options)
+        first = launch_pipeline(asked.options.debug) + kern_pipeline(asked.options) + first
     first.run(module, record, texts=record.texts)
     with verification(each=True):
         users.run(module, record, texts=record.texts)

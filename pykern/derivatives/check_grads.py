@@ -1,27 +1,39 @@
 """`pk.check_grads`: derivatives against finite differences, and against each other.
 
 Comes in: a kernel and the arguments of a launch, or an array program and its arguments. Goes out:
-`GradientCheck`, or an AssertionError that names the worst entry. Everything runs in float64 on copies: the
-caller's arrays keep their values.
+`GradientCheck`, or an AssertionError that names the worst entry. Differences are taken in float64 on copies: the
+caller's arrays keep their values. Where the arguments have other types, their own derivatives are compared with those.
+Read next: `checked_functions`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from pykern.derivatives.autodiff import Autodiff, Dup
-from pykern.derivatives.gradients import floats, jvp, vjp
-from pykern.derivatives.trees import leaves, rebuilt
+from pykern.derivatives.checked_functions import (
+    Checked,
+    CheckedKernel,
+    CheckedProgram,
+    is_float_array,
+    is_real,
+    like,
+    wide,
+)
+from pykern.derivatives.gradients import floats
+from pykern.derivatives.trees import leaves
 from pykern.errors import KernelTypeError
 from pykern.kernel import KernelBase
+from pykern.types import DType, f64, from_numpy
 
-STEP = float(np.finfo(np.float64).eps) ** (1 / 3)
-"""Relative step of the central difference: balances truncation (h^2) and rounding (eps / h)."""
+MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8e4m3": 3, "f8e5m2": 2}
+LOOSEST = 0.5
+"""No derivative may be off by more than this part of the largest, however coarse the types are."""
+NOISE = 1e-9
+"""What differences that disagree with each other may be off by, as a part of the largest result."""
 
 
 @dataclass(frozen=True)
@@ -54,138 +66,216 @@ def check_grads(
 
     ``pk.check_grads(heat, (T2, T, c), ndrange=T.shape)``, ``pk.check_grads(loss, (x, y))``. `entries`: how
     many entries of each argument are compared with central differences (all of them where there are no
-    more), chosen at random. Raises `AssertionError` where the derivatives differ by more than `rtol`,
-    `NotDifferentiable` where there is none.
+    more), chosen at random. Arguments are taken as float64; where they have other types, the derivatives in these
+    are compared with those in float64. Where numbers are rounded to a type with fewer bits, steps are as long as that
+    type needs, and `rtol` and `dot_rtol` at least what it can hold.
+
+    Raises `AssertionError` where the derivatives differ by more than `rtol`, or are NaN, `NotDifferentiable` where
+    there is none, `KernelTypeError` where there is nothing to compare, or for floats that it cannot move: arrays of
+    other libraries, or in a tuple that a kernel takes.
     """
     random = np.random.default_rng(seed)
-    named = list(zip(f.signature.parameters, args, strict=False))
-    checked: _Kernel | _Program = _Kernel(f, level, launch)
-    if not isinstance(f, KernelBase):
-        checked = _Program(f, args)
-        named = [leaf for name, value in named for leaf in leaves(value, name)]
-    values = [_double(v) for _, v in named]
-    active = [n for n, v in enumerate(values) if _is_real(v)]
-    if not active:
+    checked, names, given = _function(f, args, level, launch)
+    values = [wide(v) for v in given]
+    active = [n for n, v in enumerate(values) if is_real(v)]
+    results = checked.results(values)
+    if not any(np.size(values[n]) for n in active) or not any(np.size(r) for r in results):
         raise KernelTypeError(
-            f"no argument of `{f.__name__}` holds floats: there is nothing to check",
+            f"no {'result' if active else 'argument'} of `{f.__name__}` holds floats: there is nothing to check",
             hint="pass arrays of floats; those of a kernel one by one, not in a tuple",
         )
-    tangents = {n: random.standard_normal(np.shape(values[n])) for n in active}
-    cotangents = [random.standard_normal(np.shape(v)) for v in checked.results(values)]
+    if entries < 1:
+        raise KernelTypeError("`entries` has to be at least one: there is nothing to check")
+    own = [n for n in active if _dtype(given[n]) != f64]
+    own_results = checked.results(given) if own else results
+    tangents = {n: _rounded(random.standard_normal(np.shape(values[n])), given[n]) for n in active}
+    cotangents = [_rounded(random.standard_normal(np.shape(r)), r) for r in own_results]
+    if isinstance(checked, CheckedKernel):
+        cotangents = _of_written(checked, values, results, tangents, cotangents)
 
-    pushed = checked.forward(values, tangents)
-    pulled = checked.reverse(values, cotangents, active)
-    left = sum(float(np.vdot(w, p)) for w, p in zip(cotangents, pushed, strict=True))
-    right = sum(float(np.vdot(pulled[n], tangents[n])) for n in active)
-    scale = sum(float(np.abs(w).ravel() @ np.abs(p).ravel()) for w, p in zip(cotangents, pushed, strict=True))
-    dot = abs(left - right) / (scale or 1.0)
-
-    def objective(moved: list[Any]) -> float:
-        return sum(float(np.vdot(w, r)) for w, r in zip(cotangents, checked.results(moved), strict=True))
-
-    worst = GradientCheck(dot, 0.0, "", 0.0, 0.0)
-    for n in active:
-        largest = float(np.abs(pulled[n]).max(initial=0.0)) or 1.0
-        for index in _chosen(random, np.shape(values[n]), entries):
-            expected = _central(objective, values, n, index)
-            found = float(pulled[n][index])
-            error = abs(found - expected) / max(largest, abs(expected))
-            if not error <= worst.difference:  # NaN counts as the worst
-                worst = GradientCheck(dot, error, _entry(named[n][0], index), found, expected)
-    if not worst.difference <= rtol:
-        raise AssertionError(
-            f"the gradient by {worst.worst} is {worst.reverse!r}, central differences give "
-            f"{worst.finite_difference!r} (relative error {worst.difference:.1e}, allowed {rtol:.1e})"
-        )
-    if not dot <= dot_rtol:
-        raise AssertionError(
-            f"forward and reverse mode differ: <w, J v> = {left!r}, <J^T w, v> = {right!r} "
-            f"(relative error {dot:.1e}, allowed {dot_rtol:.1e})"
-        )
-    return worst
+    narrow = _epsilon(checked.narrowest(values))
+    probe = _Probe(checked, values, cotangents, active, tangents)
+    probe.check_modes(max(dot_rtol, min(LOOSEST, 32 * narrow) if narrow > _EPSILON else 0.0))
+    found = probe.check_differences(names, random, entries, narrow, _allowed(rtol, narrow))
+    if own:
+        kinds = [_dtype(v) for v in (*(given[n] for n in active), *own_results)]
+        coarse = _epsilon([*checked.narrowest(given), *kinds])
+        _check_own(checked, given, probe, names, max(rtol, min(LOOSEST, 4 * coarse**0.5)))
+    return found
 
 
-@dataclass(frozen=True)
-class _Kernel:
-    """A kernel seen as a function: from its arguments to the float arrays after the launch."""
-
-    kernel: Any
-    level: str
-    launch: dict[str, Any]
-
-    def results(self, values: list[Any]) -> list[np.ndarray]:
-        copies = [_copy(v) for v in values]
-        self.kernel(*copies, **self.launch)
-        return [v for v in copies if _is_array(v)]
-
-    def forward(self, values: list[Any], tangents: dict[int, np.ndarray]) -> list[np.ndarray]:
-        shadows = {n: np.array(t) for n, t in tangents.items()}
-        passed = [Dup(_copy(v), shadows[n]) if n in shadows else _copy(v) for n, v in enumerate(values)]
-        Autodiff(self.kernel, "forward", self.level)(*passed, **self.launch)
-        return [shadows[n] for n, v in enumerate(values) if _is_array(v)]
-
-    def reverse(
-        self, values: list[Any], cotangents: list[np.ndarray], active: list[int]
-    ) -> dict[int, np.ndarray]:
-        given = iter(cotangents)
-        shadows = {n: np.array(next(given)) if _is_array(values[n]) else np.zeros(()) for n in active}
-        copies = [_copy(v) for v in values]
-        passed = [Dup(v, shadows[n]) if n in shadows else v for n, v in enumerate(copies)]
-        Autodiff(self.kernel, "reverse", self.level)(*passed, **self.launch)
-        for before, after in zip(values, copies, strict=True):
-            if _is_array(before) and not np.array_equal(before, after, equal_nan=True):
-                raise AssertionError("the reverse launch changed an array other than a shadow")
-        return shadows
+_EPSILON = 2.0 ** -MANTISSA["f64"]
 
 
-@dataclass(frozen=True)
-class _Program:
-    """An array program: from the leaves of its arguments to the float leaves of its value."""
-
-    program: Any
-    args: tuple
-
-    def results(self, values: list[Any]) -> list[Any]:
-        return list(floats(self.program(*self._formed(values))))
-
-    def forward(self, values: list[Any], tangents: dict[int, np.ndarray]) -> list[Any]:
-        given = self._formed([tangents.get(n, v) for n, v in enumerate(values)])
-        moved = [any(n in tangents for n in inside) for inside in self._places()]
-        given = tuple(g if moves else None for g, moves in zip(given, moved, strict=True))
-        return list(floats(jvp(self.program, self._formed(values), given)[1]))
-
-    def reverse(self, values: list[Any], cotangents: list[Any], active: list[int]) -> dict[int, Any]:
-        _, pull = vjp(self.program, *self._formed(values))
-        found: dict[int, Any] = {}
-        for part, inside in zip(pull(tuple(cotangents)), self._places(), strict=True):
-            if part is not None:
-                found |= dict(zip(inside, (leaf for _, leaf in leaves(part)), strict=True))
-        return {n: np.asarray(found[n]) for n in active}
-
-    def _formed(self, values: list[Any]) -> tuple:
-        """The arguments with other leaves."""
-        others = iter(map(_copy, values))
-        return tuple(rebuilt(arg, others) for arg in self.args)
-
-    def _places(self) -> list[range]:
-        """For each argument the numbers of its leaves."""
-        ends = list(accumulate((len(list(leaves(arg))) for arg in self.args), initial=0))
-        return [range(*pair) for pair in pairwise(ends)]
+def _function(
+    f: Any, args: tuple, level: str, launch: dict[str, Any]
+) -> tuple[Checked, list[str], list[Any]]:
+    """The function, and the names and values of what it is a function of. Raises for floats that cannot be moved."""
+    pairs = list(zip(f.signature.parameters, args, strict=False))
+    checked: Checked = CheckedKernel(f, level, launch)
+    if isinstance(f, KernelBase):
+        late = next((name for name in launch if name in f.signature.parameters), None)
+        if late is not None:
+            raise KernelTypeError(f"`{late}` is passed by name", hint="pass the kernel's arguments in `args`")
+    else:
+        checked = CheckedProgram(f, args)
+        pairs = [leaf for name, value in pairs for leaf in leaves(value, name)]
+    for name, value in pairs:
+        if not is_real(value) and next(floats(value), None) is not None:
+            raise KernelTypeError(
+                f"`{name}` holds floats that check_grads cannot move",
+                hint="pass NumPy arrays and floats; those of a kernel one by one, not in a tuple",
+            )
+    return checked, [name for name, _ in pairs], [value for _, value in pairs]
 
 
-def _central(objective: Callable[[list[Any]], float], values: list, n: int, index: tuple) -> float:
-    """The derivative of the objective by one entry."""
-    at = float(np.asarray(values[n])[index])
-    step = STEP * max(1.0, abs(at))
-    results = []
-    for moved in (at + step, at - step):
-        copies = [_copy(v) for v in values]
-        if _is_array(copies[n]):
-            copies[n][index] = moved
+def _of_written(
+    checked: Checked, values: list[Any], results: list[Any], tangents: dict[int, Any], cotangents: list[Any]
+) -> list[Any]:
+    """Cotangents without those of arrays that the kernel leaves alone: beside them others would look small."""
+    moved = [v + 1e-3 * tangents[n] if n in tangents else v for n, v in enumerate(values)]
+    arrays = [n for n, v in enumerate(values) if is_float_array(v)]
+    after = checked.results(moved)
+    same = [
+        np.array_equal(values[n], r, equal_nan=True) and np.array_equal(moved[n], m, equal_nan=True)
+        for n, r, m in zip(arrays, results, after, strict=True)
+    ]
+    if all(same):
+        return cotangents
+    return [np.zeros_like(c) if kept else c for c, kept in zip(cotangents, same, strict=True)]
+
+
+class _Probe:
+    """The derivatives of one function at one place, in float64."""
+
+    def __init__(
+        self,
+        checked: Checked,
+        values: list[Any],
+        cotangents: list[Any],
+        active: list[int],
+        tangents: dict[int, Any],
+    ) -> None:
+        self.checked, self.values, self.cotangents = checked, values, cotangents
+        self.active, self.tangents = active, tangents
+        self.pushed = [wide(p) for p in checked.forward(values, tangents)]
+        self.pulled = {n: wide(np.asarray(p)) for n, p in checked.reverse(values, cotangents, active).items()}
+        self.dot = 0.0
+
+    def check_modes(self, rtol: float) -> None:
+        """Forward against reverse mode."""
+        pairs = list(zip(self.cotangents, self.pushed, strict=True))
+        left = sum(float(np.vdot(w, p)) for w, p in pairs)
+        right = sum(float(np.vdot(self.pulled[n], self.tangents[n])) for n in self.active)
+        scale = sum(float(np.abs(w).ravel() @ np.abs(p).ravel()) for w, p in pairs)
+        self.dot = abs(left - right) / (scale or 1.0)
+        self._modes = (left, right, rtol)
+
+    def check_differences(
+        self, names: list[str], random: np.random.Generator, entries: int, narrow: float, rtol: float
+    ) -> GradientCheck:
+        """Reverse mode against central differences; then what `check_modes` found."""
+        worst = wrong = GradientCheck(self.dot, 0.0, "", 0.0, 0.0)
+        for n in self.active:
+            largest = float(np.abs(self.pulled[n]).max(initial=0.0))
+            for index in _chosen(random, np.shape(self.values[n]), entries):
+                found = float(self.pulled[n][index])
+                expected, unsure = self._central(n, index, narrow, found)
+                scale = max(largest, abs(expected)) or 1.0
+                error = abs(found - expected) / scale
+                here = GradientCheck(self.dot, error, _entry(names[n], index), found, expected)
+                if not error <= worst.difference:  # NaN counts as the worst
+                    worst = here
+                if not error - unsure / scale <= rtol and not error <= wrong.difference:
+                    wrong = here
+        if wrong.worst:
+            raise AssertionError(
+                f"the gradient by {wrong.worst} is {wrong.reverse!r}, central differences give "
+                f"{wrong.finite_difference!r} (relative error {wrong.difference:.1e}, allowed {rtol:.1e})"
+            )
+        left, right, allowed = self._modes
+        if not self.dot <= allowed:
+            raise AssertionError(
+                f"forward and reverse mode differ: <w, J v> = {left!r}, <J^T w, v> = {right!r} "
+                f"(relative error {self.dot:.1e}, allowed {allowed:.1e})"
+            )
+        return worst
+
+    def _central(self, n: int, index: tuple, narrow: float, found: float) -> tuple[float, float]:
+        """The difference at the step that is best for types as coarse as `narrow`, and how far it may be trusted.
+
+        The step balances truncation (h^2) and rounding (narrow / h). A coarse type needs steps so long that a curve
+        bends: shorter ones are tried too, and the nearest to `found` counts. Two steps in float64 show what rounding
+        does.
+        """
+        step = narrow ** (1 / 3)
+        if narrow > _EPSILON:
+            tried = [self._difference(n, index, step / part) for part in (1, 2, 4)]
+            return min(tried, key=lambda d: abs(d - found)), 0.0
+        expected, size = self._difference(n, index, step), self._size
+        if abs(found - expected) > NOISE * size:  # no noise, or not noise alone
+            return expected, 0.0
+        return expected, abs(expected - self._difference(n, index, 2 * step))
+
+    def _difference(self, n: int, index: tuple, step: float) -> float:
+        """The central difference of <w, results> by one entry."""
+        at = float(np.asarray(self.values[n])[index])
+        step *= max(1.0, abs(at))
+        ends = [self._objective(self._moved(n, index, to)) for to in (at + step, at - step)]
+        return (ends[0] - ends[1]) / ((at + step) - (at - step))
+
+    def _moved(self, n: int, index: tuple, to: float) -> list[Any]:
+        moved = list(self.values)
+        if is_float_array(moved[n]):
+            moved[n] = moved[n].copy()
+            moved[n][index] = to
         else:
-            copies[n] = moved
-        results.append(objective(copies))
-    return (results[0] - results[1]) / ((at + step) - (at - step))
+            moved[n] = to
+        return moved
+
+    def _objective(self, moved: Sequence[Any]) -> float:
+        results = [wide(r) for r in self.checked.results(moved)]
+        parts = list(zip(self.cotangents, results, strict=True))
+        self._size = 1.0 + sum(float(np.abs(w).ravel() @ np.abs(np.asarray(r)).ravel()) for w, r in parts)
+        return sum(float(np.vdot(w, r)) for w, r in parts)
+
+
+def _check_own(checked: Checked, given: list[Any], probe: _Probe, names: list[str], rtol: float) -> None:
+    """The derivatives in the arguments' own types, against those in float64."""
+    results = checked.results(given)
+    tangents = {n: like(t, given[n]) for n, t in probe.tangents.items()}
+    cotangents = [like(c, r) for c, r in zip(probe.cotangents, results, strict=True)]
+    pushed = checked.forward(given, tangents)
+    pulled = checked.reverse(given, cotangents, probe.active)
+    pairs = [(f"by `{names[n]}`", wide(np.asarray(pulled[n])), probe.pulled[n]) for n in probe.active]
+    pairs += [("in forward mode", wide(a), b) for a, b in zip(pushed, probe.pushed, strict=True)]
+    for name, found, expected in pairs:
+        largest = float(np.abs(expected).max(initial=0.0)) or 1.0
+        error = float(np.abs(np.asarray(found) - expected).max(initial=0.0)) / largest
+        if not error <= rtol:
+            raise AssertionError(
+                f"the gradient {name} in the types that are given differs from the one in float64 "
+                f"(relative error {error:.1e}, allowed {rtol:.1e})"
+            )
+
+
+def _dtype(value: Any) -> DType:
+    known = from_numpy(value.dtype) if isinstance(value, np.ndarray | np.generic) else None
+    return known if known is not None else f64
+
+
+def _rounded(number: np.ndarray, other: Any) -> Any:
+    """A derivative as the type of its value can hold it, in float64."""
+    return wide(like(number, other))
+
+
+def _epsilon(types: Iterable[DType]) -> float:
+    """The spacing at 1 of the coarsest of some float types."""
+    return max((2.0 ** -MANTISSA[d.name] for d in types if d.name in MANTISSA), default=_EPSILON)
+
+
+def _allowed(rtol: float, narrow: float) -> float:
+    return rtol if narrow <= _EPSILON else max(rtol, min(LOOSEST, 10 * narrow ** (2 / 3)))
 
 
 def _chosen(random: np.random.Generator, shape: tuple[int, ...], entries: int) -> list[tuple[int, ...]]:
@@ -196,21 +286,3 @@ def _chosen(random: np.random.Generator, shape: tuple[int, ...], entries: int) -
 
 def _entry(name: str, index: tuple) -> str:
     return f"`{name}{list(index)}`" if index else f"`{name}`"
-
-
-def _double(value: Any) -> Any:
-    if isinstance(value, np.ndarray) and np.issubdtype(value.dtype, np.floating):
-        return value.astype(np.float64)
-    return float(value) if isinstance(value, np.floating) else value
-
-
-def _copy(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.float64
-
-
-def _is_real(value: Any) -> bool:
-    return _is_array(value) or type(value) is float

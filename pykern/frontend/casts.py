@@ -10,7 +10,6 @@ import math
 
 from mlir import ir
 from mlir.dialects import arith
-from mlir.dialects import math as math_dialect
 
 from pykern.frontend.values import OperandError, Scalar
 from pykern.types import DType, bool_, f32, f64, i64, u64, weak_int
@@ -140,30 +139,14 @@ def _float_to_float(value: ir.Value, source: DType, to: DType) -> ir.Value:
     if to.bits > source.bits:
         return arith.ExtFOp(kind, value).result
     if to.bits < source.bits:
-        if source.bits == 64 and to.bits == 16:  # machines go through f32; bf16 does as ml_dtypes does
-            value = arith.TruncFOp(mlir_type(f32), value).result if to.name == "bf16" else _to_odd_f32(value)
+        if (
+            source.bits == 64 and to.name == "bf16"
+        ):  # as ml_dtypes does; f16 is rounded once (`passes.round_once`)
+            value = arith.TruncFOp(mlir_type(f32), value).result
         return arith.TruncFOp(kind, value).result
     if kind == value.type:
         return value
     return arith.TruncFOp(kind, arith.ExtFOp(mlir_type(f32), value).result).result
-
-
-def _to_odd_f32(value: ir.Value) -> ir.Value:
-    """f64 to f32 rounded to odd: rounding the result once more, to f16, gives what one rounding would.
-
-    (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded sums".)
-    """
-    narrow = arith.TruncFOp(mlir_type(f32), value).result
-    wide = arith.ExtFOp(value.type, narrow).result
-    inexact = arith.CmpFOp(arith.CmpFPredicate.ONE, wide, value).result
-    beyond = arith.CmpFOp(
-        arith.CmpFPredicate.OGT, math_dialect.AbsFOp(wide).result, math_dialect.AbsFOp(value).result
-    ).result
-    i32 = ir.IntegerType.get_signless(32)
-    bits_ = arith.BitcastOp(i32, narrow).result
-    toward_zero = arith.SubIOp(bits_, arith.ExtUIOp(i32, beyond).result).result
-    odd = arith.OrIOp(toward_zero, arith.ExtUIOp(i32, inexact).result).result
-    return arith.BitcastOp(mlir_type(f32), odd).result
 
 
 def _integer_to_float(value: ir.Value, source: DType, to: DType) -> ir.Value:

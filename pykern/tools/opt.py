@@ -33,6 +33,7 @@ from pykern.lowering.spirv import target as _spirv  # noqa: F401
 from pykern.passes.framework import Pipeline, Upstream, run_pass, verify
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import known, parse_pipeline, with_options
+from pykern.passes.round_once import RoundOnce
 from pykern.source import KernelOptions
 
 SPLIT = re.compile(r"^// -----\s*$", re.MULTILINE)
@@ -107,7 +108,7 @@ def _pipeline(chosen: argparse.Namespace, rest: list[str]) -> Pipeline:
         else:
             steps.append(_upstream(name, options))
     if chosen.target:
-        steps += [*kern_pipeline(KernelOptions()), *_target_pipeline(chosen.target)]
+        steps += [*kern_pipeline(KernelOptions()), RoundOnce(), *_target_pipeline(chosen.target)]
     return Pipeline(tuple(steps))
 
 

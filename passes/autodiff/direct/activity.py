@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.dialect.collectives import COLLECTIVES
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
-from pykern.passes.autodiff.rules import table
+from pykern.passes.autodiff.rules.flow import ONLY_LOOK, varying_results
 
 LOCAL = ("kern.shared", "kern.dynamic_shared", "kern.private")
-_TRANSPARENT = ("kern.stop_gradient",)
+_ENDS = ("scf.yield", "scf.condition", "func.return")
+"""What they pass on is looked at where the loop or branch is."""
+_UPDATES = ("kern.atomic_rmw", "kern.atomic_cas")
 FOREIGN = "kern.cuda"
 """Attribute of a declared function that a user wrote in CUDA C++: its name there."""
 
@@ -56,6 +57,9 @@ class Activity:
         elif name in ("memref.store", "kern.atomic_rmw"):
             if op.operands[0] in self.values:
                 self._written(op, op.operands[1])
+        elif name == "kern.atomic_cas":
+            if any(v in self.values for v in list(op.operands)[:2]):
+                self._written(op, op.operands[2])
         elif name == "scf.for":
             self._flow(list(op.operands)[3:], list(_block(op).arguments)[1:])
             self._flow(_terminator(op, 0), list(_block(op).arguments)[1:])
@@ -71,12 +75,8 @@ class Activity:
             for number, region in enumerate(op.regions):
                 if len(region.blocks):
                     self._flow(_terminator(op, number), list(op.results))
-        elif name in _TRANSPARENT or table.is_cut(op):
-            return
-        elif any(v in self.values for v in op.operands) and (
-            table.has_rule(op) or name in COLLECTIVES or name in ("func.call", "arith.bitcast")
-        ):
-            for result in op.results:
+        elif name not in _ENDS and name not in ONLY_LOOK and any(v in self.values for v in op.operands):
+            for result in varying_results(op):
                 self._vary(result)
 
     def _written(self, op: ir.Operation, memory: ir.Value) -> None:
@@ -106,7 +106,11 @@ def _is_memory(value: ir.Value) -> bool:
 
 
 def _is_read(kernel: ir.Operation, memory: ir.Value) -> bool:
-    return any(op.operands[0] == memory for op in kernels.named(kernel, "memref.load"))
+    loads = kernels.named(kernel, "memref.load")
+    updates = [
+        op for op in kernels.named(kernel, *_UPDATES) if next(iter(op.results[0].uses), None) is not None
+    ]
+    return any(op.operands[kernels.MEMORY_OPERAND[op.name]] == memory for op in (*loads, *updates))
 
 
 def _block(op: ir.Operation, region: int = 0) -> ir.Block:

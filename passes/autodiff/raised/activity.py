@@ -13,10 +13,9 @@ from mlir import ir
 from pykern.passes.autodiff.raised.clone import free_values, terminator_operands
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.values import is_float
+from pykern.passes.autodiff.rules.flow import ONLY_LOOK, varying_results
 
 STOPS = "kern.stop_gradient"
-HARMLESS = frozenset({"kern.print", "kern.assert", "cf.assert", "vector.print"})
-"""They look at values and change none."""
 
 
 def varied(function: ir.Operation, seeds: Iterable[ir.Value]) -> set[ir.Value]:
@@ -55,13 +54,24 @@ class _Varied:
 
     def through(self, op: ir.Operation) -> None:
         """An op that reads what varies: its floats vary. Refuses one that would carry it out of sight."""
-        if op.name == "arith.bitcast":
-            raise refused(op, "a float read as its bits has no derivative")
         if any(isinstance(result.type, ir.MemRefType | ir.UnrankedMemRefType) for result in op.results):
             raise refused(op, "what is differentiated goes through memory here, out of sight of the rules")
-        if not op.results and op.name not in HARMLESS and not _is_terminator(op):
+        if not op.results and op.name not in ONLY_LOOK and not _is_terminator(op):
             raise refused(op, f"`{op.name}` has no rule of differentiation")
-        self.values.update(result for result in op.results if is_float(result.type))
+        if op.regions or op.name == "func.call":  # what is in it was looked at, or will be as a kernel
+            self.body(op)
+            self.values.update(result for result in op.results if is_float(result.type))
+        else:
+            self.values.update(varying_results(op))
+
+    def body(self, op: ir.Operation) -> None:
+        """What is computed of elements that vary."""
+        for region in op.regions:
+            for block in region.blocks:
+                if op.name.startswith("linalg."):
+                    elements = list(block.arguments)
+                    self.flow(list(op.operands)[: len(elements)], elements)
+                self.block(block)
 
     def loop(self, op: ir.Operation) -> None:
         block = op.regions[0].blocks[0]
