@@ -31,6 +31,22 @@ CLEANED = (CLEANING, "canonicalize,loop-invariant-code-motion,cse")
 """Ends of pipelines behind which canonicalization finds nothing."""
 
 _each: ContextVar[bool] = ContextVar("verify_each", default=True)
+_careful: ContextVar[bool] = ContextVar("careful", default=False)
+
+
+@contextmanager
+def carefully(careful: bool = True) -> Iterator[None]:
+    """Inside, leave out what only makes code faster: the compiler died of it before."""
+    token = _careful.set(careful)
+    try:
+        yield
+    finally:
+        _careful.reset(token)
+
+
+def is_careful() -> bool:
+    """Whether optimisations are to be left out where code can do without; see `carefully`."""
+    return _careful.get()
 
 
 @contextmanager
@@ -52,6 +68,8 @@ class Pass:
     """Beginnings of names of ops. Where no op of the module is named so, the pass would change nothing."""
     scalar_only: ClassVar[bool] = False
     """Whether it has to do with scalar loops: not with functions that were written in vectors, or only call others."""
+    only_speed: ClassVar[bool] = False
+    """Whether code would be right without it, and slower. `carefully` leaves such passes out."""
 
     def run(self, module: ir.Module) -> bool | None:
         """Change the module in place. `False` says that everything is as it was."""
@@ -152,7 +170,7 @@ class Pipeline:
         known of the module in the end.
         """
         known = Known(module)
-        for step in self.passes:
+        for step in self.passes if not is_careful() else [p for p in self.passes if not p.only_speed]:
             started = time.perf_counter()
             try:
                 if not known.skips(step):

@@ -30,6 +30,7 @@ class HoistAtomics(Pass):
     """
 
     name: ClassVar[str] = "kern-hoist-atomics"
+    only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("kern.atomic_rmw",)
 
     def run(self, module: ir.Module) -> None:

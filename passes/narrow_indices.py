@@ -43,6 +43,7 @@ class NarrowIndices(Pass):
     """
 
     name: ClassVar[str] = "kern-narrow-indices"
+    only_speed: ClassVar[bool] = True
     versions: bool = True
     everywhere: bool = False  # CPUs address with 64 bits: a narrow address only costs an extension there
 

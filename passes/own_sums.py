@@ -35,6 +35,7 @@ class OwnSums(Pass):
     """
 
     name: ClassVar[str] = "kern-own-sums"
+    only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("kern.atomic_rmw",)
     most: int = 1 << 16
     each: int = 4

@@ -28,6 +28,7 @@ class ShiftDivisions(Pass):
     """
 
     name: ClassVar[str] = "kern-shift-divisions"
+    only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("arith.floordivsi", "arith.remsi")
 
     def run(self, module: ir.Module) -> None:

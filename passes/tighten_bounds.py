@@ -39,6 +39,7 @@ class TightenBounds(Pass):
     """
 
     name: ClassVar[str] = "kern-tighten-bounds"
+    only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.if",)
     scalar_only: ClassVar[bool] = True
 

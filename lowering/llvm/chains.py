@@ -37,6 +37,7 @@ class BreakChains(Pass):
     """
 
     name: ClassVar[str] = "kern-break-chains"
+    only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True
     steps: int = 24

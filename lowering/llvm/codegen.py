@@ -102,7 +102,7 @@ def generate(
 
     Functions in `exports` can be found in the shared object, and those in `shared` from other objects of it.
     """
-    machine = machine_of(host)
+    machine = machine_of(host, CAREFUL if passes.careful else 0)
     if machine is None:
         return _with_llvmlite(text, extra, exports, host, texts, shared)
     apart = () if texts else second_part(text, extra)
@@ -137,7 +137,7 @@ def _elsewhere(
         return
 
     def made() -> bytes:
-        machine = machine_of(host, 1)
+        machine = machine_of(host, CAREFUL_ELSEWHERE if passes.careful else 1)
         assert machine is not None
         with machine.module(text) as module:
             module.keep_only(names)
@@ -170,8 +170,8 @@ def assembly_of(text: str, host: Host = Host()) -> str:
         return module.emit(libllvm.ASSEMBLY).decode()
 
 
-QUICK = -1
-"""The thread that makes code quickly."""
+QUICK, CAREFUL, CAREFUL_ELSEWHERE = -1, -2, -3
+"""Machines that make code quickly, and with few optimisations in this thread and in another."""
 
 
 @functools.cache
@@ -180,7 +180,8 @@ def machine_of(host: Host, thread: int = 0) -> libllvm.Machine | None:
     library = libllvm.library()
     if library is None:
         return None
-    level = libllvm.LEVEL_NONE if thread == QUICK else libllvm.LEVEL_AGGRESSIVE
+    levels = {QUICK: libllvm.LEVEL_NONE, CAREFUL: libllvm.LEVEL_LESS, CAREFUL_ELSEWHERE: libllvm.LEVEL_LESS}
+    level = levels.get(thread, libllvm.LEVEL_AGGRESSIVE)
     return libllvm.Machine(library, host.triple, host.cpu, host.features, level)
 
 

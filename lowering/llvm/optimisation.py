@@ -17,11 +17,13 @@ from dataclasses import dataclass
 class Passes:
     """The optimiser's, `named`, and whether code generation reduces counters of loops to addresses.
 
-    That is a quarter of its time for a product, whose loops count in elements already.
+    That is a quarter of its time for a product, whose loops count in elements already. `careful`: code generation, too,
+    does without what is for speed alone.
     """
 
     named: str
     reduces_loops: bool = True
+    careful: bool = False
 
 
 O3 = Passes("default<O3>")
@@ -43,7 +45,8 @@ GENERAL = _passes(
     "loop-simplify,lcssa,loop-mssa(loop-rotate,licm,simple-loop-unswitch<nontrivial;trivial>)",
     f"simplifycfg,{_COMBINE}",
     "loop-simplify,lcssa,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full)",
-    "gvn<>,dse,correlated-propagation,jump-threading",
+    # loops that jump threading cut off are no code any more, and loop-vectorize aborts over their accesses
+    "gvn<>,dse,correlated-propagation,jump-threading,unreachableblockelim",
     f"loop-vectorize,{_COMBINE},simplifycfg",
     "slp-vectorizer,vector-combine,loop-unroll<O3>",
     f"{_COMBINE},loop-mssa(licm),{_END_CFG}",
@@ -57,6 +60,9 @@ VECTORS = _passes(
     f"early-cse,{_COMBINE},loop-unroll<O3>,simplifycfg",
 )
 """Of products: their loops compute with vectors, and their scalars are addresses."""
+
+CAREFUL = Passes(_passes(_COMBINE, "simplifycfg"), reduces_loops=False, careful=True)
+"""Of what LLVM died of before: nothing that looks at loops or makes vectors."""
 
 _SCALAR_FLOAT = re.compile(
     r"= (?:f(?:add|sub|mul|div|rem|neg|cmp)|(?:tail )?call)\b[^\n<(]* (?:float|double|half|bfloat)\b"

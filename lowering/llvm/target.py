@@ -19,7 +19,7 @@ from pykern.lowering.llvm.entry import LAUNCH, entry_text
 from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
-from pykern.lowering.llvm.optimisation import passes_for
+from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
@@ -30,6 +30,7 @@ from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.lowering.llvm.team import RUNTIME
 from pykern.lowering.record import Record
 from pykern.passes import kernels
+from pykern.passes.framework import is_careful
 from pykern.passes.registry import register
 from pykern.source import KernelSource
 
@@ -77,7 +78,8 @@ def lower(
     entry = "" if reports else entry_text(source, uses, product)
     extra = (launcher, *([LAUNCH] if entry else []), *([ALLOCATION] if ALLOCATE in text else []))
     host = host_of(source.target)[0]
-    code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes_for(text, product=False))
+    passes = CAREFUL if is_careful() else passes_for(text, product=False)
+    code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes)
     objects = list(code.objects)
     if entry and record.texts:
         code.assembly += assembly_of(entry, host)

@@ -18,12 +18,13 @@ from pykern.lowering.nvvm.library import CallLibdevice
 from pykern.lowering.nvvm.options import NvvmOptions
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_integer_power import ExpandIntegerPower
-from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.framework import Pipeline, Upstream, is_careful
 from pykern.passes.narrow_indices import NarrowIndices
 
 
 def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
     """From work-items to a gpu.module in the llvm and nvvm dialects."""
+    level = 1 if is_careful() else 3
     return Pipeline(
         (
             ExpandFp8(),  # everything below sees bytes
@@ -50,7 +51,7 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
             LowerToPointers(aligned=BUFFER_ALIGNMENT if options.aligned else 0),  # last look at kern ops
             CallIntrinsics(),  # before the conversion to nvvm, whose square root is inexact
             OutlineKernels(),
-            Upstream(f"nvvm-attach-target{{chip={chip.name} features=+ptx{chip.ptx} O=3}}"),
+            Upstream(f"nvvm-attach-target{{chip={chip.name} features=+ptx{chip.ptx} O={level}}}"),
             Upstream(
                 # elementary functions are libdevice's: CUDA's own, at most 4 ulp in f32, 2 in f64
                 "gpu.module(convert-scf-to-cf,"

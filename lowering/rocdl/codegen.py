@@ -15,6 +15,7 @@ from pykern.lowering.elf import code_object
 from pykern.lowering.llvm.codegen import Host, target_machine
 from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.options import RocdlOptions
+from pykern.passes.framework import is_careful
 
 TRIPLE = "amdgcn-amd-amdhsa"
 CODE_OBJECT = 500
@@ -33,7 +34,7 @@ class DeviceObject:
 
 
 def generate(text: str, chip: Chip, options: RocdlOptions, texts: bool) -> DeviceObject:
-    """Optimise at O3, emit, link."""
+    """Optimise, at O3 where LLVM did not die of that, emit, link."""
     machine = target_machine(Host(TRIPLE, chip.name, _features(chip, options)))
     times: dict[str, float] = {}
     started = time.perf_counter()
@@ -43,7 +44,8 @@ def generate(text: str, chip: Chip, options: RocdlOptions, texts: bool) -> Devic
     module.verify()
     times["llvm-parse"] = _since(started)
     started = time.perf_counter()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    level = 1 if is_careful() else 3
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
     builder.getModulePassManager().run(module, builder)
     times["llvm-optimise"] = _since(started)
     code = DeviceObject(b"", times=times)

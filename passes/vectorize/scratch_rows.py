@@ -43,6 +43,7 @@ class ScratchRows(Pass):
     """
 
     name: ClassVar[str] = "kern-scratch-rows"
+    only_speed: ClassVar[bool] = True
     stack_bytes: int = 1 << 16
     threshold_bytes: int = 32 << 20
 

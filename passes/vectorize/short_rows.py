@@ -48,6 +48,7 @@ class VersionShortRows(Pass):
     """
 
     name: ClassVar[str] = "kern-version-short-rows"
+    only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True
 

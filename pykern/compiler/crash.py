@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from pykern.artifact import Remark
 from pykern.errors import CompilerCrash
 from pykern.locations import SourceSpan
 from pykern.program_source import ProgramSource
@@ -53,6 +54,14 @@ def crash_error(
     )
     error.reproducer = path
     return error
+
+
+def crash_remark(error: CompilerCrash, what: str) -> Remark:
+    """What is said of code that was made with fewer optimisations after `error`; `what` is that of `crash_error`."""
+    place = error.span
+    report = f"; to report it: {error.reproducer}" if error.reproducer else ""
+    text = f"made with fewer optimisations, and may be slower: with all of them the compiler process {what}{report}"
+    return Remark(text, place.file if place else "", place.line if place else 0)
 
 
 def describe_end(status: int | None) -> str:

@@ -26,7 +26,7 @@ from pykern.lineage import Follow
 from pykern.lowering.llvm import target as cpu
 from pykern.passes import kernels, remarks
 from pykern.passes.argument_uses import argument_uses
-from pykern.passes.framework import Callback, Pipeline, Upstream, verification, verify
+from pykern.passes.framework import Callback, Pipeline, Upstream, carefully, verification, verify
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import pass_by_name
 from pykern.passes.round_once import RoundOnce
@@ -78,20 +78,23 @@ def compile_source(
     *,
     keep_stages: bool | Follow = False,
     passes: Passes = (),
+    careful: bool = False,
 ) -> Artifact:
-    """Compile for `source.target`. `passes` run on the kern stage.
+    """Compile for `source.target`. `passes` run on the kern stage. `careful` leaves out optimisations: the compiler
+    died of this source before.
 
     The stages are kept where that is asked for, and with `Follow` where each of their lines comes from. Then each
     is verified; otherwise the ends of pipelines are, and what fails is compiled once more to tell which pass it was.
     Raises the errors of `pykern.errors`, located in the user's source.
     """
-    if not keep_stages:
-        try:
-            with verification(each=False):
-                return _recorded(source, keep_stages, passes)
-        except (PassError, VerifyError):
-            pass
-    return _recorded(source, keep_stages, passes)
+    with carefully(careful):
+        if not keep_stages:
+            try:
+                with verification(each=False):
+                    return _recorded(source, keep_stages, passes)
+            except (PassError, VerifyError):
+                pass
+        return _recorded(source, keep_stages, passes)
 
 
 def _recorded(source: KernelSource | ProgramSource, keep_stages: bool | Follow, passes: Passes) -> Artifact:

@@ -17,6 +17,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TypeVar
 
@@ -24,7 +25,7 @@ from pykern.artifact import Artifact
 from pykern.bootstrap import worker_command
 from pykern.compiler import frames
 from pykern.compiler.connection import WorkerProcess
-from pykern.compiler.crash import crash_error, describe_end, from_outside, kernel_span
+from pykern.compiler.crash import crash_error, crash_remark, describe_end, from_outside, kernel_span
 from pykern.compiler.progress import Progress, tell
 from pykern.errors import CompilerCrash, KernelError, KernelTypeError
 from pykern.lineage import Follow
@@ -97,8 +98,9 @@ class Service:
         """Compile a kernel. Threads that ask for the same one share the work.
 
         `passes` are live callables, which cannot leave this process: the compiler then runs in it.
-        Raises the errors of the compiler, and `CompilerCrash` where it died or took too long. A kernel
-        that crashed it is not tried again by this process.
+        A kernel that the compiler dies of is tried once more with fewer optimisations, and a remark says so.
+        Raises the errors of the compiler, and `CompilerCrash` where it died of these too, or took too long. Such a
+        kernel is not tried again by this process.
         """
         try:
             return self._compiled(source, keep_stages, passes)
@@ -195,11 +197,25 @@ class Service:
                     self._let_go()
                     if not begun:
                         return None
-                    return self._crash(
-                        request, describe_end(status), output, lasting=not from_outside(status)
-                    )
+                    if from_outside(status):
+                        return self._crash(request, describe_end(status), output, lasting=False)
+                    return self._once_more(request, describe_end(status), output, progress)
                 case None:
                     return self._timed_out(worker, request)
+
+    def _once_more(
+        self, request: _Request, what: str, output: Sequence[str], progress: Progress
+    ) -> Artifact | KernelError:
+        """What the compiler died of, with fewer optimisations: most faults of compilers are in those."""
+        crash = self._crash(request, what, output, lasting=True)
+        if request.careful:
+            return crash
+        request.careful = True
+        outcome = self._converse(request, request.frame(next(self._numbers)), progress)
+        if not isinstance(outcome, Artifact):
+            return crash
+        del self._crashes[request.identity]
+        return replace(outcome, remarks=(crash_remark(crash, what), *outcome.remarks))
 
     def _await_ready(
         self, worker: WorkerProcess, request: _Request, progress: Progress
@@ -297,12 +313,14 @@ class _Request:
         self.keep_stages = keep_stages
         self.identity = (source.key(""), keep_stages)
         self.number = -1
+        self.careful = False
+        """Whether it is asked for with fewer optimisations."""
 
     def frame(self, number: int) -> bytes:
         """The message to send; answers carry `number`. Raises what pickle raises."""
         self.number = number
         pickled = pickle.dumps(self.source, protocol=5)
-        return frames.encode(("compile", number, pickled, self.keep_stages))
+        return frames.encode(("compile", number, pickled, self.keep_stages, self.careful))
 
 
 class _Job:

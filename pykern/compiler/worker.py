@@ -26,7 +26,7 @@ from pykern.errors import KernelError, PassError
 from pykern.source import KernelSource
 
 Compile = Callable[..., Artifact]
-"""``compile(source, keep_stages=...)``"""
+"""``compile(source, keep_stages=...)``, with ``careful=True`` where the compiler died of the source before."""
 
 IDLE_SECONDS = 600.0
 """A process that has had no work for so long ends: on a node with many ranks they cost memory."""
@@ -74,17 +74,18 @@ def serve(
         prepare(compile)
     while True:
         try:
-            _, number, pickled, keep_stages = inbox.get(timeout=idle_seconds)
+            _, number, *asked = inbox.get(timeout=idle_seconds)
         except queue.Empty:
             return
         frames.write(answers, frames.encode(("begun", number)))
-        frames.write(answers, _answer(compile, number, pickled, keep_stages))
+        frames.write(answers, _answer(compile, number, *asked))
 
 
-def _answer(compile: Compile, number: int, pickled: bytes, keep_stages: bool) -> bytes:
+def _answer(compile: Compile, number: int, pickled: bytes, keep_stages: bool, careful: bool) -> bytes:
     try:
         source: KernelSource = pickle.loads(pickled)
-        return frames.encode(("done", number, compile(source, keep_stages=keep_stages)))
+        options = {"careful": True} if careful else {}
+        return frames.encode(("done", number, compile(source, keep_stages=keep_stages, **options)))
     except KernelError as error:
         return _encode_error(number, error)
     except Exception as error:  # noqa: BLE001 - the end of the process: the user must hear of it

@@ -25,8 +25,11 @@ class Unpicklable:
         raise TypeError("this stays here")
 
 
-def compile(source: KernelSource, *, keep_stages: bool = False) -> Artifact:
+def compile(source: KernelSource, *, keep_stages: bool = False, careful: bool = False) -> Artifact:
     name = source.function.name
+    if name == "optimised_abort" and not careful:
+        os.write(2, b"Assertion `TheLoop->contains(BB)' failed.\n")
+        os.abort()
     resources: dict[str, object] = {"pid": os.getpid(), "cwd": os.getcwd(), "path": list(sys.path)}
     if name == "abort":
         os.write(2, b"Assertion `idx < size()' failed.\n")

@@ -238,6 +238,23 @@ def test_crashes_of_mlir_itself(service: Service, name: str, words: str):
 
 
 @posix
+def test_what_the_compiler_dies_of_is_tried_with_fewer_optimisations(service: Service):
+    made = service.compile(kernel("optimised_abort"))
+    assert made.kernel == "optimised_abort"
+    (remark,) = made.remarks
+    assert "fewer optimisations" in remark.text and "SIGABRT" in remark.text
+    assert (remark.file, remark.line) == ("/src/heat.py", 11)
+    assert Path(remark.text.rpartition("report it: ")[2]).exists()  # the crash can still be shown
+    assert pid(service.compile(kernel("a"))) == pid(made)
+    assert service.compile(kernel("optimised_abort")).remarks  # it is no kernel that cannot be compiled
+
+
+def test_a_second_crash_is_the_error(service: Service):
+    with pytest.raises(CompilerCrash, match="SIGABRT"):
+        service.compile(kernel("abort"))
+    assert service.worker_pid is None
+
+
 def test_a_kernel_that_crashed_is_not_tried_again(service: Service):
     with pytest.raises(CompilerCrash) as first:
         service.compile(kernel("abort"))

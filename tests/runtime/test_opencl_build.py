@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,9 @@ def late(z, x):
 
 @OPENCL
 def test_an_interrupted_build_leaves_no_answer_for_the_next_one(device, build, monkeypatch):
+    from pykern.runtime.drivers.opencl import process
+    from pykern.runtime.drivers.opencl.process import running
+
     nothing = Store("", 0, enabled=False)
     monkeypatch.setattr(build, "shared_store", lambda: nothing)
     x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
@@ -97,8 +100,8 @@ def test_an_interrupted_build_leaves_no_answer_for_the_next_one(device, build, m
         monkeypatch.undo()
         raise KeyboardInterrupt
 
-    worker = build._worker()
-    monkeypatch.setattr(build.json, "loads", interrupted)
+    worker = running()
+    monkeypatch.setattr(process.json, "loads", interrupted)
     with pytest.raises(KeyboardInterrupt):
         left(z, x, ndrange=4)
     assert worker._process.wait(10) and not worker.alive
@@ -111,16 +114,19 @@ def test_an_interrupted_build_leaves_no_answer_for_the_next_one(device, build, m
 @OPENCL
 def test_who_was_interrupted_is_asked_nothing_while_the_system_ends_it(device, build, monkeypatch):
     """The end of a process comes some time after it was killed: what is sent meanwhile looks like a crash."""
-    monkeypatch.setattr(build, "_read", lambda key: None)
-    monkeypatch.setattr(build, "_write", lambda key, data: None)
+    from pykern.runtime.drivers.opencl import process
+    from pykern.runtime.drivers.opencl.process import running
+
+    nothing = Store("", 0, enabled=False)
+    monkeypatch.setattr(build, "shared_store", lambda: nothing)
     x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
 
     def interrupted(text):
         raise KeyboardInterrupt
 
-    worker = build._worker()
+    worker = running()
     with monkeypatch.context() as inner:
-        inner.setattr(build.json, "loads", interrupted)
+        inner.setattr(process.json, "loads", interrupted)
         inner.setattr(worker._process, "kill", lambda: None)
         with pytest.raises(KeyboardInterrupt):
             late(z, x, ndrange=4)
@@ -131,11 +137,60 @@ def test_who_was_interrupted_is_asked_nothing_while_the_system_ends_it(device, b
 
 @OPENCL
 def test_an_answer_that_is_cut_off_is_none(device, build, monkeypatch):
+    from pykern.runtime.drivers.opencl.process import CompilerProcess
+
     cut = "import sys; sys.stdin.buffer.readline(); print('{\"size\": 100}'); print('x' * 50)"
     monkeypatch.setattr(bootstrap, "_PROGRAM", cut)
-    worker = build._Worker()
-    assert worker.ask(b"{}\n") is None
+    worker = CompilerProcess()
+    assert worker.ask(b"{}\n", 10.0) is None
     assert worker.end() == (0, [])
+
+
+KILLED_ONCE = """\
+import os, signal, sys
+marker = {marker!r}
+if os.path.exists(marker):
+    sys.argv[1] = "pykern.runtime.drivers.opencl.worker"
+    {rest}
+else:
+    sys.stdin.buffer.readline()
+    open(marker, "w").close()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pk.kernel
+def killed(z, x):
+    i = pk.index()
+    z[i] = x[i] * 11.25 + 31
+
+
+@OPENCL
+def test_a_process_that_somebody_ended_is_replaced(device, build, monkeypatch, tmp_path, capfd):
+    """Its end is no fault of the program: it is compiled with all optimisations by the next one."""
+    x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
+    rest = "exec(" + repr(bootstrap._PROGRAM) + ")"
+    monkeypatch.setattr(bootstrap, "_PROGRAM", KILLED_ONCE.format(marker=str(tmp_path / "m"), rest=rest))
+    monkeypatch.setattr(build, "settings", lambda: replace(settings(), log=frozenset({"remarks"})))
+    monkeypatch.setattr(build, "shared_store", lambda: Store("", 0, enabled=False))
+    killed(z, x, ndrange=4)
+    np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 11.25 + 31)
+    assert (tmp_path / "m").exists() and "made without" not in capfd.readouterr().err
+
+
+@pk.kernel
+def slow_to_compile(z, x):
+    i = pk.index()
+    z[i] = x[i] * 13.25 + 37
+
+
+@OPENCL
+def test_a_compiler_that_hangs_is_stopped(device, build, monkeypatch):
+    x, z = pk.array(np.arange(4.0), device=device), pk.zeros(4, pk.f64, device=device)
+    monkeypatch.setattr(bootstrap, "_PROGRAM", "import time; time.sleep(1000)")
+    monkeypatch.setattr(build, "settings", lambda: replace(settings(), compile_timeout=0.2))
+    with pytest.raises(pk.CompilerCrash, match=r"was stopped after 0\.2 s while compiling `slow_to_compile`"):
+        slow_to_compile(z, x, ndrange=4)
 
 
 @OPENCL
@@ -288,11 +343,51 @@ def still_uniform(z, x, n):
     z[0] = s
 
 
+@pk.kernel
+def fibonacci(z, n):
+    i = pk.index()
+    a, b = 0, 1
+    for _ in range(n[i] % 90):
+        a, b = b, a + b
+    z[i] = a
+
+
+def fibonacci_numbers(n):
+    found = [0, 1]
+    while len(found) < 90:
+        found.append(found[-1] + found[-2])
+    return np.array(found)[n % 90]
+
+
 @OPENCL
-def test_the_form_that_crashes_leaves_the_process_alive(device):
+def test_what_the_compiler_dies_of_is_made_with_fewer_optimisations(
+    device, build, monkeypatch, capfd, tmp_path
+):
+    """With a remark, also where the binary is kept already; nobody else's code is slower for it."""
+    store = Store(tmp_path / "cache", 1 << 24)
+    monkeypatch.setattr(build, "shared_store", lambda: store)
+    monkeypatch.setattr(build, "settings", lambda: replace(settings(), log=frozenset({"remarks"})))
+    died = []
+    crash = build.Builder._crash
+    monkeypatch.setattr(build.Builder, "_crash", lambda *a: died.append(a) or crash(*a))
+    n = np.arange(137)
+    z = pk.zeros(137, pk.i64, device=device)
+    fibonacci(z, pk.array(n, device=device), ndrange=137)
+    np.testing.assert_array_equal(z.numpy(), fibonacci_numbers(n))
+    said = capfd.readouterr().err
+    assert ("fibonacci for opencl:0: made without vectors" in said) == bool(died)
+    launcher: Any = fibonacci
+    registry.opened(device).driver.load(list(launcher._launcher.artifacts.values())[-1])
+    assert capfd.readouterr().err == said
+    lucky(z := pk.zeros(4, pk.f64, device=device), pk.array(np.arange(4.0), device=device), ndrange=4)
+    np.testing.assert_array_equal(z.numpy(), np.arange(4.0) * 5.25 + 19)
+    assert "lucky" not in capfd.readouterr().err
+
+
+@OPENCL
+def test_the_form_that_crashes(device):
     x, z = pk.array(np.array([0.5]), device=device), pk.zeros(1, pk.f64, device=device)
-    with contextlib.suppress(pk.CompilerCrash):
-        still_uniform(z, x, 7)
-        np.testing.assert_allclose(z.numpy()[0], 0.5 + np.sin(0.5 + np.arange(7)).sum(), rtol=1e-14)
+    still_uniform(z, x, 7)
+    np.testing.assert_allclose(z.numpy()[0], 0.5 + np.sin(0.5 + np.arange(7)).sum(), rtol=1e-14)
     lucky(z, x, ndrange=1)
     assert z.numpy()[0] == 0.5 * 5.25 + 19

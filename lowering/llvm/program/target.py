@@ -17,7 +17,7 @@ from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import Host, assemble, assembly_of, generate, host_of, translate
 from pykern.lowering.llvm.entry import GIL_WORK
 from pykern.lowering.llvm.linker import link_shared
-from pykern.lowering.llvm.optimisation import passes_for
+from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
 from pykern.lowering.llvm.program.launcher import kinds_of, nest_of, run_text, teams_of, teams_text
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
@@ -46,7 +46,7 @@ from pykern.passes.array_programs.signature import PrepareSignature
 from pykern.passes.array_programs.size_nests import SizeNests
 from pykern.passes.array_programs.states_in_place import StatesInPlace
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
-from pykern.passes.framework import Pass
+from pykern.passes.framework import Pass, is_careful
 from pykern.passes.kernels import body
 from pykern.passes.registry import register
 from pykern.passes.schedules.recipe import ApplySchedules
@@ -160,7 +160,7 @@ def _generate(
     record.before_code(module.operation)
     text = translate(module, names)
     record.add("llvm-translate", text, started, "llvm")
-    passes = passes_for(text, product)
+    passes = CAREFUL if is_careful() else passes_for(text, product)
     extra = (launcher.run, ALLOCATION) if ALLOCATE in text else (launcher.run,)
     code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes, shared=launcher.nests)
     if launcher.nests and record.texts:

@@ -31,6 +31,7 @@ class VectorizeItems(Pass):
     """
 
     name: ClassVar[str] = "kern-vectorize-items"
+    only_speed: ClassVar[bool] = True
     bytes: int = 128
     """Width of a vector; W is that many bytes of the widest floats. Four registers of AVX2 a value: measured, half
     of it took 1.2 times as long for the gradient of a Gaussian mixture and the same for an LSTM."""

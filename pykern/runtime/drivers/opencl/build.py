@@ -1,34 +1,51 @@
 """Programs of OpenCL: SPIR-V to what the device runs, by a compiler that may die, and kept on disk.
 
 Comes in: SPIR-V and options. Goes out: a built `cl.Program`. For CPUs, whose compiler is a library in this very
-process, it is compiled in a process beside it (`worker`) and loaded as a binary: a crash is an error with a file that
-shows it again. Binaries are kept (`pykern.storage`), told apart by device and driver. GPUs compile in place.
+process, it is compiled in a process beside it (`process`, `worker`) and loaded as a binary. What that compiler dies of
+it is asked for again with fewer optimisations, and at last a crash is an error with a file that shows it again.
+Binaries are kept (`pykern.storage`), told apart by device, driver and attempt. GPUs compile in place.
 """
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import hashlib
 import json
-import os
 import shlex
-import signal
 import sys
-import tempfile
 import threading
-from typing import IO, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import pyopencl as cl
 
-from pykern.bootstrap import start, worker_command
+from pykern.bootstrap import worker_command
 from pykern.errors import CompilerCrash, DeviceError
 from pykern.machine import host_cpu
+from pykern.runtime.drivers.opencl.process import WORKER, Ended, ask, end_worker
+from pykern.settings import settings
 from pykern.storage.reports import write_report
 from pykern.storage.store import OPENCL, shared_store
 
-_LINES = 6
-_WORKER = "pykern.runtime.drivers.opencl.worker"
+_lock = threading.Lock()
+_making = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A way to compile: what it leaves out, in words, and how its compiler is told."""
+
+    without: str = ""
+    options: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+ATTEMPTS = (
+    Attempt(),
+    Attempt(
+        "vectors", environment={"CL_CONFIG_CPU_VECTORIZER_MODE": "1"}
+    ),  # Intel's, which dies of loops there
+    Attempt("optimisations", options=("-cl-opt-disable",)),
+)
 
 
 class Builder:
@@ -36,7 +53,7 @@ class Builder:
 
     def __init__(self, context: Any, device: Any, ordinal: int) -> None:
         self._context, self._device, self._ordinal = context, device, ordinal
-        self._apart = bool(device.type & cl.device_type.CPU and worker_command(_WORKER))
+        self._apart = bool(device.type & cl.device_type.CPU and worker_command(WORKER))
         platform = device.platform
         facts = platform.name, platform.version, device.name, device.driver_version, repr(host_cpu())
         self._driver = "\n".join(facts)
@@ -45,51 +62,84 @@ class Builder:
         """The program. Raises `CompilerCrash`, `DeviceError`, and pyopencl's errors."""
         if not self._apart:
             return cl.Program(self._context, spirv).build(options)
-        key = hashlib.sha256("\n".join((self._driver, *options)).encode() + b"\0" + spirv).hexdigest()
-        kept = shared_store().read(OPENCL, key)
-        if kept is not None:
+        for attempt in ATTEMPTS:
+            program = self._kept(attempt, spirv, options)
+            if program is not None:
+                self._tell(name, attempt)
+                return program
+        crash: CompilerCrash | None = None
+        for attempt in ATTEMPTS:
             try:
-                return self._load(kept, options)
-            except cl.Error as error:  # of another version of the same name
-                shared_store().drop(OPENCL, key, str(error))
-        binary = self._compiled(name, key, spirv, options)
-        shared_store().write(OPENCL, key, binary)
-        return self._load(binary, options)
+                binary = self._compiled(name, spirv, options, attempt)
+            except CompilerCrash as error:
+                crash = crash or error  # the first tells most
+                continue
+            shared_store().write(OPENCL, self._key(attempt, spirv, options), binary)
+            self._tell(name, attempt)
+            return self._load(binary, [*options, *attempt.options])
+        assert crash is not None, "there is an attempt"
+        raise crash
+
+    def _key(self, attempt: Attempt, spirv: bytes, options: list[str]) -> str:
+        told = (*options, *attempt.options, *(f"{n}={v}" for n, v in attempt.environment.items()))
+        return hashlib.sha256("\n".join((self._driver, *told)).encode() + b"\0" + spirv).hexdigest()
+
+    def _kept(self, attempt: Attempt, spirv: bytes, options: list[str]) -> Any:
+        """The program that is kept, or None."""
+        key = self._key(attempt, spirv, options)
+        kept = shared_store().read(OPENCL, key)
+        if kept is None:
+            return None
+        try:
+            return self._load(kept, [*options, *attempt.options])
+        except cl.Error as error:  # of another version of the same name
+            shared_store().drop(OPENCL, key, str(error))
+            return None
 
     def _load(self, binary: bytes, options: list[str]) -> Any:
         return cl.Program(self._context, [self._device], [binary]).build(options)
 
-    def _compiled(self, name: str, key: str, spirv: bytes, options: list[str]) -> bytes:
-        asked = {"ordinal": self._ordinal, "options": options, "size": len(spirv)}
+    def _tell(self, name: str, attempt: Attempt) -> None:
+        """The remark on code that is slower than it could be."""
+        if attempt.without and settings().logs("remarks") and sys.stderr is not None:
+            sys.stderr.write(
+                f"{name} for opencl:{self._ordinal}: made without {attempt.without}, and may be slower: with them the "
+                f"compiler of {self._device.name.strip()} died\n"
+            )
+
+    def _compiled(self, name: str, spirv: bytes, options: list[str], attempt: Attempt) -> bytes:
+        told = [*options, *attempt.options]
+        asked = {
+            "ordinal": self._ordinal,
+            "options": told,
+            "size": len(spirv),
+            "environment": attempt.environment,
+        }
+        request = json.dumps(asked).encode() + b"\n" + spirv
         with _lock:
-            worker = _worker()
-            answer = worker.ask(json.dumps(asked).encode() + b"\n" + spirv)
-            if answer is None:
-                raise self._crash(name, key, spirv, options, *worker.end())
+            if attempt.environment:
+                end_worker()  # it is for a process of its own
+            answer = ask(request, settings().compile_timeout)
+            if attempt.environment:
+                end_worker()
+        if isinstance(answer, Ended):
+            raise self._crash(name, spirv, attempt, told, answer)
         if "error" in answer[0]:
             raise DeviceError(f"OpenCL: load `{name}`: {answer[0]['error']}")
         return answer[1]
 
     def _crash(
-        self, name: str, key: str, spirv: bytes, options: list[str], status: int, words: list[str]
+        self, name: str, spirv: bytes, attempt: Attempt, options: list[str], end: Ended
     ) -> CompilerCrash:
-        path = write_report(f"opencl-{key[:16]}.spv", spirv)
-        known = [s for s in signal.Signals if s == -status]
-        how = f"died of {known[0].name}" if known else f"ended with status {status}"
-        command = [
-            sys.executable,
-            "-m",
-            _WORKER,
-            path or "",
-            str(self._ordinal),
-        ]
-        again = f"; to see it again:  {shlex.join([*command, *options])}" if path else ""
-        said = "\n".join(f"    {word}" for word in words)
+        path = write_report(f"opencl-{self._key(attempt, spirv, options)[:16]}.spv", spirv)
+        command = [sys.executable, "-m", WORKER, path or "", str(self._ordinal), *options]
+        again = f"; to see it again:  {shlex.join(command)}" if path else ""
+        said = "\n".join(f"    {word}" for word in end.words)
         error = CompilerCrash(
-            f"the OpenCL compiler of {self._device.name.strip()} ({self._device.platform.name}) {how} "
+            f"the OpenCL compiler of {self._device.name.strip()} ({self._device.platform.name}) {end.how} "
             f"while compiling `{name}`",
             hint=f"the program goes on, the CPU and other devices too; report it to the driver's maker{again}",
-            notes=((f"the last words of the compiler:\n{said}", None),) if words else (),
+            notes=((f"the last words of the compiler:\n{said}", None),) if end.words else (),
         )
         error.reproducer = path
         return error
@@ -108,88 +158,3 @@ def make_kernel(program: Any, entry: str) -> Any:
             cl._PYOPENCL_NO_CACHE = kept
             if not (theirs or kept):
                 sys.modules.pop(module, None)  # made without a file: a user's own kernels shall have theirs
-
-
-class _Worker:
-    """The process, and its pipes."""
-
-    def __init__(self) -> None:
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
-        self._process = start(worker_command(_WORKER), self._said)
-        self.owner = os.getpid()
-        self._killed = False
-
-    @property
-    def alive(self) -> bool:
-        return not self._killed and self.owner == os.getpid() and self._process.poll() is None
-
-    def ask(self, request: bytes) -> tuple[dict[str, Any], bytes] | None:
-        """The answer; None where the process has ended."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        try:
-            self._process.stdin.write(request)
-            self._process.stdin.flush()
-            line = self._process.stdout.readline()
-            if not line.endswith(b"\n"):
-                return None
-            answer = json.loads(line)
-            binary = self._process.stdout.read(answer["size"])
-            return (answer, binary) if len(binary) == answer["size"] else None
-        except BrokenPipeError:
-            return None
-        except BaseException:
-            # Ctrl-C, most of all: the answer would be taken for that of the next request, or the end for a crash.
-            self.kill()
-            raise
-
-    def kill(self) -> None:
-        """End it now: nobody asks it anything again, also not while the system still ends it."""
-        self._killed = True
-        self._process.kill()
-
-    def end(self) -> tuple[int, list[str]]:
-        """How it ended, and its last words."""
-        status = self._process.wait()
-        self._said.seek(0)
-        lines = self._said.read().decode("utf-8", "replace").splitlines()
-        self.close()
-        return status, [line.strip() for line in lines if line.strip() and not line.startswith(" #")][
-            -_LINES:
-        ]
-
-    def close(self, wait: bool = True) -> None:
-        """Let it end, with its input. After a fork it is the other process's: then only the pipes go."""
-        for pipe in (self._process.stdin, self._process.stdout, self._said):
-            if pipe is not None and not pipe.closed:
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
-        if wait and self.owner == os.getpid():
-            self._process.wait()
-        else:
-            self._process.returncode = 0
-
-
-_making = threading.Lock()
-_lock = threading.Lock()
-_current: list[_Worker] = []
-
-
-def _worker() -> _Worker:
-    """The process that runs, or a new one."""
-    if _current and not _current[0].alive:
-        end_worker()
-    if not _current:
-        _current.append(_Worker())
-    return _current[0]
-
-
-def end_worker() -> None:
-    """Let the process end, where there is one."""
-    while _current:
-        _current.pop().close()
-
-
-@atexit.register
-def _leave() -> None:
-    while _current:
-        _current.pop().close(wait=False)  # it goes once it notices, and holds nobody up

@@ -1,9 +1,9 @@
 """The process in which a driver's compiler runs: one of them dies of some kernels, and must not take the user along.
 
-Comes in, on standard input: requests, a line of JSON (`ordinal`, `options`, `size`) and SPIR-V. Goes out, on standard
-output: answers, a line of JSON (`size` or `error`) and the device's own binary. It ends with its input. By hand,
-``python -m pykern.runtime.drivers.opencl.worker FILE.spv ORDINAL OPTION...`` compiles a file, to see a crash again.
-Read next: `build`, the other side.
+Comes in, on standard input: requests, a line of JSON (`ordinal`, `options`, `size`, `environment`) and SPIR-V. Goes
+out, on standard output: answers, a line of JSON (`size` or `error`) and the device's own binary. It ends with its
+input. By hand, ``python -m pykern.runtime.drivers.opencl.worker FILE.spv ORDINAL OPTION...`` compiles a file, to see
+a crash again. Read next: `process`, the other side.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def serve() -> None:
 
     while line := requests.readline():
         asked = json.loads(line)
+        os.environ.update(asked["environment"])  # drivers read it when they are asked first
         spirv = requests.read(asked["size"])
         binary, answer = b"", {}
         try:
