@@ -99,10 +99,11 @@ ENTRIES = 8
 KERNEL_CELLS = (
     "vectorcall",                                  # the first entry, or 0: Python's __call__ runs
     "slow",                                        # PyObject *: called with the same arguments when no entry fits
-    "guards",                                      # int64_t *: [n, (PyObject *dict, *key, *value) * n], or 0
+    "guards",                                      # int64_t *: [n, (where, PyObject *key, *value) * n], or 0
     *(f"entry{i}" for i in range(ENTRIES + 1)),    # entries in the order to try; the last cell is always 0
 )  # fmt: skip
-"""8-byte cells at the end of a kernel object."""
+"""8-byte cells at the end of a kernel object. `where` of a guard is a dict; 1, and the key is a closure's cell; or an
+object whose attribute is the key, its address made odd. A value of 0: nothing is there."""
 
 # -- array programs -----------------------------------------------------------------------------
 #

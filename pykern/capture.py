@@ -8,7 +8,6 @@ The text is taken when the function is decorated; the values when a call is comp
 from __future__ import annotations
 
 import ast
-import builtins
 import dataclasses
 import inspect
 import linecache
@@ -20,9 +19,9 @@ from typing import Any
 
 from pykern import language
 from pykern.errors import KernelSyntaxError
+from pykern.guards import MISSING, NAME, Guard, Guards, guard_defaults, renewed, resolve
 from pykern.launching.index_space import index_space
 from pykern.locations import parse_definition
-from pykern.runtime.launchable import ABSENT
 from pykern.scopes import free_paths
 from pykern.source import (
     Annotation,
@@ -39,31 +38,9 @@ from pykern.source import (
 )
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
-MISSING = ABSENT
 STRUCTURES = (dict, list, tuple)
 DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp")
 """What programs may take inside."""
-
-
-@dataclass(frozen=True)
-class Guard:
-    """A name whose meaning is part of the key: `namespace[name]`, or a closure cell, `is` `value`; `MISSING` for one
-    that has none yet."""
-
-    namespace: dict | None
-    name: str
-    cell: types.CellType | None
-    value: object
-
-    def holds(self) -> bool:
-        """Whether the name still means the same object."""
-        if self.cell is not None:
-            try:
-                return self.cell.cell_contents is self.value
-            except ValueError:  # not assigned
-                return self.value is MISSING
-        assert self.namespace is not None
-        return self.namespace.get(self.name, MISSING) is self.value
 
 
 @dataclass(frozen=True)
@@ -114,15 +91,32 @@ def function_source(
 
     A `program` works on whole arrays: it may call kernels and plain Python functions as well.
     """
-    scope = _Scope([], (), program)
-    return _source(function, text or function_text(function), scope), scope.guards
+    scope = _Scope(Guards(), (), program)
+    source = _source(function, text or function_text(function), scope)
+    return source, scope.guards.listed()
+
+
+def still_captured(captured: tuple[FunctionSource, list[Guard]]) -> tuple[FunctionSource, list[Guard]] | None:
+    """What `function_source` gave, where all names mean the same: the very same tuple, or one whose guards hold the
+    objects that are there now. None where a name means something else."""
+    guards = renewed(captured[1], _same_constants)
+    if guards is None:
+        return None
+    return captured if guards is captured[1] else (captured[0], guards)
+
+
+def _same_constants(a: object, b: object) -> bool:
+    if type(a) is not type(b) or a is MISSING:
+        return False
+    first = _constant(a)
+    return isinstance(first, Constant) and first == _constant(b)
 
 
 @dataclass(frozen=True)
 class _Scope:
     """Where a name is looked up: the guards found so far, who calls whom, kernel or program."""
 
-    guards: list[Guard]
+    guards: Guards
     callers: tuple
     program: bool
 
@@ -131,9 +125,11 @@ def _source(function: Any, text: FunctionText, scope: _Scope) -> FunctionSource:
     captures = []
     inner = _Scope(scope.guards, (*scope.callers, function), scope.program)
     for path in text.paths:
-        found = _resolve(function, path, scope.guards)
+        found = resolve(function, path, scope.guards)
         if found is not MISSING:
             captures.append((path, _classify(found, inner)))
+    if scope.program or scope.callers:  # launches of kernels give all arguments to compiled code
+        guard_defaults(function, scope.guards)
     defaults = tuple(
         (p.name, constant)
         for p in inspect.signature(function).parameters.values()
@@ -156,39 +152,6 @@ def _keep_for_tracebacks(file: str) -> None:
         linecache.getlines(file)
 
 
-def _resolve(function: Any, path: str, guards: list[Guard]) -> object:
-    """The object a dotted path names, or MISSING. Rebindable names along the way are guarded."""
-    first, *rest = path.split(".")
-    code, namespace = function.__code__, function.__globals__
-    if first in code.co_freevars:
-        cell = function.__closure__[code.co_freevars.index(first)]
-        try:
-            value = cell.cell_contents
-        except ValueError:  # not assigned yet
-            value = MISSING
-        guards.append(Guard(None, first, cell, value))
-    elif first in namespace:
-        value = namespace[first]
-        if not isinstance(value, types.ModuleType):
-            guards.append(Guard(namespace, first, None, value))
-    else:
-        value = getattr(builtins, first, MISSING)
-        if value is MISSING:
-            guards.append(Guard(namespace, first, None, MISSING))
-    for attribute in rest:
-        if value is MISSING:
-            return MISSING
-        owner, value = value, getattr(value, attribute, MISSING)
-        if isinstance(owner, types.ModuleType) and not _is_library(owner):
-            guards.append(Guard(vars(owner), attribute, None, value))
-    return value
-
-
-def _is_library(module: types.ModuleType) -> bool:
-    """Modules whose names nobody rebinds."""
-    return module.__name__.split(".")[0] in ("pykern", "math", "numpy", "builtins")
-
-
 def _classify(value: Any, scope: _Scope) -> Capture:
     builtin = language.from_callable(value)
     if builtin is not None:
@@ -201,9 +164,8 @@ def _classify(value: Any, scope: _Scope) -> Capture:
         name = getattr(value, "__name__", "")
         if name in DERIVATIVES:
             return Builtin(name)
-    inner = getattr(value, "__pykern_function__", None)
-    if inner is not None:
-        return _called(inner, value.text, scope)
+    if getattr(type(value), "__pykern_func__", False):
+        return _called(value.__pykern_function__, value.text, scope)
     if getattr(type(value), "__pykern_cuda__", False):
         return value.captured
     if scope.program and any(value is kind for kind in STRUCTURES):
@@ -265,7 +227,7 @@ def _kernel(kernel: Any, scope: _Scope) -> CapturedKernel:
 
 def _custom(custom: Any, scope: _Scope) -> Capture:
     """A function with its forward and backward functions."""
-    scope.guards.append(Guard(vars(custom), "pair", None, custom.pair))
+    scope.guards.add(Guard(NAME, vars(custom), "pair", custom.pair))
     if custom.pair is not None and custom.pair[0] in scope.callers:
         return _called(custom.function, custom.text, scope)  # its own forward function means the plain one
     if custom.pair is None:

@@ -16,6 +16,9 @@ R = TypeVar("R")
 class Function(ByName, Generic[P, R]):
     """A device function; outside of kernels it is the plain Python function it was."""
 
+    __pykern_func__ = True
+    """What capturing looks for, at the type: `functools.wraps` copies what stands in the object to wrappers of it."""
+
     def __init__(self, function: Callable[P, R]) -> None:
         self.text: FunctionText = function_text(function)  # type: ignore[arg-type]
         self.__pykern_function__ = function

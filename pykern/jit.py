@@ -17,9 +17,11 @@ import numpy as np
 
 from pykern.arrays.placing import place
 from pykern.by_name import ByName
-from pykern.capture import FunctionText, Guard, function_source, function_text
+from pykern.capture import FunctionText, function_source, function_text, still_captured
+from pykern.defaults import with_current_defaults
 from pykern.devices import OVERRIDE, chosen_device, current_device
 from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
+from pykern.guards import Guard
 from pykern.kernel import Docstring, annotations_of, placed_at_def
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
@@ -324,6 +326,8 @@ class ProgramBase(ByName):
         return () if self.derivatives else tuple(name for name, _ in values if name not in donated)
 
     def _bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
+        if not any(self.added):
+            self.signature = with_current_defaults(self.signature, self.__wrapped__)
         try:
             bound = self.signature.bind(*args, **keywords)
         except TypeError as error:
@@ -339,10 +343,13 @@ class ProgramBase(ByName):
     def captured(self) -> tuple[Any, list[Guard]]:
         """The source with what its names mean now. Kept while no guarded name changes."""
         captured = self._captured
-        if captured is None or not all(guard.holds() for guard in captured[1]):
+        found = None if captured is None else still_captured(captured)
+        if found is None or found is not captured:
             with self._lock:
-                captured = self._captured = function_source(self.__wrapped__, self.text, program=True)
-        return captured
+                if found is None:
+                    found = function_source(self.__wrapped__, self.text, program=True)
+                self._captured = found
+        return found
 
     # -- looking inside ----------------------------------------------------------------------
 

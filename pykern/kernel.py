@@ -15,9 +15,11 @@ from typing import Any
 
 from pykern.arrays.placing import place
 from pykern.by_name import ByName
-from pykern.capture import FunctionText, Guard, function_source, function_text
+from pykern.capture import FunctionText, function_source, function_text, still_captured
+from pykern.defaults import with_current_defaults
 from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
 from pykern.event import Event
+from pykern.guards import Guard
 from pykern.launching.launch import LAUNCH_KEYWORDS, Launcher
 from pykern.locations import SourceSpan
 from pykern.runtime.launchable import make_launchable
@@ -122,12 +124,16 @@ class KernelBase(ByName):
     def captured(self) -> tuple[Any, list[Guard]]:
         """The source with what its names mean now. Kept while no guarded name changes."""
         with self._lock:
-            if self._captured is None or not all(guard.holds() for guard in self._captured[1]):
-                self._captured = function_source(self.__wrapped__, self.text)
-            return self._captured
+            found = None if self._captured is None else still_captured(self._captured)
+            if found is None:
+                found = function_source(self.__wrapped__, self.text)
+            self._captured = found
+            return found
 
     def bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
         """Parameter names with their values, defaults filled in."""
+        if not self.derivatives:
+            self.signature = with_current_defaults(self.signature, self.__wrapped__)
         try:
             bound = self.signature.bind(*args, **keywords)
         except TypeError as error:

@@ -44,7 +44,6 @@ _OWN = """
 @pk_table = internal global ptr null
 @pk_bound = internal global ptr null
 declare ptr @PyObject_CallNoArgs(ptr)
-declare void @Py_DecRef(ptr)
 
 define void @pk_init(ptr %table) {
   store ptr %table, ptr @pk_table

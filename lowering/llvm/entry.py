@@ -71,7 +71,9 @@ declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
+declare ptr @PyObject_GetAttr(ptr, ptr)
 @PyLong_Type = external global i8
 @PyFloat_Type = external global i8
 @PyBool_Type = external global i8
@@ -375,17 +377,31 @@ class Entry:
             "  %gkey = load ptr, ptr %gkp",
             "  %gvp = getelementptr i64, ptr %gp, i64 2",
             "  %gvalue = load ptr, ptr %gvp",
-            "  %giscell = icmp eq ptr %gdict, null",
-            "  br i1 %giscell, label %gcell, label %gname",
+            "  %gwhere = ptrtoint ptr %gdict to i64",
+            "  %gtag = and i64 %gwhere, 1",
+            "  %gisname = icmp eq i64 %gtag, 0",
+            "  br i1 %gisname, label %gname, label %gother",
+            "gother:",
+            "  %giscell = icmp eq i64 %gwhere, 1",
+            "  br i1 %giscell, label %gcell, label %gattribute",
             "gcell:",
             "  %gcp = getelementptr i8, ptr %gkey, i64 16",
             "  %gcv = load ptr, ptr %gcp",
+            "  br label %gcompare",
+            "gattribute:",
+            "  %gowner = getelementptr i8, ptr %gdict, i64 -1",
+            "  %gav = call ptr @PyObject_GetAttr(ptr %gowner, ptr %gkey)",
+            "  call void @Py_DecRef(ptr %gav)",
+            "  %gnone = icmp eq ptr %gav, null",
+            "  br i1 %gnone, label %gabsent, label %gcompare",
+            "gabsent:",
+            "  call void @PyErr_Clear()",
             "  br label %gcompare",
             "gname:",
             "  %gdv = call ptr @PyDict_GetItemWithError(ptr %gdict, ptr %gkey)",
             "  br label %gcompare",
             "gcompare:",
-            "  %gfound = phi ptr [%gcv, %gcell], [%gdv, %gname]",
+            "  %gfound = phi ptr [%gcv, %gcell], [%gav, %gattribute], [null, %gabsent], [%gdv, %gname]",
             "  %gok = icmp eq ptr %gfound, %gvalue",
             "  br i1 %gok, label %gsame, label %clear",
             "gsame:",

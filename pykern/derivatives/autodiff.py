@@ -105,7 +105,7 @@ class Autodiff:
 
     def _puts_back(self, flat: Any, values: list[Any], launch: dict[str, Any]) -> bool:
         """Whether the reverse writes an array of the kernel: then cells that were read are put back."""
-        key = (flat, *(_dtype(v) for v in values))
+        key = (flat, flat.captured()[0], *(_dtype(v) for v in values))
         if key not in self._dependent:
             asked = {k: v for k, v in launch.items() if k in ("ndrange", "workgroup", "shared_bytes")}
             lowered = flat.lower(*values, **asked)

@@ -12,6 +12,7 @@ from pykern.abi import ENTRIES, TABLE_INDEX
 from pykern.devices import OVERRIDE
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table, tell_dtype
+from pykern.runtime.launchable import NAME
 from pykern.source import ArraySpec, KernelSource
 
 if TYPE_CHECKING:
@@ -33,16 +34,33 @@ class Entries:
         self._there: list[tuple[int, KernelSource, int, Any]] = []
         self._missed: dict[int, int] = {}
         """Calls of variants, which are never let go, while they had no entry."""
+        self._guards: Any = None
+        """Those in place."""
+        self._stale = 0
+        """Calls of devices while names mean the same as for the entries, and are other objects."""
 
     def add_variant(self, variant: Variant) -> None:
         """An entry of the CPU."""
-        if any(one is variant for one in self._here):
+        here = any(one is variant for one in self._here)
+        if here and self._are_current():
             return
         missed = self._missed.get(id(variant), 0)
         self._missed[id(variant)] = missed + 1
         if missed % OFTEN == 0:
-            self._here.insert(0, variant)
+            if not here:
+                self._here.insert(0, variant)
             self._install(variant.source)
+
+    def look_again(self, source: KernelSource) -> None:
+        """A launch on a device went through Python although there is an entry: names may have changed, or be back."""
+        if not self._are_current():
+            self._stale += 1
+            if self._stale % OFTEN == 1:
+                self._install(source)
+
+    def _are_current(self) -> bool:
+        captured = self.kernel._captured
+        return captured is not None and captured[1] is self._guards
 
     def add_direct(self, address: int, source: KernelSource, facts: int, kept: Any) -> None:
         """An entry of a device; `kept` lives as long as it. Those that ask for more `facts` come first."""
@@ -56,12 +74,15 @@ class Entries:
                 tell_dtype(parameter.spec.dtype)
         table()[TABLE_INDEX["kernel_offset"]] = launchable.offset(self.kernel)
         function, guards = self.kernel.captured()  # a name may have changed since the launch
+        self._guards = guards
         self._here = [v for v in self._here if v.source.function == function]
-        self._there = [item for item in self._there if item[1].function == function][:ENTRIES]
         self._there.sort(key=lambda item: -item[2])
         self._here.sort(key=lambda v: not v.source.noalias)
+        if any(guard.computed for guard in guards):
+            launchable.clear(self.kernel)  # each launch asks again, in Python
+            return
         here = [v.entry_address for v in self._here]
-        there = [item[0] for item in self._there]
+        there = [item[0] for item in self._there if item[1].function == function][:ENTRIES]
         room = max(ENTRIES - len(there), ENTRIES // 2)  # where both are many, each has half
         self._here = self._here[:room]
         launchable.install(
@@ -69,8 +90,8 @@ class Entries:
             [*here[:room], *there][:ENTRIES],
             self._slow,
             [
-                (OVERRIDE, "device", None),  # a block may choose another device
-                *((g.namespace, g.name if g.cell is None else g.cell, g.value) for g in guards),
+                (NAME, OVERRIDE, "device", None),  # a block may choose another device
+                *(guard.cells() for guard in guards),
             ],
             tuple(self._there),
         )

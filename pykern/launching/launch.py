@@ -6,6 +6,7 @@ call. Goes out: nothing; the kernel has run, and the entry for the next call of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from pykern.event import COMPLETED, Event
 from pykern.launching.arguments import Passed, homes, pass_value
 from pykern.launching.checks import check_writable, device_of, names_in, overlapping, shared_bytes
 from pykern.launching.entries import Entries
-from pykern.launching.graph import current_graph
+from pykern.launching.graph import current_graph, not_captured
 from pykern.launching.index_space import Extent, LaunchShape, group_size, index_space, launches
 from pykern.launching.variants import Variant, compiled, obtain
 from pykern.source import KernelSource, LaunchSpec
@@ -79,10 +80,13 @@ class Launcher:
             if device not in ("cpu", "python"):
                 may_copy = given is not None or chosen_device() == device or not homes(values)
                 event = self._run_on(OnDevice(device, stream, may_copy, frozenset(options)), values, shape)
-            elif (captured := current_graph()) is None:
-                self._run_here(device, values, shape)
             else:
-                captured.add(None, lambda _, shape=shape: self._run_here(device, values, shape))
+                if (captured := current_graph()) is None:
+                    self._prepared(device, values, shape)()
+                else:
+                    with not_captured():
+                        run = self._prepared(device, values, shape)
+                    captured.add(None, lambda _, run=run: run())
         return event
 
     def _bound(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -158,13 +162,10 @@ class Launcher:
 
     # -- on the CPU ----------------------------------------------------------------------------
 
-    def _run_here(self, device: str, values: list[tuple[str, Any]], shape: LaunchShape) -> None:
+    def _prepared(self, device: str, values: list[tuple[str, Any]], shape: LaunchShape) -> Callable[[], None]:
+        """What runs the launch, with the code for what names mean now. In Python they mean what they mean then."""
         if device == "python":
-            self._run_in_python(values, shape)
-        else:
-            self._run(values, shape)
-
-    def _run(self, values: list[tuple[str, Any]], shape: LaunchShape) -> None:
+            return lambda: self._run_in_python(values, shape)
         passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
         for _, value in values:
             if getattr(value, "__pykern_array__", False) and value._launch is None:
@@ -175,16 +176,24 @@ class Launcher:
                 tell(value)
         variant = self._variant(passed, shape)
         check_writable(variant, passed)
-        if PRODUCT in variant.artifact.resources and self._in_tiles(values, passed, shape):
-            return
         cells = [cell for p in passed for cell in p.cells]
         cells += [] if shape.shared is None else [shape.shared]
-        if not shape.empty:
-            variant.run([*cells, *shape.words])
 
-    def _in_tiles(self, values: list[tuple[str, Any]], passed: list[Passed], shape: LaunchShape) -> bool:
-        """Run a large product in tiles; false where the launch is none."""
+        def run() -> None:
+            if PRODUCT in variant.artifact.resources and self._in_tiles(variant, values, passed, shape):
+                return
+            if not shape.empty:
+                variant.run([*cells, *shape.words])
+
+        return run
+
+    def _in_tiles(
+        self, variant: Variant, values: list[tuple[str, Any]], passed: list[Passed], shape: LaunchShape
+    ) -> bool:
+        """Run a large product in tiles; false where the launch is none, or is of a graph and names have changed."""
         if not shape.plain or shape.empty or any(overlapping(passed)):
+            return False
+        if variant.source.function != self.kernel.captured()[0]:
             return False
         if self.products is None:
             from pykern.launching.product import ProductLaunches  # here: it needs array programs

@@ -118,7 +118,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     artifact, source = launcher.device_artifact(passed, shape, target)
     _check_writes(launcher, artifact, passed, places)
     code = DeviceKernel(opened, artifact, source)
-    if key is not None:
+    if key is not None and key[1] == id(source.function):  # names may have changed meanwhile
         launcher.known[key] = code  # which keeps the function that the key holds the address of
     words = _flattened(passed, places.arrays, artifact)
     work = _work(launcher, code, places.arrays, words, shape)
@@ -177,6 +177,8 @@ def _repeated(launcher: Launcher, code: DeviceKernel, keywords: frozenset[str], 
         launcher.launched[key] = count + 1
         if count == 1:
             offer(launcher, opened, artifact, code.source, keywords)
+    elif current_graph() is None:
+        launcher.entries.look_again(code.source)
     if count >= 1:
         for array in arrays:
             if array._launch is None:

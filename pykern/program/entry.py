@@ -22,6 +22,7 @@ from pykern.program.memory_code import memory_code
 from pykern.program.words import Call, Words, words_of
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table
+from pykern.runtime.launchable import NAME
 from pykern.settings import settings
 from pykern.types import static
 
@@ -126,14 +127,17 @@ class ProgramEntries:
         """With the guards that go with the plans: a name may change meanwhile."""
         self._captured = captured
         _, guards = captured
+        if any(guard.computed for guard in guards):
+            launchable.clear(self._program)  # each call asks again, in Python
+            return
         launchable.install_plans(
             self._program,
             entry_code.address or 0,
             [one.owner for one in self._plans],
             self._slow,
             [
-                (OVERRIDE, "device", None),  # a block may choose another device
-                *((g.namespace, g.name if g.cell is None else g.cell, g.value) for g in guards),
+                (NAME, OVERRIDE, "device", None),  # a block may choose another device
+                *(guard.cells() for guard in guards),
             ],
         )
 

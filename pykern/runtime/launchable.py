@@ -41,6 +41,10 @@ class _Spec(ctypes.Structure):
 _kept: list[Any] = []  # what CPython keeps pointers to
 ABSENT = object()
 """As the value of a guard: the name means nothing."""
+NAME, CELL, ATTRIBUTE = range(3)
+"""Kinds of guards: an entry of a dict, the content of a closure's cell, an attribute of an object."""
+Guarded = tuple[int, Any, str, object]
+"""A guard: kind; dict, cell or object; name, interned; value."""
 
 
 def make_launchable(base: type, called: str = "Kernel") -> Any:
@@ -74,20 +78,20 @@ def install(
     kernel: Any,
     entries: list[int],
     slow: object,
-    guards: list[tuple[dict | None, object, object]],
+    guards: list[Guarded],
     kept: object = None,
 ) -> None:
     """Let calls go to `entries` in this order, then to `slow`, which is the same object for the kernel's life.
 
-    `guards` are (namespace, name, value), or (None, cell, value) for a closure. What the code points to
-    is kept alive in ``kernel._kept`` with `kept`, also what it pointed to before: a call may be on its way.
-    No call is for longer: none looks at any of it once it has let other threads run.
+    What the code points to is kept alive in ``kernel._kept`` with `kept`, also what it pointed to before: a call may be
+    on its way. No call is for longer: none looks at any of it once it has let other threads run.
     """
     if not SUPPORTED:
         return
-    table = _guard_table(guards)
-    before = kernel._kept[1:] if kernel._kept else ()
-    kernel._kept = (before, slow, guards, table, kept)
+    tables = _tables_of(kernel)
+    table = _guard_table(guards, tables)
+    before = kernel._kept[2:] if kernel._kept else ()
+    kernel._kept = (tables, before, slow, guards, table, kept)
     clear(kernel)  # no thread meets old entries behind new guards
     _cell(kernel, "slow").value = id(slow)
     _cell(kernel, "guards").value = ctypes.addressof(table) if guards else None
@@ -103,21 +107,22 @@ def install_plans(
     entry: int,
     plans: list[tuple],
     slow: object,
-    guards: list[tuple[dict | None, object, object]],
+    guards: list[Guarded],
 ) -> None:
     """Let calls of an array program go to `entry`, which tries `plans` in this order, then to `slow`.
 
     The entry holds the plan that it runs; what it only looks at is kept until all cells are others.
     """
-    table = _guard_table(guards)
-    program._kept = (program._kept, plans, slow, guards, table)
+    tables = _tables_of(program)
+    table = _guard_table(guards, tables)
+    program._kept = (tables, program._kept, plans, slow, guards, table)
     clear(program)  # as above
     _cell(program, "slow").value = id(slow)
     _cell(program, "guards").value = ctypes.addressof(table)
     for number in range(ENTRIES + 1):
         _cell(program, f"entry{number}").value = id(plans[number]) if number < len(plans[:ENTRIES]) else None
     _cell(program, "vectorcall").value = entry if plans else None
-    program._kept = (plans, slow, guards, table)
+    program._kept = (tables, plans, slow, guards, table)
 
 
 def clear(kernel: Any) -> None:
@@ -126,10 +131,21 @@ def clear(kernel: Any) -> None:
         _cell(kernel, "vectorcall").value = None
 
 
-def _guard_table(guards: list[tuple[dict | None, object, object]]) -> ctypes.Array:
+def _tables_of(kernel: Any) -> dict[tuple[int, ...], Any]:
+    """Tables that stay: reading an attribute runs the user's code where a property has come there since, and while it
+    runs others may be put in place."""
+    return kernel._kept[0] if kernel._kept else {}
+
+
+def _guard_table(guards: list[Guarded], tables: dict[tuple[int, ...], Any]) -> ctypes.Array:
+    """What entries read: how many; then the dict, 1 for a cell, or the object with an odd address; the name or the
+    cell; the value."""
     cells = [len(guards)]
-    for namespace, key, value in guards:
-        if isinstance(key, str):
-            key = sys.intern(key)
-        cells += [id(namespace) if namespace is not None else 0, id(key), 0 if value is ABSENT else id(value)]
-    return (ctypes.c_int64 * len(cells))(*cells)
+    for kind, owner, name, value in guards:
+        key = owner if kind == CELL else name
+        at = 1 if kind == CELL else id(owner) | (kind == ATTRIBUTE)
+        cells += [at, id(key), 0 if value is ABSENT else id(value)]
+    made = (ctypes.c_int64 * len(cells))(*cells)
+    if all(kind != ATTRIBUTE for kind, *_ in guards):
+        return made
+    return tables.setdefault(tuple(cells), (made, guards))[0]

@@ -79,7 +79,7 @@ class _Source:
             return f"{name} = pk.{language}" if not hasattr(builtins, name) else ""
         if _is_known(value):
             return self._function(name, value.__wrapped__, value.text, _decorator(value))
-        if hasattr(value, "__pykern_function__"):
+        if hasattr(type(value), "__pykern_func__"):
             return self._function(name, value.__pykern_function__, value.text, "@pk.func")
         if isinstance(value, types.FunctionType):
             return self._function(name, value, function_text(value), "")

@@ -71,11 +71,21 @@ def _guarded(module: ir.Module) -> None:
     with f.loop(f.load(I64, guards)) as n:
         at = f.place(guards, f.at.add(f.at.mul(n, I64(24)), I64(8)))
         namespace, key = f.load(PTR, at), f.load(PTR, at, 8)
-        with f.at.if_else(f.is_(namespace, "==", NULL)) as (cell, name):
-            with cell:
-                f.store(f.load(PTR, key, CELL_VALUE), found)
+        where = f.at.ptrtoint(namespace, I64)
+        is_name = f.is_(f.at.and_(where, I64(1)), "==", 0)
+        with f.at.if_else(is_name, likely=True) as (name, other):
             with name:
                 f.store(f.call("PyDict_GetItemWithError", PTR, namespace, key), found)
+            with other, f.at.if_else(f.is_(where, "==", 1)) as (cell, attribute):
+                with cell:
+                    f.store(f.load(PTR, key, CELL_VALUE), found)
+                with attribute:
+                    owner = f.at.inttoptr(f.at.sub(where, I64(1)), PTR)
+                    value = f.call("PyObject_GetAttr", PTR, owner, key)
+                    f.store(value, found)
+                    f.call("Py_DecRef", ir.VoidType(), value)
+                    with f.at.if_then(f.is_(value, "==", NULL), likely=False):
+                        f.call("PyErr_Clear", ir.VoidType())
         with f.at.if_then(f.is_(f.load(PTR, found), "!=", f.load(PTR, at, 16)), likely=False):
             f.call("PyErr_Clear", ir.VoidType())
             f.at.ret(I1(0))
