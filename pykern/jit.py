@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from pykern.program.plan import Plan
 from pykern.program.results import out_arrays
 from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.runtime.launchable import make_launchable
-from pykern.source import KernelOptions
+from pykern.source import KernelOptions, Parameter
 from pykern.stream import checked_stream
 from pykern.synthetic_frame import at_kernel_line, ends_at_user
 from pykern.tuning.store import tuned
@@ -61,7 +62,7 @@ class ProgramBase(ByName):
     __slots__ = (
         "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_derived", "_device_plans", "_entries",
         "_kept", "_lock", "_names", "_plans", "_simple", "_sources", "added", "annotations", "checkpoint",
-        "derivatives", "donate_argnums", "options", "signature", "text",
+        "derivatives", "donate_argnums", "options", "pulled", "residual_sources", "signature", "text",
     )  # fmt: skip
 
     def __init__(self, function: Callable, options: KernelOptions, donate_argnums: tuple[int, ...]) -> None:
@@ -75,13 +76,15 @@ class ProgramBase(ByName):
         self.donate_argnums = donate_argnums
         self.derivatives: tuple[ProgramDerivative, ...] = ()
         self.added: tuple[int, ...] = ()
+        self.pulled: tuple[Parameter, ...] | None = None
+        self.residual_sources: dict[str, ProgramSource] = {}
         self.checkpoint = "all"
         self._captured: tuple[Any, list[Guard]] | None = None
         self._lock = threading.RLock()
         self._plans: tuple[Any, dict[Any, Plan | DevicePlan]] = (None, {})
         self._sources: dict[ProgramSource, Plan] = {}
         self._device_plans: dict[tuple[str, ProgramSource], DevicePlan] = {}
-        self._derived: dict[ProgramDerivative, Program] = {}
+        self._derived: dict[ProgramDerivative | str, Program] = {}
         self._names = frozenset(self.signature.parameters)
         self._simple = self._is_simple()
         self._kept: Any = None
@@ -126,25 +129,58 @@ class ProgramBase(ByName):
                 self._derived[derivative] = self._make_derived(derivative, more, name)
             return self._derived[derivative]
 
+    def pullback(self, name: str, parameters: tuple[str, ...]) -> Program:
+        """Of the program that keeps residuals: what takes them, behind cotangents. `name` came with the residuals."""
+        made = self._derived.get(name)
+        if made is None:
+            source = self.residual_sources[name]
+            *before, last = self.derivatives
+            plain = inspect.Signature([inspect.Parameter(p, _PLAIN) for p in parameters])
+            made = self._copy((*before, replace(last, kind="pullback")), self.added, plain, self.__name__)
+            made.pulled, made.annotations, made._simple = source.parameters, {}, True
+            made._captured = source.function, []
+            with self._lock:
+                made = self._derived.setdefault(name, made)
+        return made
+
     def _make_derived(self, derivative: ProgramDerivative, more: tuple[str, ...], name: str) -> Program:
+        plain = [p.replace(kind=_PLAIN) for p in self.signature.parameters.values()]
+        if more:
+            plain = [p.replace(default=p.empty) for p in plain]
+        signature = inspect.Signature([*plain, *(inspect.Parameter(n, _PLAIN) for n in more)])
+        return self._copy((*self.derivatives, derivative), (*self.added, len(more)), signature, name)
+
+    def _copy(
+        self,
+        derivatives: tuple[ProgramDerivative, ...],
+        added: tuple[int, ...],
+        signature: inspect.Signature,
+        name: str,
+    ) -> Program:
+        """A program of the same function, with these derivatives."""
         made = Program.__new__(Program)
         for kept in _INHERITED:
             setattr(made, kept, getattr(self, kept))
-        plain = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in self.signature.parameters.values()]
-        if more:
-            plain = [p.replace(default=p.empty) for p in plain]
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        made.signature = inspect.Signature([*plain, *(inspect.Parameter(n, kind) for n in more)])
-        made.__name__ = name
-        made.donate_argnums = ()
-        made.derivatives = (*self.derivatives, derivative)
-        made.added = (*self.added, len(more))
+        made.derivatives, made.added, made.signature, made.__name__ = derivatives, added, signature, name
+        made.donate_argnums, made.pulled, made.residual_sources = (), None, {}
         made._captured, made._lock, made._kept = None, threading.RLock(), None
         made._plans, made._sources, made._derived = (None, {}), {}, {}
         made._device_plans = {}
-        made._names = frozenset(made.signature.parameters)
+        made._names = frozenset(signature.parameters)
         made._entries = ProgramEntries(made)
         return made
+
+    def source_of(
+        self, function: Any, parameters: list[Parameter], target: str = "llvm", donated: tuple[str, ...] = ()
+    ) -> ProgramSource:
+        """What the compiler is asked for."""
+        source = ProgramSource(
+            function, tuple(parameters), self.options, target, donated, self.derivatives, self.added,
+            pulled=self.pulled,
+        )  # fmt: skip
+        if self.derivatives and self.derivatives[-1].kind == "residuals":
+            self.residual_sources.setdefault(source.pullback_name(), source)
+        return source
 
     # -- a call ------------------------------------------------------------------------------
 
@@ -268,9 +304,7 @@ class ProgramBase(ByName):
         there = opened(device)
         whole = [v for v in arguments.values if isinstance(v, Array) and v.contiguous]  # others are copied
         target = fitted(there.info.target, whole, ())
-        source = ProgramSource(
-            function, tuple(arguments.parameters), self.options, target, donated, self.derivatives, self.added
-        )
+        source = self.source_of(function, arguments.parameters, target, donated)
         with self._lock:
             plan = self._device_plans.get((there.name, source))
         if plan is None:
@@ -301,9 +335,7 @@ class ProgramBase(ByName):
         return plan.build(plan.run(values, given))
 
     def _plan(self, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]) -> Plan:
-        source = ProgramSource(
-            function, tuple(arguments.parameters), self.options, "llvm", donated, self.derivatives, self.added
-        )
+        source = self.source_of(function, arguments.parameters, donated=donated)
         with self._lock:
             plan = self._sources.get(source)
         if plan is None:
@@ -362,11 +394,8 @@ class ProgramBase(ByName):
         donated = self._donated(keywords.pop("donate", None))
         values = self._bind(args, keywords)
         turned = self._turned(values, donated) if target == "llvm" else ()
-        parameters = tuple(describe_specs(values, self.annotations, turned))
-        source = ProgramSource(
-            self.captured()[0], parameters, self.options, target, donated, self.derivatives, self.added
-        )
-        source = tuned(source)
+        parameters = describe_specs(values, self.annotations, turned)
+        source = tuned(self.source_of(self.captured()[0], parameters, target, donated))
         return Lowered(source, service().compile(source, keep_stages=True, passes=passes), passes)
 
     def _is_simple(self) -> bool:
@@ -392,6 +421,7 @@ class ProgramBase(ByName):
         return f"<pykern.jit {self.__name__}{self.signature}>"
 
 
+_PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _INHERITED = ("text", "__wrapped__", "__qualname__", "annotations", "options", "checkpoint", "_simple")
 """What a derivative has of its program."""
 

@@ -8,7 +8,7 @@ with the target and the versions, is the key of the disk cache. Read next: `pyke
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pykern.source import FunctionSource, KernelOptions, KernelSource, Parameter
 
@@ -19,7 +19,9 @@ class ProgramDerivative:
 
     `kind` says what it becomes: "gradient" gives its value (one float, the first result where `aux`) and
     the gradient; "vjp" takes cotangents of its float results behind its parameters and gives those of the
-    active ones; "jvp" takes tangents of the active ones and gives results and tangents of the float ones.
+    active ones; its halves are "residuals", the program, which also gives what is needed later, and "pullback", which
+    takes cotangents and residuals; "jvp" takes tangents of the active ones and gives results and tangents of the
+    float ones.
     `checkpoint` is what loops keep: "all", "every(k)" or "binomial(s)". `value`: a "gradient" gives the value, too.
     `several`: the derivatives by one parameter are a tuple of one, as those by two are a tuple of two.
     """
@@ -64,9 +66,24 @@ class ProgramSource:
     """How many parameters each derivative adds."""
     kernel: KernelLaunch | None = None
     """In place of the function: the program is the gradient of this launch."""
+    pulled: tuple[Parameter, ...] | None = None
+    """Of a "pullback": the parameters of the program whose residuals it takes. `parameters` are the cotangents and
+    the residuals."""
     schedules: tuple[str, ...] = ()
     """Of its contractions, in order, as text (`pykern.schedule`); empty or missing: the cost model's."""
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""
         return hashlib.sha256(f"{versions}\n{self!r}".encode()).hexdigest()[:40]
+
+    def residuals_source(self) -> ProgramSource:
+        """Of a "pullback": the program whose residuals it takes. Any other source is its own."""
+        if self.pulled is None:
+            return self
+        *before, last = self.derivatives
+        first = (*before, replace(last, kind="residuals"))
+        return replace(self, parameters=self.pulled, derivatives=first, pulled=None)
+
+    def pullback_name(self) -> str:
+        """Tells pullbacks of one program apart: wherever it runs, and however its products are scheduled."""
+        return replace(self, target="", donated=(), schedules=()).key("pullback")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from mlir import ir
 from mlir.dialects import arith, func
 
+from pykern.compiler.program_halves import backward_half, forward_half
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import KernelTypeError
 from pykern.frontend.kernel import argument_names
@@ -34,21 +35,24 @@ from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.source import DICT, LIST, ArgSpec, ArraySpec, ScalarSpec, StructSpec, leaves
 
 TREE = "kern.result_tree"
+_FP8 = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}
 
 
 def undifferentiated(source: ProgramSource) -> ProgramSource:
     """The source of the program as the user wrote it."""
+    source = source.residuals_source()
     count = len(source.parameters) - sum(source.added)
     return replace(source, parameters=source.parameters[:count], derivatives=(), added=())
 
 
 def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None:
     """Take the derivatives of the source in order. Raises `NotDifferentiable`, `KernelTypeError`."""
+    whole, source = source, source.residuals_source()
     count = len(source.parameters) - sum(source.added)
     if source.derivatives:
         for step in (RaiseLaunches(), OutlineLaunches(), SimplifyKern()):
             run_pass(step, module)
-    for derivative, added in zip(source.derivatives, source.added, strict=True):
+    for derivative, added in zip(whole.derivatives, whole.added, strict=True):
         started = time.perf_counter()
         before = replace(source, parameters=source.parameters[:count])
         run_pass(Upstream("canonicalize,cse"), module)
@@ -56,7 +60,8 @@ def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None
         verify(module, "differentiation made invalid IR")
         run_pass(Upstream("canonicalize,cse"), module)
         count += added
-        _check_arguments(module, replace(source, parameters=source.parameters[:count]))
+        pulls = derivative.kind == "pullback"
+        _check_arguments(module, whole if pulls else replace(source, parameters=source.parameters[:count]))
         run_pass(InlineHelpers(keep=True), module)  # of what is left: the next derivative sees through them
         record.add(derivative.kind, str(module) if record.texts else "", started)
 
@@ -80,7 +85,7 @@ def _take(module: ir.Module, source: ProgramSource, derivative: ProgramDerivativ
                 _keep_results(made, _gradient_tree(tree, gradients, derivative))
             else:
                 _drop_seeds_of_updated(made, primal, kept)
-                _keep_results(made, _numbered(trees, len(primal.type.results)))
+                _keep_half(module, primal, made, derivative, _Forms(tree, trees, source.pullback_name()))
     name = primal.operation.attributes["sym_name"]
     primal.operation.erase()
     made.operation.attributes["sym_name"] = name
@@ -106,6 +111,30 @@ def _fits(kind: ir.Type, spec: ArraySpec | ScalarSpec) -> bool:
     if isinstance(spec, ScalarSpec):
         return not isinstance(kind, ir.ShapedType)
     return isinstance(kind, ir.ShapedType) and tuple(ir.ShapedType(kind).shape) == spec.shape
+
+
+@dataclass(frozen=True)
+class _Forms:
+    """Of the program's value and of the cotangents of its arguments; and what its pullback is called."""
+
+    value: Any
+    cotangents: Any
+    pullback: str
+
+
+def _keep_half(
+    module: ir.Module, primal: func.FuncOp, made: func.FuncOp, derivative: ProgramDerivative, forms: _Forms
+) -> None:
+    """All of the vjp, or the half that is asked for."""
+    if derivative.kind == "residuals":
+        tree = forward_half(module, primal, made, forms.value, forms.pullback)
+        _keep_results(made, tree, list(integers(primal.operation, UPDATED) or ()))
+        return
+    first = len(primal.type.results)
+    if derivative.kind == "pullback":
+        backward_half(module, primal, made)
+        first = 0
+    _keep_results(made, _numbered(forms.cotangents, first))
 
 
 # -- what is differentiated -------------------------------------------------------------------------
@@ -225,8 +254,9 @@ def _constant(kind: ir.Type, value: float) -> ir.Value:
     return arith.ConstantOp(kind, attribute).result
 
 
-def _keep_results(made: func.FuncOp, tree: Any) -> None:
-    """The function returns what the form names, in its order, and is a program of that form."""
+def _keep_results(made: func.FuncOp, tree: Any, updated: Sequence[int] = ()) -> None:
+    """The function returns what the form names, in its order, and is a program of that form; its last results are the
+    arguments `updated`."""
     block = made.regions[0].blocks[0]
     end = block.operations[len(block.operations) - 1].operation
     given = list(end.operands)
@@ -237,6 +267,7 @@ def _keep_results(made: func.FuncOp, tree: Any) -> None:
         leaf[kind] = len(kept)
         leaf.setdefault("dtype", _dtype(value.type))
         kept.append(value)
+    kept += given[len(given) - len(updated) :]
     with ir.InsertionPoint(end), end.location:
         func.ReturnOp(kept)
     end.erase()
@@ -244,16 +275,18 @@ def _keep_results(made: func.FuncOp, tree: Any) -> None:
     kind = ir.FunctionType.get([a.type for a in block.arguments], [v.type for v in kept])
     attributes["function_type"] = ir.TypeAttr.get(kind)
     names = list(ir.ArrayAttr(attributes["arg_attrs"]))[: len(block.arguments)]
+    names += [ir.DictAttr.get({})] * (len(block.arguments) - len(names))
     attributes["arg_attrs"] = ir.ArrayAttr.get(names)
     if "res_attrs" in attributes:
         del attributes["res_attrs"]
     attributes["kern.program"] = ir.UnitAttr.get()
     attributes[TREE] = ir.StringAttr.get(json.dumps(tree))
-    attributes[UPDATED] = ir.DenseI64ArrayAttr.get([])
+    attributes[UPDATED] = ir.DenseI64ArrayAttr.get(list(updated))
 
 
 def _dtype(kind: ir.Type) -> str:
-    return str(ir.ShapedType(kind).element_type if isinstance(kind, ir.ShapedType) else kind)
+    element = str(ir.ShapedType(kind).element_type if isinstance(kind, ir.ShapedType) else kind)
+    return _FP8.get(element, element)
 
 
 def _jvp_tree(made: func.FuncOp, primal: func.FuncOp, tree: Any, kept: int) -> Any:

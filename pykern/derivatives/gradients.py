@@ -53,29 +53,37 @@ def _gradient(f: Callable, argnums: Any, has_aux: bool, checkpoint: Any, value: 
 def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[[Any], Any]]:
     """``(f(*args), pull)``; ``pull(cotangent)`` gives the cotangents of the arguments, a tuple.
 
-    The cotangent has the structure of the value, its float leaves; integers among the arguments give None.
+    The cotangent has the structure of the value, its float leaves; integers among the arguments give None. An array
+    that `f` writes is written, as by a call; `pull` holds copies of what it needs, and may be called any number of
+    times, whatever becomes of the arrays of the arguments and of the value.
     """
     program = as_program(f)
-    value = program(*args)
     active = tuple(n for n, a in enumerate(args) if _has_float(a))
+    nothing = (None,) * len(args)
+    if not active:
+        return program(*args), lambda cotangent: nothing
+    asked = ProgramDerivative("residuals", active, _policy(program, checkpoint))
+    forward = program.derived(asked, (), f"vjp({program.__name__})")
+    value, residuals, name, constants = forward(*args)
     takes = [_taking(leaf, args) for leaf in floats(value)]
-    more = tuple(f"cotangent{n}" for n in range(len(takes)))
-    pulled = program.derived(
-        ProgramDerivative("vjp", active, _policy(program, checkpoint)), more, f"vjp({program.__name__})"
-    )
-
-    alone = takes[0] if _is_float(value) else None
-    every, several = len(active) == len(args), len(active) > 1
+    for n in map(int, constants.split(",") if constants else ()):
+        takes[n] = _nothing
+    taken = [f"cotangent{n}" for n, take in enumerate(takes) if take is not _nothing]
+    pulled = forward.pullback(name, (*taken, *(f"residual{n}" for n in range(len(residuals)))))
+    alone = takes[0] if taken and _is_float(value) else None
+    count, several = len(args), len(active) > 1
+    every = len(active) == count
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         if alone is not None and type(cotangent) in (np.ndarray, float):
-            found = pulled(*args, alone(cotangent))
+            found = pulled(alone(cotangent), *residuals)
         else:
-            found = pulled(*args, *(take(c) for take, c in zip(takes, floats(cotangent), strict=True)))
+            given = zip(takes, floats(cotangent), strict=True)
+            found = pulled(*(take(c) for take, c in given if take is not _nothing), *residuals)
         if every:
             return found if several else (found,)
         left = iter(found if several else (found,))
-        return tuple(next(left) if n in active else None for n in range(len(args)))
+        return tuple(next(left) if n in active else None for n in range(count))
 
     return value, pull
 
@@ -186,6 +194,10 @@ def _taking(value: Any, arguments: tuple) -> Callable[[Any], Any]:
         return given if same else _like(given, like)
 
     return take
+
+
+def _nothing(given: Any) -> None:
+    """Of the cotangent of a constant."""
 
 
 def _of_rank_0(value: Any, home: str | None) -> Any:

@@ -76,10 +76,7 @@ def tune(program: Any, *args: Any, seconds: float = 10.0, **keywords: Any) -> Tu
         raise KernelTypeError(f"tune(seconds={seconds!r}): give a time above 0")
     values = program._bind(args, keywords)
     arguments = describe(values, program.annotations, turned=program._turned(values, ()))
-    source = ProgramSource(
-        program.captured()[0], tuple(arguments.parameters), program.options, "llvm", (), program.derivatives,
-        program.added,
-    )  # fmt: skip
+    source = program.source_of(program.captured()[0], arguments.parameters)
     search = Search(source, arguments.values, tuple(arguments.names), seconds)
     result = search.run()
     program.forget_plans()

@@ -1,0 +1,59 @@
+"""The two programs of `pk.vjp`: one that runs with the primal and keeps residuals, one that pulls cotangents back.
+
+Comes in: a program's vjp, and which half is asked for. Goes out: that half as a program. The forward half gives, as a
+tuple, the program's own value, the residuals, the name under which `jit` finds the source of the other half
+(`ProgramSource.pullback_name`), and which floats of the value are constants: these take no cotangent. Read next:
+`passes.autodiff.raised.halves`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import func
+
+from pykern.passes.array_programs.return_into import integers
+from pykern.passes.array_programs.signature import UPDATED
+from pykern.passes.autodiff.raised.halves import Halves
+from pykern.passes.autodiff.raised.values import is_float
+from pykern.passes.framework import Upstream, run_pass
+from pykern.types import BY_NAME
+
+
+def forward_half(module: ir.Module, primal: func.FuncOp, made: func.FuncOp, tree: Any, name: str) -> Any:
+    """Leave of the vjp `made` what needs no cotangent; the form of its results. What the primal writes is written."""
+    updated = list(integers(primal.operation, UPDATED) or ())
+    count = _halves(module, primal, made).keep_forward(len(updated))
+    first = len(primal.type.results) - len(updated)
+    residuals = [{"array": first + n} for n in range(count)]
+    constants = ",".join(str(n) for n, constant in enumerate(_floats(tree, primal)) if constant)
+    return {"tuple": [tree, {"tuple": residuals}, {"constant": name}, {"constant": constants}]}
+
+
+def _floats(tree: Any, primal: func.FuncOp) -> Iterator[bool]:
+    """For every float of a value, in order, whether it is a constant."""
+    if not isinstance(tree, dict):
+        return
+    for kind in ("array", "scalar"):
+        if kind in tree and is_float(primal.type.results[tree[kind]]):
+            yield False
+    if "constant" in tree and _is_float_constant(tree):
+        yield True
+    for item in (*tree.get("tuple", ()), *tree.get("dict", {}).values()):
+        yield from _floats(item, primal)
+
+
+def _is_float_constant(leaf: dict[str, Any]) -> bool:
+    return BY_NAME[leaf["dtype"]].is_float if "dtype" in leaf else isinstance(leaf["constant"], float)
+
+
+def backward_half(module: ir.Module, primal: func.FuncOp, made: func.FuncOp) -> None:
+    """Leave of the vjp `made` what takes cotangents and residuals to gradients."""
+    _halves(module, primal, made).keep_backward()
+
+
+def _halves(module: ir.Module, primal: func.FuncOp, made: func.FuncOp) -> Halves:
+    run_pass(Upstream("canonicalize,cse"), module)
+    return Halves.of(made, len(primal.arguments), len(primal.type.results))
