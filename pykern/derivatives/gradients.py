@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 
 from pykern.derivatives import checkpointing
+from pykern.derivatives.trees import leaves
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.jit import Program, jit
 from pykern.launching.arguments import homes
 from pykern.program_source import ProgramDerivative
 from pykern.types import BY_NAME, from_numpy
+
+_FLOAT0 = np.dtype([("float0", np.void, 0)])
+"""The type of JAX's tangents of integers."""
 
 
 def value_and_grad(
@@ -93,7 +97,7 @@ def jvp(f: Callable, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
     program = as_program(f)
     if len(primals) != len(tangents):
         raise LaunchError(f"{len(tangents)} tangents for {len(primals)} arguments")
-    active = tuple(n for n, t in enumerate(tangents) if t is not None)
+    active = tuple(n for n, t in enumerate(tangents) if t is not None and not _is_zero(n, primals[n], t))
     more = tuple(f"tangent{n}" for n in range(sum(len(list(floats(primals[n]))) for n in active)))
     pushed = program.derived(ProgramDerivative("jvp", active), more, f"jvp({program.__name__})")
     given = [
@@ -105,11 +109,30 @@ def jvp(f: Callable, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
 def hvp(f: Callable, primals: tuple, tangents: tuple, checkpoint: Any = None) -> Any:
     """The Hessian of `f`, which returns one float, times `tangents`: forward over reverse mode.
 
-    ``pk.hvp(f, (x,), (v,))``; one argument gives an array, several give a tuple.
+    ``pk.hvp(f, (x,), (v,))``; one argument gives an array, several give a tuple, None for integers.
     """
-    argnums = tuple(range(len(primals)))
-    gradient = grad(f, argnums if len(argnums) > 1 else 0, checkpoint=checkpoint)
-    return jvp(gradient, primals, tangents)[1]
+    argnums = tuple(n for n, p in enumerate(primals) if _has_float(p))
+    if not argnums:
+        raise KernelTypeError(
+            "no argument holds a float: there is no Hessian", hint="pass floats: 3.0, not 3"
+        )
+    found = iter(jvp(grad(f, argnums, checkpoint=checkpoint), primals, tangents)[1])
+    products = tuple(next(found) if n in argnums else None for n in range(len(primals)))
+    return products if len(primals) > 1 else products[0]
+
+
+def _is_zero(number: int, primal: Any, tangent: Any) -> bool:
+    """Whether a tangent is none because its argument holds no float. Raises where it is not zero then."""
+    if _has_float(primal):
+        return False
+    for _, leaf in leaves(tangent):
+        known = np.asarray(leaf)
+        if known.dtype != _FLOAT0 and known.any():
+            raise KernelTypeError(
+                f"argument {number} holds no float, and has a tangent",
+                hint="give None for what is a constant, or pass the argument as a float",
+            )
+    return True
 
 
 def _policy(program: Program, checkpoint: Any) -> str:

@@ -84,11 +84,17 @@ def _hvp(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict
     """``pk.hvp(f, primals, tangents, checkpoint="all")``: the tangent of the gradient."""
     given = arguments.bind(t, node, "hvp", "f primals tangents checkpoint=", args, keywords)
     kept = policy(t, node, given["checkpoint"])
-    every = tuple(range(len(_items(t, node, "hvp", given["primals"]))))
+    primals = _items(t, node, "hvp", given["primals"])
+    every = tuple(n for n, value in enumerate(primals) if any(_floats(value)))
     f = function(t, node, "hvp", given["f"])
-    asked = ProgramDerivative("gradient", every, kept, value=False, several=len(every) > 1)
-    pushed = _pushed(t, node, "hvp", GradientValue(f, asked), given)
-    return pushed.items[1]
+    if not every:
+        raise t.type_error(node, f"{describe(f)} is given no float: nothing can be differentiated")
+    asked = ProgramDerivative("gradient", every, kept, value=False, several=True)
+    found = _pushed(t, node, "hvp", GradientValue(f, asked), given).items[1]
+    assert isinstance(found, TupleValue)
+    by_number = dict(zip(every, found.items, strict=True))
+    products = tuple(by_number.get(n, NoneValue()) for n in range(len(primals)))
+    return TupleValue(products) if len(primals) > 1 else products[0]
 
 
 def _pushed(t: ProgramTranslator, node: ast.Call, name: str, f: Value, given: dict[str, Value]) -> TupleValue:
