@@ -2,7 +2,8 @@
 
 Comes in: a function made with ``@pk.jit`` (or a plain one, which is). Goes out: programs, compiled like any
 other, or their results. What is differentiated are whole arrays and floats, parameter by parameter; an
-argument the program writes keeps its values in its derivatives. Read next: `compiler.program_derivatives`.
+argument the program writes keeps its values in its derivatives, except in `vjp`, which runs the program. Read next:
+`compiler.program_derivatives`.
 """
 
 from __future__ import annotations
