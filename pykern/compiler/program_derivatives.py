@@ -6,6 +6,7 @@ derivative: see `ProgramDerivative` for its arguments and results.
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from typing import Any, cast
 from mlir import ir
 from mlir.dialects import arith, func
 
-from pykern.compiler.program_halves import backward_half, forward_half
+from pykern.compiler.program_halves import backward_half, forward_half, is_float_constant
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import KernelTypeError
 from pykern.frontend.kernel import argument_names
@@ -150,14 +151,17 @@ def _active(
     places = _places(source, primal)
     active: list[int] = []
     forms: list[Any] = []
-    for number in derivative.active:
+    for place, number in enumerate(derivative.active):
+        if number in derivative.active[:place]:
+            forms.append(copy.deepcopy(forms[derivative.active.index(number)]))
+            continue
         parameter, before = source.parameters[number], len(active)
         forms.append(_form(parameter.spec, iter(places[number]), primal, active))
         if len(active) == before:
             raise KernelTypeError(
                 f"`{parameter.name}` holds no float: nothing can be differentiated by it",
                 span_of(primal.location),
-                "choose other parameters with argnums",
+                "pass floats (3.0, x.astype(float)), or choose other parameters with argnums",
             )
     return active, forms[0] if len(forms) == 1 and not derivative.several else {"tuple": forms}
 
@@ -191,33 +195,60 @@ def _places(source: ProgramSource, primal: func.FuncOp) -> list[list[int]]:
     return [[found[name].pop(0) for name in argument_names(p.spec, p.name)] for p in source.parameters]
 
 
-def _objective(primal: func.FuncOp, tree: Any, derivative: ProgramDerivative) -> int:
-    """The number of the result that is differentiated. Raises where it is not one float."""
-    leaf = tree["tuple"][0] if derivative.aux and isinstance(tree, dict) and "tuple" in tree else tree
+def _objective(primal: func.FuncOp, tree: Any, derivative: ProgramDerivative) -> int | None:
+    """The number of the result that is differentiated; None for a constant. Raises where it is not one float."""
+    leaf = tree
+    if derivative.aux:
+        if not isinstance(tree, dict) or not tree.get("tuple"):
+            raise KernelTypeError(
+                f"with has_aux=True a program returns (float, anything), not {_in_words(tree, primal)}",
+                span_of(primal.location),
+                "return a tuple, or leave has_aux out",
+            )
+        leaf = tree["tuple"][0]
     number = leaf.get("array", leaf.get("scalar")) if isinstance(leaf, dict) else None
     kind = None if number is None else primal.type.results[number]
-    if kind is None or not is_float(kind) or (isinstance(kind, ir.ShapedType) and ir.ShapedType(kind).rank):
+    is_one_float = is_float_constant(leaf) if kind is None else is_float(kind) and not _rank(kind)
+    if not is_one_float:
         raise KernelTypeError(
-            f"a gradient needs a program that returns one float, not {_in_words(kind)}",
+            f"a gradient needs a program that returns one float, not {_in_words(leaf, primal)}",
             span_of(primal.location),
-            "sum it up, use has_aux=True for further results, or pk.vjp",
+            _instead(leaf, kind),
         )
-    assert number is not None
     return number
 
 
-def _in_words(kind: ir.Type | None) -> str:
-    if kind is None:
-        return "this"
-    if not isinstance(kind, ir.ShapedType):
-        return str(kind)
-    return f"an array {_dtype(kind)}{list(ir.ShapedType(kind).shape)}"
+def _rank(kind: ir.Type) -> int:
+    return ir.ShapedType(kind).rank if isinstance(kind, ir.ShapedType) else 0
+
+
+def _instead(leaf: Any, kind: ir.Type | None) -> str:
+    if leaf is None:
+        return "return the float"
+    if "constant" in leaf or (kind is not None and not is_float(kind)):
+        return "integers and bools have no derivative: convert to a float before the sum, x.astype(pk.f64)"
+    return "sum it up, use has_aux=True for further results, or pk.vjp"
+
+
+def _in_words(leaf: Any, primal: func.FuncOp) -> str:
+    """What a program returns, for a reader."""
+    if leaf is None:
+        return "None"
+    if "tuple" in leaf:
+        return f"a tuple of {len(leaf['tuple'])}"
+    if "dict" in leaf:
+        return "a dict"
+    if "constant" in leaf:
+        return repr(leaf["constant"])
+    kind = primal.type.results[leaf.get("array", leaf.get("scalar"))]
+    name = leaf.get("dtype") or _dtype(kind)
+    return f"an array {name}{list(ir.ShapedType(kind).shape)}" if _rank(kind) else f"a number of type {name}"
 
 
 # -- the function that is left ----------------------------------------------------------------------
 
 
-def _seed(made: func.FuncOp, seeds: int, objective: int) -> None:
+def _seed(made: func.FuncOp, seeds: int, objective: int | None) -> None:
     """Cotangents are known: one for the objective, zero for the other float results."""
     floats = [n for n, t in enumerate(list(made.type.results)) if is_float(t)]
     block = made.regions[0].blocks[0]
@@ -295,8 +326,10 @@ def _jvp_tree(made: func.FuncOp, primal: func.FuncOp, tree: Any, kept: int) -> A
     place = {n: len(results) + k for k, n in enumerate(n for n, t in enumerate(results) if is_float(t))}
 
     def tangents(node: Any) -> Any:
-        if not isinstance(node, dict) or "constant" in node:
+        if not isinstance(node, dict):
             return None
+        if "constant" in node:
+            return node | {"constant": 0.0} if is_float_constant(node) else None
         for kind in ("array", "scalar"):
             if kind in node:
                 return {kind: place[node[kind]], "numpy": True} if node[kind] in place else None

@@ -39,13 +39,16 @@ def _floats(tree: Any, primal: func.FuncOp) -> Iterator[bool]:
     for kind in ("array", "scalar"):
         if kind in tree and is_float(primal.type.results[tree[kind]]):
             yield False
-    if "constant" in tree and _is_float_constant(tree):
+    if is_float_constant(tree):
         yield True
     for item in (*tree.get("tuple", ()), *tree.get("dict", {}).values()):
         yield from _floats(item, primal)
 
 
-def _is_float_constant(leaf: dict[str, Any]) -> bool:
+def is_float_constant(leaf: Any) -> bool:
+    """Whether a part of a value is a float that is known when compiling."""
+    if not isinstance(leaf, dict) or "constant" not in leaf:
+        return False
     return BY_NAME[leaf["dtype"]].is_float if "dtype" in leaf else isinstance(leaf["constant"], float)
 
 

@@ -9,13 +9,14 @@ argument the program writes keeps its values in its derivatives, except in `vjp`
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from pykern.derivatives import checkpointing
-from pykern.derivatives.trees import leaves
+from pykern.derivatives.trees import leaves, parts, rebuilt
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.jit import Program, jit
 from pykern.launching.arguments import homes
@@ -32,9 +33,9 @@ def value_and_grad(
     """A program that gives ``(f(...), gradient)`` for an `f` that returns one float.
 
     `argnums` chooses the parameters; a tuple of numbers gives a tuple of gradients, each of the shape and dtype of
-    its argument. With `has_aux`, `f` returns ``(float, anything)``. `checkpoint` is what time loops keep:
-    `pk.checkpoint`. Raises `KernelTypeError` where `f` returns something else, `NotDifferentiable` at the
-    line that has no right derivative.
+    its argument. A number below zero counts from the last parameter. With `has_aux`, `f` returns
+    ``(float, anything)``. `checkpoint` is what time loops keep: `pk.checkpoint`. Raises `KernelTypeError` where `f`
+    returns something else, `NotDifferentiable` at the line that has no right derivative.
     """
     return _gradient(f, argnums, has_aux, checkpoint, value=True)
 
@@ -50,7 +51,7 @@ def _gradient(f: Callable, argnums: Any, has_aux: bool, checkpoint: Any, value: 
     program = as_program(f)
     derivative = ProgramDerivative(
         "gradient", _numbers(program, argnums), _policy(program, checkpoint), has_aux, value,
-        several=not isinstance(argnums, int),
+        several=isinstance(argnums, tuple | list),
     )  # fmt: skip
     return program.derived(derivative, (), f"grad({program.__name__})")
 
@@ -73,6 +74,7 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
     takes = [_taking(leaf, args) for leaf in floats(value)]
     for n in map(int, constants.split(",") if constants else ()):
         takes[n] = _nothing
+    form = _form_of(value)
     taken = [f"cotangent{n}" for n, take in enumerate(takes) if take is not _nothing]
     pulled = forward.pullback(name, (*taken, *(f"residual{n}" for n in range(len(residuals)))))
     alone = takes[0] if taken and _is_float(value) else None
@@ -83,7 +85,7 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
         if alone is not None and type(cotangent) in (np.ndarray, float):
             found = pulled(alone(cotangent), *residuals)
         else:
-            given = zip(takes, floats(cotangent), strict=True)
+            given = zip(takes, matched(form, cotangent, "the cotangent"), strict=True)
             found = pulled(*(take(c) for take, c in given if take is not _nothing), *residuals)
         if every:
             return found if several else (found,)
@@ -96,13 +98,16 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
 def jvp(f: Callable, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
     """``(f(*primals), tangent)``; a tangent of None is zero, and that argument is a constant."""
     program = as_program(f)
-    if len(primals) != len(tangents):
-        raise LaunchError(f"{len(tangents)} tangents for {len(primals)} arguments")
+    _check_tuples("jvp", primals, tangents)
     active = tuple(n for n, t in enumerate(tangents) if t is not None and not _is_zero(n, primals[n], t))
     more = tuple(f"tangent{n}" for n in range(sum(len(list(floats(primals[n]))) for n in active)))
     pushed = program.derived(ProgramDerivative("jvp", active), more, f"jvp({program.__name__})")
     given = [
-        _like(t, p) for n in active for t, p in zip(floats(tangents[n]), floats(primals[n]), strict=True)
+        _like(t, p)
+        for n in active
+        for t, p in zip(
+            matched(_form_of(primals[n]), tangents[n], f"tangent {n}"), floats(primals[n]), strict=True
+        )
     ]
     return pushed(*primals, *given)
 
@@ -112,6 +117,7 @@ def hvp(f: Callable, primals: tuple, tangents: tuple, checkpoint: Any = None) ->
 
     ``pk.hvp(f, (x,), (v,))``; one argument gives an array, several give a tuple, None for integers.
     """
+    _check_tuples("hvp", primals, tangents)
     argnums = tuple(n for n, p in enumerate(primals) if _has_float(p))
     if not argnums:
         raise KernelTypeError(
@@ -120,6 +126,19 @@ def hvp(f: Callable, primals: tuple, tangents: tuple, checkpoint: Any = None) ->
     found = iter(jvp(grad(f, argnums, checkpoint=checkpoint), primals, tangents)[1])
     products = tuple(next(found) if n in argnums else None for n in range(len(primals)))
     return products if len(primals) > 1 else products[0]
+
+
+def _check_tuples(name: str, primals: Any, tangents: Any) -> None:
+    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
+        raise KernelTypeError(
+            f"pk.{name} takes a tuple of primals and a tuple of tangents",
+            hint=f"write pk.{name}(f, (x,), (v,))",
+        )
+    if len(primals) != len(tangents):
+        raise LaunchError(
+            f"{len(tangents)} tangents for {len(primals)} arguments",
+            hint="give one for each argument, None for a constant",
+        )
 
 
 def _is_zero(number: int, primal: Any, tangent: Any) -> bool:
@@ -152,15 +171,68 @@ def as_program(f: Callable) -> Program:
     )
 
 
-def _numbers(program: Program, argnums: int | tuple[int, ...]) -> tuple[int, ...]:
-    count = len(program.signature.parameters)
-    given = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    for n in given:
-        if not -count <= n < count:
+def _numbers(program: Program, argnums: Any) -> tuple[int, ...]:
+    names = list(program.signature.parameters)
+    given = argnums if isinstance(argnums, tuple | list) else (argnums,)
+    try:
+        numbers = [operator.index(n) for n in given]
+    except TypeError:
+        raise KernelTypeError(
+            f"argnums={argnums!r} names no parameters of `{program.__name__}`",
+            hint="give the number of a parameter, or a tuple of numbers: argnums=(0, 2)",
+        ) from None
+    for n in numbers:
+        if not -len(names) <= n < len(names):
             raise KernelTypeError(
-                f"`{program.__name__}` has {count} parameters, and argnums names number {n}"
+                f"`{program.__name__}` has {len(names)} parameters, and argnums names number {n}",
+                hint=f"they are {', '.join(f'{k}: {name}' for k, name in enumerate(names))}",
             )
-    return tuple(n % count for n in given)
+    return tuple(n % len(names) for n in numbers)
+
+
+def _form_of(value: Any) -> Any:
+    """The value with True for its floats and False for its other leaves."""
+    return rebuilt(value, (_is_float(leaf) for _, leaf in leaves(value)))
+
+
+def matched(form: Any, given: Any, what: str) -> list[Any]:
+    """What is given for each float of a value of this form, in order; None is zero. Raises where it has another form,
+    except for a flat tuple of as many floats."""
+    found: list[Any] = []
+    if _matches(form, given, found):
+        return found
+    flat = list(given) if isinstance(given, tuple) else []
+    if any(parts(item) is not None for item in flat) or len(flat) != sum(leaf for _, leaf in leaves(form)):
+        raise LaunchError(
+            f"{what} has another form than what it belongs to: {_in_words(given)} for {_in_words(form)}",
+            hint="give it the same tuples, lists and dicts, and None where it is zero",
+        )
+    return flat
+
+
+def _matches(form: Any, given: Any, found: list[Any]) -> bool:
+    """Whether `given` has this form; what it has for the floats goes to `found`."""
+    inner = parts(form)
+    others = parts(given)
+    if inner is None:
+        if form:
+            found.append(given)
+        return not form or others is None or isinstance(given, list)
+    if given is None:
+        others = [(name, None) for name, _ in inner]
+    if others is None or len(others) != len(inner) or {n for n, _ in others} != {n for n, _ in inner}:
+        return False
+    known = dict(others)
+    return all(_matches(item, known[name], found) for name, item in inner)
+
+
+def _in_words(value: Any) -> str:
+    inner = parts(value)
+    if inner is None:
+        return "one number or array"
+    if isinstance(value, dict):
+        return "a dict of " + ", ".join(map(repr, value))
+    return f"a {type(value).__name__} of {len(inner)}"
 
 
 def floats(value: Any) -> Iterator[Any]:
@@ -233,7 +305,9 @@ def _of_rank_0(value: Any, home: str | None) -> Any:
 
 
 def _like(given: Any, value: Any) -> Any:
-    """A cotangent or tangent in the type of the value it belongs to. Raises where the shape differs."""
+    """A cotangent or tangent in the type of the value it belongs to; None is zero. Raises where the shape differs."""
+    if given is None:
+        given = 0.0 if isinstance(value, float | np.floating) else np.zeros(value.shape)
     if isinstance(value, float | np.floating):
         if np.shape(given):
             raise LaunchError(f"a derivative of shape {np.shape(given)} for a number")

@@ -9,20 +9,20 @@ from typing import Any
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """What the value is made of, in order, each with its path: ``p.layer.0``."""
-    parts = _parts(value)
-    if parts is None:
+    items = parts(value)
+    if items is None:
         yield name, value
         return
-    for inner, item in parts:
+    for inner, item in items:
         yield from leaves(item, f"{name}.{inner}")
 
 
 def rebuilt(value: Any, others: Iterator[Any]) -> Any:
     """The value with its leaves taken from `others`, in order."""
-    parts = _parts(value)
-    if parts is None:
+    items = parts(value)
+    if items is None:
         return next(others)
-    made = {name: rebuilt(item, others) for name, item in parts}
+    made = {name: rebuilt(item, others) for name, item in items}
     if isinstance(value, dict):
         return made
     if isinstance(value, list):
@@ -32,7 +32,8 @@ def rebuilt(value: Any, others: Iterator[Any]) -> Any:
     return dataclasses.replace(value, **made)
 
 
-def _parts(value: Any) -> list[tuple[str, Any]] | None:
+def parts(value: Any) -> list[tuple[str, Any]] | None:
+    """What a value is made of, by name; None for a leaf."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
     if isinstance(value, dict):
