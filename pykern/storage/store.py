@@ -100,8 +100,8 @@ class Store:
             sound = content(kind.folder, key, data)
             if sound is None:
                 self._drop(kind, folder, name, f"{self.path(kind, key)} is damaged")
-            elif used and abs(time.time() - found.st_mtime) > _TOUCH_AFTER:
-                touch(folder, name)
+            elif used:
+                _touch(folder, name, found)
             return sound
 
     def write(self, kind: Kind, key: str, *parts: bytes) -> str | None:
@@ -131,8 +131,8 @@ class Store:
             found = state(folder, name) if folder is not None else None
             if folder is None or found is None or not stat.S_ISREG(found.st_mode):
                 return False
-            if used and abs(time.time() - found.st_mtime) > _TOUCH_AFTER:
-                touch(folder, name)
+            if used:
+                _touch(folder, name, found)
             return True
 
     def drop(self, kind: Kind, key: str, why: str) -> None:
@@ -246,6 +246,12 @@ def shared_store() -> Store:
     """The process's view of the store that the settings name; with ``PYKERN_CACHE=0`` one that keeps nothing."""
     chosen = settings()
     return _store(chosen.cache_dir, chosen.cache_size, chosen.cache)
+
+
+def _touch(folder: int, name: str, found: os.stat_result) -> None:
+    """Mark as used now; not a file that has another name, too, in somebody's folder."""
+    if abs(time.time() - found.st_mtime) > _TOUCH_AFTER and found.st_nlink == 1:
+        touch(folder, name)
 
 
 def _folders(kind: Kind, key: str) -> tuple[str, str]:
