@@ -14,7 +14,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import index_constant, named
 
 # operand that is the memory, and the first index
-_ACCESSES = {
+ACCESSES = {
     "memref.load": (0, 1), "memref.store": (1, 2), "kern.atomic_rmw": (1, 2), "kern.atomic_cas": (2, 3),
 }  # fmt: skip
 
@@ -31,12 +31,13 @@ class CheckBounds(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            names = _array_names(kernel)
-            for op in named(kernel, *_ACCESSES):
+            names = array_names(kernel)
+            for op in named(kernel, *ACCESSES):
                 _guard(op, names)
 
 
-def _array_names(kernel: ir.Operation) -> dict[ir.Value, str]:
+def array_names(kernel: ir.Operation) -> dict[ir.Value, str]:
+    """What arrays are called in messages: arguments by their names, others by what they are."""
     attributes = ir.ArrayAttr(kernel.attributes["arg_attrs"]) if "arg_attrs" in kernel.attributes else []
     names = {}
     for argument, attribute in zip(kernels.body(kernel).arguments, attributes, strict=False):
@@ -49,7 +50,7 @@ def _array_names(kernel: ir.Operation) -> dict[ir.Value, str]:
 
 
 def _guard(op: ir.Operation, names: dict[ir.Value, str]) -> None:
-    at, first = _ACCESSES[op.name]
+    at, first = ACCESSES[op.name]
     array, indices = op.operands[at], list(op.operands)[first:]
     if not indices:
         return

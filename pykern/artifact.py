@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pykern.costs import Costs
+from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lineage import Lineage
 from pykern.locations import SourceSpan
 
@@ -158,7 +159,7 @@ class Artifact:
     `binary` is a shared object for the CPU, and what `device` says for other devices; `entry` its symbol.
     `uses` has one `ArgumentUse` per array argument, in the order of the flattened arguments. `workgroup`
     is the size the code was made for, () where work-items know no groups. `sites` are named by number
-    in the code. `stages` is empty unless it was asked for.
+    in the code. `bounds` are checked before each launch. `stages` is empty unless it was asked for.
     """
 
     key: str
@@ -170,6 +171,7 @@ class Artifact:
     workgroup: tuple[int, ...] = ()
     shared_bytes: int = 0
     sites: tuple[Site, ...] = ()
+    bounds: LaunchBounds = NO_BOUNDS
     resources: dict[str, object] = field(default_factory=dict)
     stages: tuple[Stage, ...] = ()
     times: tuple[tuple[str, float], ...] = ()

@@ -156,7 +156,7 @@ class DeviceError(KernelError):
 
 
 class OutOfBounds(KernelError, IndexError):
-    """An access outside of an array, found by ``debug=True``; nothing outside was touched."""
+    """An access outside of an array, found before a launch or by ``debug=True``; nothing outside was touched."""
 
     code = "PK011"
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Union
 
+from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
+
 
 @dataclass(frozen=True)
 class ArraySpec:
@@ -314,6 +316,8 @@ class KernelSource:
     noalias: bool = True
     passes: tuple[str, ...] = ()
     derivatives: tuple[Derivative, ...] = ()
+    bounds: LaunchBounds = NO_BOUNDS
+    """Of a launch's compiled entry on a device: what it checks."""
 
     def primal(self) -> KernelSource:
         """The source of the kernel before the last derivative was taken."""

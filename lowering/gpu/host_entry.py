@@ -9,6 +9,7 @@ driver refuses, goes on to the next entry and at last to Python, which does it a
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 from pykern.abi import (
     ALIGNED_BIT,
@@ -27,10 +28,11 @@ from pykern.artifact import ArgumentUse, Artifact
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.entry import HEAD, Entry
+from pykern.lowering.llvm.launch_bounds import any_outside, declarations
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.overlap import Span, check_overlap
 from pykern.lowering.record import Record
-from pykern.source import ArraySpec, KernelSource
+from pykern.source import ArraySpec, KernelSource, ScalarSpec
 from pykern.types import NUMBERS
 
 FORMS = ("addresses", "handles")
@@ -80,6 +82,8 @@ class DeviceEntry(Entry):
         self.form = form
         self.keywords = tuple(word for word in options if word in KEYWORDS)
         self.facts = tuple(word for word in options if word in FACTS)
+        self.given: list[int] = []
+        """The slot of each number of the launch, in the order of `pykern.launch_bounds`."""
 
     def text(self) -> str:
         parameters = self.source.parameters
@@ -101,6 +105,7 @@ class DeviceEntry(Entry):
         for n, parameter in enumerate(parameters):
             self._argument(n, parameter, numbers)
         counts = self._words_of_counts(given.get("ndrange"))
+        self._within()
         for _ in range(grid_axes(len(counts))):
             self.put("i64", "0")
         check_overlap(self, self.spans, same_views=False)
@@ -116,7 +121,7 @@ class DeviceEntry(Entry):
             "  %own = alloca ptr, align 8",
         ]
         whole = [*room, *self.lines, "}", '!0 = !{!"branch_weights", i32 2000, i32 1}', ""]
-        return _OWN + HEAD + "\n".join(whole)
+        return _OWN + HEAD + "\n".join([*declarations(self.source.bounds), *whole])
 
     # -- what is called ----------------------------------------------------------------------------
 
@@ -183,8 +188,22 @@ class DeviceEntry(Entry):
             self.need(self.emit(f"icmp sgt i64 {count}, 0"))
             if "small" in self.facts:
                 self.need(self.emit(f"icmp sle i64 {count}, {SMALL_COUNT}"))
+            self.given += [self.slot, -1, -1]  # a plain launch has no start and step
             self.put("i64", count)
         return counts
+
+    def _within(self) -> None:
+        """No access that the launch decides lies outside of its array."""
+        if not self.source.bounds.accesses:
+            return
+
+        def load(number: int) -> Iterator[str]:
+            yield f"  %gp{number} = getelementptr i64, ptr %slots, i64 {self.given[number]}"
+            yield f"  %g{number} = load i64, ptr %gp{number}"
+
+        lines, outside = any_outside(self.source.bounds, load)
+        self.emit_lines(*lines)
+        self.need(self.emit(f"xor i1 {outside}, true"))
 
     # -- arrays ------------------------------------------------------------------------------------
 
@@ -210,10 +229,16 @@ class DeviceEntry(Entry):
         words = spec.rank * (2 if spec.layout == "strided" else 1)
         for n in range(words):
             word = self.field(cells, 8 * (len(ARRAY_CELLS) + n), "i64")
-            if n < spec.rank and spec.shape[n] is not None:
-                self.same("i64", word, str(spec.shape[n]))
+            if n < spec.rank:
+                self.given.append(self.slot)
+                if spec.shape[n] is not None:
+                    self.same("i64", word, str(spec.shape[n]))
             self.put("i64", word)
         self.spans.append(Span(self.array_cell(cells, "low"), self.array_cell(cells, "high"), use.writes))
+
+    def _scalar(self, value: str, spec: ScalarSpec, converts: bool) -> None:
+        self.given.append(self.slot)
+        super()._scalar(value, spec, converts)
 
     # -- the launch --------------------------------------------------------------------------------
 

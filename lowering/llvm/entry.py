@@ -35,10 +35,14 @@ BYTES_PAYLOAD = 32
 LAUNCH = f"""
 declare void @pk_run(ptr)
 declare i64 @pk_work(ptr)
+declare hidden i1 @pk_outside(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 
-define hidden void @pk_launch(ptr %slots) {{
+define hidden i1 @pk_launch(ptr %slots) {{
+  %outside = call i1 @pk_outside(ptr %slots)
+  br i1 %outside, label %done, label %within, !prof !{{!"branch_weights", i32 1, i32 2000}}
+within:
   %work = call i64 @pk_work(ptr %slots)
   %much = icmp sgt i64 %work, {GIL_WORK}
   br i1 %much, label %long, label %run
@@ -46,7 +50,7 @@ long:
   %saved = call ptr @PyEval_SaveThread()
   br label %run
 run:
-  %thread = phi ptr [ null, %0 ], [ %saved, %long ]
+  %thread = phi ptr [ null, %within ], [ %saved, %long ]
   call void @pk_run(ptr %slots)
   %held = icmp eq ptr %thread, null
   br i1 %held, label %done, label %restore
@@ -54,14 +58,14 @@ restore:
   call void @PyEval_RestoreThread(ptr %thread)
   br label %done
 done:
-  ret void
+  ret i1 %outside
 }}
 """
-"""What an entry calls, linked to the kernel: `pk_run`, and long ones without the interpreter's lock."""
+"""What an entry calls, linked to the kernel: `pk_run`, and long ones without the interpreter's lock. 1: refused."""
 
 _RUN = """
 @pk_table = external hidden global ptr
-declare hidden void @pk_launch(ptr)
+declare hidden i1 @pk_launch(ptr)
 """
 HEAD = """
 declare i64 @PyLong_AsLongLong(ptr)
@@ -417,7 +421,8 @@ class Entry:
                 total = self.emit(f"fmul double {total}, {self.emit(f'sitofp i64 {length} to double')}")
             large = self.emit(f"fcmp oge double {total}, 1.0")
             self.emit_lines(f"  br i1 {large}, label %miss, label %small", "small:")
-        self.emit_lines("  call void @pk_launch(ptr %slots)")
+        outside = self.emit("call i1 @pk_launch(ptr %slots)")
+        self.need(self.emit(f"xor i1 {outside}, true"))
         event = self.table("event")
         self.emit_lines(f"  call void @Py_IncRef(ptr {event})", f"  ret ptr {event}")
 

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.artifact import PRODUCT, SCRATCH, ArgumentUse, Stage
+from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, host_of, translate
 from pykern.lowering.llvm.entry import LAUNCH, entry_text
+from pykern.lowering.llvm.launch_bounds import outside_text
 from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
@@ -61,7 +63,12 @@ class CpuCode:
 
 
 def lower(
-    module: ir.Module, source: KernelSource, uses: tuple[ArgumentUse, ...], reports: bool, record: Record
+    module: ir.Module,
+    source: KernelSource,
+    uses: tuple[ArgumentUse, ...],
+    reports: bool,
+    record: Record,
+    bounds: LaunchBounds = NO_BOUNDS,
 ) -> CpuCode:
     """Lower, generate, link. A kernel that `reports` (it has sites) gets no compiled entry."""
     product = _is_product(module, source)
@@ -76,7 +83,8 @@ def lower(
     record.add("llvm-translate", text, started, "llvm")
     launcher = launcher_text(source, symbol)
     entry = "" if reports else entry_text(source, uses, product)
-    extra = (launcher, *([LAUNCH] if entry else []), *([ALLOCATION] if ALLOCATE in text else []))
+    called = [LAUNCH, outside_text(bounds, source)] if entry else []
+    extra = (launcher, *called, *([ALLOCATION] if ALLOCATE in text else []))
     host = host_of(source.target)[0]
     passes = CAREFUL if is_careful() else passes_for(text, product=False)
     code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes)

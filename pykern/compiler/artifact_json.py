@@ -25,6 +25,7 @@ from pykern.artifact import (
     Stage,
     TapeUse,
 )
+from pykern.launch_bounds import LaunchBounds, LaunchCheck
 from pykern.locations import SourceSpan
 
 _CLASSES: dict[str, Any] = {
@@ -33,6 +34,8 @@ _CLASSES: dict[str, Any] = {
         Artifact,
         ArgumentUse,
         DeviceCode,
+        LaunchBounds,
+        LaunchCheck,
         PlanKernel,
         ProgramLayout,
         ProgramPlan,

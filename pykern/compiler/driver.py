@@ -22,11 +22,14 @@ from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
 from pykern.errors import PassError, TargetError, VerifyError
 from pykern.frontend.kernel import build_module
+from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lineage import Follow
 from pykern.lowering.llvm import target as cpu
 from pykern.passes import kernels, remarks
 from pykern.passes.argument_uses import argument_uses
+from pykern.passes.expand_ndrange import default_group
 from pykern.passes.framework import Callback, Pipeline, Upstream, carefully, verification, verify
+from pykern.passes.launch_bounds.find import launch_bounds
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import pass_by_name
 from pykern.passes.round_once import RoundOnce
@@ -126,15 +129,16 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
     if source.target == LINALG:
         return _raised(source, module, uses, record)
     family = source.target.split(":")[0]
+    bounds = _bounds(source, module, family)
     if family in DEVICE_TARGETS:
-        return _device(source, module, uses, sites, record)
+        return replace(_device(source, module, uses, sites, record), bounds=bounds)
     if family != "llvm":
         known = ", ".join(f"`{name}:…`" for name in DEVICE_TARGETS)
         raise TargetError(
             f"no target `{source.target}`",
             hint=f"there are `llvm`, the CPU, {known}, and `linalg`, to look at",
         )
-    code = cpu.lower(module, source, uses, bool(sites), record)
+    code = cpu.lower(module, source, uses, bool(sites), record, bounds)
     return Artifact(
         key="",
         kernel=source.function.name,
@@ -144,10 +148,19 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         uses=uses,
         workgroup=code.workgroup,
         sites=sites,
+        bounds=bounds,
         resources=code.resources,
         stages=tuple(record.stages) if record.texts else (),
         times=tuple((s.name, s.ms) for s in record.stages),
     )
+
+
+def _bounds(source: KernelSource, module: ir.Module, family: str) -> LaunchBounds:
+    """What launches are checked for; nothing where each access is."""
+    if source.options.debug:
+        return NO_BOUNDS
+    kernel = next(kernels.kernels(module))
+    return launch_bounds(kernel, default_group(source.launch.rank) if family == "llvm" else None)
 
 
 def _device(

@@ -15,6 +15,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.dialect.launch import LaunchOp
 from pykern.errors import NotRaisable
 from pykern.frontend.kernel import argument_types, build_module
+from pykern.launch_bounds import failure
 from pykern.passes.argument_uses import argument_uses
 from pykern.passes.array_programs.raise_launches import RaiseLaunches
 from pykern.passes.array_programs.signature import UPDATED
@@ -25,6 +26,7 @@ from pykern.passes.autodiff.raised.values import is_float, zeros_like
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.framework import Upstream, run_pass
 from pykern.passes.kernels import body, find, kernels, named
+from pykern.passes.launch_bounds.find import certain, launch_bounds
 from pykern.passes.raise_to_linalg.raising import raisable
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.program_source import KernelLaunch
@@ -48,6 +50,9 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
         argument = body(next(kernels(module))).arguments[number]
         kind = shadow_type(argument, f"argument {number + 1}", strided=False)  # refuses integers
         _refuse_bytes(kind, argument)
+    outside = certain(launch_bounds(next(kernels(module)), None, launch.space))
+    if outside is not None:
+        raise failure(*outside)
     reason = raisable(module)
     if reason is not None:
         raise reason

@@ -80,7 +80,8 @@ def offer(
     told = [word for word in source.target.split("+")[1:] if word in ("aligned", "small")]
     target = "+".join((f"entry:{direct.form}", *given, *told))
     parameters = tuple(_used(source.parameters, artifact))
-    made = compiled(replace(source, target=target, parameters=parameters, launch=launch, passes=()))
+    asked = replace(source, target=target, parameters=parameters, launch=launch, passes=())
+    made = compiled(replace(asked, bounds=artifact.bounds))
     handle, kept = direct.code(opened.code(artifact))
     entry = load_entry(made.binary)
     size = artifact.workgroup

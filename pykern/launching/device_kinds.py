@@ -15,6 +15,7 @@ import numpy as np
 from pykern.abi import SMALL_COUNT
 from pykern.arrays.array import Array, covered
 from pykern.launching.arguments import scalar_bits
+from pykern.launching.bounds import launch_numbers
 from pykern.launching.index_space import Extent, LaunchShape
 from pykern.runtime.driver import Memory
 from pykern.types import ArrayAnnotation, IntentAnnotation, static
@@ -73,6 +74,17 @@ def known_words(kernel: KernelBase, values: list[tuple[str, Any]], artifact: Art
         return found
 
     return words
+
+
+def known_numbers(kernel: KernelBase, values: list[tuple[str, Any]], shape: LaunchShape) -> list[int]:
+    """The numbers by which the launch is checked: see `pykern.launch_bounds`."""
+    numbers: list[int] = []
+    for name, value in values:
+        if type(value) is Array:
+            numbers += value.shape
+        else:
+            numbers.append(scalar_bits(name, value, kernel.annotations.get(name)))
+    return numbers + launch_numbers(shape)
 
 
 def array_words(array: Array, stream: Stream, offsets: bool) -> list[Memory | int]:

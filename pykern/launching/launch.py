@@ -14,7 +14,9 @@ from pykern.artifact import PRODUCT, Artifact
 from pykern.devices import chosen_device, current_device
 from pykern.errors import ARRAY_MEMORY, NDRANGE, WORKGROUP, DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
+from pykern.launch_bounds import refuse_outside
 from pykern.launching.arguments import Passed, homes, pass_value
+from pykern.launching.bounds import given_numbers
 from pykern.launching.checks import check_writable, device_of, names_in, overlapping, shared_bytes
 from pykern.launching.entries import Entries
 from pykern.launching.graph import current_graph, not_captured
@@ -176,6 +178,8 @@ class Launcher:
                 tell(value)
         variant = self._variant(passed, shape)
         check_writable(variant, passed)
+        if variant.artifact.bounds.checks:
+            refuse_outside(variant.artifact.bounds, given_numbers(passed, shape))
         cells = [cell for p in passed for cell in p.cells]
         cells += [] if shape.shared is None else [shape.shared]
 

@@ -23,10 +23,12 @@ from pykern.artifact import Artifact, DeviceCode
 from pykern.device_report import Report
 from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
+from pykern.launch_bounds import refuse_outside
 from pykern.launching.arguments import Passed, is_array, pass_value
+from pykern.launching.bounds import given_numbers
 from pykern.launching.checks import check_writable_arrays, overlapping_arrays
 from pykern.launching.device_entries import offer, tell
-from pykern.launching.device_kinds import array_words, fitted, known_kind, known_words
+from pykern.launching.device_kinds import array_words, fitted, known_kind, known_numbers, known_words
 from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
 from pykern.launching.graph import current_graph, refuse_in_graph
 from pykern.launching.index_space import LaunchShape
@@ -102,6 +104,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     key = known_kind(kernel, opened, values, shape)
     found = launcher.known.get(key) if key is not None else None
     if found is not None:
+        _refuse_outside(found.artifact, lambda: known_numbers(kernel, values, shape))
         words = known_words(kernel, values, found.artifact)
         arrays = [value for _, value in values if type(value) is Array]
         event = _start(_work(launcher, found, arrays, words, shape), stream, kernel.options.debug)
@@ -117,6 +120,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     target = fitted(opened.info.target, places.arrays, shape.space)
     artifact, source = launcher.device_artifact(passed, shape, target)
     _check_writes(launcher, artifact, passed, places)
+    _refuse_outside(artifact, lambda: given_numbers(passed, shape))
     code = DeviceKernel(opened, artifact, source)
     if key is not None and key[1] == id(source.function):  # names may have changed meanwhile
         launcher.known[key] = code  # which keeps the function that the key holds the address of
@@ -134,6 +138,11 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     if not copies:
         _repeated(launcher, code, where.keywords, places.arrays)
     return event
+
+
+def _refuse_outside(artifact: Artifact, numbers: Callable[[], list[int]]) -> None:
+    if artifact.bounds.checks:
+        refuse_outside(artifact.bounds, numbers())
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ PLAIN_DATA = tuple(
         "program_source",
         "artifact",
         "code_image",
+        "integer_expressions",
+        "launch_bounds",
         "abi",
         "settings",
         "storage",

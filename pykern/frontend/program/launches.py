@@ -8,14 +8,16 @@ is built for them.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 from mlir.dialects import bufferization
 
 from pykern.dialect.launch import LaunchOp
+from pykern.dialect.reports import ReportBoundsOp
 from pykern.errors import KernelError
 from pykern.frontend import kernel as kernel_frontend
 from pykern.frontend.casts import convert, materialise, memory_type
@@ -33,7 +35,11 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.launch_bounds import LaunchCheck
+from pykern.passes import kernels
 from pykern.passes.argument_uses import argument_uses
+from pykern.passes.launch_bounds.find import certain, launch_bounds
+from pykern.passes.launch_bounds.point import Space
 from pykern.source import (
     Annotation,
     ArgSpec,
@@ -51,9 +57,6 @@ from pykern.types import BY_NAME
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
-
-Space = tuple[tuple[int, int, int], ...]
-"""(start, step, count) for each dimension."""
 
 
 def launch(t: ProgramTranslator, node: ast.Call, callee: KernelValue) -> Value:
@@ -80,6 +83,8 @@ def launch(t: ProgramTranslator, node: ast.Call, callee: KernelValue) -> Value:
     symbol, writes = _built(t, node, source)
     if any(arrays.count(c) > 1 and writes[k] for k, c in enumerate(arrays)):
         symbol, writes = _built(t, node, replace(source, noalias=False))
+    if not source.options.debug:
+        symbol = _within(t.module, symbol, space)
     written = list(dict.fromkeys(c for c, is_written in zip(arrays, writes, strict=True) if is_written))
     for cell in written:
         t.check_writable(node, cell, f"`{called.function.name}` writes it")
@@ -241,6 +246,41 @@ def _built(t: ProgramTranslator, node: ast.Call, source: KernelSource) -> tuple[
                 op.operation.clone()
     t.kernels[source] = symbol, writes
     return t.kernels[source]
+
+
+def _within(module: ir.Module, symbol: str, space: Space) -> str:
+    """The kernel to launch: in place of one that goes outside of its arrays another, which only says so."""
+    kernel = _function(module, symbol)
+    found = certain(launch_bounds(kernel, None, space))
+    return symbol if found is None else _reporting(module, kernel, *found)
+
+
+def _reporting(module: ir.Module, kernel: ir.Operation, check: LaunchCheck, values: list[int]) -> str:
+    """A kernel of the same arguments that reports the access."""
+    name = ir.StringAttr(kernel.attributes["sym_name"]).value
+    symbol = next(s for n in itertools.count() if _function(module, s := f"{name}.outside{n}") is None)
+    with ir.InsertionPoint(module.body):
+        made = kernel.clone()
+    made.attributes["sym_name"] = ir.StringAttr.get(symbol)
+    *before, end = [op.operation for op in kernels.body(made).operations]
+    for op in reversed(before):
+        op.erase()
+    span = check.span
+    place = ir.Location.file(span.file, span.line, span.column + 1, span.line, span.end_column + 1)
+    with ir.InsertionPoint(end), place:
+        numbers = [
+            [kernels.index_constant(values[n]) for n in part] for part in (check.indices, check.lengths)
+        ]
+        ReportBoundsOp.create(check.array, *numbers)
+    return symbol
+
+
+def _function(module: ir.Module, symbol: str) -> Any:
+    """The function of a name, None where there is none."""
+    for op in module.body.operations:
+        if ir.StringAttr(op.operation.attributes["sym_name"]).value == symbol:
+            return op.operation
+    return None
 
 
 # -- the launch ---------------------------------------------------------------------------------
