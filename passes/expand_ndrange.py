@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import TargetError
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import GROUP_OPS, MEMORY_OPERAND, find, identity, index_constant, named, replace
@@ -18,8 +21,10 @@ from pykern.passes.work_groups.demote import Demotion
 from pykern.passes.work_groups.emit import GroupShape, emit_meeting, emit_stretch
 from pykern.passes.work_groups.meetings import holding_meetings
 from pykern.passes.work_groups.segments import IDS, Segmenter
-from pykern.passes.work_groups.slots import Slots
+from pykern.passes.work_groups.slots import Slots, element_bytes
 
+PRIVATE_LIMIT = 256 << 20
+"""Bytes of private memory that a work-item may have; each thread has it, and each lane of a vector."""
 DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
 
 
@@ -40,6 +45,7 @@ class ExpandNdrange(Pass):
         for kernel in kernels.kernels(module):
             launch = add_launch_arguments(kernel)
             add_work(module, kernel)
+            _check_private(kernel)
             if find(kernel, lambda op: op.name in GROUP_OPS):
                 size = kernels.integers(kernel, "kern.workgroup") or default_group(kernels.rank(kernel))
                 kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(size))
@@ -53,6 +59,19 @@ class ExpandNdrange(Pass):
 def default_group(rank: int) -> tuple[int, ...]:
     """The group where the launch leaves it open."""
     return DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,))
+
+
+def _check_private(kernel: ir.Operation) -> None:
+    total = 0
+    for op in named(kernel, "kern.private"):
+        kind = ir.MemRefType(op.result.type)
+        total += math.prod(kind.shape) * element_bytes(kind.element_type)
+        if total > PRIVATE_LIMIT:
+            raise TargetError(
+                f"a work-item takes {total} bytes of private memory, and {PRIVATE_LIMIT} are the most",
+                span_of(op.location),
+                hint="pass an array in which each work-item has a part",
+            )
 
 
 # -- kernels that know no groups ----------------------------------------------------------------

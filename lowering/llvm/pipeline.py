@@ -9,6 +9,7 @@ from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
+from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.machine import cache_bytes, host_cpu
 from pykern.passes.expand_fp8 import ExpandFp8
@@ -107,6 +108,7 @@ def cpu_pipeline(options: KernelOptions, short_floats: bool = True) -> Pipeline:
             Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
             Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
             KeepOuterLoops(),  # last look at loops
+            LimitStack(),  # after lanes, which make buffers wider
             Upstream("convert-scf-to-cf", makes=BRANCHES),
             Upstream("expand-strided-metadata", where=PARTS),
             Upstream("lower-affine", where=("affine.",)),

@@ -11,11 +11,17 @@ from pykern.abi import KEPT_LEAST, TABLE_INDEX
 
 ALLOCATE, RELEASE = "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_free"
 
+NO_MEMORY = "pykern: no memory for what a kernel keeps while it runs\n"
+"""Nobody could go on: the code has no way to give up halfway."""
+
 ALLOCATION = f"""
 @pk_table = external hidden global ptr
 
 declare noalias ptr @malloc(i64)
 declare void @free(ptr)
+declare i64 @write(i32, ptr, i64)
+declare void @abort() noreturn
+@pk_no_memory = private constant [{len(NO_MEMORY)} x i8] c"{NO_MEMORY[:-1]}\\0A"
 
 define noalias ptr @{ALLOCATE}(i64 %size) noinline nounwind {{
   %large = icmp sge i64 %size, {KEPT_LEAST}
@@ -32,6 +38,13 @@ kept:
 small:
   %room = add i64 %size, 64
   %begin = call ptr @malloc(i64 %room)
+  %none = icmp eq ptr %begin, null
+  br i1 %none, label %out, label %got
+out:
+  %told = call i64 @write(i32 2, ptr @pk_no_memory, i64 {len(NO_MEMORY)})
+  call void @abort()
+  unreachable
+got:
   %piece = getelementptr i8, ptr %begin, i64 64
   %whose = getelementptr i8, ptr %piece, i64 -24
   store ptr %begin, ptr %whose

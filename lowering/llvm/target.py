@@ -28,6 +28,7 @@ from pykern.lowering.llvm.resources import resources
 from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords, has_short_floats
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
+from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.lowering.llvm.team import RUNTIME
 from pykern.lowering.record import Record
@@ -44,6 +45,7 @@ register(
     KeepOuterLoops,
     LowerAtomics,
     LowerReports,
+    LimitStack,
     LowerTapes,
     MoveBf16AsWords,
 )

@@ -36,7 +36,7 @@ class Slots:
         count = 1
         for length in shape:
             count *= length
-        nbytes = count * _width(element)
+        nbytes = count * element_bytes(element)
         if nbytes > GROUP_LIMIT:
             raise TargetError(
                 f"a group takes {nbytes} bytes of shared or kept memory, and {GROUP_LIMIT} are the most",
@@ -66,7 +66,7 @@ class Slots:
 
     def elements(self, size: ir.Value, element: ir.Type) -> list[ir.Operation]:
         """The ops that count the elements in `size` bytes; the last one's result is the count."""
-        width = arith.ConstantOp(ir.IndexType.get(), _width(element))
+        width = arith.ConstantOp(ir.IndexType.get(), element_bytes(element))
         return [width.operation, arith.DivUIOp(size, width.result).operation]
 
     def _free(self, buffer: ir.Value) -> None:
@@ -95,7 +95,8 @@ def _is_bool(kind: ir.Type) -> bool:
     return isinstance(kind, ir.IntegerType) and kind.width == 1
 
 
-def _width(kind: ir.Type) -> int:
+def element_bytes(kind: ir.Type) -> int:
+    """Bytes of an element in memory."""
     if isinstance(kind, ir.IndexType):
         return 8
     return max(1, kind.width // 8)

@@ -9,6 +9,7 @@ from pykern.lowering.llvm.pipeline import BRANCHES, EXPANDED, MATH, PARTS, PLAIN
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.short_floats import EMULATE_BF16
+from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.machine import cache_bytes, cpu
 from pykern.passes.array_programs.arena import UseArena
@@ -165,6 +166,7 @@ def llvm_pipeline(
             Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
             Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
             KeepOuterLoops(),
+            LimitStack(),  # after lanes, which make buffers wider
             Upstream("convert-scf-to-cf", makes=BRANCHES),
             Upstream("expand-strided-metadata", where=PARTS),
             Upstream("lower-affine", where=("affine.",)),
