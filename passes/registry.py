@@ -25,6 +25,7 @@ from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
+from pykern.passes.keep_roundings import KeepRoundings
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.own_sums import OwnSums
 from pykern.passes.promote_private import PromotePrivate
@@ -65,6 +66,7 @@ OWN: tuple[type[Pass], ...] = (
     Reverse,
     ReverseKernel,
     ReuseLoads,
+    KeepRoundings,
     RoundOnce,
     ScratchRows,
     ShiftDivisions,

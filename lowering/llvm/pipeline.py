@@ -16,6 +16,7 @@ from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
+from pykern.passes.keep_roundings import KeepRoundings
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.own_sums import OwnSums
 from pykern.passes.promote_private import PromotePrivate
@@ -98,6 +99,7 @@ def cpu_pipeline(options: KernelOptions, short_floats: bool = True) -> Pipeline:
                 "func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})", where=MATH
             ),
             *([Upstream(EMULATE_BF16)] if short_floats else []),
+            KeepRoundings(),
             # at once: canonicalization would join the conversions again
             Upstream("arith-expand{include-bf16=true}", where=EXPANDED),
             ExpandMath(),  # after f16 and bf16 have become f32

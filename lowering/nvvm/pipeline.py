@@ -19,6 +19,7 @@ from pykern.lowering.nvvm.options import NvvmOptions
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.framework import Pipeline, Upstream, is_careful
+from pykern.passes.keep_roundings import KeepRoundings
 from pykern.passes.narrow_indices import NarrowIndices
 
 
@@ -44,6 +45,7 @@ def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:
             Upstream("int-range-optimizations,canonicalize,cse"),
             NarrowIndices(versions=False, everywhere=True),  # while indices are arith
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            KeepRoundings(),
             CallLibdevice(),  # after f16 and bf16 have become f32
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             ExpandIntegerPower(),

@@ -20,6 +20,7 @@ from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.keep_roundings import KeepRoundings
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vector_math.expand_library import ExpandLibrary
@@ -49,6 +50,7 @@ def rocdl_pipeline(chip: Chip, options: RocdlOptions) -> Pipeline:
             Upstream("int-range-optimizations,canonicalize,cse"),
             NarrowIndices(versions=False, everywhere=True),  # while indices are arith
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            KeepRoundings(),
             ExpandLibrary(),  # in terms of math ops: no device library is needed
             ExpandMath(library=False),  # after f16 and bf16 have become f32
             ExpandRemainder(),  # which the functions are made of too

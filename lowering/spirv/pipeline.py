@@ -19,6 +19,7 @@ from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_integer_power import ExpandIntegerPower
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.keep_roundings import KeepRoundings
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vector_math.expand_library import ExpandLibrary
 
@@ -47,6 +48,7 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
             ExpandArithmetic(),  # before bf16, which upstream knows by way of f32 only
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            KeepRoundings(),
             Upstream("arith-expand{include-bf16=true}"),  # at once: canonicalization would join them again
             ExpandLibrary(fused=not flavour.vulkan),
             ExpandIntegerPower(),
