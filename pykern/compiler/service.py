@@ -98,9 +98,9 @@ class Service:
         """Compile a kernel. Threads that ask for the same one share the work.
 
         `passes` are live callables, which cannot leave this process: the compiler then runs in it.
-        A kernel that the compiler dies of is tried once more with fewer optimisations, and a remark says so.
-        Raises the errors of the compiler, and `CompilerCrash` where it died of these too, or took too long. Such a
-        kernel is not tried again by this process.
+        A kernel that the compiler dies of is tried once more with fewer optimisations, and a remark says so; one whose
+        process somebody else ended is tried once more as it is. Raises the errors of the compiler, and `CompilerCrash`
+        where it died of these too, or took too long. Such a kernel is not tried again by this process.
         """
         try:
             return self._compiled(source, keep_stages, passes)
@@ -167,16 +167,28 @@ class Service:
             )
         with Progress(request.source, self.settings) as progress:
             try:
-                # A process that ended before it took up the request is replaced without a word, once.
-                outcome = self._converse(request, frame, progress)
-                return outcome or self._converse(request, frame, progress) or self._gone(request)
+                return self._converse_twice(request, frame, progress)
             except BaseException:
                 # Ctrl-C, most of all: the answer would come when the next one is waited for.
                 self._let_go(WorkerProcess.kill)
                 raise
 
-    def _converse(self, request: _Request, frame: bytes, progress: Progress) -> Artifact | KernelError | None:
-        """Ask the process. None: it was gone before it began."""
+    def _converse_twice(self, request: _Request, frame: bytes, progress: Progress) -> Artifact | KernelError:
+        """Ask; a process that ended through no fault of the request is replaced without a word, once."""
+        try:
+            return self._converse(request, frame, progress)
+        except _Gone:
+            pass
+        try:
+            return self._converse(request, frame, progress)
+        except _Gone as gone:
+            hint = (
+                "another one was started for it and ended, too: is there too little memory (`dmesg` tells)?"
+            )
+            return self._crash(request, gone.what, gone.output, lasting=False, hint=hint)
+
+    def _converse(self, request: _Request, frame: bytes, progress: Progress) -> Artifact | KernelError:
+        """Ask the process. Raises `_Gone` where it may be another one's turn."""
         worker = self._ensure()
         if (failure := self._await_ready(worker, request, progress)) is not None:
             return failure
@@ -194,9 +206,8 @@ class Service:
                 case ("begun", request.number):
                     begun = True
                 case ("ended", status, output):
-                    self._let_go()
-                    if not begun:
-                        return None
+                    if self._is_innocent(worker, status) or not begun:
+                        raise _Gone(f"{describe_end(status)} twice", output)
                     if from_outside(status):
                         return self._crash(request, describe_end(status), output, lasting=False)
                     return self._once_more(request, describe_end(status), output, progress)
@@ -211,7 +222,7 @@ class Service:
         if request.careful:
             return crash
         request.careful = True
-        outcome = self._converse(request, request.frame(next(self._numbers)), progress)
+        outcome = self._converse_twice(request, request.frame(next(self._numbers)), progress)
         if not isinstance(outcome, Artifact):
             return crash
         del self._crashes[request.identity]
@@ -230,16 +241,22 @@ class Service:
                     self._let_go(WorkerProcess.kill)
                     return error
                 case ("ended", status, output):
-                    self._let_go()
                     what = f"{describe_end(status)}, before it could compile anything,"
+                    if self._is_innocent(worker, status):
+                        raise _Gone(f"twice {what}", output)
                     return self._crash(request, what, output, lasting=False)
                 case None:
                     self._let_go(WorkerProcess.kill)
                     return self._crash(request, "was not ready in time", [], lasting=False)
         return None
 
-    def _gone(self, request: _Request) -> CompilerCrash:
-        return self._crash(request, "ended twice before it began", [], lasting=False)
+    def _is_innocent(self, worker: WorkerProcess, status: int | None) -> bool:
+        """Forget a process that has ended; whether somebody else ended it: neither it nor this service (`close`)."""
+        with self._lock:
+            ours = self._worker is worker
+            if ours:
+                self._worker = None
+        return ours and from_outside(status)
 
     def _timed_out(self, worker: WorkerProcess, request: _Request) -> CompilerCrash:
         self._let_go(WorkerProcess.stop)
@@ -321,6 +338,15 @@ class _Request:
         self.number = number
         pickled = pickle.dumps(self.source, protocol=5)
         return frames.encode(("compile", number, pickled, self.keep_stages, self.careful))
+
+
+class _Gone(Exception):
+    """The process has ended, and not because of what it was asked: `what` it did, and its last `output`."""
+
+    def __init__(self, what: str, output: Sequence[str]) -> None:
+        super().__init__(what)
+        self.what = what
+        self.output = output
 
 
 class _Job:

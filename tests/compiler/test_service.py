@@ -207,7 +207,7 @@ def test_a_command_that_is_not_there(settings: Settings):
     ("name", "words"),
     [
         ("abort", "SIGABRT"), ("abort", "Assertion `idx < size()' failed."), ("abort", "service_stub.py"),
-        ("segfault", "SIGSEGV"), ("leave", "exit status 1"), ("killed", "SIGKILL"),
+        ("segfault", "SIGSEGV"), ("leave", "exit status 1"), ("killed", "died of SIGKILL (Killed) twice"),
     ],
 )  # fmt: skip
 def test_a_crash_is_an_error_at_the_kernel_and_life_goes_on(service: Service, name: str, words: str):
@@ -271,18 +271,79 @@ def test_a_kernel_that_crashed_is_not_tried_again(service: Service):
     assert service.worker_pid != other
 
 
+def killer(service: Service, stop: threading.Event, most: int) -> tuple[threading.Thread, list[int]]:
+    """A thread that kills up to so many compiler processes while they work, and which they were."""
+    killed: list[int] = []
+
+    def kill() -> None:
+        while len(killed) < most and not stop.wait(0.05):
+            running = service.worker_pid
+            if running is not None and running not in killed:
+                os.kill(running, signal.SIGKILL)
+                killed.append(running)
+
+    thread = threading.Thread(target=kill)
+    return thread, killed
+
+
 @posix
 def test_one_that_was_killed_from_outside_is_tried_again(service: Service):
-    pids = []
-    for _ in range(2):
-        thread = threading.Thread(target=lambda: pids.append(service.worker_pid) or os.kill(pids[-1], 9))
+    assert service.compile(kernel("a"))
+    for name in ("slow", "slow_too"):
+        stop = threading.Event()
+        thread, killed = killer(service, stop, 1)
+        thread.start()
+        assert pid(service.compile(kernel(name))) not in killed
+        stop.set()
+        thread.join()
+        assert len(killed) == 1
+
+
+@posix
+def test_one_that_is_killed_again_is_told(service: Service):
+    for _ in range(2):  # it is nobody's fault: the same kernel is tried the next time, too
+        stop = threading.Event()
+        thread, killed = killer(service, stop, 2)
         assert service.compile(kernel("a"))
-        timer = threading.Timer(0.2, thread.run)
-        timer.start()
-        with pytest.raises(CompilerCrash, match="SIGKILL"):
+        thread.start()
+        with pytest.raises(CompilerCrash, match="SIGKILL") as caught:
             service.compile(kernel("hang"))
-        timer.join()
-    assert pids[0] != pids[1]
+        stop.set()
+        thread.join()
+        assert len(killed) == 2
+        assert "twice" in str(caught.value) and "too little memory" in str(caught.value)
+
+
+@posix
+def test_one_that_is_killed_while_it_starts_is_replaced(settings: Settings):
+    with Service(command("slow-start"), chosen=settings) as service:
+        stop = threading.Event()
+        thread, killed = killer(service, stop, 1)
+        thread.start()
+        assert pid(service.compile(kernel("a"))) not in killed
+        stop.set()
+        thread.join()
+        assert len(killed) == 1
+    with Service(command("slow-start"), chosen=settings) as service:
+        stop = threading.Event()
+        thread, killed = killer(service, stop, 2)
+        thread.start()
+        with pytest.raises(CompilerCrash, match=r"twice died of SIGKILL .*before it could compile anything"):
+            service.compile(kernel("a"))
+        stop.set()
+        thread.join()
+        assert len(killed) == 2
+
+
+@posix
+def test_a_service_that_is_closed_starts_nothing_again(service: Service):
+    assert service.compile(kernel("a"))
+    timer = threading.Timer(0.2, service.close)
+    timer.start()
+    with pytest.raises(CompilerCrash, match="SIGKILL"):
+        service.compile(kernel("hang"))
+    timer.join()
+    assert service.worker_pid is None
 
 
 @posix
