@@ -18,9 +18,10 @@ from pykern.compiler.cache import shared_cache
 from pykern.compiler.progress import tell
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
-from pykern.errors import CALLED_FROM, AssertionFailed, KernelError, OutOfBounds
+from pykern.errors import CALLED_FROM, AssertionFailed, DeviceError, KernelError, OutOfBounds
 from pykern.program.memory_code import memory_code
 from pykern.program_source import ProgramSource
+from pykern.runtime.code_memory import NoRoom
 from pykern.runtime.loader import LoadedKernel, load
 from pykern.runtime.text import PrintCallback, printer
 from pykern.settings import settings
@@ -82,17 +83,39 @@ def obtain(source: KernelSource) -> Variant:
 
 
 def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel]:
-    """What a source compiles to, and its code in this process. Raises what the compiler raises."""
+    """What a source compiles to, and its code in this process. Raises what the compiler raises, and `DeviceError`
+    where the code does not load."""
     key = source.key(versions())
     entry = _kept(key)
     if entry is not None:
         try:
             code = load(entry.artifact.binary, entry.artifact.entry)
             return _told(entry.artifact), code
+        except NoRoom as error:
+            raise _unloadable(source, error) from None
         except OSError:  # linked for another machine, or changed since
             shared_cache().discard(key)
     artifact = _told(_compile(source, key))
-    return artifact, load(artifact.binary, artifact.entry)
+    try:
+        return artifact, load(artifact.binary, artifact.entry)
+    except OSError as error:
+        raise _unloadable(source, error) from None
+
+
+def _unloadable(source: KernelSource | ProgramSource, error: OSError) -> DeviceError:
+    from pykern.compiler.crash import kernel_span  # here: few programs ever need it
+
+    room = isinstance(error, NoRoom)
+    hint = (
+        "raise the limit of its memory (`ulimit -v`) or of its maps (`sysctl vm.max_map_count`)"
+        if room
+        else ""
+    )
+    return DeviceError(
+        f"the compiled code of `{source.function.name}` does not get into this process: {error.strerror or error}",
+        kernel_span(source),
+        hint=hint or None,
+    )
 
 
 def _kept(key: str) -> Any:

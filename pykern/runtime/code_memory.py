@@ -31,6 +31,10 @@ class NotExecutable(PermissionError):
     `MemoryDenyWriteExecute`)."""
 
 
+class NoRoom(OSError):
+    """The system gives this process no more memory, address space or maps."""
+
+
 class CodeMemory:
     """The pools of this process. `usable` is for its users to say."""
 
@@ -97,6 +101,6 @@ def _pages(size: int) -> int:
     return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
-def _failure(what: str) -> OSError:
+def _failure(what: str) -> NoRoom:
     number = ctypes.get_errno()
-    return OSError(number, f"{what}: {os.strerror(number)}")
+    return NoRoom(number, what)

@@ -26,7 +26,7 @@ def open_dynamic(binary: bytes, wanted: bool) -> ctypes.CDLL:
             return way(binary)
         except OSError as error:
             failures.append(str(error))
-    raise OSError("; ".join(dict.fromkeys(failures)))
+    raise OSError(f"dlopen takes it from nowhere: {'; '.join(dict.fromkeys(failures))}")
 
 
 def _ways(wanted: bool) -> Iterator[Callable[[bytes], ctypes.CDLL]]:
