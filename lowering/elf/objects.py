@@ -21,7 +21,7 @@ UNDEFINED, FIRST_RESERVED, ABSOLUTE = 0, 0xFF00, 0xFFF1
 _PAGE = 4096
 """What is placed in memory may want to begin at a multiple of this at most."""
 _PROGBITS, _SYMTAB, _RELA = 1, 2, 4
-_RUN_AT_START = {14: "initialisers", 15: "finalisers", 16: "initialisers"}
+_RUN_BY_LOADER, _RUN_BY_NAME = (14, 15, 16), (".ctors", ".dtors")
 _SECTION, _SYMBOL, _RELOCATION = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ"), struct.Struct("<QQq")
 
 
@@ -108,5 +108,5 @@ def _check(sections: list[Section]) -> None:
             )
         if section.flags & ALLOC and section.alignment > _PAGE:
             raise TargetError(f"linking failed: `{section.name}` begins at multiples of {section.alignment}")
-        if section.flags & ALLOC and section.kind in _RUN_AT_START and section.size:
-            raise TargetError(f"linking failed: `{section.name}` holds {_RUN_AT_START[section.kind]}")
+        if section.kind in _RUN_BY_LOADER or section.name.startswith(_RUN_BY_NAME):
+            raise TargetError(f"linking failed: `{section.name}` holds what is to run when code is loaded")
