@@ -39,7 +39,14 @@ def worker_command(module: str, *options: str) -> list[str]:
     interpreter to start."""
     if not sys.executable or getattr(sys, "frozen", False):  # embedded in another program
         return []
+    options = (*_bytecode(), *options)
     return [sys.executable, "-I", *options, "-c", _PROGRAM, module, package_root(), *search_path()]
+
+
+def _bytecode() -> tuple[str, ...]:
+    """Where this process keeps the bytecode of modules, and whether it does, which ``-I`` would not tell."""
+    place = ("-X", f"pycache_prefix={sys.pycache_prefix}") if sys.pycache_prefix else ()
+    return ("-B", *place) if sys.dont_write_bytecode else place
 
 
 def start(command: Sequence[str], errors: int | IO[bytes], buffered: bool = True) -> subprocess.Popen[bytes]:

@@ -7,12 +7,11 @@ It comes with the wheel `nvidia-cuda-nvdisasm` or a CUDA toolkit.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import tempfile
 
 from pykern.lowering.nvvm.tools import tool
+from pykern.memory_file import MemoryFile
 
 _PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d+)')
 _ADDRESS = re.compile(r"^\s*/\*[0-9a-f]+\*/\s*")
@@ -29,11 +28,9 @@ def disassembled(cubin: bytes) -> str:
     program = disassembler()
     if program is None:
         return ""
-    with tempfile.TemporaryDirectory(prefix="pykern-nvdisasm-") as folder:
-        path = os.path.join(folder, "kernel.cubin")
-        with open(path, "wb") as file:
-            file.write(cubin)
-        done = subprocess.run([program, "-c", "-g", path], capture_output=True, text=True, check=False)
+    with MemoryFile(cubin) as file:
+        command = [program, "-c", "-g", file.path]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, pass_fds=file.handles)
     return _readable(done.stdout) if done.returncode == 0 else ""
 
 

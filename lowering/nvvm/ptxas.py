@@ -5,14 +5,13 @@ ptxas comes with the wheel `nvidia-cuda-nvcc-cu12` or a CUDA toolkit.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import tempfile
 from dataclasses import dataclass
 
 from pykern.errors import TargetError
 from pykern.lowering.nvvm.tools import tool
+from pykern.memory_file import MemoryFile
 
 _USED = re.compile(r"Used (\d+) registers")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -39,17 +38,14 @@ def assemble(ptx: str, chip: str) -> Cubin:
     program = ptxas()
     if program is None:
         raise TargetError("no ptxas was found", hint="pip install nvidia-cuda-nvcc-cu12")
-    with tempfile.TemporaryDirectory(prefix="pykern-ptxas-") as folder:
-        source, result = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(ptx)
+    with MemoryFile(ptx.encode()) as source, MemoryFile() as result:
         lines = ["-lineinfo"] if "\t.loc\t" in ptx else []
-        command = [program, "-v", "-O3", *lines, f"-arch={chip}", source, "-o", result]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [program, "-v", "-O3", *lines, f"-arch={chip}", source.path, "-o", result.path]
+        handles = (*source.handles, *result.handles)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, pass_fds=handles)
         if done.returncode:
             raise TargetError(f"ptxas failed: {(done.stderr + done.stdout).strip() or done.returncode}")
-        with open(result, "rb") as file:
-            binary = file.read()
+        binary = result.read()
     return measured(binary, done.stderr)
 
 

@@ -63,7 +63,7 @@ def read_asm(text: str, file: str) -> list[CodeLine]:
     files: set[str] = set()
     rows = text.splitlines()
     for row in rows:
-        if (m := _FILE.match(row)) and m[3].endswith(file):
+        if (m := _FILE.match(row)) and m[3].rpartition("/")[2] == file:
             files.add(m[1])
     read: list[CodeLine] = []
     origin, hidden = 0, False

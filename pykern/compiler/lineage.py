@@ -10,10 +10,7 @@ Read next: `code_lines`, `costs`.
 from __future__ import annotations
 
 import collections
-import os
 import pickle
-import shutil
-import tempfile
 import time
 from dataclasses import dataclass, field, replace
 
@@ -28,10 +25,10 @@ from pykern.compiler.program_costs import COUNTED, program_costs
 from pykern.compiler.spirv_lines import CARRYING, instruction, origins
 from pykern.errors import KernelError
 from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, Place
+from pykern.memory_file import MemoryFile
 from pykern.passes.array_programs.aliases import programs
 
 TAG = "pykern.stage"
-LAST = "last.mlir"
 PARSED = "-"
 """The file of ops that a pass reads from text of its own: nobody's Python."""
 
@@ -77,13 +74,13 @@ class Tracer(Recorder):
         super().__init__(texts=True)
         self._partial = partial
         self._module: ir.Module | None = None
-        self._folder = tempfile.mkdtemp(prefix="pykern-lineage-")
+        self._file = MemoryFile()
         self._path = ""
         self._last: Look | None = None
         self._code: list[CodeLine] = []
 
     def close(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._file.close()
 
     def __enter__(self) -> Tracer:
         return self
@@ -136,13 +133,12 @@ class Tracer(Recorder):
         self._code = []
         if not _has_functions_of_llvm(op):
             return
-        path = os.path.join(self._folder, LAST)
-        _run(op, f"snapshot-op-locations{{filename={path}}}")
+        _run(op, f"snapshot-op-locations{{filename={self._file.path}}}")
         _run(op, "ensure-debug-info-scope-on-llvm-func{emission-kind=DebugDirectivesOnly}")
 
     def _look(self, op: ir.Operation) -> Look:
-        # a file of its own: equal locations would be joined, and the parent of an unmoved line lost
-        before, self._path = self._path, os.path.join(self._folder, f"stage{len(self.stages)}.mlir")
+        # a path of its own: equal locations would be joined, and the parent of an unmoved line lost
+        before, self._path = self._path, self._file.other_path(len(self.stages) + 1)
         _run(op, f"snapshot-op-locations{{filename={self._path} tag={TAG}}}")
         with open(self._path, encoding="utf-8") as file:
             text = file.read().rstrip("\n")
@@ -175,7 +171,7 @@ class Tracer(Recorder):
         """A stage below MLIR: its lines name lines of the last MLIR."""
         assert self._last is not None
         last = self._last.lineage
-        lines = read_llvm(stage.text) if stage.kind == "llvm" else read_asm(stage.text, LAST)
+        lines = read_llvm(stage.text) if stage.kind == "llvm" else read_asm(stage.text, self._file.name)
         before: dict[int, list[int]] = collections.defaultdict(list)
         for number, line in enumerate(self._code, 1):
             before[line.origin].append(number)

@@ -6,9 +6,8 @@ each stage to a file as soon as it is there: a pass that fails, or a process tha
 
 from __future__ import annotations
 
-import os
+import io
 import pickle
-import tempfile
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from pykern.errors import KernelError
 from pykern.explorer.data import Exploration, exploration, failed
 from pykern.lineage import Follow
 from pykern.lowered import Lowered
+from pykern.memory_file import MemoryFile
 from pykern.program_source import ProgramSource
 from pykern.source import KernelSource
 
@@ -45,24 +45,22 @@ def follow_failed(error: KernelError) -> Exploration | None:
 
 
 def _traced(source: KernelSource | ProgramSource, passes: tuple[Any, ...]) -> Artifact | Exploration:
-    with tempfile.TemporaryDirectory(prefix="pykern-explore-") as folder:
-        partial = os.path.join(folder, "stages")
+    with MemoryFile() as partial:
         try:
-            return service().compile(source, Follow(partial), passes)
+            return service().compile(source, Follow(partial.shared_path), passes)
         except KernelError as error:
-            return replace(failed(source, *_read(partial), error), facts=_facts(source))
+            return replace(failed(source, *_read(partial.read()), error), facts=_facts(source))
 
 
-def _read(path: str) -> tuple[list[Stage], str]:
+def _read(content: bytes) -> tuple[list[Stage], str]:
     """The stages in a file of our own, of which the last may be cut off, and the pass that failed."""
     found: list[Stage | str] = []
-    if os.path.exists(path):
-        with open(path, "rb") as file:
-            while True:
-                try:
-                    found.append(pickle.load(file))
-                except (EOFError, pickle.UnpicklingError):
-                    break
+    file = io.BytesIO(content)
+    while True:
+        try:
+            found.append(pickle.load(file))
+        except (EOFError, pickle.UnpicklingError):
+            break
     return [s for s in found if isinstance(s, Stage)], next((s for s in found if isinstance(s, str)), "")
 
 

@@ -34,6 +34,7 @@ PLAIN_DATA = tuple(
         "settings",
         "storage",
         "machine",
+        "memory_file",
         "scopes",
         "schedule",
         "event",
