@@ -64,6 +64,16 @@ def crash_remark(error: CompilerCrash, what: str) -> Remark:
     return Remark(text, place.file if place else "", place.line if place else 0)
 
 
+def not_started(source: KernelSource | ProgramSource, output: Sequence[str]) -> CompilerCrash:
+    """The error where there was no process at all: the kernel has nothing to do with it."""
+    why = " ".join(output).strip()
+    return CompilerCrash(
+        f"the compiler process did not start, to compile `{source.function.name}` for {source.target}: {why}",
+        kernel_span(source),
+        hint="look at the limits of this process (`ulimit -a`): open files, processes, memory",
+    )
+
+
 def describe_end(status: int | None) -> str:
     """An exit status in words: "died of SIGSEGV (Segmentation fault)"."""
     if status is None:

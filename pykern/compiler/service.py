@@ -25,7 +25,14 @@ from pykern.artifact import Artifact
 from pykern.bootstrap import worker_command
 from pykern.compiler import frames
 from pykern.compiler.connection import WorkerProcess
-from pykern.compiler.crash import crash_error, crash_remark, describe_end, from_outside, kernel_span
+from pykern.compiler.crash import (
+    crash_error,
+    crash_remark,
+    describe_end,
+    from_outside,
+    kernel_span,
+    not_started,
+)
 from pykern.compiler.progress import Progress, tell
 from pykern.errors import CompilerCrash, KernelError, KernelTypeError
 from pykern.lineage import Follow
@@ -240,6 +247,9 @@ class Service:
                 case ("unable", error):
                     self._let_go(WorkerProcess.kill)
                     return error
+                case ("ended", None, output):
+                    self._let_go()
+                    return not_started(request.source, output)
                 case ("ended", status, output):
                     what = f"{describe_end(status)}, before it could compile anything,"
                     if self._is_innocent(worker, status):

@@ -26,9 +26,13 @@ def write_report(name: str, data: bytes, chosen: Settings | None = None) -> str 
         pass
     try:
         folder = tempfile.mkdtemp(prefix="pykern-crash-")
+    except OSError:
+        return None
+    try:
         with open_folder(folder) as opened:
             write_whole(opened, name, data)
     except OSError:
+        os.rmdir(folder)
         return None
     return os.path.join(folder, name)
 
