@@ -52,7 +52,16 @@ class WorkerProcess:
 
     def begin(self) -> None:
         """Start the process. Apart from its making: where a Ctrl-C comes in between, there is something to `kill`."""
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # a limit of threads, or of memory for their stacks
+            self._never(error)
+
+    def _never(self, error: Exception) -> None:
+        """There is no process: whoever waits is told why."""
+        self._ended = True
+        self._inbox.put(("ended", None, [str(error) or type(error).__name__]))
+        self._started.set()
 
     @property
     def ended(self) -> bool:
@@ -101,7 +110,7 @@ class WorkerProcess:
             self._signal(signal.SIGKILL)
         elif self._process is not None:
             self._process.kill()
-        if self._started.is_set():
+        if self._started.is_set() and self._thread.ident is not None:
             self._thread.join(_GRACE)
 
     def abandon(self) -> None:
@@ -127,24 +136,25 @@ class WorkerProcess:
     def _run(self, command: Sequence[str]) -> None:
         try:
             process = start(command, PIPE, buffered=False)
-        except OSError as error:
-            self._ended = True
-            self._inbox.put(("ended", None, [str(error)]))
-            self._started.set()
+        except (OSError, MemoryError) as error:
+            self._never(error)
             return
         self._process = process
         self._started.set()
         assert process.stdin and process.stdout and process.stderr
         drain = threading.Thread(target=self._drain, args=(process.stderr.fileno(),), daemon=True)
-        drain.start()
         try:
+            drain.start()
             while (message := frames.read(process.stdout.fileno())) is not None:
                 self._inbox.put(message)
+        except (MemoryError, RuntimeError) as error:  # no room for the answer, or for the second thread
+            self._output.append(f"the program cannot listen to it: {str(error) or 'no memory'}\n")
         finally:  # also where a message makes no sense: whoever waits must hear of the end
             _end_group(process)
             with self._life:
                 status = process.wait()
-            drain.join(_GRACE)
+            if drain.ident is not None:
+                drain.join(_GRACE)
             with self._pipe:
                 process.stdin.close()
             process.stdout.close()

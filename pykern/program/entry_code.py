@@ -60,7 +60,10 @@ class EntryCode:
             self._compile()
         elif running or calls >= MANY:
             self._thread = threading.Thread(target=self._compile, name="pykern-entry", daemon=True)
-            self._thread.start()
+            try:
+                self._thread.start()
+            except RuntimeError:  # a limit of threads: later, perhaps
+                self._thread = None
 
     def _compile(self) -> None:
         try:

@@ -744,3 +744,36 @@ def test_the_real_worker_compiles(settings: Settings):
     assert artifact.kernel == "fill"
     assert artifact.binary
     assert not {name for name in set(sys.modules) - before if name.split(".")[0] == "mlir"}
+
+
+def test_a_limit_of_threads_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch):
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with Service(command(), chosen=settings) as service:
+        with monkeypatch.context() as limited:
+            limited.setattr(threading.Thread, "start", refuse)
+            service.start()  # nobody waits for it yet
+            with pytest.raises(
+                CompilerCrash, match=r"did not start, to compile `a` .* can't start new thread"
+            ):
+                service.compile(kernel("a"))
+        assert service.compile(kernel("a"))
+
+
+def test_a_limit_of_threads_that_is_met_later(settings: Settings, monkeypatch: pytest.MonkeyPatch):
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name != "pykern-compiler":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with Service(command(), chosen=settings) as service:
+        with monkeypatch.context() as limited:
+            limited.setattr(threading.Thread, "start", refuse)
+            with pytest.raises(
+                CompilerCrash, match=r"(?s)the program cannot listen to it: can't start new thread"
+            ):
+                service.compile(kernel("a"))
+        assert service.compile(kernel("a"))
