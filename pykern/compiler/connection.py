@@ -136,7 +136,7 @@ class WorkerProcess:
     def _run(self, command: Sequence[str]) -> None:
         try:
             process = start(command, PIPE, buffered=False)
-        except (OSError, MemoryError) as error:
+        except (ImportError, MemoryError, OSError) as error:  # also of what starts processes
             self._never(error)
             return
         self._process = process

@@ -24,16 +24,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and /pro
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = '''
-import os, random, resource, signal, sys, threading, time
+import os, random, resource, signal, subprocess, sys, threading, time
 
 import numpy as np
+import numpy.testing
 
 import pykern as pk
 from pykern.compiler.service import service
 from pykern.errors import KernelError
 
 chosen = random.Random(int(sys.argv[1]))
-pk.kernel, pk.jit  # modules are there before limits are
+pk.kernel, pk.jit  # as `subprocess` and `numpy.testing`: modules are there before limits are
 MESSAGES = []
 
 
