@@ -28,9 +28,26 @@ _CPU_LINES = (
 )  # fmt: skip
 
 
+_ABSENT = (FileNotFoundError, NotADirectoryError, PermissionError)
+"""What says that there is no such file. Anything else (too many open files) says nothing: no version is made of it."""
+
+
 @functools.cache
 def versions() -> str:
-    """One line that changes whenever the same source could give other code."""
+    """One line that changes whenever the same source could give other code. Raises `DeviceError` where it cannot be
+    told."""
+    try:
+        return _versions()
+    except OSError as error:
+        from pykern.errors import DeviceError  # here: a start has no time for what is seldom needed
+
+        raise DeviceError(
+            f"pykern cannot look at what is installed: {error}",
+            hint="raise the limit of this process that it meets (`ulimit -n`: open files)",
+        ) from None
+
+
+def _versions() -> str:
     path = search_path()
     return " ".join(
         [
@@ -53,7 +70,7 @@ def _pykern() -> str:
         try:  # installed: the list of files with their checksums
             with open(os.path.join(root, name, "RECORD"), "rb") as record:
                 return f"{version}:{_digest(record.read())}"
-        except OSError:
+        except _ABSENT:
             continue
     # A checkout. `pykern` holds links to the other folders there, and links are not followed.
     files = sorted(entry for folder in _OURS for entry in _python_files(os.path.join(root, folder)))
@@ -65,7 +82,7 @@ def _python_files(folder: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
             found = list(entries)
-    except OSError:
+    except _ABSENT:
         return
     for entry in found:
         if entry.name.endswith(".py"):
@@ -98,7 +115,7 @@ def _package(module: str, distribution: str, path: list[str]) -> str:
 def _metadata_names(site: str) -> tuple[str, ...]:
     try:
         return tuple(name for name in os.listdir(site) if name.endswith(".dist-info"))
-    except OSError:
+    except _ABSENT:
         return ()
 
 
@@ -133,7 +150,7 @@ def host_cpu() -> str:
             text = os.read(handle, 1 << 14).decode("utf-8", "replace")
         finally:
             os.close(handle)
-    except OSError:
+    except _ABSENT:
         import platform
 
         return f"{platform.machine()}:{_digest(platform.processor().encode())}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.metadata
 import os
 import shutil
@@ -13,6 +14,7 @@ import pytest
 
 from pykern.compiler import versions as module
 from pykern.compiler.versions import host_cpu, versions
+from pykern.errors import DeviceError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -158,3 +160,21 @@ def test_names_of_distributions(tmp_path: Path):
     found = module._distributions(str(tmp_path), "numpy")
     assert found == [("numpy-2.1.0.dist-info", "2.1.0")]
     assert [v for _, v in module._distributions(str(tmp_path), "mlir_python_bindings")] == ["3"]
+
+
+def test_a_limit_of_open_files_makes_no_version(monkeypatch: pytest.MonkeyPatch):
+    """Of files that cannot be looked at just now nothing is known: neither that they are absent, nor their version."""
+    expected = versions()
+
+    def refuse(*arguments: object, **keywords: object) -> object:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    for name in ("scandir", "listdir", "open"):
+        versions.cache_clear()
+        module._metadata_names.cache_clear()
+        module.host_cpu.cache_clear()
+        with monkeypatch.context() as limited:
+            limited.setattr(os, name, refuse)
+            with pytest.raises(DeviceError, match=r"Too many open files.*\n.*ulimit -n"):
+                versions()
+        assert versions() == expected
