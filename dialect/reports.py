@@ -109,6 +109,24 @@ class ReportBoundsOp(SiteOp):
         return Site("bounds", span, ir.StringAttr(self.attributes["array"]).value)
 
 
+@kern_op
+class FailuresOp(KernOp):
+    """How many failures work-items of this launch have reported so far; device code alone has it.
+
+    ``%n = "kern.failures"() : () -> i32``
+    """
+
+    OPERATION_NAME = "kern.failures"
+    IRDL = """
+    %i32 = irdl.is i32
+    irdl.results(count: %i32)
+"""
+
+    @classmethod
+    def create(cls) -> ir.Value:
+        return cls.build(results=[ir.IntegerType.get_signless(32)]).result
+
+
 def number_sites(module: ir.Module) -> tuple[Site, ...]:
     """Give every report op its number; the same place (a copied loop body) is still its own site."""
     sites: list[Site] = []

@@ -120,6 +120,19 @@ def dtypes_of(item: Any) -> set[str]:
 
 # -- the page --------------------------------------------------------------------------------------
 
+LIMITS = """\
+## Limits that a driver does not tell
+
+Mesa's Vulkan driver for processors (lavapipe, over llvmpipe) gives wrong results beyond three limits without saying
+so. Code that is compiled for it (`spirv:vulkan1.3+lavapipe`) says so instead, at the line of the kernel:
+
+- The loops of a work-item make 65,535 turns in all. A launch that needs more is a `DeviceError` when its results are
+  waited for. The check costs a store and a load for each loop, in kernels whose loops are not known to be short.
+- Conditions are nested at most 80 deep, and loops as well. Deeper ones are a `TargetError`.
+- Private memory of a work-item is at most 16 KiB, as the driver compiles for minutes where there is more. That is a
+  `TargetError`, too.
+"""
+
 
 def page(columns: dict[str, list[Case]]) -> str:
     """The table, what ran it, and the reasons its cells point to."""
@@ -142,7 +155,7 @@ def page(columns: dict[str, list[Case]]) -> str:
     ]
     if reasons:
         lines += ["", *(f"{n}. {reason}" for n, reason in enumerate(reasons, 1))]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", LIMITS])
 
 
 def cell(feature: str, cases: list[Case], reasons: list[str]) -> str:

@@ -93,7 +93,7 @@ class DeviceCode:
     of the kernel, in the order of `pykern.abi`; `offsets` tells whether every memory is followed by
     the word that holds its offset. `shared_bytes` is the static shared memory of a group;
     `dynamic_shared` tells whether the launch adds to it, for each of `dynamic_arrays` as much; `tape` is there
-    where it brings one.
+    where it brings one. `sites` are those that the target has added: number k is -1 - k in a report.
     """
 
     format: str
@@ -103,6 +103,7 @@ class DeviceCode:
     dynamic_shared: bool = False
     tape: TapeUse | None = None
     dynamic_arrays: int = 1
+    sites: tuple[Site, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,3 +183,15 @@ class Artifact:
     """What passes say of their work; see `pykern.passes.remarks`."""
     costs: Costs | None = None
     """What one work-item does; there where lines were followed."""
+
+    @property
+    def reports(self) -> bool:
+        """Whether launches leave a report."""
+        return bool(self.sites or (self.device is not None and self.device.sites))
+
+    def reported(self, cell: int) -> Site:
+        """The site that the first cell of a report names."""
+        if cell > 0:
+            return self.sites[cell - 1]
+        assert self.device is not None
+        return self.device.sites[-1 - cell]

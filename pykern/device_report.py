@@ -47,7 +47,7 @@ class Report:
         if words:
             self._print(words)
         if self.cells[0]:
-            error = failure(self.artifact.sites[int(self.cells[0]) - 1], self.cells)
+            error = failure(self.artifact.reported(int(self.cells[0])), self.cells)
             place(error, self.text)
             raise error.with_traceback(at_kernel_line(error))
 

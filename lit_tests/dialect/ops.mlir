@@ -78,6 +78,8 @@ func.func @reports(%ok: i1, %i: index, %n: index, %v: i64) {
   "kern.assert"(%ok) {message = "positive"} : (i1) -> ()
   // CHECK: "kern.report_bounds"({{.*}}) {array = "x"} : (index, index) -> ()
   "kern.report_bounds"(%i, %n) {array = "x"} : (index, index) -> ()
+  // CHECK: "kern.failures"() : () -> i32
+  %failures = "kern.failures"() : () -> i32
   return
 }
 

@@ -19,7 +19,7 @@ DIFFERENT_GROUPS_HINT = "choose a smaller `workgroup=`"
 
 @dataclass(frozen=True)
 class CheckLimits(Pass):
-    """Refuse groups and shared memory that the chip does not have.
+    """Refuse groups, shared and private memory that the chip does not have.
 
     In:  flat kernels with buffers of kern. Out: the same.
     """
@@ -30,11 +30,14 @@ class CheckLimits(Pass):
     max_depth: int = 1024
     """The most work-items along z."""
     max_shared: int = 32768
+    max_private: int = 512 << 10
+    """Bytes of a work-item: the local memory of a thread on NVIDIA's chips, by the CUDA programming guide."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
             self._check_group(kernel)
             self._check_shared(kernel)
+            self._check_private(kernel)
 
     def _check_group(self, kernel: ir.Operation) -> None:
         size = kernels.integers(kernel, "kern.workgroup")
@@ -65,9 +68,21 @@ class CheckLimits(Pass):
                     "`shared_bytes=` at launch may have more",
                 )
 
+    def _check_private(self, kernel: ir.Operation) -> None:
+        used = 0
+        for op in named(kernel, "kern.private"):
+            used += buffer_bytes(ir.MemRefType(op.result.type))
+            if used > self.max_private:
+                raise TargetError(
+                    f"{used} bytes of private memory, and {self.chip} has {self.max_private} for a work-item",
+                    span_of(op.location),
+                    "pass an array with a row for each work-item",
+                )
+
 
 def buffer_bytes(kind: ir.MemRefType) -> int:
-    total = max(1, kind.element_type.width // 8)
+    element = kind.element_type
+    total = 8 if isinstance(element, ir.IndexType) else max(1, element.width // 8)
     for length in kind.shape:
         total *= length
     return total

@@ -22,14 +22,14 @@ from pykern.passes.launch_arguments import update_type
 
 REPORT = "kern.report"
 """Attribute of a kernel whose last argument is the report."""
-SITES = ("kern.print", "kern.assert", "kern.report_bounds")
+SITES = ("kern.print", "kern.assert", "kern.report_bounds", "kern.failures")
 
 
 @dataclass(frozen=True)
 class LowerDeviceReports(Pass):
     """Turn report ops into stores to the report.
 
-    In:  kernels with numbered sites.
+    In:  kernels with numbered sites, and `kern.failures`.
     Out: none; where there were some, one more argument: the report. The first failure is kept whole.
     """
 
@@ -51,7 +51,15 @@ class LowerDeviceReports(Pass):
                 op.erase()
 
 
+def _failures(op: ir.Operation, report: ir.Value) -> None:
+    count = memref.LoadOp(report, [index_constant(REPORT_FAILURES)]).result
+    op.result.replace_all_uses_with(count)
+
+
 def _lower(op: ir.Operation, report: ir.Value) -> None:
+    if op.name == "kern.failures":
+        _failures(op, report)
+        return
     site = op.opview.site
     if isinstance(op.opview, PrintOp):
         _print(report, site, list(op.operands))

@@ -1,4 +1,4 @@
-"""Which SPIR-V: the environment of a target, named ``spirv:opencl1.2`` … ``spirv:vulkan1.3+small``."""
+"""Which SPIR-V: the environment of a target, named ``spirv:opencl1.2`` … ``spirv:vulkan1.3+lavapipe+small``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ VULKAN_VERSIONS = ("1.1", "1.2", "1.3")
 class Flavour:
     """One environment. `space` is the storage class of arrays; `spirv` the version of the binary.
 
-    `small`: every element's position in its memory fits in 32 bits.
+    `lavapipe`: the driver is Mesa's for processors, with limits that it does not tell. `small`: every element's
+    position in its memory fits in 32 bits.
     """
 
     api: str
     version: str
+    lavapipe: bool = False
     small: bool = False
 
     @property
@@ -57,11 +59,11 @@ class Flavour:
 
 def flavour(target: str) -> Flavour:
     """``spirv:opencl2.0`` and the like; without a version, one that every driver has."""
-    found = re.fullmatch(r"spirv:(opencl|vulkan)(\d\.\d)?(\+small)?", target)
+    found = re.fullmatch(r"spirv:(opencl|vulkan)(\d\.\d)?(\+lavapipe)?(\+small)?", target)
     versions = {"opencl": OPENCL_VERSIONS, "vulkan": VULKAN_VERSIONS}
     if found is not None:
         api, version = found.group(1), found.group(2) or ("1.2" if found.group(1) == "opencl" else "1.1")
         if version in versions[api]:
-            return Flavour(api, version, found.group(3) is not None)
+            return Flavour(api, version, found.group(3) is not None, found.group(4) is not None)
     known = [f"spirv:{api}{version}" for api, numbers in versions.items() for version in numbers]
     raise TargetError(f"no target `{target}`", hint=f"there are {', '.join(known)}")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import FlattenMemory
+from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.outline import OutlineKernels
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
+from pykern.lowering.spirv.cut_loops import ReportCutLoops
 from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import Flavour
 from pykern.lowering.spirv.memory import LowerSpirvMemory
+from pykern.lowering.spirv.nesting import CheckNesting
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
 from pykern.passes.expand_fp8 import ExpandFp8
@@ -23,19 +26,40 @@ from pykern.passes.keep_roundings import KeepRoundings
 from pykern.passes.vector_math.expand import ExpandMath
 from pykern.passes.vector_math.expand_library import ExpandLibrary
 
+LAVAPIPE_LIMITS = CheckLimits(
+    chip="lavapipe",
+    max_shared=1 << 40,  # the driver tells that one, and the launch looks
+    max_private=16 << 10,  # Mesa's driver compiles for minutes where there is more
+)
+
 
 def spirv_pipeline(flavour: Flavour) -> Pipeline:
     """From work-items to the spirv dialect."""
+    return work_item_pipeline(flavour) + memory_pipeline(flavour)
+
+
+def work_item_pipeline(flavour: Flavour) -> Pipeline:
+    """Where work-items are, what they keep for a derivative, and what they do together. Reports are still ops."""
     return Pipeline(
         (
             ExpandFp8(),  # everything below sees bytes
             PlaceTapes(),  # its ids are work-items' places
             *([] if flavour.vulkan else [PlaceUniformLoops()]),  # while ids are asked for by name
             PlaceWorkItems(),
+            *([LAVAPIPE_LIMITS] if flavour.lavapipe else []),
             SplitGuards(),  # while guards are still marked
             LowerDeviceTapes(),  # a push is one op until here
             LowerCollectives(),  # after everybody reaches them
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            *([ReportCutLoops()] if flavour.lavapipe else []),  # the last that looks for scf.for
+        )
+    )
+
+
+def memory_pipeline(flavour: Flavour) -> Pipeline:
+    """Flat memory and exact arithmetic, in the spirv dialect."""
+    return Pipeline(
+        (
             LowerDeviceReports(),  # it adds the last argument
             FlattenMemory(
                 space=f"#spirv.storage_class<{flavour.space}>",
@@ -65,5 +89,6 @@ def spirv_pipeline(flavour: Flavour) -> Pipeline:
             Upstream("scf-for-to-while"),  # a zero-trip scf.for reads an uninitialised variable otherwise
             Upstream("convert-math-to-spirv,convert-gpu-to-spirv{use-64bit-index=true}"),
             FinishSpirv(flavour.vulkan),
+            *([CheckNesting()] if flavour.lavapipe else []),
         )
     )

@@ -17,12 +17,14 @@ from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
 from pykern.lowering.record import Record
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.binary import assemble, prepare
+from pykern.lowering.spirv.cut_loops import ReportCutLoops, number_added_sites
 from pykern.lowering.spirv.disassembly import disassembled, disassembler
 from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import flavour as flavour_of
 from pykern.lowering.spirv.memory import MAX_SHARED, LowerSpirvMemory
-from pykern.lowering.spirv.pipeline import spirv_pipeline
+from pykern.lowering.spirv.nesting import CheckNesting
+from pykern.lowering.spirv.pipeline import memory_pipeline, work_item_pipeline
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
 from pykern.passes import kernels
@@ -30,7 +32,16 @@ from pykern.passes.kernels import find
 from pykern.passes.registry import register
 from pykern.source import KernelSource
 
-register(ExpandArithmetic, FinishSpirv, KeepBf16AsBits, LowerSpirvMemory, MarkEntryPoints, PlaceUniformLoops)
+register(
+    CheckNesting,
+    ExpandArithmetic,
+    FinishSpirv,
+    KeepBf16AsBits,
+    LowerSpirvMemory,
+    MarkEntryPoints,
+    PlaceUniformLoops,
+    ReportCutLoops,
+)
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
@@ -38,7 +49,9 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     flavour = flavour_of(source.target)
     prepare(module, flavour)
     arrays = dynamic_arrays(module)
-    spirv_pipeline(flavour).run(module, record, texts=record.texts)
+    work_item_pipeline(flavour).run(module, record, texts=record.texts)
+    added = number_added_sites(module)
+    memory_pipeline(flavour).run(module, record, texts=record.texts)
     entry = find(module.operation, lambda op: op.name == "spirv.func" and ARGUMENTS in op.attributes)[0]
     arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entry.attributes[ARGUMENTS]))
     workgroup = kernels.integers(entry, "kern.workgroup") or ()
@@ -51,7 +64,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         record.add("spirv-dis", disassembled(binary), started, "spirv")
     symbol = ir.StringAttr(entry.attributes["sym_name"]).value
     shared = ir.IntegerAttr(entry.attributes[SHARED_BYTES]).value
-    code = DeviceCode("spirv", arguments, True, shared, dynamic, tape_use(entry), arrays)
+    code = DeviceCode("spirv", arguments, True, shared, dynamic, tape_use(entry), arrays, added)
     resources: dict[str, object] = {"binary_bytes": len(binary), "shared_bytes": shared}
     if source.options.fastmath:
         resources["fastmath"] = True  # drivers may be asked for less

@@ -112,7 +112,7 @@ def offer(
 def _has_entry(source: KernelSource, artifact: Artifact, keywords: frozenset[str]) -> bool:
     device, launch = artifact.device, source.launch
     assert device is not None
-    if not keywords <= KEYWORDS or artifact.sites or device.tape is not None or source.options.debug:
+    if not keywords <= KEYWORDS or artifact.reports or device.tape is not None or source.options.debug:
         return False
     if not source.noalias or not launch.plain or launch.shared or device.dynamic_shared:
         return False

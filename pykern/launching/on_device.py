@@ -161,7 +161,7 @@ def _put(
     opened, artifact = code.opened, code.artifact
     device = artifact.device
     assert device is not None
-    if artifact.sites or device.tape is not None or kernel.options.debug:
+    if artifact.reports or device.tape is not None or kernel.options.debug:
         return None
     group, grid = _groups(artifact, shape)
     arguments, axes = [*flattened(stream), *shape.words], grid_axes(len(shape.space))
@@ -235,7 +235,7 @@ def _work(
         arguments = flattened(stream)
 
         def attempt(tape: TapeArguments, most: Triple) -> Callable[[], None]:
-            report = Report(opened, artifact, stream, launcher.kernel.text) if artifact.sites else None
+            report = Report(opened, artifact, stream, launcher.kernel.text) if artifact.reports else None
             behind = report.arguments(device.offsets) if report is not None else []
             for first, part in parts(grid, most):
                 opened.driver.launch(

@@ -69,6 +69,8 @@ def failure(site: Site, report: np.ndarray) -> KernelError:
             "guard the access, or launch with a smaller ndrange",
             calls,
         )
+    if site.kind == "loop":
+        return DeviceError(site.template, site.span, notes=calls)
     reason = f"assertion failed: {site.template}" if site.template else "assertion failed"
     return AssertionFailed(reason, site.span, notes=calls)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.runtime import registry
 
 over_devices = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
 over_gpus = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
@@ -202,7 +203,11 @@ def test_scratch_memory_lives_as_long_as_the_graph(device, rng):
     for _ in range(5):
         g.replay().wait()
     after = pk.memory_stats(device)
-    assert (after.live, after.allocations) == (held.live, held.allocations)
+    assert (after.live, after.reserved) == (held.live, held.reserved)
+    if (
+        "lavapipe" not in registry.info(device).target
+    ):  # there each launch of a loop brings memory for its report
+        assert after.allocations == held.allocations
     np.testing.assert_allclose(y.numpy(), until_of(softmax_of(x.numpy())), rtol=1e-12)
     del g, y
     gc.collect()

@@ -108,7 +108,10 @@ def test_devices_are_described(driver):
     kinds = [one.facts["kind"] for one in found]
     assert kinds == sorted(kinds, key=["discrete", "integrated", "virtual", "other", "software"].index)
     info = driver.info
-    assert info == found[0] and info.target in ("spirv:vulkan1.2", "spirv:vulkan1.3")
+    assert info == found[0] and info.target.removesuffix("+lavapipe") in (
+        "spirv:vulkan1.2",
+        "spirv:vulkan1.3",
+    )
     assert {"f32", "i32", "u32", "bool"} <= info.dtypes
     assert {"i32", "u32"} <= info.atomics
     assert info.memory_bytes > 0 and info.shared_bytes >= 16384 and info.subgroup_size >= 1

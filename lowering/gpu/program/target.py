@@ -110,6 +110,7 @@ class _Kernels:
         code = self.lower(alone, source, self.record)
         begin = len(self.binary)
         self.binary += code.binary
+        reports = reports or bool(code.device.sites)
         return PlanKernel(code.symbol, begin, len(self.binary), code.workgroup, code.device, writes, reports)
 
 

@@ -25,6 +25,7 @@ from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
 from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.opencl.build import Builder, make_kernel
+from pykern.runtime.drivers.opencl.waiting import wait
 
 _SET_ARGUMENT = ctypes.PYFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_void_p
@@ -56,7 +57,7 @@ class Queue:
     copies: deque[Any] = field(default_factory=deque)
 
     def keep(self, event: Any) -> None:
-        while self.copies and self.copies[0].command_execution_status <= cl.command_execution_status.COMPLETE:
+        while self.copies and _is_complete(self.copies[0]):
             self.copies.popleft()
         self.copies.append(event)
 
@@ -196,11 +197,11 @@ class OpenClDriver:
 
     def done(self, event: Any) -> bool:
         with self._launched.told(), trying("ask for an event"):
-            return event.command_execution_status <= cl.command_execution_status.COMPLETE
+            return _is_complete(event)
 
     def wait(self, event: Any) -> None:
         with self._launched.told(), trying("wait for an event"):
-            event.wait()
+            wait(lambda: _is_complete(event), event.wait)
 
     def stream_wait(self, stream: Queue, event: Any) -> None:
         with trying("let a queue wait"):
@@ -213,8 +214,14 @@ class OpenClDriver:
     def synchronize(self, stream: Queue | None) -> None:
         for queue in [stream] if stream is not None else list(self._queues):
             with self._launched.told(), trying("finish a queue"):
-                queue.native.finish()
+                marker = cl.enqueue_marker(queue.native)
+                queue.native.flush()
+                wait(lambda marker=marker: _is_complete(marker), queue.native.finish)
                 queue.copies.clear()
+
+
+def _is_complete(event: Any) -> bool:
+    return event.command_execution_status <= cl.command_execution_status.COMPLETE
 
 
 def _direct() -> Direct | None:

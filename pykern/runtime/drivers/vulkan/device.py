@@ -21,6 +21,8 @@ NEWEST = (1, 3)
 KINDS = {2: "discrete", 1: "integrated", 3: "virtual", 0: "other", 4: "software"}
 """VkPhysicalDeviceType, in the order of choice."""
 UNIFIED = ("integrated", "software")
+LAVAPIPE = 13
+"""VK_DRIVER_ID_MESA_LLVMPIPE: code for it reports what this driver leaves out silently."""
 
 _lock = threading.Lock()
 _instance: list[Any] = []
@@ -184,7 +186,7 @@ def _described(handle: Any, ordinal: int) -> Physical:
         "vulkan",
         ordinal,
         text(properties.deviceName),
-        f"spirv:vulkan{version[0]}.{version[1]}",
+        f"spirv:vulkan{version[0]}.{version[1]}" + ("+lavapipe" if newer.driverID == LAVAPIPE else ""),
         memory_bytes=max((heap.size for heap in heaps if heap.flags & 1), default=0),
         shared_bytes=limits.maxComputeSharedMemorySize,
         max_group=limits.maxComputeWorkGroupInvocations,
