@@ -67,10 +67,11 @@ def turns(op: ir.Operation) -> float:
 
 
 def _of_loop(loop: ir.Operation) -> float:
-    bounds = [is_constant(value) for value in list(loop.operands)[:3]] if loop.name == "scf.for" else [None]
-    if None in bounds:
+    if loop.name != "scf.for":
         return math.inf
-    low, high, step = bounds
+    low, high, step = map(is_constant, list(loop.operands)[:3])
+    if low is None or high is None or step is None:
+        return math.inf
     trips = max(0, -(-(high - low) // step))
     return trips * (1 + turns(loop)) + 1
 
