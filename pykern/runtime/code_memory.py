@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import itertools
 import mmap
 import os
 import threading
@@ -24,6 +25,12 @@ _RESERVE = 0x4022
 _FAILED = ctypes.c_void_p(-1).value
 _SHARED = DISTANCE // 8
 """An image that takes more has address space of its own, so that the end of a pool is used."""
+
+
+_SHORT = 1 << 20
+"""Bytes of each half of a pool where there is no room for a long one."""
+_SCARCE = 1 << 36
+"""Where such pools are looked for: far from what the system maps by itself."""
 
 
 class NotExecutable(PermissionError):
@@ -40,14 +47,16 @@ class CodeMemory:
 
     def __init__(self) -> None:
         library = ctypes.CDLL(None, use_errno=True)
-        self._mmap, self.protect = library.mmap, library.mprotect
+        self._mmap, self._munmap, self.protect = library.mmap, library.munmap, library.mprotect
         self._mmap.restype = ctypes.c_void_p
         self._mmap.argtypes = (
             ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
         )  # fmt: skip
+        self._munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
         self.protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
         self.usable = True
-        self._base, self._used = 0, DISTANCE
+        self._base, self._used, self._length = 0, 0, 0
+        self._places = itertools.count(_SCARCE, 1 << 30)
         self._lock = threading.Lock()
         os.register_at_fork(after_in_child=self._after_fork)
 
@@ -74,11 +83,35 @@ class CodeMemory:
         if size > _SHARED or image.distance != DISTANCE:
             return self._reserve(image.distance + size)
         with self._lock:
-            if self._used + size > DISTANCE:
-                self._base, self._used = self._reserve(2 * DISTANCE), 0
+            if self._used + size > self._length:
+                self._base, self._length = self._pool(size)
+                self._used = 0
             address = self._base + self._used
             self._used += size
             return address
+
+    def _pool(self, least: int) -> tuple[int, int]:
+        """The beginning of a pool, and the length of each of its halves."""
+        try:
+            return self._reserve(2 * DISTANCE), DISTANCE
+        except NoRoom as error:
+            length = max(least, _SHORT)
+            for place in itertools.islice(self._places, 64):
+                if self._reserve_at(place, length):
+                    return place, length
+            raise error
+
+    def _reserve_at(self, place: int, length: int) -> bool:
+        """Two short halves just there, without what lies between: where address space is limited (`ulimit -v`)."""
+        found = []
+        for wanted in (place, place + DISTANCE):
+            found.append(self._mmap(wanted, length, _NONE, _RESERVE, -1, 0))
+            if found[-1] != wanted:
+                for address in found:
+                    if address != _FAILED:
+                        self._munmap(address, length)
+                return False
+        return True
 
     def _reserve(self, size: int) -> int:
         address = self._mmap(None, size, _NONE, _RESERVE, -1, 0)

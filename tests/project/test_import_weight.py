@@ -9,7 +9,7 @@ from tests.project.programs import run
 from tests.project.tree import ROOT
 
 HEAVY = {
-    "mlir", "llvm", "llvmlite", "ziglang", "numpy", "ml_dtypes", "torch", "jax", "cupy", "cuda", "hip",
+    "mlir", "llvm", "llvmlite", "numpy", "ml_dtypes", "torch", "jax", "cupy", "cuda", "hip",
     "pyopencl", "vulkan", "wgpu", "mpi4py", "matplotlib", "multiprocessing", "asyncio", "rich",
 }  # fmt: skip
 

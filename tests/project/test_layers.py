@@ -56,7 +56,7 @@ LAZY_UPWARD = {
 }
 
 COMPILER_SIDE = ("pykern.dialect", "pykern.passes", "pykern.frontend", "pykern.lowering")
-HEAVY = ("mlir", "llvm", "llvmlite", "ziglang", "torch", "jax", "cupy", "cuda", "hip", "matplotlib", "numba")
+HEAVY = ("mlir", "llvm", "llvmlite", "torch", "jax", "cupy", "cuda", "hip", "matplotlib", "numba")
 MLIR = ("mlir", "llvmlite")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -294,24 +295,38 @@ def test_where_nothing_is_possible_the_error_says_what_was_tried(warm: Path):
 
 def test_no_room_is_an_error_and_the_cache_is_kept(warm: Path):
     text = """
-    import os, resource
     from pykern.errors import DeviceError
-    from pykern.runtime.cpu_table import table
-    table()
+    from pykern.runtime import loader
+    memory = loader._memory()
+    reserve, memory._mmap = memory._mmap, lambda *arguments: 2**64 - 1
     x = np.linspace(0, 3, 30)
-    used = int(open("/proc/self/statm").read().split()[0]) * os.sysconf("SC_PAGESIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (used + (32 << 20), resource.RLIM_INFINITY))
     try:
         axpy(x.copy(), x, 2.0, ndrange=30)
     except DeviceError as error:
         print(error)
-    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    memory._mmap = reserve
     check(30)
     """
     before = {path: path.stat().st_mtime_ns for path in warm.rglob("*.kernel")}
     said = succeeds(text, warm)
     assert "does not get into this process" in said and "ulimit -v" in said
     assert {path: path.stat().st_mtime_ns for path in warm.rglob("*.kernel")} == before
+
+
+def test_little_address_space_is_enough(binary: bytes):
+    """Pools of two short halves, where there is no room for long ones."""
+    child = os.fork()
+    if child == 0:
+        load(binary, "")
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (used + (24 << 20), resource.RLIM_INFINITY))
+        loader._memory()._length = 0  # type: ignore[union-attr] - the next one needs a new pool
+        before = len(maps())
+        codes = [load(binary, "") for _ in range(500)]
+        good = len({code.run_address for code in codes}) == 500 and len(maps()) - before < 40
+        os._exit(0 if good and all(runs(code, float(n)) for n, code in enumerate(codes)) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 @pytest.mark.parametrize("place", [0.0, 0.3, 0.6, 0.95])
