@@ -175,6 +175,10 @@ class Settings:
         False, "PYKERN_DEBUG", _switch, _SWITCH_WORDS, "0",
         "1 checks the bounds of every access in every kernel.",
     )
+    fault_handler: bool = _setting(
+        True, "PYKERN_FAULT_HANDLER", _switch, _SWITCH_WORDS, "1",
+        "0 sets no handler of segmentation faults; it says in which kernel the process dies, and hands on.",
+    )
     dump: str | None = _setting(
         None, "PYKERN_DUMP", _directory, "a directory", "nothing is written",
         "Where every stage of every compiled kernel is written, and the explorer's page of it.",

@@ -42,7 +42,8 @@ LINALG = "linalg"
 ENTRY = "entry:"
 PROGRAM_ENTRY = "entry:program"
 KEPT_MEMORY = "entry:memory"
-"""Targets that are no kernel: the host's part of a launch of one on a device, calls of programs, memory."""
+FAULTS = "entry:faults"
+"""Targets that are no kernel: the host's part of a launch of one on a device, calls of programs, memory, faults."""
 
 DEVICE_TARGETS = {
     "spirv": "pykern.lowering.spirv.target",
@@ -119,6 +120,10 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         from pykern.lowering.llvm import kept_memory  # the same
 
         return kept_memory.lower(record)
+    if source.target == FAULTS:
+        from pykern.lowering.llvm import fault_handler  # the same
+
+        return fault_handler.lower(record)
     if source.target.startswith(ENTRY):
         from pykern.lowering.gpu import host_entry  # here: it is for launches that are repeated
 

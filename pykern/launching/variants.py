@@ -19,6 +19,7 @@ from pykern.compiler.progress import tell
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.errors import CALLED_FROM, AssertionFailed, DeviceError, KernelError, OutOfBounds
+from pykern.program.fault_code import fault_code
 from pykern.program.memory_code import memory_code
 from pykern.program_source import ProgramSource
 from pykern.runtime.code_memory import NoRoom
@@ -92,6 +93,7 @@ def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel
     if entry is not None:
         try:
             code = load(entry.artifact.binary, entry.artifact.entry)
+            fault_code.tell(code, source.function)
             return _told(entry.artifact), code
         except NoRoom as error:
             raise _unloadable(source, error) from None
@@ -99,9 +101,11 @@ def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel
             shared_cache().discard(key)
     artifact = _told(_compile(source, key))
     try:
-        return artifact, load(artifact.binary, artifact.entry)
+        code = load(artifact.binary, artifact.entry)
     except OSError as error:
         raise _unloadable(source, error) from None
+    fault_code.tell(code, source.function)
+    return artifact, code
 
 
 def _unloadable(source: KernelSource | ProgramSource, error: OSError) -> DeviceError:

@@ -28,10 +28,11 @@ _MACHINES = {"x86_64": 62, "aarch64": 183}
 
 
 class Library:
-    """Code that is there, by the names of its functions."""
+    """Code that is there, by the names of its functions. `code`: where it begins and its bytes, where that is known."""
 
-    def __init__(self, find: Callable[[str], int | None]) -> None:
+    def __init__(self, find: Callable[[str], int | None], code: tuple[int, int] = (0, 0)) -> None:
         self._find = find
+        self.code = code
 
     def __contains__(self, name: str) -> bool:
         return self._find(name) is not None
@@ -124,7 +125,7 @@ def _mapped(binary: bytes, memory: CodeMemory) -> Library:
         place = places.get(name)
         return None if place is None else begin + place
 
-    return Library(find)
+    return Library(find, (begin, image.code_size))
 
 
 @functools.cache
