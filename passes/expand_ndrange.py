@@ -10,12 +10,13 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.diagnostics import span_of
-from pykern.errors import TargetError
+from pykern.errors import WORKGROUP, LaunchError, TargetError
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import GROUP_OPS, MEMORY_OPERAND, find, identity, index_constant, named, replace
 from pykern.passes.launch_arguments import LaunchArguments, add_launch_arguments
 from pykern.passes.launch_queries import add_extent, add_work
+from pykern.passes.remarks import remark
 from pykern.passes.uniformity import Uniformity
 from pykern.passes.work_groups.demote import Demotion
 from pykern.passes.work_groups.emit import GroupShape, emit_meeting, emit_stretch
@@ -25,6 +26,8 @@ from pykern.passes.work_groups.slots import Slots, element_bytes
 
 PRIVATE_LIMIT = 256 << 20
 """Bytes of private memory that a work-item may have; each thread has it, and each lane of a vector."""
+MOST_ITEMS = 1024
+"""Work-items of a group, as many as GPUs have at most."""
 DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
 
 
@@ -46,6 +49,7 @@ class ExpandNdrange(Pass):
             launch = add_launch_arguments(kernel)
             add_work(module, kernel)
             _check_private(kernel)
+            _check_group(kernel)
             if find(kernel, lambda op: op.name in GROUP_OPS):
                 size = kernels.integers(kernel, "kern.workgroup") or default_group(kernels.rank(kernel))
                 kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(size))
@@ -59,6 +63,18 @@ class ExpandNdrange(Pass):
 def default_group(rank: int) -> tuple[int, ...]:
     """The group where the launch leaves it open."""
     return DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,))
+
+
+def _check_group(kernel: ir.Operation) -> None:
+    """Groups that no other device has: refused where they share memory, else said in a remark."""
+    items = math.prod(kernels.integers(kernel, "kern.workgroup") or ())
+    if items <= MOST_ITEMS:
+        return
+    shared = named(kernel, "kern.shared", "kern.dynamic_shared")
+    told = f"a group of {items} work-items, and most devices have at most {MOST_ITEMS} in one"
+    if shared:
+        raise LaunchError(told, span_of(shared[0].location), "give a smaller workgroup=", code=WORKGROUP)
+    remark(kernel, told)
 
 
 def _check_private(kernel: ir.Operation) -> None:

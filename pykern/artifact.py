@@ -181,6 +181,8 @@ class Artifact:
     device: DeviceCode | None = None
     remarks: tuple[Remark, ...] = ()
     """What passes say of their work; see `pykern.passes.remarks`."""
+    warnings: tuple[Remark, ...] = ()
+    """What is told of launches of more than one work-item; see `pykern.passes.work_item_warnings`."""
     costs: Costs | None = None
     """What one work-item does; there where lines were followed."""
 

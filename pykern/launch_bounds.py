@@ -41,6 +41,9 @@ class LaunchBounds:
 
     nodes: tuple[Node, ...] = ()
     checks: tuple[LaunchCheck, ...] = ()
+    several: int = -1
+    """The node that is 1 where there is more than one work-item, of a kernel whose work-items all do the same: such
+    launches go through Python, which warns."""
 
     @property
     def accesses(self) -> tuple[LaunchCheck, ...]:

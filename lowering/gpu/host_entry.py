@@ -194,7 +194,7 @@ class DeviceEntry(Entry):
 
     def _within(self) -> None:
         """No access that the launch decides lies outside of its array."""
-        if not self.source.bounds.accesses:
+        if not self.source.bounds.nodes:
             return
 
         def load(number: int) -> Iterator[str]:

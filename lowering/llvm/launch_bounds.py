@@ -35,6 +35,9 @@ def any_outside(bounds: LaunchBounds, load: Callable[[int], Iterator[str]]) -> t
     for n, check in enumerate(bounds.accesses):
         lines.append(f"  %any{n} = or i1 {total}, {_name(check.fails, bounds.nodes)}")
         total = f"%any{n}"
+    if bounds.several >= 0:
+        lines.append(f"  %several = or i1 {total}, {_name(bounds.several, bounds.nodes)}")
+        total = "%several"
     return lines, total
 
 

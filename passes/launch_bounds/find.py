@@ -20,6 +20,7 @@ from pykern.passes.check_bounds import ACCESSES, array_names
 from pykern.passes.kernels import body, identity
 from pykern.passes.launch_bounds.point import Launch, Point, Space, Step
 from pykern.passes.launch_bounds.slopes import SlopeReader, Slopes
+from pykern.passes.work_item_warnings import is_alike
 
 MOST = 64
 """Accesses that are looked at, the first ones of a kernel."""
@@ -35,11 +36,15 @@ def launch_bounds(
     launch = Launch(kernel, expressions, group, space)
     finder = _Finder(launch, array_names(kernel))
     finder.block(body(kernel), [])
-    if not any(check.lengths for check in finder.checks):
+    checks = finder.checks if any(check.lengths for check in finder.checks) else []
+    several = launch.several() if is_alike(kernel) else None
+    if not checks and several is None:
         return NO_BOUNDS
-    wanted = [n for c in finder.checks for n in (c.fails, *c.indices, *c.lengths, *c.work_item)]
+    wanted = [] if several is None else [several]
+    wanted += [n for c in checks for n in (c.fails, *c.indices, *c.lengths, *c.work_item)]
     nodes, order = pruned(expressions.nodes, wanted)
-    return LaunchBounds(nodes, tuple(_renumbered(check, order) for check in finder.checks))
+    numbered = tuple(_renumbered(check, order) for check in checks)
+    return LaunchBounds(nodes, numbered, -1 if several is None else order[several])
 
 
 def certain(bounds: LaunchBounds) -> tuple[LaunchCheck, list[int]] | None:

@@ -15,6 +15,7 @@ from mlir import ir
 from pykern.integer_expressions import Expressions
 from pykern.passes.kernels import body, integers, is_constant, rank
 from pykern.passes.launch_bounds.slopes import SlopeReader, Slopes, Variable, is_counter
+from pykern.passes.work_groups.slots import element_bytes
 
 Step = tuple[ir.Operation, int]
 """A loop or branch, and the number of the region that is entered."""
@@ -77,12 +78,25 @@ class Launch:
         apart = e.op("select", falls, e.op("sub", e.const(0), step), step)
         return e.op("sge", count, e.const(1)), last, falls, low, apart
 
+    def several(self) -> int:
+        """Whether there is more than one work-item."""
+        result = self.e.const(0, 1)
+        for count in self.counts:
+            result = self.e.op("or", result, self.e.op("sgt", count, self.e.const(1)))
+        return result
+
     def length(self, array: ir.Value, dim: int) -> int | None:
         """Of an array, where it is an argument or has its length in its type."""
         kind = ir.MemRefType(array.type)
         if not kind.is_dynamic_dim(dim):
             return self.e.const(kind.shape[dim])
-        return self.e.given(self.numbers[array] + dim) if array in self.numbers else None
+        if array in self.numbers:
+            return self.e.given(self.numbers[array] + dim)
+        made = None if isinstance(array.owner, ir.Block) else array.owner.operation
+        if made is not None and made.name == "kern.dynamic_shared" and made.operands[0] in self.numbers:
+            size = self.e.given(self.numbers[made.operands[0]])
+            return self.e.op("floordiv", size, self.e.const(element_bytes(kind.element_type)))
+        return None
 
 
 @dataclass

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
-from pykern.artifact import ArgumentUse, Artifact, Site, Stage
+from pykern.artifact import ArgumentUse, Artifact, Remark, Site, Stage
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
 from pykern.costs import Costs
 from pykern.dialect.context import new_context
@@ -33,6 +33,7 @@ from pykern.passes.launch_bounds.find import launch_bounds
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import pass_by_name
 from pykern.passes.round_once import RoundOnce
+from pykern.passes.work_item_warnings import alike, is_alike, races
 from pykern.program_source import ProgramSource
 from pykern.source import KernelSource
 
@@ -134,9 +135,9 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
     if source.target == LINALG:
         return _raised(source, module, uses, record)
     family = source.target.split(":")[0]
-    bounds = _bounds(source, module, family)
+    bounds, warnings = _bounds(source, module, family), _warnings(source, module)
     if family in DEVICE_TARGETS:
-        return replace(_device(source, module, uses, sites, record), bounds=bounds)
+        return replace(_device(source, module, uses, sites, record), bounds=bounds, warnings=warnings)
     if family != "llvm":
         known = ", ".join(f"`{name}:…`" for name in DEVICE_TARGETS)
         raise TargetError(
@@ -154,6 +155,7 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         workgroup=code.workgroup,
         sites=sites,
         bounds=bounds,
+        warnings=warnings,
         resources=code.resources,
         stages=tuple(record.stages) if record.texts else (),
         times=tuple((s.name, s.ms) for s in record.stages),
@@ -166,6 +168,15 @@ def _bounds(source: KernelSource, module: ir.Module, family: str) -> LaunchBound
         return NO_BOUNDS
     kernel = next(kernels.kernels(module))
     return launch_bounds(kernel, default_group(source.launch.rank) if family == "llvm" else None)
+
+
+def _warnings(source: KernelSource, module: ir.Module) -> tuple[Remark, ...]:
+    """What is most likely not meant; derivatives do what their kernel says."""
+    if source.derivatives:
+        return ()
+    kernel = next(kernels.kernels(module))
+    found = [alike(kernel)] if is_alike(kernel) else []
+    return (*found, *(dict.fromkeys(races(kernel)) if source.options.debug else ()))
 
 
 def _device(

@@ -22,6 +22,7 @@ from pykern.launching.entries import Entries
 from pykern.launching.graph import current_graph, not_captured
 from pykern.launching.index_space import Extent, LaunchShape, group_size, index_space, launches
 from pykern.launching.variants import Variant, compiled, obtain
+from pykern.launching.warned import warn
 from pykern.source import KernelSource, LaunchSpec
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ class Launcher:
                 tell(value)
         variant = self._variant(passed, shape)
         check_writable(variant, passed)
+        warn(variant.artifact, shape)
         if variant.artifact.bounds.checks:
             refuse_outside(variant.artifact.bounds, given_numbers(passed, shape))
         cells = [cell for p in passed for cell in p.cells]

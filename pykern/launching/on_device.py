@@ -33,6 +33,7 @@ from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
 from pykern.launching.graph import current_graph, refuse_in_graph
 from pykern.launching.index_space import LaunchShape
 from pykern.launching.repeats import Put, Repeats
+from pykern.launching.warned import warn
 from pykern.runtime.driver import Memory
 from pykern.runtime.registry import Opened
 from pykern.runtime.registry import opened as opened_device
@@ -104,6 +105,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     key = known_kind(kernel, opened, values, shape)
     found = launcher.known.get(key) if key is not None else None
     if found is not None:
+        warn(found.artifact, shape)
         _refuse_outside(found.artifact, lambda: known_numbers(kernel, values, shape))
         words = known_words(kernel, values, found.artifact)
         arrays = [value for _, value in values if type(value) is Array]
@@ -120,6 +122,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     target = fitted(opened.info.target, places.arrays, shape.space)
     artifact, source = launcher.device_artifact(passed, shape, target)
     _check_writes(launcher, artifact, passed, places)
+    warn(artifact, shape)
     _refuse_outside(artifact, lambda: given_numbers(passed, shape))
     code = DeviceKernel(opened, artifact, source)
     if key is not None and key[1] == id(source.function):  # names may have changed meanwhile

@@ -16,12 +16,20 @@ from __future__ import annotations
 import copy
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from pykern.errors import NEGATIVE_POWER, AssertionFailed, KernelError, KernelTypeError, LaunchError
+from pykern.errors import (
+    NEGATIVE_POWER,
+    WORKGROUP,
+    AssertionFailed,
+    KernelError,
+    KernelTypeError,
+    LaunchError,
+)
 from pykern.locations import SourceSpan
 from pykern.runtime import reference
 from pykern.runtime.reference import Launch
@@ -32,6 +40,9 @@ from pykern.runtime.reference_place import span_of
 from pykern.types import DType, IntentAnnotation, static
 
 DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
+
+MOST_ITEMS = 1024
+"""Work-items of a group that shares memory, as many as GPUs have at most."""
 
 
 def run(
@@ -55,6 +66,12 @@ def run(
     size = workgroup or DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,))
     known = annotations or {}
     statics = frozenset(name for name, annotation in known.items() if annotation is static)
+    if math.prod(size) > MOST_ITEMS and meets(function, names=SHARED_NAMES):
+        raise LaunchError(
+            f"a group of {math.prod(size)} work-items, and most devices have at most {MOST_ITEMS} in one",
+            hint="give a smaller workgroup=",
+            code=WORKGROUP,
+        )
     launch = Launch(counts, size, subgroup_size, debug, shared_bytes, static=statics)
     if shared_bytes is not None and not meets(function, names=SHARED_NAMES):
         raise _unwanted(function)

@@ -1,0 +1,187 @@
+"""What is most likely not meant is said once, and what is meant is left alone."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.errors import LaunchError, OutOfBounds
+from pykern.launching import warned
+
+N = 16
+DEVICES = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_was_said(monkeypatch):
+    monkeypatch.setattr(warned, "_said", set())
+
+
+def said(kernel, *arguments, **keywords) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kernel(*arguments, **keywords)
+    assert all(issubclass(w.category, RuntimeWarning) and w.filename == __file__ for w in caught)
+    return [str(w.message) for w in caught]
+
+
+def arrays(device):
+    made = np.zeros(N, np.float32), np.ones(N, np.float32)
+    return made if device == "cpu" else tuple(pk.array(a, device=device) for a in made)
+
+
+@DEVICES
+def test_work_items_that_all_do_the_same(device):
+    @pk.kernel
+    def alike(y, x):
+        for k in range(y.shape[0]):
+            y[k] = 2 * x[k]
+
+    y, x = arrays(device)
+    for _ in range(4):  # one work-item is meant, also by compiled entries
+        assert not said(alike, y, x, ndrange=1)
+    (text,) = said(alike, y, x, ndrange=N)
+    assert "every work-item of `alike` does the same" in text and "pk.index()" in text
+    assert not said(alike, y, x, ndrange=N), "once"
+
+
+def test_who_asks_is_not_meant():
+    @pk.kernel
+    def count(y):
+        pk.atomic_add(y, 0, 1.0)
+
+    @pk.kernel
+    def groups(y):
+        y[pk.group_index()] = 1.0
+
+    @pk.kernel
+    def prints(y):
+        print(y[0])
+
+    for kernel in (count, groups, prints):
+        assert not said(kernel, np.zeros(N), ndrange=N)
+
+
+def accumulate(y, x):
+    i = pk.index()
+    y[0] += x[i]
+
+
+def last_one(y, x):
+    i = pk.index()
+    for _ in range(3):
+        y[x.shape[0] // 2] = x[i]
+
+
+def in_shared(y, x):
+    i = pk.index()
+    s = pk.shared(2, pk.f32)
+    s[1] = x[i]
+    pk.barrier()
+    y[i] = s[1]
+
+
+def in_function(y, x):
+    add_to(y, x[pk.index()])
+
+
+@pk.func
+def add_to(y, value):
+    y[1] += value
+
+
+@pytest.mark.parametrize("function", [accumulate, last_one, in_shared, in_function])
+def test_all_write_one_element(function):
+    found = said(pk.kernel(function, debug=True), np.zeros(N, np.float32), np.ones(N, np.float32), ndrange=N)
+    assert len(found) == 1 and "one element" in found[0] and "pk.atomic_add" in found[0]
+    warned._said.clear()
+    assert not said(pk.kernel(function), np.zeros(N, np.float32), np.ones(N, np.float32), ndrange=N)
+
+
+def own(y, x):
+    i = pk.index()
+    y[i] += x[i]
+
+
+def first_only(y, x):
+    i = pk.index()
+    if i == 0:
+        y[0] += x[i]
+
+
+def atomically(y, x):
+    pk.atomic_add(y, 0, x[pk.index()])
+
+
+def the_same(y, x):
+    if pk.index() >= 0:
+        y[0] = 1.0
+    y[1] = 3.0
+
+
+def found(y, x):
+    i = pk.index()
+    if x[i] > 5:
+        y[0] = i
+
+
+def private(y, x):
+    i = pk.index()
+    p = pk.private(2, pk.f32)
+    p[0] = x[i]
+    y[i] = p[0]
+
+
+@pytest.mark.parametrize("function", [own, first_only, atomically, the_same, found, private])
+def test_not_all_do(function):
+    assert not said(pk.kernel(function, debug=True), np.zeros(N), np.ones(N, np.float32), ndrange=N)
+
+
+def shares(y):
+    s = pk.shared(8, pk.f64)
+    s[pk.local_index() % 8] = 1.0
+    pk.barrier()
+    y[pk.index()] = s[0]
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_groups_that_no_device_has(device):
+    y = np.zeros(N)
+    for size in (1025, 10**7):
+        with pytest.raises(LaunchError, match=f"a group of {size} work-items") as caught:
+            pk.kernel(shares)(y, ndrange=N, workgroup=size, device=device)
+        assert caught.value.code == "PK023"
+    pk.kernel(shares)(y, ndrange=N, workgroup=N, device=device)
+    assert (y == 1).all()
+
+
+def test_groups_that_nobody_asks_for_are_a_remark():
+    @pk.kernel
+    def k(y):
+        y[pk.index()] = 1.0
+
+    y = np.zeros(N)
+    lowered = k.lower(y, ndrange=N, workgroup=10**7)
+    assert any("10000000 work-items" in remark.text for remark in lowered.artifact.remarks)
+    k(y, ndrange=N, workgroup=10**7)
+    assert (y == 1).all()
+
+
+@DEVICES
+def test_too_little_memory_sized_at_launch(device):
+    @pk.kernel
+    def sized(y, x):
+        s = pk.shared(None, pk.f32)
+        i, k = pk.index(), pk.local_index()
+        s[k] = x[i]
+        pk.barrier()
+        y[i] = s[k]
+
+    y, x = arrays(device)
+    sized(y, x, ndrange=N, workgroup=8, shared_bytes=32)
+    for few in (0, 4, 31):
+        with pytest.raises(OutOfBounds, match=r"pk\.shared memory"):
+            sized(y, x, ndrange=N, workgroup=8, shared_bytes=few)
