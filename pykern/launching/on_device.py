@@ -106,7 +106,8 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     found = launcher.known.get(key) if key is not None else None
     if found is not None:
         warn(found.artifact, shape)
-        _refuse_outside(found.artifact, lambda: known_numbers(kernel, values, shape))
+        if found.artifact.bounds.checks:
+            found.refuse_outside(known_numbers(kernel, values, shape))
         words = known_words(kernel, values, found.artifact)
         arrays = [value for _, value in values if type(value) is Array]
         event = _start(_work(launcher, found, arrays, words, shape), stream, kernel.options.debug)
@@ -123,8 +124,8 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     artifact, source = launcher.device_artifact(passed, shape, target)
     _check_writes(launcher, artifact, passed, places)
     warn(artifact, shape)
-    _refuse_outside(artifact, lambda: given_numbers(passed, shape))
     code = DeviceKernel(opened, artifact, source)
+    code.refuse_outside(given_numbers(passed, shape))
     if key is not None and key[1] == id(source.function):  # names may have changed meanwhile
         launcher.known[key] = code  # which keeps the function that the key holds the address of
     words = _flattened(passed, places.arrays, artifact)
@@ -143,11 +144,6 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     return event
 
 
-def _refuse_outside(artifact: Artifact, numbers: Callable[[], list[int]]) -> None:
-    if artifact.bounds.checks:
-        refuse_outside(artifact.bounds, numbers())
-
-
 @dataclass(frozen=True)
 class DeviceKernel:
     """What launches of a kind run on a device, and what that was made of."""
@@ -155,6 +151,14 @@ class DeviceKernel:
     opened: Opened
     artifact: Artifact
     source: KernelSource
+    within: list[int] = field(default_factory=list, compare=False)
+    """The numbers of the launch before, which was right."""
+
+    def refuse_outside(self, numbers: list[int]) -> None:
+        """Raise where a launch with these numbers goes outside of its arrays."""
+        if numbers != self.within:
+            refuse_outside(self.artifact.bounds, numbers)
+            self.within[:] = numbers
 
 
 def _put(

@@ -128,6 +128,9 @@ def outcome(
     return y.copy()
 
 
+@pytest.mark.filterwarnings(
+    "ignore:every work-item of:RuntimeWarning", "ignore:all work-items write:RuntimeWarning"
+)
 @pytest.mark.parametrize("seed", seeds(KERNELS))
 def test_launches_are_refused_where_plain_python_goes_outside(tmp_path: Path, seed: int) -> None:
     random = Random(seed)

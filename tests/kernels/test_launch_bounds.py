@@ -177,6 +177,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:every work-item of:RuntimeWarning")
 @pytest.mark.parametrize("case", RIGHT)
 def test_what_is_right_is_never_refused(case, tmp_path):
     body, space = RIGHT[case]
