@@ -63,9 +63,6 @@ def add_work(module: ir.Module, kernel: ir.Operation) -> None:
     """`<name>.work`. Called before the kernel becomes loops: its body is still that of one work-item."""
     block, counts = _query(module, kernel, "work")
     with ir.InsertionPoint(block), kernel.location:
-        if kernels.SEQUENTIAL in kernel.attributes:
-            func.ReturnOp([index_constant(0)])  # no work is worth a second thread where the order matters
-            return
         writer = _Bounds(kernel, block, counts)
         func.ReturnOp([_product(*counts, writer.cost(kernels.body(kernel)).value())])
 

@@ -10,6 +10,7 @@ A shared object made for the CPU exports:
     nothing. Then, where the launch sizes shared memory, its bytes. Then per ndrange dimension: the
     count, and, unless the range is plain, start and step. Then one cell: the address of a `Report`
     (only read by kernels with sites; else may be 0).
+    It is called by `pk_call` of the table where that is there, and may go back to it by `longjmp`.
 ``int64_t pk_work(int64_t *slots)`` is there for the entry: an estimate in elementary operations.
 ``PyObject *pk_entry(PyObject *kernel, PyObject *const *args, size_t nargsf, PyObject *kwnames)``
     A vectorcall. Checks the arguments against the signature it was made for, fills the slots on
@@ -25,9 +26,7 @@ Kernel objects carry, at the byte offset that the table's "kernel_offset" tells,
 from __future__ import annotations
 
 TABLE = (
-    "GOMP_parallel",        # void (*)(void (*fn)(void *), void *data, unsigned threads, unsigned flags); 0: no OpenMP
-    "omp_get_thread_num",   # int (*)(void)
-    "omp_get_num_threads",  # int (*)(void)
+    "pk_fork", "pk_share", "pk_call", "pk_poll",    # of the team of threads ("team"); 0 until it is loaded
     "threads",              # threads to use, an integer, may change between launches
     "event",                # PyObject *: the completed event a CPU launch returns (a new reference is made)
     "ndrange", "stream", "workgroup",   # PyObject *: these strings, interned
@@ -51,7 +50,6 @@ TABLE = (
     "pk_take", "pk_give",   # void *(*)(int64_t bytes), void (*)(void *): kept memory; 0 until it is loaded
     "PyDataMem_SetHandler", # of NumPy's C API; 0 where results are to have NumPy's memory
     "handler", "default_handler",   # PyObject *: capsules, that of kept memory and NumPy's
-    "sched_getcpu", "sched_getaffinity", "sched_setaffinity",   # of the C library, on Linux; else 0
 )  # fmt: skip
 """Names of the 8-byte cells of the runtime's table, in order."""
 
@@ -187,6 +185,23 @@ KEPT_BLOCKS = 256
 """As many may be free at a time."""
 KEPT_LEAST = 1 << 20
 """Smaller pieces of memory are malloc's, which keeps them itself."""
+
+# -- the team of threads --------------------------------------------------------------------------
+#
+# One image for all of a process shares launches among threads: `pykern.lowering.llvm.team`. `pk_state` gives its
+# facts.
+
+TEAM_FUNCTIONS = (
+    "pk_init",              # void (void **table)
+    "pk_state",             # int64_t *(void)
+    "pk_fork",              # void (void (*fn)(void *data, int64_t low, int64_t high), data, extent, team, parts)
+    "pk_share",             # void (fn, data, extent, int64_t *seen): it chooses the parts by how long they took
+    "pk_call",              # int32_t (void (*run)(int64_t *), int64_t *slots): without Python's lock, with signals
+    "pk_poll",              # void (void): asks for signals; it does not come back if one raises
+    "pk_forked",            # void (void): called in a child of a fork
+)  # fmt: skip
+"""`fn` is called for all of `0..extent` in parts. `pk_call` gives 1 where a signal handler raised: an exception is set,
+and the launch was left where it was. `pk_fork`, `pk_share` and `pk_poll` go there, too, and do not return then."""
 
 REPORT_CELLS = 16
 """`Report`, int64 cells: [0] 0 or, set once by the first failure, site number + 1; [1] rank;

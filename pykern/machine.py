@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import platform
 from dataclasses import dataclass
@@ -73,8 +74,47 @@ def cache_bytes() -> int:
 
 @functools.cache
 def processors() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Processors that this process may use: those it is bound to, or fewer where its group has less of their time."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, math.ceil(min(bound, _time_share())))
+
+
+def _time_share() -> float:
+    """Processors' worth of time that the control groups of this process have, as containers set it; else infinity."""
+    shares = [math.inf]
+    for line in _words(_OWN_GROUPS):
+        number, controllers, path = line.split(":", 2)
+        own = [part for part in path.strip().split("/") if part]
+        for depth in range(len(own) + 1):  # a group has no more than the one around it
+            inner = "/".join(own[:depth])
+            if number == "0":
+                quota = _words(f"{_GROUPS}/{inner}/cpu.max")[:1]
+                shares += [_ratio(*each.split()) for each in quota if len(each.split()) == 2]
+            elif "cpu" in controllers.split(","):
+                folder = f"{_GROUPS}/cpu/{inner}"
+                quota, period = (_words(f"{folder}/cpu.cfs_{name}_us")[:1] for name in ("quota", "period"))
+                shares += [_ratio(*pair) for pair in zip(quota, period, strict=False)]
+    return min(shares)
+
+
+_OWN_GROUPS, _GROUPS = "/proc/self/cgroup", "/sys/fs/cgroup"
+
+
+def _ratio(quota: str, period: str) -> float:
+    """Infinity for a group without a bound, `max` or -1."""
+    try:
+        return int(quota) / int(period) if int(quota) > 0 else math.inf
+    except (ValueError, ZeroDivisionError):
+        return math.inf
+
+
+def _words(path: str) -> list[str]:
+    """The lines of a file; none where there is no such file."""
+    try:
+        with open(path) as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
 
 
 def memory_bytes() -> int:

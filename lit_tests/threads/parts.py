@@ -1,13 +1,12 @@
 # RUN: %python %s | FileCheck %s
-"""Thread n of t takes rows extent * n / t up to extent * (n + 1) / t, in kernels and in nests of programs, in every
-launch: what a thread touched first is what it works on later. Threads but the first one leave the processor of the
-one that launches, if they find themselves there."""
+"""Kernels and nests of programs give their work out in parts: of a kernel as many as its work is worth, of a nest as
+many as its last run showed, unless each part repeats something. Without a team of threads they run alone."""
 
 import numpy as np
 
 import pykern as pk
-from pykern.lowering.llvm.program.launcher import teams_text
-from pykern.lowering.llvm.team import RUNTIME
+from pykern.lowering.llvm.program.launcher import Team, teams_text
+from pykern.lowering.llvm.table import RUNTIME
 
 
 @pk.kernel
@@ -19,39 +18,28 @@ def double(y, x):
 x = np.zeros((100, 100), np.float32)
 stages = double.lower(x, x, ndrange=x.shape).stages
 print(next(s.text for s in stages if s.name == "llvm-optimise"))
-print(RUNTIME, teams_text([("nest.team", ["ptr", "ptr", "i64", "i64"])]))
+kinds = ["ptr", "ptr", "i64", "i64"]
+print(RUNTIME, teams_text([Team("nest.team", kinds), Team("sums.team", kinds, repeats=True)]))
+
+# CHECK-LABEL: define void @pk_run(
+# CHECK: %[[THERE:.*]] = icmp eq ptr %[[FORK:.*]], null
+# CHECK-NEXT: br i1 %[[THERE]], label %alone, label %team
+# CHECK: call void %[[FORK]](ptr {{.*}}@pk_part, ptr {{.*}}%slots, i64 %{{.*}}, i64 %{{.*}}, i64 %{{.*}})
 
 # CHECK-LABEL: define internal void @pk_part(
-# CHECK: %[[T:t]] = sext i32 %{{.*}} to i64
-# CHECK: br i1 %{{.*}}, label %go, label %apart
-# CHECK: %[[HOME:.*]] = load i64, ptr %hp
-# CHECK: call {{.*}}void @pk_apart(i64 %[[HOME]], i64 %[[T]])
-# CHECK: %[[N:n]] = sext i32 %{{.*}} to i64
-# CHECK-DAG: %[[NEXT:.*]] = add nsw i64 %[[N]], 1
-# CHECK-DAG: %[[A:.*]] = mul i64 %[[E:.*]], %[[N]]
-# CHECK-DAG: %[[LO:.*]] = udiv i64 %[[A]], %[[T]]
-# CHECK-DAG: %[[B:.*]] = mul i64 %[[E]], %[[NEXT]]
-# CHECK-DAG: %[[HI:.*]] = udiv i64 %[[B]], %[[T]]
-# CHECK: call {{.*}}@kern.double({{.*}}i64 %[[LO]], i64 %[[HI]]
+# CHECK-SAME: i64 %lo, i64 %hi)
 
-# CHECK-LABEL: define hidden void @pk_apart(
-# CHECK: call i64 @pk_home()
-# CHECK: br i1 %{{.*}}, label %together, label %done
+# CHECK-LABEL: define hidden {{.*}}i32 @pk_launch(
+# CHECK: %[[STOPPED:.*]] = call i32 %{{.*}}(ptr nonnull @pk_run, ptr nonnull %slots)
 
-# CHECK-LABEL: define internal void @pk_split(
-# CHECK: %[[N:.*]] = sext i32 %{{.*}} to i64
-# CHECK: %[[T:.*]] = sext i32 %{{.*}} to i64
-# CHECK: icmp ne i64 %[[N]], 0
-# CHECK: call void @pk_apart(i64 %{{.*}}, i64 %[[T]])
-# CHECK: %[[NEXT:.*]] = add i64 %[[N]], 1
-# CHECK: %[[A:.*]] = mul i64 %[[E:.*]], %[[N]]
-# CHECK: %[[LO:.*]] = udiv i64 %[[A]], %[[T]]
-# CHECK: %[[B:.*]] = mul i64 %[[E]], %[[NEXT]]
-# CHECK: %[[HI:.*]] = udiv i64 %[[B]], %[[T]]
-# CHECK: call void %{{.*}}(ptr %{{.*}}, i64 %[[LO]], i64 %[[HI]])
 # CHECK-LABEL: define hidden void @pk_parallel(
-# CHECK: %[[HERE:.*]] = call i64 @pk_home()
-# CHECK-NEXT: %[[PLACE:.*]] = getelementptr i64, ptr %data, i64 3
-# CHECK-NEXT: store i64 %[[HERE]], ptr %[[PLACE]]
-# CHECK: call void %gomp(ptr @pk_split, ptr %data
+# CHECK: br i1 %there, label %team, label %alone
+# CHECK: call void %share(ptr %fn, ptr %c, i64 %extent, ptr %seen)
+# CHECK: call void %fn(ptr %c, i64 0, i64 %extent)
+
+# CHECK: @"nest.seen" = internal global i64 0
 # CHECK-LABEL: define hidden void @"nest.team"
+# CHECK: call void @pk_parallel(ptr @"nest.part", ptr %c, i64 %hi, ptr @"nest.seen")
+# CHECK: define internal void @"nest.part"(ptr %c, i64 %lo, i64 %hi)
+# CHECK-LABEL: define hidden void @"sums.team"
+# CHECK: call void @pk_parallel(ptr @"sums.part", ptr %c, i64 %hi, ptr null)

@@ -32,40 +32,50 @@ PAYLOAD = 16
 """Byte offset of the value in a float or NumPy scalar object, right behind the object head."""
 BYTES_PAYLOAD = 32
 
+REFUSED = 2
+"""What a launch gives for arguments that Python has to look at."""
 LAUNCH = f"""
+@pk_table = external hidden global ptr
 declare void @pk_run(ptr)
 declare i64 @pk_work(ptr)
 declare hidden i1 @pk_outside(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 
-define hidden i1 @pk_launch(ptr %slots) {{
+define hidden i32 @pk_launch(ptr %slots) {{
   %outside = call i1 @pk_outside(ptr %slots)
-  br i1 %outside, label %done, label %within, !prof !{{!"branch_weights", i32 1, i32 2000}}
+  br i1 %outside, label %refused, label %within, !prof !{{!"branch_weights", i32 1, i32 2000}}
+refused:
+  ret i32 {REFUSED}
 within:
   %work = call i64 @pk_work(ptr %slots)
   %much = icmp sgt i64 %work, {GIL_WORK}
-  br i1 %much, label %long, label %run
-long:
-  %saved = call ptr @PyEval_SaveThread()
-  br label %run
-run:
-  %thread = phi ptr [ null, %within ], [ %saved, %long ]
+  br i1 %much, label %long, label %short
+short:
   call void @pk_run(ptr %slots)
-  %held = icmp eq ptr %thread, null
-  br i1 %held, label %done, label %restore
-restore:
+  ret i32 0
+long:
+  %table = load ptr, ptr @pk_table
+  %place = getelementptr ptr, ptr %table, i64 {TABLE_INDEX["pk_call"]}
+  %call = load ptr, ptr %place
+  %there = icmp ne ptr %call, null
+  br i1 %there, label %team, label %alone
+team:
+  %stopped = call i32 %call(ptr @pk_run, ptr %slots)
+  ret i32 %stopped
+alone:
+  %thread = call ptr @PyEval_SaveThread()
+  call void @pk_run(ptr %slots)
   call void @PyEval_RestoreThread(ptr %thread)
-  br label %done
-done:
-  ret i1 %outside
+  ret i32 0
 }}
 """
-"""What an entry calls, linked to the kernel: `pk_run`, and long ones without the interpreter's lock. 1: refused."""
+"""What an entry calls, linked to the kernel: `pk_run`, and long ones without the interpreter's lock. 1: a signal
+handler has raised; `REFUSED`: an index would be outside of its array."""
 
 _RUN = """
 @pk_table = external hidden global ptr
-declare hidden i1 @pk_launch(ptr)
+declare hidden i32 @pk_launch(ptr)
 """
 HEAD = """
 declare i64 @PyLong_AsLongLong(ptr)
@@ -421,8 +431,13 @@ class Entry:
                 total = self.emit(f"fmul double {total}, {self.emit(f'sitofp i64 {length} to double')}")
             large = self.emit(f"fcmp oge double {total}, 1.0")
             self.emit_lines(f"  br i1 {large}, label %miss, label %small", "small:")
-        outside = self.emit("call i1 @pk_launch(ptr %slots)")
-        self.need(self.emit(f"xor i1 {outside}, true"))
+        told = self.emit("call i32 @pk_launch(ptr %slots)")
+        went = self.emit(f"icmp eq i32 {told}, 0")
+        self.emit_lines(f"  br i1 {went}, label %ran, label %other, !prof !0", "other:")
+        raised = self.emit(f"icmp ne i32 {told}, {REFUSED}")
+        self.emit_lines(
+            f"  br i1 {raised}, label %stopped, label %miss", "stopped:", "  ret ptr null", "ran:"
+        )
         event = self.table("event")
         self.emit_lines(f"  call void @Py_IncRef(ptr {event})", f"  ret ptr {event}")
 

@@ -11,8 +11,6 @@ bytes of the mapping, 0 where it is malloc's. Blocks that are free stand in the 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from llvmlite import ir
 
@@ -91,18 +89,6 @@ def _block(f: Body, number: Value) -> Value:
     return f.place(blocks, f.at.mul(number, I64(RECORD)))
 
 
-@contextmanager
-def _while(f: Body, condition: Callable[[], Value]) -> Iterator[None]:
-    head, inside, behind = (f.function.append_basic_block() for _ in range(3))
-    f.at.branch(head)
-    f.at.position_at_end(head)
-    f.at.cbranch(condition(), inside, behind)
-    f.at.position_at_end(inside)
-    yield
-    f.at.branch(head)
-    f.at.position_at_end(behind)
-
-
 def _state(module: ir.Module) -> None:
     f = Body(module, "pk_state", PTR, [])
     f.at.ret(f.place(module.globals["state"], 0))
@@ -117,7 +103,7 @@ def _locks(module: ir.Module) -> None:
         tried = f.at.cmpxchg(lock, I64(0), I64(1), "acquire", "monotonic")
         return f.at.not_(f.at.extract_value(tried, 1))
 
-    with _while(f, taken):
+    with f.while_(taken):
         f.call("sched_yield", I32)
     f.at.ret_void()
     f = Body(module, "pk_unlock", VOID, [])
@@ -188,7 +174,7 @@ def _shrink(module: ir.Module) -> None:
         any_ = f.is_(_get(f, "blocks"), ">", 0)
         return f.at.and_(any_, f.at.or_(much, f.at.or_(many, unused)))
 
-    with _while(f, going):
+    with f.while_(going):
         block, size = f.load(PTR, oldest), f.load(I64, oldest, 8)
         f.call("pk_remove", VOID, 0)
         _more(f, "reserved", f.at.neg(size))
@@ -230,7 +216,7 @@ def _take(module: ir.Module) -> None:
     found = f.variable(NULL, PTR)
     f.call("pk_lock", VOID)
     left = f.variable(_get(f, "blocks"))
-    with _while(f, lambda: f.is_(f.load(I64, left), ">", 0)):
+    with f.while_(lambda: f.is_(f.load(I64, left), ">", 0)):
         f.add(left, -1)
         place = _block(f, f.load(I64, left))
         with f.at.if_then(f.is_(f.load(I64, place, 8), "==", capacity)):

@@ -1,5 +1,8 @@
 """`pk_run`: a launch from its cells, in one thread or many. LLVM IR text, linked to the kernel.
 
+Who shares chunks among threads, and stops between them on Ctrl-C, is `pk_fork` of the table
+(`pykern.lowering.llvm.team`); how many chunks there are follows from the work alone.
+
 Text rather than MLIR: the code is the same few shapes for every kernel, knows nothing of the stages,
 and LLVM parses it in a fraction of a millisecond.
 """
@@ -15,6 +18,10 @@ from pykern.types import BY_NAME
 
 PARALLEL_WORK = 200_000
 """Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
+CHUNKS_EACH = 4
+"""Chunks of a thread, so that others may help one that is late."""
+SHORT_WORK, LONG_WORK, LONG_REPEATED_WORK = 1 << 17, 1 << 24, 1 << 27
+"""Operations of a chunk: fewer are not worth it, after more Ctrl-C waits; the last where each repeats something."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +57,12 @@ def _of(spec: ArgSpec) -> Iterator[Cell]:
             yield from _of(inner)
 
 
-def launcher_text(source: KernelSource, symbol: str) -> str:
-    """`pk_run` and the part a thread runs, for the kernel function `symbol`."""
+def launcher_text(source: KernelSource, symbol: str, repeats: bool = False, sequential: bool = False) -> str:
+    """`pk_run` and the part a thread runs, for the kernel function `symbol`.
+
+    `repeats`: a part makes something first, or adds its sums at its end, so there are to be few. `sequential`: parts
+    run in order.
+    """
     listed = cells(source)
     types = ", ".join(cell.kind for cell in listed)
     values = ", ".join(f"{cell.kind} %a{n}" for n, cell in enumerate(listed))
@@ -62,10 +73,12 @@ def launcher_text(source: KernelSource, symbol: str) -> str:
         values=values,
         load=load,
         report_cell=len(listed),
-        gomp=TABLE_INDEX["GOMP_parallel"],
-        thread=TABLE_INDEX["omp_get_thread_num"],
-        team=TABLE_INDEX["omp_get_num_threads"],
-        threads=TABLE_INDEX["threads"],
+        fork=TABLE_INDEX["pk_fork"],
+        threads="add i64 0, 1" if sequential else "load i64, ptr %cp",
+        threads_cell=TABLE_INDEX["threads"],
+        each=1 if repeats else CHUNKS_EACH,
+        short=SHORT_WORK,
+        long=LONG_REPEATED_WORK if repeats else LONG_WORK,
         enough=PARALLEL_WORK,
     )
 
@@ -91,37 +104,10 @@ declare void @"{symbol}"({types}, i64, i64, i64)
 declare i64 @"{symbol}.extent"({types}, i64, i64, i64)
 declare i64 @"{symbol}.work"({types}, i64, i64, i64)
 
-declare hidden i64 @pk_home()
-declare hidden void @pk_apart(i64, i64)
-
-define internal void @pk_part(ptr %data) {{
-  %slots = load ptr, ptr %data
+define internal void @pk_part(ptr %slots, i64 %lo, i64 %hi) {{
 {load}
   %rp = getelementptr i64, ptr %slots, i64 {report_cell}
   %report = load i64, ptr %rp
-  %table = load ptr, ptr @pk_table
-  %np = getelementptr ptr, ptr %table, i64 {thread}
-  %nf = load ptr, ptr %np
-  %n32 = call i32 %nf()
-  %n = sext i32 %n32 to i64
-  %tp = getelementptr ptr, ptr %table, i64 {team}
-  %tf = load ptr, ptr %tp
-  %t32 = call i32 %tf()
-  %t = sext i32 %t32 to i64
-  %other = icmp ne i64 %n, 0
-  br i1 %other, label %apart, label %go
-apart:
-  %hp = getelementptr i64, ptr %data, i64 1
-  %home = load i64, ptr %hp
-  call void @pk_apart(i64 %home, i64 %t)
-  br label %go
-go:
-  %extent = call i64 @"{symbol}.extent"({values}, i64 0, i64 0, i64 0)
-  %next = add i64 %n, 1
-  %lo0 = mul i64 %extent, %n
-  %lo = udiv i64 %lo0, %t
-  %hi0 = mul i64 %extent, %next
-  %hi = udiv i64 %hi0, %t
   call void @"{symbol}"({values}, i64 %lo, i64 %hi, i64 %report)
   ret void
 }}
@@ -141,27 +127,28 @@ define void @pk_run(ptr %slots) {{
   %much = icmp sgt i64 %work, {enough}
   %wide = icmp sgt i64 %extent, 1
   %worth = and i1 %much, %wide
-  br i1 %worth, label %threads, label %alone
-threads:
+  br i1 %worth, label %worthwhile, label %alone
+worthwhile:
   %table = load ptr, ptr @pk_table
-  %cp = getelementptr i64, ptr %table, i64 {threads}
-  %wanted = load i64, ptr %cp
-  %several = icmp sgt i64 %wanted, 1
-  %gp = getelementptr ptr, ptr %table, i64 {gomp}
-  %gomp = load ptr, ptr %gp
-  %there = icmp ne ptr %gomp, null
-  %go = and i1 %several, %there
-  br i1 %go, label %team, label %alone
+  %fp = getelementptr ptr, ptr %table, i64 {fork}
+  %fork = load ptr, ptr %fp
+  %there = icmp ne ptr %fork, null
+  br i1 %there, label %team, label %alone
 team:
-  %fewer = icmp slt i64 %extent, %wanted
-  %size = select i1 %fewer, i64 %extent, i64 %wanted
-  %size32 = trunc i64 %size to i32
-  %data = alloca [2 x i64], align 16
-  store ptr %slots, ptr %data
-  %home = call i64 @pk_home()
-  %hp = getelementptr i64, ptr %data, i64 1
-  store i64 %home, ptr %hp
-  call void %gomp(ptr @pk_part, ptr %data, i32 %size32, i32 0)
+  %cp = getelementptr i64, ptr %table, i64 {threads_cell}
+  %threads = {threads}
+  %most = mul i64 %threads, {each}
+  %pieces = udiv i64 %work, {short}
+  %fewer = icmp slt i64 %pieces, %most
+  %fit = select i1 %fewer, i64 %pieces, i64 %most
+  %idle = icmp slt i64 %fit, %threads
+  %busy = select i1 %idle, i64 %threads, i64 %fit
+  %single = icmp sle i64 %threads, 1
+  %shared = select i1 %single, i64 1, i64 %busy
+  %slices = udiv i64 %work, {long}
+  %long = icmp sgt i64 %slices, %shared
+  %parts = select i1 %long, i64 %slices, i64 %shared
+  call void %fork(ptr @pk_part, ptr %slots, i64 %extent, i64 %threads, i64 %parts)
   ret void
 alone:
   call void @"{symbol}"({values}, i64 0, i64 %extent, i64 %report)

@@ -29,8 +29,8 @@ from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords, has_short_floats
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
-from pykern.lowering.llvm.tapes import LowerTapes
-from pykern.lowering.llvm.team import RUNTIME
+from pykern.lowering.llvm.table import RUNTIME
+from pykern.lowering.llvm.tapes import GROW, LowerTapes
 from pykern.lowering.record import Record
 from pykern.passes import kernels
 from pykern.passes.framework import is_careful
@@ -52,6 +52,8 @@ register(
 
 
 EXPORTS = ("pk_run", "pk_launch")
+REPEATED = (ALLOCATE, GROW, "atomicrmw", "cmpxchg")
+"""What shows that each part of a launch makes something first, or adds sums of its own at its end."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def lower(
     record.before_code(module.operation)
     text = translate(module, known.names)
     record.add("llvm-translate", text, started, "llvm")
-    launcher = launcher_text(source, symbol)
+    repeats = any(word in text for word in REPEATED)
+    launcher = launcher_text(source, symbol, repeats, kernels.SEQUENTIAL in kernel.attributes)
     entry = "" if reports else entry_text(source, uses, product)
     called = [LAUNCH, outside_text(bounds, source)] if entry else []
     extra = (launcher, *called, *([ALLOCATION] if ALLOCATE in text else []))

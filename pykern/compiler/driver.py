@@ -44,7 +44,9 @@ ENTRY = "entry:"
 PROGRAM_ENTRY = "entry:program"
 KEPT_MEMORY = "entry:memory"
 FAULTS = "entry:faults"
-"""Targets that are no kernel: the host's part of a launch of one on a device, calls of programs, memory, faults."""
+TEAM = "entry:team"
+"""Targets that are no kernel: the host's part of a launch of one on a device, calls of programs, memory, faults, and
+threads."""
 
 DEVICE_TARGETS = {
     "spirv": "pykern.lowering.spirv.target",
@@ -125,6 +127,10 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         from pykern.lowering.llvm import fault_handler  # the same
 
         return fault_handler.lower(record)
+    if source.target == TEAM:
+        from pykern.lowering.llvm.team import code  # the same
+
+        return code.lower(record)
     if source.target.startswith(ENTRY):
         from pykern.lowering.gpu import host_entry  # here: it is for launches that are repeated
 

@@ -21,6 +21,7 @@ from pykern.compiler.versions import versions
 from pykern.errors import CALLED_FROM, AssertionFailed, DeviceError, KernelError, OutOfBounds
 from pykern.program.fault_code import fault_code
 from pykern.program.memory_code import memory_code
+from pykern.program.team_code import team_code
 from pykern.program_source import ProgramSource
 from pykern.runtime.code_memory import NoRoom
 from pykern.runtime.loader import LoadedKernel, load
@@ -130,7 +131,8 @@ def _kept(key: str) -> Any:
 
 
 def _told(artifact: Artifact) -> Artifact:
-    """With its remarks; kept memory is wanted for its scratch."""
+    """With its remarks; the team of threads is wanted, and kept memory for its scratch."""
+    team_code.wanted()
     if SCRATCH in artifact.resources:
         memory_code.wanted()
     return _with_remarks(artifact)

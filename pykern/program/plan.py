@@ -22,7 +22,7 @@ from pykern.program.kinds import order_of
 from pykern.program.results import Builder, builder
 from pykern.program_source import ProgramSource
 from pykern.runtime.kept_memory import kept_memory
-from pykern.runtime.loader import TAKES_CELLS, LoadedKernel
+from pykern.runtime.loader import LoadedKernel, run_cells
 from pykern.runtime.text import printer
 from pykern.source import ArraySpec, leaves
 from pykern.types import BY_NAME
@@ -70,7 +70,6 @@ class Plan:
         """Axes of the flattened arguments that are dense in another order than C's."""
         self.pool: list[np.ndarray] = []
         self.calls: dict[tuple[int | str, ...], int] = {}
-        self._call = TAKES_CELLS(self.code.run_address)
         self._cells = ctypes.c_int64 * (len(self.names) + len(self.fresh) + 2)
 
     # -- a call ------------------------------------------------------------------------------
@@ -148,12 +147,12 @@ class Plan:
         scratch = self._take()
         try:
             if not self.artifact.sites:
-                self._call(self._cells(*cells, 0, scratch.ctypes.data))
+                run_cells(self.code.run_address, self._cells(*cells, 0, scratch.ctypes.data))
                 return
             report = np.zeros(REPORT_CELLS, np.int64)
             callback = printer(self.artifact.sites)
             report[PRINT_CELL] = ctypes.cast(callback, ctypes.c_void_p).value or 0
-            self._call(self._cells(*cells, report.ctypes.data, scratch.ctypes.data))
+            run_cells(self.code.run_address, self._cells(*cells, report.ctypes.data, scratch.ctypes.data))
         finally:
             self._give(scratch)
         if report[0]:

@@ -1,13 +1,11 @@
-"""What compiled CPU code needs of the process: the table of `pykern.abi`, and the threads.
+"""What compiled CPU code needs of the process: the table of `pykern.abi`, and how many threads launches may use.
 
-OpenMP comes from the `intel-openmp` wheel, else from a libgomp that is there; both speak GOMP's entry.
+The threads themselves: `pykern.runtime.team`.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
-import os
 import sys
 import threading
 from typing import Any
@@ -44,14 +42,6 @@ def table() -> ctypes.Array:
 
 def _made() -> ctypes.Array:
     cells = (ctypes.c_int64 * len(TABLE))()
-    library = openmp_library()
-    if library is not None:
-        for name in ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads"):
-            cells[TABLE_INDEX[name]] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
-    if sys.platform == "linux":
-        c_library = ctypes.CDLL(None)
-        for name in ("sched_getcpu", "sched_getaffinity", "sched_setaffinity"):
-            cells[TABLE_INDEX[name]] = ctypes.cast(getattr(c_library, name), ctypes.c_void_p).value or 0
     cells[TABLE_INDEX["threads"]] = default_threads()
     cells[TABLE_INDEX["event"]] = id(COMPLETED)
     for keyword in _KEYWORDS:
@@ -96,28 +86,6 @@ def tell_dtype(name: str) -> None:
         dtype = BY_NAME[name].numpy
         _kept.append(dtype)
         table()[cell] = id(dtype)
-
-
-@functools.cache
-def openmp_library() -> Any | None:
-    """The OpenMP library, loaded; None where there is none."""
-    # ms a worker waits awake: fork and join in 1 us instead of 20
-    os.environ.setdefault("KMP_BLOCKTIME", "200")
-    for path in _candidates():
-        try:
-            library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
-        except OSError:
-            continue
-        if hasattr(library, "GOMP_parallel"):
-            return library
-    return None
-
-
-def _candidates() -> list[str]:
-    # Where pip puts the wheel's library; asking importlib.metadata would cost 25 ms.
-    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(np.__file__))), "..", "libiomp5.so")
-    likely = [os.path.join(sys.prefix, "lib", "libiomp5.so"), os.path.normpath(beside)]
-    return [*(path for path in likely if os.path.exists(path)), "libiomp5.so", "libgomp.so.1", "libomp.so"]
 
 
 def default_threads() -> int:

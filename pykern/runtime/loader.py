@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pykern.abi import TABLE_INDEX
 from pykern.code_image import read
 from pykern.runtime.code_memory import CodeMemory, NotExecutable
 from pykern.runtime.cpu_table import table
@@ -58,12 +59,24 @@ class LoadedKernel:
     entry_address: int
 
     def run(self, cells: list[int]) -> None:
-        """Run a launch from its cells; the GIL is free meanwhile."""
-        TAKES_CELLS(self.run_address)((ctypes.c_int64 * len(cells))(*cells))
+        """Run a launch from its cells; the GIL is free meanwhile. Raises what a signal handler raises."""
+        run_cells(self.run_address, (ctypes.c_int64 * len(cells))(*cells))
 
 
 TAKES_CELLS = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 """`pk_run`, `pk_init` and `pk_bind`, as ctypes calls them."""
+
+
+_LAUNCHES = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def run_cells(run_address: int, cells: ctypes.Array) -> None:
+    """Call a `pk_run`, by way of `pk_call` where there is a team of threads. Raises what a signal handler raises."""
+    call = table()[TABLE_INDEX["pk_call"]]
+    if call:
+        _LAUNCHES(call)(run_address, cells)
+    else:
+        TAKES_CELLS(run_address)(cells)
 
 
 def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:

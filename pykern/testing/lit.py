@@ -31,7 +31,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -130,14 +129,6 @@ def _slow(params: Params) -> bool:
     return params.get("slow", "0") not in ("", "0")
 
 
-def _openmp(params: Params) -> bool:
-    try:
-        metadata.version("intel-openmp")
-    except metadata.PackageNotFoundError:
-        return False
-    return True
-
-
 @functools.cache
 def _devices_there() -> frozenset[str]:
     """The kinds of devices of this machine; asked in another program, for lit forks."""
@@ -161,7 +152,6 @@ FEATURES: dict[str, Callable[[Params], bool]] = {
     "aarch64": _on("aarch64", "arm64"),
     "linux": lambda params: sys.platform == "linux",
     "macos": lambda params: sys.platform == "darwin",
-    "openmp": _openmp,
     "slow": _slow,
     **{kind: _device(kind) for kind in DEVICES},
 }

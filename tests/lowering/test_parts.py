@@ -101,7 +101,7 @@ def double(y, x):
 def exported(binary: bytes, path: Path) -> set[str]:
     path.write_bytes(binary)
     library = ctypes.CDLL(str(path))
-    names = ("pk_init", "pk_run", "pk_entry", "pk_launch", "pk_parallel", "pk_home", "pk_apart", "pk_table")
+    names = ("pk_init", "pk_run", "pk_entry", "pk_launch", "pk_parallel", "pk_table")
     return {name for name in names if hasattr(library, name)}
 
 

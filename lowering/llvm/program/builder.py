@@ -5,7 +5,7 @@ Comes in: a module and functions of it. Goes out: their bodies. For code that is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -85,6 +85,27 @@ class Body:
         self.add(number, 1)
         self.at.branch(head)
         self.at.position_at_end(behind)
+
+    @contextmanager
+    def while_(self, condition: Callable[[], Value]) -> Iterator[None]:
+        """As long as what is computed anew each time holds."""
+        head, inside, behind = (self.function.append_basic_block() for _ in range(3))
+        self.at.branch(head)
+        self.at.position_at_end(head)
+        self.at.cbranch(condition(), inside, behind)
+        self.at.position_at_end(inside)
+        yield
+        self.at.branch(head)
+        self.at.position_at_end(behind)
+
+    @contextmanager
+    def forever(self) -> Iterator[None]:
+        """Until the body returns."""
+        inside = self.function.append_basic_block()
+        self.at.branch(inside)
+        self.at.position_at_end(inside)
+        yield
+        self.at.branch(inside)
 
     def call(self, name: str, result: ir.Type, *arguments: Value) -> Value:
         """A function of this module, or of the process."""

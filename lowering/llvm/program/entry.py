@@ -44,7 +44,7 @@ EXPORTS = ("pk_init", "pk_entry")
 def lower(record: Record) -> Artifact:
     """Write it, generate code, link."""
     module = ir.Module()
-    for write in (_init, write_arguments, write_results, _guarded, _call, _entry):
+    for write in (_init, write_arguments, write_results, _guarded, _unlocked, _call, _entry):
         write(module)
     code = generate(str(module), (), EXPORTS, texts=record.texts)
     started = time.perf_counter()
@@ -89,6 +89,20 @@ def _guarded(module: ir.Module) -> None:
         with f.at.if_then(f.is_(f.load(PTR, found), "!=", f.load(PTR, at, 16)), likely=False):
             f.call("PyErr_Clear", ir.VoidType())
             f.at.ret(I1(0))
+    f.at.ret(I1(1))
+
+
+def _unlocked(module: ir.Module) -> None:
+    """Run without Python's lock; false where a signal handler has raised."""
+    f = Body(module, "pk_unlocked", I1, [PTR, PTR])
+    run, slots = f.arguments
+    nothing = ir.VoidType()
+    call = table(f, "pk_call")
+    with f.at.if_then(f.is_(call, "!=", NULL), likely=True):
+        f.at.ret(f.at.icmp_signed("==", f.call_pointer(call, I32, run, slots), I32(0)))
+    thread = f.call("PyEval_SaveThread", PTR)
+    f.call_pointer(run, nothing, slots)
+    f.call("PyEval_RestoreThread", nothing, thread)
     f.at.ret(I1(1))
 
 
@@ -143,12 +157,11 @@ def _call(module: ir.Module) -> None:
     with f.at.if_then(f.load(I1, good), likely=True):
         with f.at.if_else(f.is_(plan_word(f, plan, "long"), "!=", 0)) as (long, short):
             with long:
-                thread = f.call("PyEval_SaveThread", PTR)
-                f.call_pointer(run, nothing, slots)
-                f.call("PyEval_RestoreThread", nothing, thread)
+                f.store(f.call("pk_unlocked", I1, run, slots), good)
             with short:
                 f.call_pointer(run, nothing, slots)
-        f.store(f.call("pk_value", PTR, plan, state), value)
+        with f.at.if_then(f.load(I1, good), likely=True):
+            f.store(f.call("pk_value", PTR, plan, state), value)
     with f.at.if_then(listed):
         taken = f.load(PTR, scratch)
         with f.at.if_then(f.is_(f.load(PTR, value), "!=", NULL), likely=True):

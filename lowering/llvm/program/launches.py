@@ -11,7 +11,7 @@ from mlir.dialects import func
 
 from pykern.lowering.llvm.arguments import SYMBOL_PREFIX
 from pykern.passes.array_programs.aliases import programs
-from pykern.passes.array_programs.nests.function import TEAM
+from pykern.passes.array_programs.nests.function import REPEATS, TEAM
 from pykern.passes.array_programs.nests.make import PARALLEL_WORK
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pass
@@ -91,7 +91,9 @@ def _lower(
     team = extent > 1 and math.prod(view.ndrange) * len(find(kernel, lambda op: True)) > PARALLEL_WORK
     if team:
         with ir.InsertionPoint(module.body), launch.location:
-            func.FuncOp(symbol + TEAM, ir.FunctionType.get(types, []), visibility="private")
+            shared = func.FuncOp(symbol + TEAM, ir.FunctionType.get(types, []), visibility="private")
+        if named(kernel, "kern.atomic_rmw", "kern.push"):
+            shared.operation.attributes[REPEATS] = ir.UnitAttr.get()
     with ir.InsertionPoint(launch), launch.location:
         bounds = [index_constant(0), index_constant(extent)]
         func.CallOp([], ir.FlatSymbolRefAttr.get(symbol + TEAM * team), [*passed, report, *bounds])

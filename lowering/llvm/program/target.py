@@ -25,7 +25,7 @@ from pykern.lowering.llvm.program.work import work_of
 from pykern.lowering.llvm.resources import resources
 from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION
 from pykern.lowering.llvm.short_floats import has_short_floats
-from pykern.lowering.llvm.team import RUNTIME
+from pykern.lowering.llvm.table import RUNTIME
 from pykern.lowering.record import Record
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.arena import UseArena
@@ -142,7 +142,7 @@ def _launcher(module: ir.Module, host: Host, elsewhere: ThreadPoolExecutor) -> t
     symbol = ir.StringAttr(program.attributes["sym_name"]).value
     arena = ir.MemRefType(list(body(program).arguments)[-1].type)
     teams = teams_of(module)
-    nests = tuple(nest_of(team) for team, _ in teams)
+    nests = tuple(nest_of(team.symbol) for team in teams)
     shared = teams_text(teams)
     code = (elsewhere.submit(assemble, shared, host, quickly=True),) if teams else ()
     return _Launcher(run_text(symbol, kinds_of(program)), shared, nests, code), arena.shape[0]

@@ -17,6 +17,8 @@ from pykern.passes.kernels import find, index_constant
 
 TEAM = ".team"
 """What the symbol of a function ends with that shares another one's loop among threads."""
+REPEATS = "kern.repeats"
+"""Mark of such a function: each part of the loop makes something first, or adds sums of its own at its end."""
 
 
 @dataclass

@@ -1,0 +1,79 @@
+"""The team of threads that launches on the CPU share, in this process.
+
+Comes in: the image of `pykern.lowering.llvm.team`, once a process. Goes out: its functions in the table (`pykern.abi`).
+Until it is there, and where it is not for this system, launches run in the thread that makes them, and Ctrl-C waits for
+their end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import sys
+import threading
+from typing import Any
+
+from pykern.abi import TABLE_INDEX
+from pykern.runtime.cpu_table import table
+from pykern.runtime.loader import TAKES_CELLS, open_library
+
+SUPPORTED = sys.platform.startswith("linux") and platform.machine() in ("x86_64", "aarch64")
+AWAKE_NS = 100_000
+"""How long a worker waits awake for the next launch: a loop of launches finds it there, and it does not take the
+processor from the next library for long."""
+TURN_NS = 100_000
+"""After so long the scheduler may take the processor from a worker that is awake."""
+FACTS = {"workers": 32, "main": 35, "spin": 36, "slice": 37, "forks": 38}
+"""Words of the image's memory (`pykern.lowering.llvm.team.state`)."""
+
+
+class Team:
+    """That of this process."""
+
+    def __init__(self) -> None:
+        self.loaded = False
+        self._library: Any = None
+        self._facts: Any = None
+
+    def load(self, binary: bytes) -> None:
+        """Let launches use it from now on. Raises OSError where it does not load."""
+        library = open_library(binary)
+        cells = table()
+        TAKES_CELLS(library.address("pk_init"))(cells)
+        facts = (ctypes.c_int64 * (max(FACTS.values()) + 1)).from_address(
+            library.function("pk_state", ctypes.c_void_p)()
+        )
+        facts[FACTS["spin"]], facts[FACTS["slice"]] = AWAKE_NS, TURN_NS
+        facts[FACTS["main"]] = _signed(threading.main_thread().ident or 0)
+        self._library, self._facts = library, facts
+        _at_fork(library.address("pk_forked"))
+        for name in ("pk_poll", "pk_fork", "pk_share", "pk_call"):
+            cells[TABLE_INDEX[name]] = library.address(name)
+        self.loaded = True
+
+    @property
+    def workers(self) -> int:
+        """Threads besides those that launch."""
+        return int(self._facts[FACTS["workers"]]) if self.loaded else 0
+
+    @property
+    def forks(self) -> int:
+        """Launches that were shared so far."""
+        return int(self._facts[FACTS["forks"]]) if self.loaded else 0
+
+
+def _at_fork(child: int) -> None:
+    """Call a function in every child, also of a fork that is not Python's."""
+    c_library = ctypes.CDLL(None)
+    nothing, child_address = ctypes.c_void_p(None), ctypes.c_void_p(child)
+    if hasattr(c_library, "__register_atfork"):  # glibc, whose `pthread_atfork` is in no shared library
+        c_library.__register_atfork(nothing, nothing, child_address, nothing)
+    else:
+        c_library.pthread_atfork(nothing, nothing, child_address)
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word
+
+
+team = Team()

@@ -1,0 +1,269 @@
+"""The team of threads: every chunk runs once, whoever asks for whatever at whatever time."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import random
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.abi import TABLE_INDEX
+from pykern.runtime.cpu_table import table
+from pykern.runtime.team import SUPPORTED, team
+
+pytestmark = pytest.mark.skipif(not SUPPORTED, reason="no team of threads on this system")
+PART = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+FORK = ctypes.CFUNCTYPE(None, PART, ctypes.c_void_p, *[ctypes.c_int64] * 3)
+SHARE = ctypes.CFUNCTYPE(None, PART, ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64))
+RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+CALL = ctypes.PYFUNCTYPE(ctypes.c_int32, RUN, ctypes.c_void_p)
+
+
+@pk.kernel
+def sines(y, x, n):
+    i = pk.index()
+    total = 0.0
+    for k in range(n):
+        total += pk.sin(x[i] + k)
+    y[i] = total
+
+
+@pk.jit
+def product(a, b):
+    return pk.sin(a @ b)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loaded():
+    sines(np.zeros(1), np.zeros(1), 1, ndrange=1)
+    assert team.loaded
+
+
+@pytest.fixture
+def threads():
+    before = pk.get_num_threads()
+    yield pk.set_num_threads
+    pk.set_num_threads(before)
+
+
+def function(name, kind):
+    return kind(table()[TABLE_INDEX[name]])
+
+
+def chunks_of(extent: int, wanted: int, chunks: int) -> list[tuple[int, int]]:
+    """What `pk_fork` calls its function for, sorted."""
+    found: list[tuple[int, int]] = []
+    function("pk_fork", FORK)(
+        PART(lambda _, low, high: found.append((low, high))), None, extent, wanted, chunks
+    )
+    return sorted(found)
+
+
+def bounds(extent: int, chunks: int) -> list[tuple[int, int]]:
+    chunks = max(1, min(chunks, extent, 60_000))
+    edges = [extent * n // chunks for n in range(chunks + 1)]
+    return list(itertools.pairwise(edges)) if extent > 0 else []
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_chunk_runs_once(seed):
+    choose = random.Random(seed)
+    extent = choose.choice([0, 1, 2, 3, choose.randrange(100), choose.randrange(1 << 40)])
+    wanted, chunks = choose.randrange(1, 9), choose.choice([0, 1, choose.randrange(1, 300)])
+    assert chunks_of(extent, wanted, chunks) == bounds(extent, chunks)
+
+
+def test_more_threads_and_chunks_than_there_can_be():
+    before = team.workers
+    assert chunks_of(100_000, 3, 1 << 40) == bounds(100_000, 60_000)
+    assert before <= team.workers <= max(before, 2)
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 30_000, 10_000_000_000])
+def test_parts_of_a_nest_follow_from_its_last_run(seconds):
+    found: list[tuple[int, int]] = []
+    seen = ctypes.c_int64(seconds)
+    function("pk_share", SHARE)(PART(lambda _, low, high: found.append((low, high))), None, 1000, seen)
+    found.sort()
+    assert found[0][0] == 0 and found[-1][1] == 1000
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(found))
+    assert seen.value != seconds and seen.value > 0
+    if seconds > 1_000_000_000:
+        assert len(found) >= 500  # 20 ms each, not to keep Ctrl-C waiting
+
+
+def test_a_nest_that_repeats_something_has_a_chunk_a_thread(threads):
+    threads(3)
+    found: list[tuple[int, int]] = []
+    function("pk_share", SHARE)(PART(lambda _, low, high: found.append((low, high))), None, 1000, None)
+    assert sorted(found) == bounds(1000, 3)
+
+
+def test_a_launch_within_a_chunk_runs_in_its_thread():
+    fork = function("pk_fork", FORK)
+    launched: list[list[tuple[int, int]]] = []
+    strangers: list[int] = []
+
+    def part(_, low, high):
+        mine = threading.get_ident()
+        found: list[tuple[int, int]] = []
+
+        def within(_, low, high):
+            found.append((low, high))
+            if threading.get_ident() != mine:
+                strangers.append(low)
+
+        fork(PART(within), None, 10, 4, 5)
+        launched.append(found)
+
+    run = RUN(lambda _: fork(PART(part), None, 30, 3, 30))
+    assert function("pk_call", CALL)(run, None) == 0
+    assert launched == [bounds(10, 5)] * 30
+    assert strangers == []
+
+
+def test_a_launch_from_a_print_of_another_one(threads, capsys, monkeypatch):
+    """Python runs in the midst of a launch, and may launch."""
+
+    @pk.kernel
+    def prints(y, x):
+        i = pk.index()
+        y[i] = x[i] + 1
+        if i % 100 == 0:
+            pk.print("at", i)
+
+    threads(2)
+    x = np.arange(100_000.0)
+    inner: list[bool] = []
+
+    class Launches:
+        def write(self, text):
+            y = np.empty(5000)
+            sines(y, x[:5000].copy(), 30, ndrange=5000)
+            inner.append(bool(np.allclose(y, sum(np.sin(x[:5000] + k) for k in range(30)))))
+
+        def flush(self):
+            pass
+
+    y = np.zeros_like(x)
+    with monkeypatch.context() as patched:
+        patched.setattr("sys.stdout", Launches())
+        prints(y, x, ndrange=x.shape)
+    assert inner == [True] * 1000
+    np.testing.assert_array_equal(y, x + 1)
+
+
+def test_many_threads_launch_at_once(threads):
+    threads(4)
+    rng = np.random.default_rng(0)
+    x = rng.random(20_011)
+    want = sum(np.sin(x + k) for k in range(20))
+    a = rng.random((190, 190))
+    wanted = np.sin(a @ a)
+    wrong: list[str] = []
+
+    def launches():
+        y = np.empty_like(x)
+        for _ in range(15):
+            y[:] = np.nan
+            sines(y, x, 20, ndrange=x.shape)
+            if not np.allclose(y, want, rtol=1e-9):
+                wrong.append("kernel")
+            if not np.allclose(product(a, a), wanted):
+                wrong.append("program")
+
+    running = [threading.Thread(target=launches) for _ in range(20)]
+    for one in running:
+        one.start()
+    for one in running:
+        one.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_results_are_the_same_with_any_number_of_threads(threads, count, rng):
+    x = rng.standard_normal(30_001)
+    want, found = np.empty_like(x), np.empty_like(x)
+    threads(1)
+    sines(want, x, 50, ndrange=x.shape)
+    threads(count)
+    sines(found, x, 50, ndrange=x.shape)
+    assert (found == want).all()
+
+
+def test_workers_take_no_signals_but_their_own_faults(threads):
+    threads(2)
+    chunks_of(8, 2, 8)
+    assert team.workers >= 1
+    blocked = dict.fromkeys(os.listdir("/proc/self/task"), 0)
+    for task in blocked:
+        with open(f"/proc/self/task/{task}/status") as file:
+            blocked[task] = next(int(line.split()[1], 16) for line in file if line.startswith("SigBlk"))
+
+    def blocks(mask, number):
+        return mask >> (number - 1) & 1
+
+    workers = [m for m in blocked.values() if blocks(m, signal.SIGUSR2) and blocks(m, signal.SIGINT)]
+    assert len(workers) >= team.workers
+    faults = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT)
+    assert not any(blocks(mask, fault) for mask in workers for fault in faults)
+
+
+def test_workers_run_where_the_process_may(threads):
+    threads(2)
+    x = np.ones(300_000)
+    for _ in range(20):
+        sines(np.empty_like(x), x, 3, ndrange=x.shape)
+    allowed = os.sched_getaffinity(0)
+    for task in os.listdir("/proc/self/task"):
+        assert os.sched_getaffinity(int(task)) <= allowed
+
+
+def test_work_that_is_not_shared_makes_no_team():
+    before = team.forks
+    for _ in range(10):
+        sines(np.zeros(10), np.zeros(10), 1, ndrange=10)
+    assert team.forks == before
+
+
+def test_sums_of_all_parts_arrive(threads, rng):
+    """Atomic additions: each part adds a sum of its own."""
+
+    @pk.kernel
+    def histogram(counts, total, x):
+        i = pk.index()
+        pk.atomic_add(counts, int(x[i] * 16), 1)
+        pk.atomic_add(total, 0, x[i])
+
+    x = rng.random(3_000_001)
+    for count in (1, 2, 5):
+        threads(count)
+        counts, total = np.zeros(16, np.int64), np.zeros(1)
+        histogram(counts, total, x, ndrange=x.shape)
+        assert (counts == np.bincount((x * 16).astype(int), minlength=16)).all()
+        np.testing.assert_allclose(total[0], x.sum(), rtol=1e-9)
+
+
+def test_large_private_arrays_fit_the_workers_stacks(threads):
+    """A mebibyte for each work-item, in whichever thread it runs."""
+
+    @pk.kernel
+    def reversed_rows(y, x):
+        i = pk.index()
+        row = pk.private((131072,), pk.f64)
+        for j in range(131072):
+            row[131071 - j] = x[i, j]
+        for j in range(131072):
+            y[i, j] = row[j]
+
+    threads(3)
+    x = np.random.default_rng(1).random((12, 131072))
+    y = np.zeros_like(x)
+    reversed_rows(y, x, ndrange=12)
+    np.testing.assert_array_equal(y, x[:, ::-1])
