@@ -22,6 +22,8 @@ CHUNKS_EACH = 4
 """Chunks of a thread, so that others may help one that is late."""
 SHORT_WORK, LONG_WORK, LONG_REPEATED_WORK = 1 << 17, 1 << 24, 1 << 27
 """Operations of a chunk: fewer are not worth it, after more Ctrl-C waits; the last where each repeats something."""
+MANY_ITEMS, ITEMS_EACH, NEVER = 1024, 256, 1 << 62
+"""Work-items from which a launch has to be stoppable where nobody knows how long each takes, and those of a chunk."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,14 @@ def _of(spec: ArgSpec) -> Iterator[Cell]:
             yield from _of(inner)
 
 
-def launcher_text(source: KernelSource, symbol: str, repeats: bool = False, sequential: bool = False) -> str:
+def launcher_text(
+    source: KernelSource, symbol: str, repeats: bool = False, sequential: bool = False, endless: bool = False
+) -> str:
     """`pk_run` and the part a thread runs, for the kernel function `symbol`.
 
     `repeats`: a part makes something first, or adds its sums at its end, so there are to be few. `sequential`: parts
-    run in order.
+    run in order. `endless`: nobody knows how long a work-item takes, so that a launch of many is one that other Python
+    threads do not wait for, and that Ctrl-C ends between few of them.
     """
     listed = cells(source)
     types = ", ".join(cell.kind for cell in listed)
@@ -80,6 +85,8 @@ def launcher_text(source: KernelSource, symbol: str, repeats: bool = False, sequ
         short=SHORT_WORK,
         long=LONG_REPEATED_WORK if repeats else LONG_WORK,
         enough=PARALLEL_WORK,
+        many=MANY_ITEMS if endless else NEVER,
+        few=ITEMS_EACH if endless else NEVER,
     )
 
 
@@ -115,7 +122,11 @@ define internal void @pk_part(ptr %slots, i64 %lo, i64 %hi) {{
 define i64 @pk_work(ptr %slots) {{
 {load}
   %work = call i64 @"{symbol}.work"({values}, i64 0, i64 0, i64 0)
-  ret i64 %work
+  %extent = call i64 @"{symbol}.extent"({values}, i64 0, i64 0, i64 0)
+  %many = icmp sge i64 %extent, {many}
+  %more = add i64 %work, {enough}
+  %counted = select i1 %many, i64 %more, i64 %work
+  ret i64 %counted
 }}
 
 define void @pk_run(ptr %slots) {{
@@ -126,7 +137,9 @@ define void @pk_run(ptr %slots) {{
   %work = call i64 @"{symbol}.work"({values}, i64 0, i64 0, i64 0)
   %much = icmp sgt i64 %work, {enough}
   %wide = icmp sgt i64 %extent, 1
-  %worth = and i1 %much, %wide
+  %shares = and i1 %much, %wide
+  %many = icmp sge i64 %extent, {many}
+  %worth = or i1 %shares, %many
   br i1 %worth, label %worthwhile, label %alone
 worthwhile:
   %table = load ptr, ptr @pk_table
@@ -136,7 +149,8 @@ worthwhile:
   br i1 %there, label %team, label %alone
 team:
   %cp = getelementptr i64, ptr %table, i64 {threads_cell}
-  %threads = {threads}
+  %there_are = {threads}
+  %threads = select i1 %shares, i64 %there_are, i64 1
   %most = mul i64 %threads, {each}
   %pieces = udiv i64 %work, {short}
   %fewer = icmp slt i64 %pieces, %most
@@ -147,7 +161,10 @@ team:
   %shared = select i1 %single, i64 1, i64 %busy
   %slices = udiv i64 %work, {long}
   %long = icmp sgt i64 %slices, %shared
-  %parts = select i1 %long, i64 %slices, i64 %shared
+  %timed = select i1 %long, i64 %slices, i64 %shared
+  %groups = udiv i64 %extent, {few}
+  %unknown = icmp sgt i64 %groups, %timed
+  %parts = select i1 %unknown, i64 %groups, i64 %timed
   call void %fork(ptr @pk_part, ptr %slots, i64 %extent, i64 %threads, i64 %parts)
   ret void
 alone:

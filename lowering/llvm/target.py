@@ -21,11 +21,12 @@ from pykern.lowering.llvm.launch_bounds import outside_text
 from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
+from pykern.lowering.llvm.needs import needed_by
 from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
-from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION
+from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords, has_short_floats
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
@@ -76,6 +77,7 @@ def lower(
 ) -> CpuCode:
     """Lower, generate, link. A kernel that `reports` (it has sites) gets no compiled entry."""
     product = _is_product(module, source)
+    endless = bool(kernels.named(module.operation, "scf.while"))
     pipeline = cpu_pipeline(source.options, has_short_floats(module))
     known = pipeline.run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
@@ -86,10 +88,10 @@ def lower(
     text = translate(module, known.names)
     record.add("llvm-translate", text, started, "llvm")
     repeats = any(word in text for word in REPEATED)
-    launcher = launcher_text(source, symbol, repeats, kernels.SEQUENTIAL in kernel.attributes)
+    launcher = launcher_text(source, symbol, repeats, kernels.SEQUENTIAL in kernel.attributes, endless)
     entry = "" if reports else entry_text(source, uses, product)
     called = [LAUNCH, outside_text(bounds, source)] if entry else []
-    extra = (launcher, *called, *([ALLOCATION] if ALLOCATE in text else []))
+    extra = (launcher, *called, *needed_by(text))
     host = host_of(source.target)[0]
     passes = CAREFUL if is_careful() else passes_for(text, product=False)
     code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes)

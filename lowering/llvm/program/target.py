@@ -17,13 +17,15 @@ from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import Host, assemble, assembly_of, generate, host_of, translate
 from pykern.lowering.llvm.entry import GIL_WORK
 from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.needs import needed_by
 from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
+from pykern.lowering.llvm.polls import PollSignals
 from pykern.lowering.llvm.program.launcher import kinds_of, nest_of, run_text, teams_of, teams_text
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
 from pykern.lowering.llvm.program.work import work_of
 from pykern.lowering.llvm.resources import resources
-from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION
+from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import has_short_floats
 from pykern.lowering.llvm.table import RUNTIME
 from pykern.lowering.record import Record
@@ -57,7 +59,7 @@ from pykern.source import KernelOptions
 
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, HoldFusion,
-    LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
+    LowerLaunches, MakeNests, OutlineAttention, PollSignals, PrepareSignature, RaiseLaunches, ReadTransposed,
     ReleaseFusion, ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers,
     UseArena,
 )  # fmt: skip
@@ -161,7 +163,7 @@ def _generate(
     text = translate(module, names)
     record.add("llvm-translate", text, started, "llvm")
     passes = CAREFUL if is_careful() else passes_for(text, product)
-    extra = (launcher.run, ALLOCATION) if ALLOCATE in text else (launcher.run,)
+    extra = (launcher.run, *needed_by(text))
     code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes, shared=launcher.nests)
     if launcher.nests and record.texts:
         code.assembly += assembly_of(launcher.teams, host)
