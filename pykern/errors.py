@@ -24,6 +24,7 @@ NDRANGE, WORKGROUP, ARRAY_MEMORY = "PK022", "PK023", "PK024"
 NO_DEVICE, DIFFERENT_DEVICES = "PK025", "PK026"
 
 NEGATIVE_POWER = "an integer is raised to a negative power"
+BY_ZERO = "an integer is divided by zero"
 """What ``debug=True`` and the reference device say of it."""
 
 CODES: dict[str, tuple[str, str]] = {

@@ -16,6 +16,7 @@ from pykern.errors import ARGUMENTS, LaunchError
 from pykern.frontend import arithmetic, mathematics
 from pykern.frontend.advice import instead_of_function
 from pykern.frontend.casts import bits, convert, materialise, memory_type
+from pykern.frontend.debug_checks import check_divisor
 from pykern.frontend.merging import flows, leaves
 from pykern.frontend.values import (
     Array,
@@ -88,6 +89,8 @@ def _mathematics(t: Calls, node: ast.Call, name: str, args: list[Value], keyword
         args = list(args[0].items)
     scalars = [t.as_scalar(n, v) for n, v in zip(_argument_nodes(node, args), args, strict=True)]
     with t.operands_of(node):
+        if name in ("divmod", "cdiv") and len(scalars) == 2:
+            check_divisor(t.source, *scalars)
         result = mathematics.apply(name, scalars, t.fastmath)
     return TupleValue(result) if isinstance(result, tuple) else result
 

@@ -166,9 +166,8 @@ def _clamp(args: list[Scalar], fastmath: bool) -> Scalar:
 def _cdiv(args: list[Scalar], fastmath: bool) -> Scalar:
     a, b = _two("cdiv", args)
     dtype = promote(a.dtype, b.dtype)
-    if (
-        dtype.is_integer and not dtype.weak
-    ):  # the negative of the least number, or of an unsigned one, is another
+    # the negative of the least number, or of an unsigned one, is another
+    if dtype.is_integer and not (a.is_const and b.is_const):
         quotient, rest = arithmetic.binary("//", a, b), arithmetic.binary("%", a, b)
         more = arithmetic.binary("!=", rest, Scalar(rest.dtype, const=0))
         return arithmetic.binary("+", quotient, convert(more, quotient.dtype))

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import ast
 
-from pykern.dialect.reports import AssertOp
-from pykern.errors import NEGATIVE_POWER
 from pykern.frontend import arithmetic, branches
 from pykern.frontend.advice import scalar_from
-from pykern.frontend.casts import materialise
+from pykern.frontend.debug_checks import check_divisor, check_power
 from pykern.frontend.translation import Translation
 from pykern.frontend.values import (
     NoneValue,
@@ -23,8 +21,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.source import KernelSource
-from pykern.types import bool_, weak_int
+from pykern.types import bool_
 
 OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -51,8 +48,10 @@ class Operations(Translation):
             raise self.type_error(node, f"`{symbol}` takes scalars, not {describe(wrong)}",
                                   scalar_from(wrong))  # fmt: skip
         with self.operands_of(node, _operands(node, left, right)):
-            if symbol == "**" and isinstance(self.source, KernelSource) and self.source.options.debug:
-                _check_power(left, right)
+            if symbol == "**":
+                check_power(self.source, left, right)
+            elif symbol in ("//", "%"):
+                check_divisor(self.source, left, right)
             return arithmetic.binary(symbol, left, right, self.fastmath)
 
     def of_UnaryOp(self, node: ast.UnaryOp) -> Value:  # noqa: N802
@@ -104,14 +103,6 @@ class Operations(Translation):
 
     def of_IfExp(self, node: ast.IfExp) -> Value:  # noqa: N802
         return branches.conditional(self, node)
-
-
-def _check_power(base: Scalar, exponent: Scalar) -> None:
-    """With debug: the whole part of an integer to a negative power is 0 most of the time, and never what is meant."""
-    if exponent.is_const or exponent.dtype.kind != "i" or not base.dtype.is_integer:
-        return
-    within = arithmetic.binary(">=", exponent, Scalar(weak_int, const=0))
-    AssertOp.create(materialise(within), NEGATIVE_POWER)
 
 
 def _operands(node: ast.AST, left: Value, right: Value) -> str:

@@ -28,7 +28,7 @@ from pykern.source import (
     StaticSpec,
     StructSpec,
 )
-from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
+from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static, u64
 
 MAX_RANK = 8
 
@@ -291,6 +291,8 @@ def _converted(name: str, value: Any, kind: Callable[[Any], Any]) -> Any:
 
 def _scalar_type(value: Any) -> DType | None:
     kind = type(value)
+    if kind is int and 2**63 <= value < 2**64:
+        return u64  # as NumPy has it: 64 bits with a sign do not hold it
     if kind in (bool, int, float):
         return BY_NAME[kind.__name__]
     if isinstance(value, np.generic):

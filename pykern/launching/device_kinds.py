@@ -48,6 +48,8 @@ def known_kind(kernel: KernelBase, opened: Opened, values: list[tuple[str, Any]]
             kinds += _described(value)[0], facts(value)
             if kinds[-2] is None:
                 return None
+        elif type(value) is int and not -(2**63) <= value < 2**63:
+            return None
         elif type(value) in _NUMBERS or isinstance(value, np.generic):
             kinds.append(type(value))
         else:

@@ -243,12 +243,15 @@ class Launcher:
         touching = [(a, b, same) for a, b, same in pairs if uses[a].writes or uses[b].writes]
         for a, b, same in touching:
             if not same:
-                raise LaunchError(
-                    f"`{names[a]}` and `{names[b]}` overlap in part, and `{self.kernel.__name__}` writes one of them",
-                    hint="pass a copy: x.copy()",
-                    code=ARRAY_MEMORY,
-                )
+                raise self._overlap(names[a], names[b])
         return replace(source, noalias=False) if touching else source
+
+    def _overlap(self, first: str, second: str) -> LaunchError:
+        return LaunchError(
+            f"`{first}` and `{second}` overlap in part, and `{self.kernel.__name__}` writes one of them",
+            hint="pass a copy: x.copy()",
+            code=ARRAY_MEMORY,
+        )
 
     def _remember(self) -> None:
         from pykern.prewarm import remember
@@ -268,6 +271,7 @@ class Launcher:
     # -- on the reference device ---------------------------------------------------------------
 
     def _run_in_python(self, values: list[tuple[str, Any]], shape: LaunchShape) -> None:
+        from pykern.launching.reference_rewrite import rewritten
         from pykern.runtime import python_device
 
         if self.kernel.derivatives:
@@ -275,8 +279,15 @@ class Launcher:
                 "the reference device runs kernels, not their derivatives",
                 hint="compare with pk.check_grads, or differentiate on the CPU",
             )
-        for name, value in values:  # the checks of a compiled launch
-            pass_value(name, value, self.kernel.annotations.get(name))
+        annotations = self.kernel.annotations  # the checks of a compiled launch
+        passed = [pass_value(name, value, annotations.get(name)) for name, value in values]
+        names = [name for p in passed for name in names_in(p.parameter.spec, p.parameter.name)]
+        refused = {
+            name: self._overlap(names[a], names[b])
+            for a, b, same in overlapping(passed)
+            if not same
+            for name in (names[a], names[b])
+        }
         values = [(name, on_host(value)) for name, value in values]
         python_device.run(
             self.kernel.__wrapped__,
@@ -286,6 +297,8 @@ class Launcher:
             debug=self.kernel.options.debug,
             shared_bytes=shape.shared,
             annotations=self.kernel.annotations,
+            rewrite=rewritten,
+            refused=refused,
         )
 
 

@@ -23,6 +23,8 @@ def kind_of(value: Any) -> Any:
     if kind is np.ndarray:
         order = order_of(value)
         return (value.dtype, value.shape) if order is None else (value.dtype, value.shape, order)
+    if kind is int and not -(2**63) <= value < 2**63:
+        return None
     if kind in (float, int, bool):
         return kind
     if getattr(kind, "__pykern_array__", False) and value.device_name != "cpu":

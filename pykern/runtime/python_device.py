@@ -5,10 +5,8 @@ user wrote them. Groups run in row-major order, and so do the work-items of a gr
 returned counts as having reached every further barrier. A kernel that does not meet is a plain loop in the
 calling thread; otherwise read on in `reference_group`. Arrays are `reference_array`, numbers `reference`.
 
-What differs from compiled kernels, because it is Python that computes: Python's own numbers stay
-Python's (ints do not wrap, ``1 // 0`` and ``1.0 / 0.0`` raise ZeroDivisionError, ``np.int8(1) + 300`` raises
-OverflowError), and `min`, `max`, `round` and the functions of `math` give what Python's give; `pk.min`,
-`pk.round` and `pk.sin` keep the type.
+Operators and functions of numbers are those of compiled kernels (`pykern.launching.reference_rewrite`); the power of
+Python's own integers and arithmetic between numbers that are written stay Python's.
 """
 
 from __future__ import annotations
@@ -55,8 +53,12 @@ def run(
     shared_bytes: int | None = None,
     subgroup_size: int = 32,
     annotations: Mapping[str, Any] | None = None,
+    rewrite: Callable[[Any], Any] = lambda function: function,
+    refused: Mapping[str, LaunchError] | None = None,
 ) -> None:
     """Run a launch. `ndrange` holds (start, step, count) per dimension.
+    `rewrite` gives the function that computes by the rules of kernels; `refused`: what writing an
+    array of this name raises.
 
     Raises what the kernel raises; an access outside of an array is `OutOfBounds`, a failed assert
     `AssertionFailed`. With `debug`, shared and private memory begin as NaN or nonsense.
@@ -77,14 +79,17 @@ def run(
         raise _unwanted(function)
     positional = function.__code__.co_argcount
     names = function.__code__.co_varnames[: positional + function.__code__.co_kwonlyargcount]
-    wrapped = [_wrap(value, name, known.get(name)) for value, name in zip(args, names, strict=True)]
+    whole = refused or {}
+    wrapped = [_wrap(value, name, whole, known.get(name)) for value, name in zip(args, names, strict=True)]
     named = dict(zip(names[positional:], wrapped[positional:], strict=True))
+
+    runs = rewrite(function)
 
     def call(item: WorkItem) -> None:
         token = reference.enter(item)
         try:
             with np.errstate(all="ignore"):
-                function(*wrapped[:positional], **named)
+                runs(*wrapped[:positional], **named)
         finally:
             reference.leave(token)
 
@@ -145,27 +150,29 @@ def _locals(launch: Launch, group: tuple[int, ...]) -> Iterator[tuple[int, ...]]
     return itertools.product(*active)
 
 
-def _wrap(value: Any, name: str, annotation: Any = None) -> Any:
+def _wrap(value: Any, name: str, refused: Mapping[str, LaunchError], annotation: Any = None) -> Any:
     """An argument as the kernel sees it: arrays behind the rules, scalars as annotated, structs inside."""
     reads = writes = True
     if isinstance(annotation, IntentAnnotation):
         reads, writes, annotation = annotation.reads, annotation.writes, annotation.of
     if isinstance(value, np.ndarray):
-        return ReferenceArray(value, name, reads, writes)
+        return ReferenceArray(value, name, reads, writes, refused.get(name))
     if isinstance(value, bool | int | float | np.generic):
         if isinstance(annotation, DType):
             return annotation.numpy.type(value)
-        return annotation(value) if annotation in (int, float, bool) else value
+        if annotation in (int, float, bool):
+            return annotation(value)
+        return np.uint64(value) if type(value) is int and value >= 2**63 else value
     if hasattr(value, "__dlpack__"):
-        return ReferenceArray(np.from_dlpack(value), name, reads, writes)
+        return ReferenceArray(np.from_dlpack(value), name, reads, writes, refused.get(name))
     if isinstance(value, tuple):
         names = getattr(value, "_fields", None) or range(len(value))
-        items = [_wrap(item, f"{name}.{n}") for n, item in zip(names, value, strict=True)]
+        items = [_wrap(item, f"{name}.{n}", refused) for n, item in zip(names, value, strict=True)]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         wrapped = copy.copy(value)
         for field in dataclasses.fields(value):
-            inner = _wrap(getattr(value, field.name), f"{name}.{field.name}")
+            inner = _wrap(getattr(value, field.name), f"{name}.{field.name}", refused)
             object.__setattr__(wrapped, field.name, inner)
         return wrapped
     return value

@@ -20,14 +20,23 @@ class ReferenceArray:
     end. That is told from the source, see `reference_place`.
     """
 
-    __slots__ = ("_array", "_dtype", "_name", "_reads", "_writes")
+    __slots__ = ("_array", "_dtype", "_name", "_reads", "_refused", "_writes")
 
-    def __init__(self, array: np.ndarray, name: str, reads: bool = True, writes: bool = True) -> None:
+    def __init__(
+        self,
+        array: np.ndarray,
+        name: str,
+        reads: bool = True,
+        writes: bool = True,
+        refused: LaunchError | None = None,
+    ) -> None:
+        """`refused` is what writing it raises: another array lies over a part of it."""
         dtype = from_numpy(array.dtype)
         if dtype is None:
             raise KernelTypeError(f"`{name}` holds {array.dtype}, which kernels have not")
         self._array, self._name, self._dtype = array, name, dtype
         self._reads, self._writes = reads, writes
+        self._refused = refused
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -66,6 +75,8 @@ class ReferenceArray:
             raise LaunchError(
                 f"`{self._name}` is read-only, and the kernel writes it", hint="pass a copy: x.copy()"
             )
+        if self._refused is not None:
+            raise self._refused
         self._array[place] = reference.stored(value, self._dtype)
 
     def _checked(self, index: Any) -> tuple[int, ...]:

@@ -1,0 +1,129 @@
+"""A kernel's function with its operators and calls by `reference_rules`: what the reference device runs.
+
+Comes in: the user's function. Goes out: one of the same file, lines, names and closure, in which ``a // b`` is
+``binary("//", a, b)``: breakpoints and errors stay where the user wrote them. A function without source stays itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from pykern.capture import FunctionText, function_text
+from pykern.errors import KernelSyntaxError
+from pykern.launching import reference_rules
+from pykern.locations import parse_definition
+
+_SYMBOLS: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.LShift: "<<",
+    ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+}  # fmt: skip
+_HELPERS: dict[str, Callable] = {
+    "_pk_binary": reference_rules.binary,
+    "_pk_with_literal": reference_rules.with_literal,
+    "_pk_in_place": reference_rules.in_place,
+    "_pk_update": reference_rules.update,
+}
+_known: weakref.WeakKeyDictionary[types.CodeType, types.CodeType | None] = weakref.WeakKeyDictionary()
+
+
+def rewritten(function: types.FunctionType) -> types.FunctionType:
+    """The function by the rules of kernels."""
+    code = function.__code__
+    if code not in _known:
+        _known[code] = _compiled(function)
+    made = _known[code]
+    if made is None:
+        return function
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    helpers = {**_HELPERS, "_pk_callee": _callee}
+    closure = tuple(
+        cells[name] if name in cells else types.CellType(helpers[name]) for name in made.co_freevars
+    )
+    result = types.FunctionType(made, function.__globals__, function.__name__, function.__defaults__, closure)
+    result.__kwdefaults__ = function.__kwdefaults__
+    return result
+
+
+def _callee(function: Any) -> Any:
+    """What is called for a function: of a `@pk.func` function, the function by the rules of kernels."""
+    if getattr(type(function), "__pykern_func__", False):
+        return rewritten(function.__pykern_function__)
+    return reference_rules.of_numbers(function)
+
+
+def _compiled(function: types.FunctionType) -> types.CodeType | None:
+    try:
+        text: FunctionText = function_text(function)
+        node = parse_definition(text.text)
+    except (KernelSyntaxError, SyntaxError):
+        return None
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    ast.increment_lineno(node, text.first_line - 1)
+    node.decorator_list, node.returns = [], None
+    for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+        argument.annotation = None
+    node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
+    node.args.kw_defaults = [d and ast.Constant(None) for d in node.args.kw_defaults]
+    node.body = [_Rewriter().visit(statement) for statement in node.body]
+    names = [*_HELPERS, "_pk_callee", *function.__code__.co_freevars]
+    outer = ast.FunctionDef(
+        name="outer",
+        args=ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, []),
+        body=[node],
+        decorator_list=[],
+    )
+    module = ast.fix_missing_locations(ast.Module([outer], []))
+    found = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
+    for name in ("outer", node.name):
+        found = next(c for c in found.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+    return found
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Operators and calls become calls of the helpers, at their places."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        symbol = _SYMBOLS.get(type(node.op))
+        literals = [_is_literal(side) for side in (node.left, node.right)]
+        if symbol is None or all(literals):
+            return node
+        helper = "_pk_with_literal" if any(literals) else "_pk_binary"
+        return _calling(node, helper, ast.Constant(symbol), node.left, node.right)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        symbol, target = _SYMBOLS.get(type(node.op)), node.target
+        if symbol is None:
+            return node
+        if isinstance(target, ast.Name):
+            read = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            value = _calling(node, "_pk_in_place", ast.Constant(symbol), read, node.value)
+            return ast.copy_location(ast.Assign([target], value), node)
+        if isinstance(target, ast.Subscript) and not any(isinstance(n, ast.Slice) for n in ast.walk(target)):
+            made = _calling(
+                target, "_pk_update", target.value, target.slice, ast.Constant(symbol), node.value
+            )
+            return ast.copy_location(ast.Expr(made), node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        node.func = _calling(node.func, "_pk_callee", node.func)
+        return node
+
+
+def _calling(at: ast.AST, helper: str, *args: ast.expr) -> ast.Call:
+    function = ast.copy_location(ast.Name(helper, ast.Load()), at)
+    return ast.copy_location(ast.Call(function, list(args), []), at)
+
+
+def _is_literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        return _is_literal(node.operand)
+    return isinstance(node, ast.Constant)

@@ -1,0 +1,130 @@
+"""Operators and Python's own functions of numbers, as compiled kernels have them: for the reference device.
+
+Comes in: Python's and NumPy's scalars. Goes out: what a compiled kernel computes of them. Python's numbers are weak, 64
+bits wide, and wrap; integers divided by zero give 0, floats what IEEE 754 says; 16 bits stay 16 bits beside a Python
+float. What are no numbers is left to Python. Read next: `reference_rewrite`, which makes kernels call this.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pykern import language
+from pykern.errors import BY_ZERO, AssertionFailed, KernelTypeError
+from pykern.promotion import promote, true_divide
+from pykern.runtime import reference
+from pykern.types import bool_, weak_float, weak_int
+
+PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_,
+    "^": operator.xor,
+}  # fmt: skip
+IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
+    "%": operator.imod, "<<": operator.ilshift, ">>": operator.irshift, "&": operator.iand, "|": operator.ior,
+    "^": operator.ixor,
+}  # fmt: skip
+_NUMBERS = (bool, int, float, np.generic)
+
+
+def binary(op: str, a: Any, b: Any) -> Any:
+    """``a op b``."""
+    if not (isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS)):
+        return PYTHON[op](a, b)
+    left, right = reference._type(a), reference._type(b)
+    dtype = true_divide(left, right) if op == "/" else promote(left, right)
+    if dtype == bool_:
+        return PYTHON[op](np.bool_(a), np.bool_(b))  # NumPy's: + is or, * is and, - is refused
+    x, y = reference.cast(a, dtype), reference.cast(b, dtype)
+    if op in ("//", "%") and dtype.is_integer and y == 0:
+        item = reference.current()
+        if item is not None and item.launch.debug:
+            raise AssertionFailed(f"assertion failed: {BY_ZERO}")
+    with np.errstate(all="ignore"):
+        if dtype == weak_int:
+            return _of_integers(op, x, y)
+        if dtype == weak_float:
+            return _as_python(PYTHON[op](np.float64(x), np.float64(y)))
+        return PYTHON[op](x, y)
+
+
+def with_literal(op: str, a: Any, b: Any) -> Any:
+    """`binary` where an operand is written as a number. One that the other's type cannot hold is refused."""
+    for value, other in ((a, b), (b, a)):
+        dtype = reference.dtype_of(other)
+        if type(value) is int and dtype is not None and dtype.is_integer and dtype != bool_ and op != "/":
+            low, high = np.iinfo(dtype.numpy).min, np.iinfo(dtype.numpy).max
+            if not low <= value <= high:
+                raise KernelTypeError(
+                    f"the constant {value} does not fit {dtype.name} ({low} .. {high})",
+                    hint=f"cast the other operand to a wider type, or the constant, as in pk.{dtype.name}(...)",
+                )
+    return binary(op, a, b)
+
+
+def in_place(op: str, a: Any, b: Any) -> Any:
+    """The value of ``a op= b``."""
+    return binary(op, a, b) if isinstance(a, _NUMBERS) else IN_PLACE[op](a, b)
+
+
+def update(array: Any, index: Any, op: str, value: Any) -> None:
+    """``array[index] op= value``."""
+    array[index] = in_place(op, array[index], value)
+
+
+def of_numbers(function: Any) -> Any:
+    """Python's, `math`'s or NumPy's function as its name means in kernels, of numbers; others as they are."""
+    if not callable(function) or (
+        getattr(function, "__pykern_builtin__", None) is not None and function is not language.cdiv
+    ):
+        return function
+    name = language.from_callable(function)
+    found = None if name is None else _FUNCTIONS.get(name)
+    if found is None:
+        return function
+
+    def either(*args: Any, **keywords: Any) -> Any:
+        several = len(args) > 1 or name not in ("min", "max")
+        plain = args and not keywords and several and all(isinstance(a, _NUMBERS) for a in args)
+        return found(*args) if plain else function(*args, **keywords)
+
+    return either
+
+
+def _of_integers(op: str, a: int, b: int) -> int:
+    """Of 64 bits."""
+    if op in ("//", "%") and b == 0:
+        return 0
+    if op in ("<<", ">>") and not 0 <= b < 64:
+        return 0 if op == "<<" or a >= 0 else -1
+    return reference.cast(PYTHON[op](a, b), weak_int)
+
+
+def _as_python(value: Any) -> Any:
+    return float(value)
+
+
+def _cdiv(a: Any, b: Any) -> Any:
+    return binary("+", binary("//", a, b), int(binary("%", a, b) != 0))
+
+
+def _divmod(a: Any, b: Any) -> tuple[Any, Any]:
+    return binary("//", a, b), binary("%", a, b)
+
+
+def _power(a: Any, b: Any) -> Any:
+    return reference.apply("pow", (a, b))
+
+
+_FUNCTIONS: dict[str, Callable] = {
+    **{name: getattr(language, name) for name in reference.MATHEMATICS if name not in ("pow", "abs")},
+    "min": language.minimum, "max": language.maximum, "minimum": language.minimum, "maximum": language.maximum,
+    "int": lambda x: reference.cast(x, weak_int), "float": lambda x: reference.cast(x, weak_float),
+    "cdiv": _cdiv, "divmod": _divmod, "pow": _power,
+}  # fmt: skip
+"""By the language's names."""
