@@ -17,6 +17,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import LaneIdOp
 from pykern.errors import NotDifferentiable
 from pykern.passes.autodiff.direct import lanes
+from pykern.passes.autodiff.rules.gates import Flow
 
 _REDUCTIONS = ("kern.subgroup_reduce", "kern.group_reduce")
 _SCANS = {"kern.subgroup_scan": False, "kern.subgroup_exclusive_scan": True}
@@ -30,7 +31,7 @@ def reverse_collective(sweep: Sweep, op: ir.Operation) -> bool:
     """Reverse a subgroup or group operation; False for any other op."""
     if op.name not in COLLECTIVES:
         return False
-    adjoint = sweep.adjoints.pop(op.results[0], None)
+    adjoint = sweep.pop(op.results[0])
     if adjoint is not None and sweep.activity.varied(op.operands[0]):
         sweep.add(op.operands[0], _flowing(sweep, op, adjoint))
     return True
@@ -57,7 +58,7 @@ def collective_tangent(op: ir.Operation, values: dict[ir.Value, ir.Value], tange
     raise _refused(op, kind)
 
 
-def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> ir.Value:
+def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> Flow | ir.Value:
     kind = ir.StringAttr(op.attributes["kind"]).value if "kind" in op.attributes else ""
     primal = sweep.recall.primal
     if op.name in _REDUCTIONS and kind in ("add", "mul", "min", "max"):
@@ -94,10 +95,10 @@ def _refused(op: ir.Operation, kind: str) -> NotDifferentiable:
     )
 
 
-def _to_winners(sweep: Sweep, op: ir.Operation, total: ir.Value) -> ir.Value:
+def _to_winners(sweep: Sweep, op: ir.Operation, total: ir.Value) -> Flow:
     """Who has the extreme value gets the derivative; several share it equally."""
     wins, zero, count = _winners(op, sweep.recall.primal(op.operands[0]), sweep.recall.primal(op.results[0]))
-    return arith.SelectOp(wins, arith.DivFOp(total, count).result, zero).result
+    return Flow(arith.SelectOp(wins, arith.DivFOp(total, count).result, zero).result, wins)
 
 
 def _winners(op: ir.Operation, value: ir.Value, extreme: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:

@@ -63,7 +63,7 @@ def reverse_memory(sweep: Sweep, op: ir.Operation) -> bool:
 
 def _load(sweep: Sweep, op: ir.Operation) -> None:
     memory, *indices = op.operands
-    flowing = sweep.adjoints.pop(op.results[0], None)
+    flowing = sweep.pop(op.results[0])
     if flowing is None or memory not in sweep.shadows.of:
         return
     accumulate(

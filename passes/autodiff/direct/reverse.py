@@ -16,14 +16,15 @@ from mlir.dialects import func
 
 from pykern.passes import kernels
 from pykern.passes.autodiff.direct.activity import Activity
+from pykern.passes.autodiff.direct.branches import both_sides
 from pykern.passes.autodiff.direct.copying import ForwardSweep
+from pykern.passes.autodiff.direct.loop_gates import drop_unread_gates
 from pykern.passes.autodiff.direct.memory import Shadows, accumulate, local_shadows
 from pykern.passes.autodiff.direct.recall import Recall, Scope
 from pykern.passes.autodiff.direct.shadow_arguments import replace_function
 from pykern.passes.autodiff.direct.sharing import Sharing
 from pykern.passes.autodiff.direct.structured import captured_values
 from pykern.passes.autodiff.direct.sweep import Sweep
-from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import identity, named
 
@@ -82,8 +83,10 @@ class _Gradient:
         self._both(kernels.body(self.kernel))
         for argument, shadow in shadows.items():
             if argument not in arrays and argument in self.sweep.adjoints:
-                accumulate(self.sweep.adjoints[argument], shadow, [], exclusive=False)
+                accumulate(self.sweep.taken(argument), shadow, [], exclusive=False)
         func.ReturnOp([])
+        for loop in reversed(self.sweep.gated):
+            drop_unread_gates(loop)
 
     def _both(self, block: ir.Block) -> None:
         """Forward and back through a block that is not repeated: its values stay alive between."""
@@ -100,22 +103,19 @@ class _Gradient:
 
     def _tail_branch(self, op: ir.Operation) -> None:
         """A branch nothing follows goes forward and back at once: nothing in it has to be taped."""
-        sweep = self.sweep
-        outside = captured_values(sweep, op)
-        made = ir.Operation.create(
-            "scf.if", results=[flow_type(v.type) for v in outside], operands=self.forward.of(op.operands), regions=2,
-            loc=op.location,
-        )  # fmt: skip
-        outer = sweep.adjoints
-        for number, region in enumerate(made.regions):
-            with ir.InsertionPoint(region.blocks.append()), op.location:
-                sweep.adjoints = {}
-                if len(op.regions[number].blocks):
-                    self._both(op.regions[number].blocks[0])
-                ir.Operation.create("scf.yield", operands=[sweep.taken(v) for v in outside])
-        sweep.adjoints = outer
-        for value, adjoint in zip(outside, made.results, strict=True):
-            sweep.add(value, adjoint)
+
+        def side(number: int) -> None:
+            if len(op.regions[number].blocks):
+                self._both(op.regions[number].blocks[0])
+
+        (condition,) = self.forward.of(op.operands)
+        both_sides(
+            self.sweep,
+            condition,
+            captured_values(self.sweep, op),
+            lambda number, _: side(number),
+            op.location,
+        )
 
 
 def _tail(operations: list[ir.Operation]) -> int | None:

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.autodiff.direct.branches import both_sides
+from pykern.passes.autodiff.direct.loop_gates import Carried
 from pykern.passes.autodiff.direct.recall import Scope, trip_count
 from pykern.passes.autodiff.rules.expression import flow_type
+from pykern.passes.autodiff.rules.gates import Flow
 from pykern.passes.kernels import find, identity, index_constant
 
 if TYPE_CHECKING:
@@ -25,26 +28,15 @@ def reverse_if(sweep: Sweep, op: ir.Operation) -> None:
     """``scf.if``: results' adjoints flow into the branch that was taken."""
     condition = sweep.recall.primal(op.operands[0])
     flowing = [sweep.adjoints.pop(r, None) for r in op.results]
-    outside = captured_values(sweep, op)
-    made = ir.Operation.create("scf.if", results=_flow_types(outside), operands=[condition], regions=2)
 
-    def branch(number: int) -> None:
-        block = made.regions[number].blocks.append()
-        if not len(op.regions[number].blocks):
-            with ir.InsertionPoint(block):
-                _yield([_zero(v.type) for v in outside])
-            return
-        inside = op.regions[number].blocks[0]
-        with ir.InsertionPoint(block):
-            sweep.adjoints = {}
-            for value, adjoint in zip(terminator(inside).operands, flowing, strict=True):
-                sweep.add(value, adjoint)
+    def side(number: int, block: ir.Block) -> None:
+        if len(op.regions[number].blocks):
+            inside = op.regions[number].blocks[0]
+            for value, flow in zip(terminator(inside).operands, flowing, strict=True):
+                sweep.add(value, flow)
             sweep.block(Scope(inside, sweep.recall.forward.block_of(op, number), block))
-            _yield([sweep.taken(v) for v in outside])
 
-    _isolated(sweep, lambda: [branch(0), branch(1)])
-    for value, adjoint in zip(outside, made.results, strict=True):
-        sweep.add(value, adjoint)
+    both_sides(sweep, condition, captured_values(sweep, op), side, op.location)
 
 
 def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
@@ -55,8 +47,13 @@ def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
     outside = captured_values(sweep, op)
     lower, upper, step = (sweep.recall.primal(v) for v in list(op.operands)[:3])
     trips = trip_count(lower, upper, step)
-    start = [_popped(sweep, op.results[n]) for n in active] + [sweep.taken(v) for v in outside]
-    made, block = _loop(trips, start)
+    flowing = [sweep.adjoints.pop(op.results[n], None) for n in active] + [
+        sweep.adjoints.get(v) for v in outside
+    ]
+    carried_on = Carried.of(
+        flowing, [flow_type(v.type) for v in (*(carried[n] for n in active), *outside)], op
+    )
+    made, block = _loop(trips, carried_on.start)
 
     def reverse() -> None:
         with ir.InsertionPoint(block):
@@ -65,20 +62,24 @@ def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
             scope = Scope(body, sweep.recall.forward.block_of(op, 0), block)
             _before_marker(scope, counter)
             scope.values[body.arguments[0]] = counter
-            given = list(block.arguments)[1:]
+            given = carried_on.flows(list(block.arguments)[1:])
             sweep.adjoints = dict(zip(outside, given[len(active) :], strict=True))
             ends = list(terminator(body).operands)
-            for n, adjoint in zip(active, given, strict=False):
-                sweep.add(ends[n], adjoint)
+            for n, flow in zip(active, given, strict=False):
+                sweep.add(ends[n], flow)
             sweep.block(scope)
-            _yield([sweep.taken(carried[n]) for n in active] + [sweep.taken(v) for v in outside])
+            _yield(
+                carried_on.yielded([sweep.adjoints.get(v) for v in (*(carried[n] for n in active), *outside)])
+            )
 
     _isolated(sweep, reverse)
-    results = list(made.results)
-    for value, adjoint in zip(outside, results[len(active) :], strict=True):
-        sweep.adjoints[value] = adjoint
-    for n, adjoint in zip(active, results, strict=False):
-        sweep.add(op.operands[3 + n], adjoint)
+    if carried_on.gated:
+        sweep.gated.append(made)
+    results = carried_on.flows(list(made.results))
+    for value, flow in zip(outside, results[len(active) :], strict=True):
+        sweep.adjoints[value] = flow
+    for n, flow in zip(active, results, strict=False):
+        sweep.add(op.operands[3 + n], flow)
 
 
 def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
@@ -96,7 +97,7 @@ def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
 
     def test(given: list[ir.Value], at: ir.Block) -> list[ir.Value]:
         """Reverse the test: adjoints of what it passed on become those of what it was given."""
-        sweep.adjoints = dict(zip(outside, given[len(passed) :], strict=True))
+        sweep.adjoints = dict(zip(outside, map(Flow, given[len(passed) :]), strict=True))
         values = list(terminator(before).operands)[1:]
         for n, adjoint in zip(passed, given, strict=False):
             sweep.add(values[n], adjoint)
@@ -104,7 +105,7 @@ def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
         return [sweep.taken(v) for v in tested] + [sweep.taken(v) for v in outside]
 
     def body(given: list[ir.Value], at: ir.Block) -> list[ir.Value]:
-        sweep.adjoints = dict(zip(outside, given[len(tested) :], strict=True))
+        sweep.adjoints = dict(zip(outside, map(Flow, given[len(tested) :]), strict=True))
         ends = dict(zip(before.arguments, terminator(after).operands, strict=True))
         for value, adjoint in zip(tested, given, strict=False):
             sweep.add(ends[value], adjoint)
@@ -130,7 +131,7 @@ def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
     _isolated(sweep, reverse)
     results = list(made.results)[len(passed) :]
     for value, adjoint in zip(outside, results[len(tested) :], strict=True):
-        sweep.adjoints[value] = adjoint
+        sweep.adjoints[value] = Flow(adjoint)
     initial = dict(zip(before.arguments, op.operands, strict=True))
     for value, adjoint in zip(tested, results, strict=False):
         sweep.add(initial[value], adjoint)
@@ -191,7 +192,7 @@ def _before_marker(scope: Scope, counter: ir.Value) -> None:
 
 
 def _popped(sweep: Sweep, value: ir.Value) -> ir.Value:
-    return sweep.adjoints.pop(value, None) or _zero(value.type)
+    return sweep.pop(value) or _zero(value.type)
 
 
 def _flow_types(values: list[ir.Value]) -> list[ir.Type]:

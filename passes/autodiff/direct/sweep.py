@@ -18,7 +18,8 @@ from pykern.passes.autodiff.direct.memory import Shadows, reverse_memory
 from pykern.passes.autodiff.direct.recall import Recall, Scope
 from pykern.passes.autodiff.direct.structured import STRUCTURED
 from pykern.passes.autodiff.rules import table
-from pykern.passes.autodiff.rules.expression import cast_float, flow_type
+from pykern.passes.autodiff.rules.expression import flow_type
+from pykern.passes.autodiff.rules.gates import Flow, through
 from pykern.passes.kernels import identity
 
 NOTHING_FLOWS = ("kern.stop_gradient", "kern.push", "kern.print", "kern.assert", "scf.yield", "scf.condition")
@@ -29,22 +30,30 @@ class Sweep:
 
     def __init__(self, activity: Activity, recall: Recall, shadows: Shadows) -> None:
         self.activity, self.recall, self.shadows = activity, recall, shadows
-        self.adjoints: dict[ir.Value, ir.Value] = {}
+        self.adjoints: dict[ir.Value, Flow] = {}
+        self.gated: list[ir.Operation] = []
+        """Reversed loops that carry gates."""
         self._touched: dict[int, bool] = {}
 
     # -- adjoints ------------------------------------------------------------------------------
 
-    def add(self, value: ir.Value, flowing: ir.Value | None) -> None:
+    def add(self, value: ir.Value, flowing: Flow | ir.Value | None) -> None:
         """Let `flowing` flow to a value of the kernel."""
         if flowing is None or not self.activity.varied(value):
             return
-        flowing = cast_float(flowing, flow_type(value.type))
+        flow = (flowing if isinstance(flowing, Flow) else Flow(flowing)).cast(flow_type(value.type))
         known = self.adjoints.get(value)
-        self.adjoints[value] = flowing if known is None else arith.AddFOp(known, flowing).result
+        self.adjoints[value] = flow if known is None else known.joined(flow)
+
+    def pop(self, value: ir.Value) -> ir.Value | None:
+        """What has flowed to a value, which goes no further; None where nothing has."""
+        flow = self.adjoints.pop(value, None)
+        return None if flow is None else flow.settled()
 
     def taken(self, value: ir.Value) -> ir.Value:
         """What has flowed to a value, zero where nothing has."""
-        return self.adjoints.get(value) or zero(flow_type(value.type))
+        flow = self.adjoints.get(value)
+        return zero(flow_type(value.type)) if flow is None else flow.settled()
 
     # -- blocks --------------------------------------------------------------------------------
 
@@ -97,11 +106,11 @@ class Sweep:
             return
         if not table.has_rule(op):
             raise no_rule(op)
-        adjoint = self.adjoints.pop(op.results[0])
+        flow = self.adjoints.pop(op.results[0])
         for number, operand in enumerate(op.operands):
             if self.activity.varied(operand):
                 values = {name: self.recall.primal(v) for name, v in table.reads(op, number).items()}
-                self.add(operand, table.vjp(op, number, values, adjoint))
+                self.add(operand, through(op, number, values, flow))
 
 
 def zero(kind: ir.Type) -> ir.Value:

@@ -9,6 +9,7 @@ from mlir import ir
 
 from pykern.passes.autodiff.raised.boxes import Box
 from pykern.passes.autodiff.raised.builder import add
+from pykern.passes.autodiff.raised.gates import Gate, MaybeGate, either
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.values import element, empty, empty_like, is_tensor, zeros_like
 
@@ -33,22 +34,35 @@ class Cotangents:
         self.varied = varied
         self._held: dict[ir.Value, ir.Value] = {}
         self._hollow: dict[ir.Value, Hollow] = {}
+        self._gates: dict[ir.Value, Gate] = {}
 
-    def add(self, value: ir.Value, cotangent: ir.Value | None) -> None:
+    def add(self, value: ir.Value, cotangent: ir.Value | None, gate: MaybeGate = None) -> None:
+        """More flows to `value`, where `gate` is open; it is zero elsewhere."""
         if cotangent is not None and value in self.varied:
-            held = self.take(value)
+            known, held = self.gate(value), self.take(value)
             self._held[value] = cotangent if held is None else add(held, cotangent)
+            self._set_gate(value, gate if held is None else either(known, gate))
 
-    def add_hollow(self, value: ir.Value, hollow: Hollow) -> None:
+    def add_hollow(self, value: ir.Value, hollow: Hollow, gate: MaybeGate = None) -> None:
         if value in self.varied:
-            held = self.take(value)
+            known, held = self.gate(value), self.take(value)
             if held is None:
                 self._hollow[value] = hollow
             else:
                 self._held[value] = add(held, hollow.make())
+            self._set_gate(value, gate if held is None else either(known, gate))
+
+    def gate(self, value: ir.Value) -> MaybeGate:
+        """Where anything flows to `value`; to be asked for before what flows is taken."""
+        return self._gates.get(value)
+
+    def _set_gate(self, value: ir.Value, gate: MaybeGate) -> None:
+        if gate is not None:
+            self._gates[value] = gate
 
     def take(self, value: ir.Value) -> ir.Value | None:
         """What is known, to be put back with more, or used up."""
+        self._gates.pop(value, None)
         if value in self._hollow:
             return self._hollow.pop(value).make()
         return self._held.pop(value, None)
@@ -56,6 +70,7 @@ class Cotangents:
     def take_hollow(self, value: ir.Value) -> Hollow | None:
         """What is known where that is `Hollow` with a known hole; then it is not made."""
         if value in self._hollow and self._hollow[value].hole is not None:
+            self._gates.pop(value, None)
             return self._hollow.pop(value)
         return None
 

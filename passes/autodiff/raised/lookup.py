@@ -31,13 +31,16 @@ def _add(adjoint: Adjoint, lookup: Lookup) -> None:
     builder = GenericBuilder(op.loops, lambda: op.extents)
     with builder.body:
         frame = Frame(op, adjoint.scope, builder)
-        flowing = backward(op, frame.primal, [seed(frame) for seed in adjoint.seeds], [read])
+        flowing = backward(
+            op, frame.primal, [seed.flow(frame, adjoint.risky) for seed in adjoint.seeds], [read]
+        )
         places = [frame.primal.value(place) for place in list(lookup.extract.operands)[1:]]
-    if read not in flowing:
+        flow = flowing[read].settled() if read in flowing else None
+    if flow is None:
         builder.drop()
         return
     map = identity_map(op.loops)
-    values = [flowing[read], *places]
+    values = [flow, *places]
     flow, *places = builder.finish([Output(empty(op.extents, v.type), map, v) for v in values])
     start = adjoint.cotangents.take_or_zero(lookup.value, adjoint.scope)
     adjoint.cotangents.add(lookup.value, _scattered(flow, places, op.extents, start, []))

@@ -15,6 +15,7 @@ from pykern.passes.autodiff.raised.binomial import Snapshots
 from pykern.passes.autodiff.raised.block import ReverseBlock
 from pykern.passes.autodiff.raised.clone import body_of, clone_block, free_values, terminator_operands
 from pykern.passes.autodiff.raised.cotangents import Cotangents
+from pykern.passes.autodiff.raised.gates import Gate, emitted, shut
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.stack import peek, push, stack_type
@@ -31,10 +32,15 @@ def reverse_for(op: ir.Operation, scope: Scope, cotangents: Cotangents, block: R
     active = [k for k, argument in enumerate(carried) if argument in cotangents.varied]
     outer = [value for value in free_values(op, nested_only=True) if value in cotangents.varied]
     trips = Trips.of(*[scope.value(bound) for bound in list(op.operands)[:3]])
-    start = [cotangents.take_or_zero(op.results[k], scope) for k in active]
-    start += [cotangents.take_or_zero(value, scope) for value in outer]
+    ends = [*(op.results[k] for k in active), *outer]
+    carries = any(cotangents.gate(value) is not None for value in ends[: len(active)])
+    closing = [
+        n for n in range(len(ends)) if carries and (n < len(active) or _may_close(ends[n], cotangents))
+    ]
+    bits = [_gate_of(ends[n], cotangents, scope) for n in closing]
+    start = [cotangents.take_or_zero(value, scope) for value in ends]
 
-    made = scf.ForOp(index(0), index(trips.count), index(1), start)
+    made = scf.ForOp(index(0), index(trips.count), index(1), [*start, *bits])
     scope.anchor = made.operation
     with ir.InsertionPoint(made.body):
         trip = minus(minus(trips.count, 1), made.induction_variable)
@@ -46,21 +52,43 @@ def reverse_for(op: ir.Operation, scope: Scope, cotangents: Cotangents, block: R
         inner.known[variable] = trips.variable(trip)
         inside = Cotangents(cotangents.varied)
         flowing = list(made.inner_iter_args)
-        for value, cotangent in zip(outer, flowing[len(active) :], strict=True):
-            inside.add(value, cotangent)
-        for k, cotangent in zip(active, flowing, strict=False):
-            inside.add(terminator_operands(body)[k], cotangent)
+        gates = _gates(closing, flowing[len(start) :])
+        for n, value in enumerate(outer, len(active)):
+            inside.add(value, flowing[n], gates.get(n))
+        for n, k in enumerate(active):
+            inside.add(terminator_operands(body)[k], flowing[n], gates.get(n))
         block(inner, inside)
         wanted = [*(carried[k] for k in active), *outer]
-        scf.YieldOp([inside.take_or_zero(value, inner) for value in wanted])
+        bits = [_gate_of(wanted[n], inside, inner) for n in closing]
+        scf.YieldOp([*(inside.take_or_zero(value, inner) for value in wanted), *bits])
     inside.check_all_taken()
     made = stored.finish(made)
     scope.anchor = None
-    results = list(made.results)[: len(start)]
-    for value, result in zip(outer, results[len(active) :], strict=True):
-        cotangents.add(value, result)
-    for k, result in zip(active, results, strict=False):
-        cotangents.add(inits[k], result)
+    results = list(made.results)
+    gates = _gates(closing, results[len(start) : len(start) + len(closing)])
+    for n, value in enumerate(outer, len(active)):
+        cotangents.add(value, results[n], gates.get(n))
+    for n, k in enumerate(active):
+        cotangents.add(inits[k], results[n], gates.get(n))
+
+
+def _may_close(value: ir.Value, cotangents: Cotangents) -> bool:
+    return cotangents.gate(value) is not None or not cotangents.any([value])
+
+
+def _gate_of(value: ir.Value, cotangents: Cotangents, scope: Scope) -> ir.Value:
+    """The gate of what flows to `value`, to be carried around the loop."""
+    like = value if _is_static(value) else scope.value(value)
+    return emitted(cotangents.gate(value), like) if cotangents.any([value]) else shut(like)
+
+
+def _is_static(value: ir.Value) -> bool:
+    return not isinstance(value.type, ir.RankedTensorType) or value.type.has_static_shape
+
+
+def _gates(closing: list[int], values: list[ir.Value]) -> dict[int, Gate]:
+    """The gates that are carried, by the number of what they belong to."""
+    return {n: lambda value=value: value for n, value in zip(closing, values, strict=True)}
 
 
 class Stored:

@@ -5,36 +5,56 @@ A part is always read before the tensor around it is overwritten, so that buffer
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mlir import ir
 from mlir.dialects import arith, linalg, tensor
 
+from pykern.passes.autodiff.raised import gates
 from pykern.passes.autodiff.raised.boxes import box_of
-from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, add
+from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, add, elementwise
 from pykern.passes.autodiff.raised.clone import terminator_operands
 from pykern.passes.autodiff.raised.cotangents import Cotangents, Hollow, zero
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
-from pykern.passes.autodiff.raised.values import affine, constant, element, full, index, shape
+from pykern.passes.autodiff.raised.values import (
+    affine,
+    constant,
+    element,
+    empty,
+    full,
+    index,
+    is_tensor,
+    shape,
+    sizes_of,
+)
+from pykern.passes.autodiff.rules.gates import gate_constant
 
 _STATIC = ("static_offsets", "static_sizes", "static_strides")
 
 
 def extract_slice(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     source, result = op.operands[0], op.results[0]
+    gate, known = cotangents.gate(result), cotangents.gate(source)
     part = cotangents.take(result)
     whole = cotangents.take(source)
+    gate = gates.moved(
+        gate, lambda bits: _put_like(op, bits, gates.closed(sizes_of(scope.value(source))), scope, first=1)
+    )
     if whole is not None:
+        gate = gates.either(gate, known)
         part = add(_cut_like(op, whole, result.type, scope, first=1), part)
     else:
         whole = zero(source, scope)
-    cotangents.add(source, _put_like(op, part, whole, scope, first=1))
+    cotangents.add(source, _put_like(op, part, whole, scope, first=1), gate)
 
 
 def insert_slice(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     source, destination = op.operands[0], op.operands[1]
-    whole = cotangents.take(op.results[0])
+    gate, whole = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
     if source in cotangents.varied:
-        cotangents.add(source, _cut_like(op, whole, source.type, scope, first=2))
+        part = _cut_like(op, whole, source.type, scope, first=2)
+        cotangents.add(source, part, _part(gate, source.type, lambda: _places(op, scope, first=2)))
 
     def left() -> ir.Value:
         with op.location:
@@ -42,18 +62,24 @@ def insert_slice(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
             zeros = linalg.fill(constant(element(part.type), 0.0), outs=[part])
             return _put_like(op, zeros, whole, scope, first=2)
 
-    cotangents.add_hollow(destination, Hollow(whole, box_of(op), left))
+    cotangents.add_hollow(destination, Hollow(whole, box_of(op), left), gate)
 
 
 def extract(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     source, places = op.operands[0], [scope.value(place) for place in list(op.operands)[1:]]
+    gate, known = cotangents.gate(op.results[0]), cotangents.gate(source)
     part = cotangents.take(op.results[0])
     whole = cotangents.take(source)
+    gate = gates.moved(
+        gate,
+        lambda open: tensor.insert(gates.as_byte(open), gates.closed(sizes_of(scope.value(source))), places),
+    )
     if whole is not None:
+        gate = gates.either(gate, known)
         part = arith.addf(tensor.extract(whole, places), part)
     else:
         whole = zero(source, scope)
-    cotangents.add(source, tensor.insert(part, whole, places))
+    cotangents.add(source, tensor.insert(part, whole, places), gate)
 
 
 def chooses_tensors(op: ir.Operation) -> bool:
@@ -64,21 +90,36 @@ def chooses_tensors(op: ir.Operation) -> bool:
 def select(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     """A choice between whole tensors: what was not chosen gets zero."""
     condition, chosen, other = op.operands
-    whole = cotangents.take(op.results[0])
+    gate, whole = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
     nothing = zero(op.results[0], scope)
     test = scope.value(condition)
-    cotangents.add(chosen, arith.SelectOp(test, whole, nothing).result)
-    cotangents.add(other, arith.SelectOp(test, nothing, whole).result)
+    for value, side in ((chosen, True), (other, False)):
+        pair = (whole, nothing) if side else (nothing, whole)
+        mine = _elements(test, side) if is_tensor(condition) else gates.everywhere(test, value, side)
+        cotangents.add(value, arith.SelectOp(test, *pair).result, gates.both(gate, mine))
+
+
+def _elements(condition: ir.Value, side: bool) -> gates.Gate:
+    """Where a tensor of conditions is as `side` says."""
+    return lambda: _bytes(condition, side)
+
+
+def _bytes(condition: ir.Value, side: bool) -> ir.Value:
+    into = empty(sizes_of(condition), gates.byte())
+    return elementwise(
+        lambda b: gates.as_byte(b if side else arith.xori(b, gate_constant(True))), [condition], into
+    )
 
 
 def insert(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     number, destination = op.operands[0], op.operands[1]
     places = [scope.value(place) for place in list(op.operands)[2:]]
-    whole = cotangents.take(op.results[0])
+    gate, whole = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
     if number in cotangents.varied:
-        cotangents.add(number, tensor.extract(whole, places))
+        open = gates.moved(gate, lambda bits: gates.as_bit(tensor.extract(bits, places)))
+        cotangents.add(number, tensor.extract(whole, places), open)
     if destination in cotangents.varied:
-        cotangents.add(destination, tensor.insert(constant(number.type, 0.0), whole, places))
+        cotangents.add(destination, tensor.insert(constant(number.type, 0.0), whole, places), gate)
 
 
 def pad(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
@@ -97,27 +138,44 @@ def pad(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
 
 
 def expand_shape(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
-    part = cotangents.take(op.results[0])
-    back = tensor.CollapseShapeOp(op.operands[0].type, part, op.attributes["reassociation"])
-    cotangents.add(op.operands[0], back.result)
+    def back(part: ir.Value, type: ir.Type) -> ir.Value:
+        return tensor.CollapseShapeOp(type, part, op.attributes["reassociation"]).result
+
+    _reshaped(op, cotangents, back)
 
 
 def collapse_shape(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
-    part, sizes = cotangents.take(op.results[0]), shape(op.operands[0])
-    back = tensor.ExpandShapeOp(op.operands[0].type, part, op.attributes["reassociation"], [], sizes)
-    cotangents.add(op.operands[0], back.result)
+    def back(part: ir.Value, type: ir.Type) -> ir.Value:
+        return tensor.ExpandShapeOp(
+            type, part, op.attributes["reassociation"], [], shape(op.operands[0])
+        ).result
+
+    _reshaped(op, cotangents, back)
+
+
+def _reshaped(
+    op: ir.Operation, cotangents: Cotangents, back: Callable[[ir.Value, ir.Type], ir.Value]
+) -> None:
+    """The same elements in the shape of the operand, and their gate."""
+    type = op.operands[0].type
+    gate, part = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
+    assert part is not None
+    open = gates.moved(gate, lambda bits: back(bits, gates.like_bytes(type)))
+    cotangents.add(op.operands[0], back(part, type), open)
 
 
 def reshape(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
-    part, sizes = cotangents.take(op.results[0]), shape(op.operands[0])
-    type = ir.RankedTensorType.get([len(sizes)], ir.IndexType.get())
-    wanted = arith.constant(type, ir.DenseElementsAttr.get([_index(n) for n in sizes], type))
-    cotangents.add(op.operands[0], tensor.reshape(op.operands[0].type, part, wanted))
+    def back(part: ir.Value, type: ir.Type) -> ir.Value:
+        sizes = shape(op.operands[0])
+        list_type = ir.RankedTensorType.get([len(sizes)], ir.IndexType.get())
+        wanted = arith.constant(list_type, ir.DenseElementsAttr.get([_index(n) for n in sizes], list_type))
+        return tensor.reshape(type, part, wanted)
+
+    _reshaped(op, cotangents, back)
 
 
 def cast(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
-    part = cotangents.take(op.results[0])
-    cotangents.add(op.operands[0], tensor.cast(op.operands[0].type, part))
+    _reshaped(op, cotangents, lambda part, type: tensor.cast(type, part))
 
 
 def from_elements(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
@@ -141,14 +199,15 @@ def splat(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
 
 
 def concat(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
-    whole = cotangents.take(op.results[0])
+    gate, whole = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
     dim, start = ir.IntegerAttr(op.attributes["dim"]).value, 0
     for source in op.operands:
         sizes = shape(source)
         offsets = [start if d == dim else 0 for d in range(len(sizes))]
         if source in cotangents.varied:
-            part = tensor.extract_slice(source.type, whole, [], [], [], offsets, sizes, [1] * len(sizes))
-            cotangents.add(source, part)
+            places = [[], [], [], offsets, sizes, [1] * len(sizes)]
+            part = tensor.extract_slice(source.type, whole, *places)
+            cotangents.add(source, part, _part(gate, source.type, lambda at=places: at))
         start += sizes[dim]
 
 
@@ -170,6 +229,11 @@ RULES = {
 
 def _index(number: int) -> ir.Attribute:
     return ir.IntegerAttr.get(ir.IndexType.get(), number)
+
+
+def _part(gate: gates.MaybeGate, type: ir.Type, places: Callable[[], list]) -> gates.MaybeGate:
+    """The gate of a slice of the type `type`."""
+    return gates.moved(gate, lambda bits: gates.cut(bits, type, places()))
 
 
 def _cut_like(op: ir.Operation, whole: ir.Value, type: ir.Type, scope: Scope, first: int) -> ir.Value:

@@ -22,6 +22,7 @@ from pykern.passes.autodiff.raised.clone import terminator_operands
 from pykern.passes.autodiff.raised.contraction import contract_as
 from pykern.passes.autodiff.raised.cotangents import Cotangents
 from pykern.passes.autodiff.raised.functions import Signature, active_arguments, check_program, chosen
+from pykern.passes.autodiff.raised.gates import MaybeGate
 from pykern.passes.autodiff.raised.loop import reverse_for
 from pykern.passes.autodiff.raised.prepare import prepared
 from pykern.passes.autodiff.raised.refuse import refused
@@ -30,6 +31,7 @@ from pykern.passes.autodiff.raised.structured import is_structured
 from pykern.passes.autodiff.raised.structured_reverse import reverse_structured
 from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.autodiff.rules import table
+from pykern.passes.autodiff.rules.gates import Flow, through
 from pykern.passes.framework import Pass
 
 
@@ -114,9 +116,16 @@ def _reverse_op(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
 
 
 def _reverse_scalar(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
-    cotangent = cotangents.take(op.results[0])
+    gate, cotangent = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
     assert cotangent is not None
+    flow = Flow(cotangent, None if gate is None else gate())
     for place, operand in enumerate(op.operands):
         if operand in cotangents.varied:
             values = {name: scope.value(v) for name, v in table.reads(op, place).items()}
-            cotangents.add(operand, table.vjp(op, place, values, cotangent))
+            part = through(op, place, values, flow)
+            if part is not None:
+                cotangents.add(operand, part.settled(), _made(part.gate))
+
+
+def _made(gate: ir.Value | None) -> MaybeGate:
+    return None if gate is None else lambda: gate

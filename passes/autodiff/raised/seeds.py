@@ -8,6 +8,7 @@ product             ybar * (product of all other contributions), at each contrib
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from mlir import ir
 from mlir.dialects import arith
@@ -15,34 +16,64 @@ from mlir.dialects import arith
 from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, elementwise
 from pykern.passes.autodiff.raised.cotangents import Cotangents
 from pykern.passes.autodiff.raised.frame import Frame
+from pykern.passes.autodiff.raised.gates import MaybeGate, as_bit
 from pykern.passes.autodiff.raised.product import other_factors
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.structured import Kind, Structured
 from pykern.passes.autodiff.raised.values import constant, full, sizes_of
+from pykern.passes.autodiff.rules.gates import Flow, both
 
-Seed = Callable[[Frame], "tuple[ir.Value, ir.Value]"]
-"""In a body: the primal value where a cotangent enters, and the cotangent."""
+_EQUAL = arith.CmpFPredicate.OEQ
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A cotangent that enters a body at its value `at`: ``cotangent(frame)`` is its element.
+
+    It flows where `gate`, that of the result, is open at the loops of `map`, and where ``chosen(frame)`` says so.
+    """
+
+    at: ir.Value
+    cotangent: Callable[[Frame], ir.Value]
+    map: ir.AffineMap
+    gate: MaybeGate = None
+    chosen: Callable[[Frame], ir.Value] | None = None
+
+    @property
+    def gated(self) -> bool:
+        return self.gate is not None or self.chosen is not None
+
+    def flow(self, frame: Frame, gates: bool) -> tuple[ir.Value, Flow]:
+        """The value where it enters and what flows there, with its gate if `gates`."""
+        return self.at, Flow(self.cotangent(frame), self.open(frame) if gates else None)
+
+    def open(self, frame: Frame) -> ir.Value | None:
+        """The gate's element."""
+        chosen = None if self.chosen is None else self.chosen(frame)
+        if self.gate is None:
+            return chosen
+        with frame.scope.here:
+            bytes_ = self.gate()
+        return both(as_bit(frame.bring(bytes_, self.map)), chosen)
 
 
 def seeds(op: Structured, scope: Scope, cotangents: Cotangents) -> list[Seed]:
     """One for each result that has a cotangent; the accumulators' own cotangents are added right away."""
     made = []
     for output in range(len(op.outputs)):
-        cotangent = cotangents.take(op.op.results[output])
+        gate, cotangent = cotangents.gate(op.op.results[output]), cotangents.take(op.op.results[output])
         if cotangent is not None:
-            made.append(_SEEDS[op.combined[output].kind](op, output, cotangent, scope, cotangents))
+            seed = _SEEDS[op.combined[output].kind](op, output, cotangent, scope, cotangents)
+            made.append(replace(seed, gate=gate))
+            if op.combined[output].kind is Kind.ADD:
+                cotangents.add(op.outputs[output], cotangent, gate)
     return made
 
 
 def _whole(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangents: Cotangents) -> Seed:
     map = op.output_map(output)
-    return lambda frame: (op.yielded[output], frame.bring(ybar, map))
-
-
-def _sum(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangents: Cotangents) -> Seed:
-    cotangents.add(op.outputs[output], ybar)
-    return _whole(op, output, ybar, scope, cotangents)
+    return Seed(op.yielded[output], lambda frame: frame.bring(ybar, map), map)
 
 
 def _extremum(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangents: Cotangents) -> Seed:
@@ -54,11 +85,14 @@ def _extremum(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotange
     if init in cotangents.varied:
         cotangents.add(init, elementwise(where_equal, [scope.value(init), result, share]))
 
-    def seed(frame: Frame) -> tuple[ir.Value, ir.Value]:
-        here = frame.primal.value(contribution)
-        return contribution, where_equal(here, frame.bring(result, map), frame.bring(share, map))
+    def taken(frame: Frame) -> ir.Value:
+        return arith.cmpf(_EQUAL, frame.primal.value(contribution), frame.bring(result, map))
 
-    return seed
+    def seed(frame: Frame) -> ir.Value:
+        here = frame.primal.value(contribution)
+        return where_equal(here, frame.bring(result, map), frame.bring(share, map))
+
+    return Seed(contribution, seed, map, chosen=taken)
 
 
 def _product(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangents: Cotangents) -> Seed:
@@ -68,9 +102,10 @@ def _product(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangen
     others = other_factors(op, output, scope)
     if op.outputs[output] in cotangents.varied:
         cotangents.add(op.outputs[output], elementwise(arith.mulf, [ybar, others.of_init]))
-    return lambda frame: (
+    return Seed(
         contribution,
-        arith.mulf(frame.bring(ybar, map), frame.bring(others.of_contribution, others.map)),
+        lambda frame: arith.mulf(frame.bring(ybar, map), frame.bring(others.of_contribution, others.map)),
+        map,
     )
 
 
@@ -80,7 +115,7 @@ def _refused(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangen
 
 _SEEDS: dict[Kind, Callable[..., Seed]] = {
     Kind.ELEMENTWISE: _whole,
-    Kind.ADD: _sum,
+    Kind.ADD: _whole,
     Kind.MAX: _extremum,
     Kind.MIN: _extremum,
     Kind.MUL: _product,
@@ -104,5 +139,5 @@ def ties(op: Structured, output: int, scope: Scope) -> ir.Value:
 
 
 def where_equal(a: ir.Value, b: ir.Value, value: ir.Value) -> ir.Value:
-    equal = arith.cmpf(arith.CmpFPredicate.OEQ, a, b)
+    equal = arith.cmpf(_EQUAL, a, b)
     return arith.select(equal, value, constant(value.type, 0.0))

@@ -14,10 +14,11 @@ from mlir import ir
 from mlir.dialects import arith, linalg
 
 from pykern.passes.autodiff.raised.boxes import Box, box_of, cut, cut_padded, put
-from pykern.passes.autodiff.raised.builder import GenericBuilder, Output
+from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, elementwise
 from pykern.passes.autodiff.raised.clone import defining
 from pykern.passes.autodiff.raised.cotangents import Hollow, blank
 from pykern.passes.autodiff.raised.frame import Frame
+from pykern.passes.autodiff.raised.gates import MaybeGate, closed, either
 from pykern.passes.autodiff.raised.targets import Target
 from pykern.passes.autodiff.raised.values import constant, element, empty, identity_map, index, shape
 
@@ -35,12 +36,33 @@ def add_slices(adjoint: Adjoint, source: ir.Value, cuts: list[Target]) -> None:
     whole, core = Box.of(shape(source)), _core(cuts)
     split = 2 * core.volume >= whole.volume
     hollow = adjoint.cotangents.take_hollow(source) if split else None
-    held = adjoint.cotangents.take(source)
+    known, held = adjoint.cotangents.gate(source), adjoint.cotangents.take(source)
+    gate = _gate(adjoint, source, cuts)
+    if hollow is not None:
+        gate = None
+    elif held is not None:
+        gate = either(gate, known)
     total = blank(source, adjoint.scope) if held is None else held
     for box in (*whole.around(core), core) if split else (whole,):
         part = _gathered(adjoint, cuts, parts, box, cut(total, box), held is not None, hollow)
         total = put(part, total, box)
-    adjoint.cotangents.add(source, total)
+    adjoint.cotangents.add(source, total, gate)
+
+
+def _gate(adjoint: Adjoint, source: ir.Value, cuts: list[Target]) -> MaybeGate:
+    """Open where it is for one of the slices."""
+    slices = [(_place(target), adjoint.gate(target)) for target in cuts]
+    if any(gate is None for _, gate in slices):
+        return None
+
+    def made() -> ir.Value:
+        total = closed(shape(source))
+        for box, gate in slices:
+            if gate is not None:
+                total = put(elementwise(arith.ori, [cut(total, box), gate()]), total, box)
+        return total
+
+    return made
 
 
 def _parts(adjoint: Adjoint, cuts: list[Target]) -> dict[Target, ir.Value] | None:

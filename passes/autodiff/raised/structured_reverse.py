@@ -12,18 +12,24 @@ from collections.abc import Sequence
 from mlir import ir
 from mlir.dialects import arith, tensor
 
+from pykern.passes.autodiff.raised import gates
 from pykern.passes.autodiff.raised.builder import GenericBuilder, Output
 from pykern.passes.autodiff.raised.convolution import gathering_frame
 from pykern.passes.autodiff.raised.cotangents import Cotangents, blank, zero
 from pykern.passes.autodiff.raised.frame import Frame
+from pykern.passes.autodiff.raised.gates import MaybeGate, as_bit, as_byte, byte, closed
 from pykern.passes.autodiff.raised.lookup import add_lookups
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.seeds import Seed, seeds
 from pykern.passes.autodiff.raised.stencil import add_slices
 from pykern.passes.autodiff.raised.structured import Structured
-from pykern.passes.autodiff.raised.sweep import backward
+from pykern.passes.autodiff.raised.sweep import backward, gated, gates_back
 from pykern.passes.autodiff.raised.targets import Target, lookups, slices_of_one, targets
-from pykern.passes.autodiff.raised.values import element, full, is_tensor
+from pykern.passes.autodiff.raised.values import element, empty, full, is_tensor, sizes_of
+from pykern.passes.autodiff.rules import table
+from pykern.passes.autodiff.rules.gates import either, may_be_infinite
+
+_PRODUCTS = {"arith.mulf", "math.fma"}
 
 
 def reverse_structured(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
@@ -35,6 +41,7 @@ class Adjoint:
     def __init__(self, op: Structured, scope: Scope, cotangents: Cotangents) -> None:
         self.op, self.scope, self.cotangents = op, scope, cotangents
         self.seeds: list[Seed] = seeds(op, scope, cotangents)
+        self.risky = _is_risky(op)
 
     def run(self) -> None:
         found = targets(self.op, self.cotangents.varied)
@@ -68,7 +75,7 @@ class Adjoint:
         builder = GenericBuilder(self.op.loops, lambda: self.op.extents)
         with builder.body:
             frame = gathering_frame(self.op, self.scope, builder, target)
-            values = self.swept(frame or Frame(self.op, self.scope, builder), [target])
+            values = self.swept(frame or Frame(self.op, self.scope, builder), [target], gates=frame is None)
             if frame is not None and values:
                 values = [(target, frame.guarded(values[0][1]))]
         if not values:
@@ -78,13 +85,16 @@ class Adjoint:
         else:
             self.finish(builder, values, kinds=["reduction"] * self.op.loops)
 
-    def swept(self, frame: Frame, group: Sequence[Target]) -> list[tuple[Target, ir.Value]]:
+    def swept(
+        self, frame: Frame, group: Sequence[Target], gates: bool = True
+    ) -> list[tuple[Target, ir.Value]]:
         """The cotangents of the targets' elements, in the body being written; none where nothing flows."""
         elements = [e for target in group for e in target.elements]
-        flowing = backward(self.op, frame.primal, [seed(frame) for seed in self.seeds], elements)
+        entering = [seed.flow(frame, gates and self.risky) for seed in self.seeds]
+        flowing = backward(self.op, frame.primal, entering, elements)
         found = []
         for target in group:
-            parts = [flowing[e] for e in target.elements if e in flowing]
+            parts = [flowing[e].settled() for e in target.elements if e in flowing]
             if parts:
                 total = parts[0]
                 for part in parts[1:]:
@@ -100,18 +110,58 @@ class Adjoint:
         kinds: Sequence[str] | None = None,
     ) -> None:
         """Write the cotangents; they are added to what is known of them already."""
-        outputs = []
+        outputs, open = [], []
         for target, value in values:
+            gate, known = self.gate(target), self.cotangents.gate(target.value)
             init = self.cotangents.take(target.value) if is_tensor(target.value) else None
             accumulate = init is not None or not target.map.is_permutation
+            open.append(gate if init is None else gates.either(gate, known))
             if init is None:
                 init = self.start(target.value, accumulate)
             outputs.append(Output(init, map or target.map, value, accumulate))
-        for (target, _), result in zip(values, builder.finish(outputs, kinds), strict=True):
+        for (target, _), gate, result in zip(values, open, builder.finish(outputs, kinds), strict=True):
             scalar = not is_tensor(target.value)
-            self.cotangents.add(target.value, tensor.extract(result, []) if scalar else result)
+            self.cotangents.add(target.value, tensor.extract(result, []) if scalar else result, gate)
+
+    def gate(self, target: Target) -> MaybeGate:
+        """Where anything flows to a target at a projection of the loops."""
+        closed_seeds = [(seed.at, seed.gated) for seed in self.seeds]
+        reached = gated(self.op, closed_seeds, target.elements)
+        if not target.map.is_projected_permutation or not reached.issuperset(target.elements):
+            return None
+        return lambda: self._bytes(target)
+
+    def _bytes(self, target: Target) -> ir.Value:
+        """The gate of a target, written like its cotangent."""
+        builder = GenericBuilder(self.op.loops, lambda: self.op.extents)
+        with builder.body:
+            frame = Frame(self.op, self.scope, builder)
+            entering = [(seed.at, seed.open(frame)) for seed in self.seeds]
+            open = gates_back(self.op, frame.primal, entering, target.elements)
+            total = open[target.elements[0]]
+            for element_ in target.elements[1:]:
+                total = either(total, open[element_])
+            assert total is not None
+            total = as_byte(total)
+        whole = target.map.is_permutation
+        sizes = sizes_of(self.scope.value(target.value)) if is_tensor(target.value) else []
+        init = empty(sizes, byte()) if whole else closed(sizes)
+        (result,) = builder.finish([Output(init, target.map, total, not whole)])
+        return result if is_tensor(target.value) else as_bit(tensor.extract(result, []))
 
     def start(self, value: ir.Value, accumulate: bool) -> ir.Value:
         if not is_tensor(value):
             return full([], element(value.type), 0.0)
         return zero(value, self.scope) if accumulate else blank(value, self.scope)
+
+
+def _is_risky(op: Structured) -> bool:
+    """Whether zeros that flow into the body may meet factors that are infinite. Products of matrices stay products."""
+    risky = {
+        inner.name
+        for inner in op.ops
+        for place in range(len(inner.operands))
+        if table.has_rule(inner) and may_be_infinite(inner, place)
+    }
+    sums = not all(map.is_permutation for map in op.maps[len(op.inputs) :])
+    return bool(risky - _PRODUCTS if sums else risky)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from mlir import ir
 
 from pykern.passes.autodiff.raised.clone import clone, defining, free_values
-from pykern.passes.autodiff.raised.flows import Flow
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.structured import Structured
 from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.autodiff.rules import table
+from pykern.passes.autodiff.rules.gates import Flow, both, choice, chooses, either, through
 
 Elements = dict[ir.Value, ir.Value]
 
@@ -51,10 +52,10 @@ class Recomputed:
 def backward(
     op: Structured,
     primal: Recomputed,
-    seeds: Iterable[tuple[ir.Value, ir.Value]],
+    seeds: Iterable[tuple[ir.Value, Flow]],
     targets: Iterable[ir.Value],
-) -> Elements:
-    """The cotangents of `targets` (values of the body, or captured), from those in `seeds`."""
+) -> dict[ir.Value, Flow]:
+    """What flows to `targets` (values of the body, or captured), from what enters at `seeds`."""
     leading = _depending(op, targets)
     cotangents: dict[ir.Value, Flow] = {}
 
@@ -64,7 +65,7 @@ def backward(
             cotangents[value] = cotangent if held is None else held.joined(cotangent)
 
     for value, seed in seeds:
-        flow(value, Flow(seed))
+        flow(value, seed)
     targets = set(targets)
     for inner in reversed(op.ops):
         result = inner.results[0] if len(inner.results) else None
@@ -75,12 +76,78 @@ def backward(
         for place, operand in enumerate(inner.operands):
             if operand in leading and not table.is_cut(inner):
                 values = {name: primal.value(v) for name, v in table.reads(inner, place).items()}
-                part = table.vjp(inner, place, values, cotangent.value)
-                if part is not None and inner.name == "arith.select":
-                    flow(operand, cotangent.chosen(part, values["x"], place == 1))
-                elif part is not None:
-                    flow(operand, cotangent.times(part, bool(values)))
-    return {value: found.settled() for value, found in cotangents.items()}
+                part = through(inner, place, values, cotangent)
+                if part is not None:
+                    flow(operand, part)
+    return cotangents
+
+
+def gates_back(
+    op: Structured,
+    primal: Recomputed,
+    seeds: Iterable[tuple[ir.Value, ir.Value | None]],
+    targets: Iterable[ir.Value],
+) -> dict[ir.Value, ir.Value | None]:
+    """The gates of what flows to `targets`, from those at `seeds`."""
+
+    def condition(inner: ir.Operation, place: int) -> ir.Value | None:
+        values = (
+            {name: primal.value(v) for name, v in table.reads(inner, place).items()}
+            if chooses(inner, place)
+            else {}
+        )
+        return choice(inner, place, values)
+
+    return _gates_back(op, seeds, targets, condition, either, both)
+
+
+def gated(
+    op: Structured, seeds: Iterable[tuple[ir.Value, bool]], targets: Iterable[ir.Value]
+) -> set[ir.Value]:
+    """Those of `targets` to which all flows under a gate; nothing is emitted."""
+    found = _gates_back(
+        op,
+        ((value, True if closed else None) for value, closed in seeds),
+        targets,
+        lambda inner, place: True if chooses(inner, place) else None,
+        lambda a, b: a and b,
+        lambda a, b: a or b,
+    )
+    return {value for value, gate in found.items() if gate}
+
+
+def _gates_back(
+    op: Structured,
+    seeds: Iterable[tuple[ir.Value, Any]],
+    targets: Iterable[ir.Value],
+    condition: Callable[[ir.Operation, int], Any],
+    either: Callable[[Any, Any], Any],
+    both: Callable[[Any, Any], Any],
+) -> dict[ir.Value, Any]:
+    """The sweep of `backward` over gates alone; None is open."""
+    leading = _depending(op, targets)
+    found: dict[ir.Value, Any] = {}
+
+    def flow(value: ir.Value, gate: Any) -> None:
+        if value in leading:
+            found[value] = either(found[value], gate) if value in found else gate
+
+    for value, gate in seeds:
+        flow(value, gate)
+    targets = set(targets)
+    for inner in reversed(op.ops):
+        result = inner.results[0] if len(inner.results) else None
+        if result not in found or result in targets:
+            continue
+        gate = found.pop(result)
+        for place, operand in enumerate(inner.operands):
+            if (
+                operand in leading
+                and not table.is_cut(inner)
+                and table.partial(inner, place) not in (None, "0")
+            ):
+                flow(operand, both(gate, condition(inner, place)))
+    return found
 
 
 def forward(op: Structured, primal: Recomputed, tangents: Elements) -> Elements:
