@@ -15,6 +15,7 @@ from mlir import ir
 from pykern.compiler.program_derivatives import differentiate
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.inline_helpers import InlineHelpers
+from pykern.passes.autodiff.direct.activity import FOREIGN
 from pykern.passes.autodiff.raised.clone import clone_block
 from pykern.passes.framework import run_pass, verify
 from pykern.passes.kernels import body
@@ -55,6 +56,9 @@ def _bring(module: ir.Module, program: ir.Operation, into: ir.Module) -> None:
     renamed: dict[str, str] = {}
     for other in others:
         name = _name(other)
+        if _is_of_a_library(other):
+            renamed[name] = name
+            continue
         number = 0
         while f"{name}.inner{number}" in taken:
             number += 1
@@ -63,9 +67,16 @@ def _bring(module: ir.Module, program: ir.Operation, into: ir.Module) -> None:
     _rename(program, renamed)
     for other in others:
         _rename(other, renamed)
+        if _name(other) in taken and _is_of_a_library(other):
+            continue
         with ir.InsertionPoint(into.body):
             copy = other.clone().operation
         copy.attributes["sym_name"] = ir.StringAttr.get(renamed[_name(other)])
+
+
+def _is_of_a_library(function: ir.Operation) -> bool:
+    """Whether the function is only declared, and so goes by the name that its library gives it."""
+    return not list(function.regions[0].blocks) and FOREIGN not in function.attributes
 
 
 def _name(op: ir.Operation) -> str:

@@ -55,12 +55,6 @@ def last_one(out, x):
 
 
 @pk.kernel
-def gamma_of(out, x):
-    i = pk.index()
-    out[i] = pk.gamma(x[i])  # here
-
-
-@pk.kernel
 def through_memory(out, x, t):
     i = pk.index()
     t[i] = x[i] * x[i]  # here
@@ -79,7 +73,6 @@ REFUSED = {
     "an atomic maximum": (greatest, lambda: (dup(), dup()), "atomic max"),
     "an atomic minimum": (least, lambda: (dup(), dup()), "atomic min"),
     "an atomic exchange": (last_one, lambda: (dup(), dup()), "atomic exchange"),
-    "a function without a rule": (gamma_of, lambda: (dup(), dup()), "tgamma"),
     "a plain array in between": (through_memory, lambda: (dup(), dup(), np.zeros(8)), "carries a derivative"),
 }
 

@@ -42,7 +42,9 @@ def reduced_together(op: Structured, output: int, writer: Writer) -> ir.Value:
         moved = {op.arguments[k]: next(given) for k in moving}
         values += [next(given) for _ in carried]
         moved |= {op.arguments[len(inputs) + k]: next(given) for k in floats}
-        primal = Recomputed(op, lambda place: values[place], writer.value, linalg.index)
+        primal = Recomputed(
+            op, lambda place: values[place], writer.value, lambda loop: linalg.IndexOp(loop).result
+        )
         flowing = forward(op, primal, moved | _captured(op, primal, writer))
         new = [flowing.get(op.yielded[k]) for k in floats]
         zeros = [constant(element(op.outputs[k].type), 0.0) for k in floats]

@@ -11,7 +11,7 @@ RULES: dict[str, tuple[str | None, ...]] = {
     "arith.subf": ("1", "-1"),
     "arith.mulf": ("y", "x"),
     "arith.divf": ("1 / y", "-(1 / y * r)"),  # one quotient serves both
-    "arith.remf": ("1", "-trunc(x / y)"),
+    "arith.remf": ("1", "-roundeven((x - r) / y)"),  # a whole number, but for rounding
     "arith.negf": ("-1",),
     # of two equal values each gets half, as the elementwise maximum of JAX
     "arith.maximumf": ("where(x > y, 1, where(x == y, 0.5, 0))", "where(y > x, 1, where(x == y, 0.5, 0))"),

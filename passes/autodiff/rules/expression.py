@@ -16,6 +16,8 @@ from collections.abc import Callable, Mapping
 from mlir import ir
 from mlir.dialects import arith, math
 
+from pykern.passes.autodiff.rules.digamma import digamma
+
 CONSTANTS = {
     "LN2": python_math.log(2.0),
     "LN10": python_math.log(10.0),
@@ -26,7 +28,8 @@ _COMPARE = {ast.Gt: arith.CmpFPredicate.OGT, ast.Lt: arith.CmpFPredicate.OLT, as
 FP8 = (ir.Float8E4M3FNType, ir.Float8E5M2Type)
 _UNARY = {
     "sqrt": math.sqrt, "exp": math.exp, "log": math.log, "sin": math.sin, "cos": math.cos,
-    "sinh": math.sinh, "cosh": math.cosh, "trunc": math.trunc,
+    "sinh": math.sinh, "cosh": math.cosh, "trunc": math.trunc, "roundeven": math.roundeven,
+    "digamma": digamma,
 }  # fmt: skip
 
 Values = Mapping[str, ir.Value]

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.autodiff.rules import arith as arith_rules
+from pykern.passes.autodiff.rules import library
 from pykern.passes.autodiff.rules import math as math_rules
 from pykern.passes.autodiff.rules.expression import cast_float, flow_type, names_read, times
 
@@ -19,7 +20,7 @@ NAMES = ("x", "y", "z")
 
 
 def has_rule(op: ir.Operation) -> bool:
-    return op.name in RULES
+    return _rule(op) is not None
 
 
 def is_cut(op: ir.Operation) -> bool:
@@ -29,7 +30,15 @@ def is_cut(op: ir.Operation) -> bool:
 
 def partial(op: ir.Operation, operand: int) -> str | None:
     """The text of a partial derivative; None for a condition or an exponent that is an integer."""
-    return RULES[op.name][operand]
+    rule = _rule(op)
+    assert rule is not None
+    return rule[operand]
+
+
+def _rule(op: ir.Operation) -> tuple[str | None, ...] | None:
+    if op.name == "func.call":
+        return library.RULES.get(ir.FlatSymbolRefAttr(op.attributes["callee"]).value.removesuffix("f"))
+    return RULES.get(op.name)
 
 
 def reads(op: ir.Operation, operand: int) -> dict[str, ir.Value]:

@@ -1,0 +1,14 @@
+"""Partial derivatives of the functions that are called by name: name -> one expression per operand.
+
+The names are those of C; the functions of f32 have an ``f`` behind. Formulas: Abramowitz and Stegun, chapter 6.
+"""
+
+from __future__ import annotations
+
+RULES: dict[str, tuple[str | None, ...]] = {
+    "hypot": ("x / r", "y / r"),
+    "remainder": ("1", "-roundeven((x - r) / y)"),
+    "nextafter": ("1", "0"),  # one step further from x, wherever y is
+    "tgamma": ("r * digamma(x)",),
+    "lgamma": ("digamma(x)",),
+}
