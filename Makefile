@@ -12,6 +12,10 @@ VENV ?= .venv
 # A worker for each processor; what stands in one file runs in one of them, until they share what is left.
 PYTEST_ARGS ?= -n logical --dist worksteal
 LIT_ARGS ?=
+# Extras of pyproject.toml that the tests have beside `dev`, with commas: make test EXTRAS=test-torch
+EXTRAS ?=
+comma := ,
+DEV := dev$(addprefix $(comma),$(EXTRAS))
 BENCH_ARGS ?=
 PY := $(VENV)/bin/python
 
@@ -34,7 +38,7 @@ demo: $(VENV)/.installed-examples,test
 	@$(PY) examples/landscape.py
 
 # All checks run, also after one has failed; make then ends with an error and names the failed ones.
-test: $(VENV)/.installed-dev
+test: $(VENV)/.installed-$(DEV)
 	@$(MAKE) --keep-going --no-print-directory checks
 	@echo "all checks passed"
 
@@ -46,23 +50,23 @@ test-all: test
 
 checks: check-pytest check-lit check-lint check-format check-types check-docs
 
-check-pytest: $(VENV)/.installed-dev
+check-pytest: $(VENV)/.installed-$(DEV)
 	@echo "== pytest"
 	@$(PY) -m pytest $(PYTEST_ARGS)
 
-check-lit: $(VENV)/.installed-dev
+check-lit: $(VENV)/.installed-$(DEV)
 	@echo "== lit"
 	@$(VENV)/bin/lit -sv $(LIT_ARGS) lit_tests
 
-check-lint: $(VENV)/.installed-dev
+check-lint: $(VENV)/.installed-$(DEV)
 	@echo "== ruff check"
 	@$(PY) -m ruff check .
 
-check-format: $(VENV)/.installed-dev
+check-format: $(VENV)/.installed-$(DEV)
 	@echo "== ruff format --check"
 	@$(PY) -m ruff format --check .
 
-check-types: $(VENV)/.installed-dev
+check-types: $(VENV)/.installed-$(DEV)
 	@echo "== pyright"
 	@$(PY) -m pyright --pythonpath $(PY)
 
@@ -70,7 +74,7 @@ lint: check-lint check-format check-types
 
 types: check-types
 
-format: $(VENV)/.installed-dev
+format: $(VENV)/.installed-$(DEV)
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 

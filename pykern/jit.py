@@ -253,6 +253,7 @@ class ProgramBase(ByName):
         ):
             self._plans_of(source)[key] = plan
         if there or not places.arrays:
+            plan.note_writes(places)
             return self._with_device_plan(plan, arguments.values, out, where.get("stream"))
         plan.check_hosts(places)
         given = None if out is None else self._out(plan, out, np.ndarray)

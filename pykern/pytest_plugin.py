@@ -17,11 +17,12 @@ Read next: `pykern.testing`, whose functions tests call.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -65,11 +66,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "pk_device" not in metafunc.fixturenames or _is_parametrized(metafunc):
         return
-    from pykern.testing.device_needs import present
+    from pykern.testing.device_needs import PACKAGES, present
 
     there = present()
     known = {*there, *(name.partition(":")[0] for name in there)}
-    absent = sorted(_required() - known)  # these fail when they are run
+    absent = sorted(_required() - known - {*PACKAGES})  # these fail when they are run
     metafunc.parametrize("pk_device", [*there, *absent], indirect=True)
 
 
@@ -93,9 +94,25 @@ def need_device(name: str) -> None:
         pytest.fail(str(error), pytrace=False)
     if reason is None:
         return
-    if {name, name.partition(":")[0]} & _required():
+    _end(reason, required=bool({name, name.partition(":")[0]} & _required()))
+
+
+def need_package(name: str) -> Any:
+    """The module `name`; where it is not installed, the test (or the file that asks) ends as with `need_device`."""
+    __tracebackhide__ = True
+    from pykern.testing.device_needs import missing_package
+
+    reason = missing_package(name)
+    if reason is not None:
+        _end(reason, required=name in _required())
+    return importlib.import_module(name)
+
+
+def _end(reason: str, required: bool) -> NoReturn:
+    __tracebackhide__ = True
+    if required:
         pytest.fail(f"PYKERN_TEST_REQUIRE asks for it: {reason}", pytrace=False)
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -191,8 +191,8 @@ class Settings:
         False, "PYKERN_QUIET", _switch, _SWITCH_WORDS, "0", "1 tells no progress on standard error.",
     )
     test_require: frozenset[str] = _setting(
-        frozenset(), "PYKERN_TEST_REQUIRE", _words, "kinds of devices such as cuda, with commas", "nothing",
-        "Devices whose absence fails the tests that are marked with them, instead of skipping them.",
+        frozenset(), "PYKERN_TEST_REQUIRE", _words, "kinds of devices such as cuda, or torch, with commas", "nothing",
+        "Devices and packages whose absence fails the tests that need them, instead of skipping them.",
     )
     # fmt: on
 

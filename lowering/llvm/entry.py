@@ -15,7 +15,7 @@ from __future__ import annotations
 from pykern.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, TABLE_INDEX
 from pykern.artifact import ArgumentUse
 from pykern.lowering.llvm.launcher import cells, llvm_type
-from pykern.lowering.llvm.overlap import Span, check_overlap, span_of
+from pykern.lowering.llvm.overlap import Span, check_itself, check_overlap, span_of
 from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.types import BY_NAME
 
@@ -249,6 +249,8 @@ class Entry:
         self.put("ptr", data)
         lengths = self._lengths(value, spec)
         strides = self._strides(value, spec) if spec.layout == "strided" else []
+        if strides and use.writes:
+            check_itself(self, spec, lengths, strides)
         self.spans.append(span_of(self, data, spec, lengths, strides, use.writes))
 
     def _lengths(self, value: str, spec: ArraySpec) -> list[str]:

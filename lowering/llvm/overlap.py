@@ -55,6 +55,27 @@ def span_of(
     return Span(low, entry.emit(f"select i1 {empty}, i64 {low}, i64 {high}"), writes, kind, view)
 
 
+def check_itself(entry: Writer, spec: ArraySpec, lengths: Sequence[str], strides: Sequence[str]) -> None:
+    """An array that is written has one place for each position: along every axis it steps over all that the axes with
+    shorter steps reach. Arrays with other strides, too, go to Python, which counts."""
+    itemsize, sizes, reaches = BY_NAME[spec.dtype].itemsize, [], []
+    for length, stride in zip(lengths, strides, strict=True):
+        back = entry.emit(f"sub i64 0, {stride}")
+        size = entry.emit(f"select i1 {entry.emit(f'icmp slt i64 {stride}, 0')}, i64 {back}, i64 {stride}")
+        sizes.append(size)
+        reaches.append(entry.emit(f"mul i64 {size}, {entry.emit(f'sub i64 {length}, 1')}"))
+    for axis, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
+        extent = str(itemsize)
+        for other, (shorter, reach) in enumerate(zip(sizes, reaches, strict=True)):
+            if other != axis:
+                inside = entry.emit(f"icmp sle i64 {shorter}, {size}")
+                extent = entry.emit(
+                    f"add i64 {extent}, {entry.emit(f'select i1 {inside}, i64 {reach}, i64 0')}"
+                )
+        apart = entry.emit(f"icmp sge i64 {size}, {extent}")
+        entry.need(entry.emit(f"or i1 {apart}, {entry.emit(f'icmp sle i64 {length}, 1')}"))
+
+
 def check_overlap(entry: Writer, spans: Sequence[Span], same_views: bool) -> None:
     """No written array shares bytes with another argument; with `same_views` it may be the very same view."""
     for i, a in enumerate(spans):

@@ -16,6 +16,7 @@ import numpy as np
 from pykern.arrays import dlpack
 from pykern.arrays.array import Array, dense_strides
 from pykern.arrays.copying import copyto
+from pykern.arrays.foreign import as_numpy, check_foreign, check_numpy, place
 from pykern.devices import checked, chosen_device, current_device
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.runtime import registry
@@ -91,11 +92,15 @@ def from_dlpack(x: Any, device: Any = None) -> Array:
     """
     if isinstance(x, Array):
         found = x
-    elif hasattr(x, "__dlpack__") and x.__dlpack_device__()[0] == 1:  # kDLCPU
-        found = _of_numpy(_told(x, lambda: np.from_dlpack(x)))
+    elif isinstance(x, np.ndarray):
+        check_numpy("x", x)
+        found = _of_numpy(x)
+    elif hasattr(x, "__dlpack__") and place("x", x)[0] == 1:  # kDLCPU
+        found = _of_numpy(as_numpy("x", x))
     elif hasattr(type(x), "__dlpack__") and x.__dlpack_device__()[0] in dlpack.DEVICES:
         found = _of_gpu(x)
     elif hasattr(type(x), "__cuda_array_interface__"):
+        check_foreign("x", x)
         found = _of_cuda(x, _told(x, lambda: x.__cuda_array_interface__))
     else:
         raise KernelTypeError(f"a {type(x).__name__} gives no view of its memory through DLPack")
@@ -191,6 +196,10 @@ def _of_cuda(x: Any, told: dict[str, Any]) -> Array:
 
 
 def _values(data: Any, dtype: Any) -> np.ndarray:
+    if isinstance(data, np.ndarray):
+        check_numpy("x", data)
+    elif not isinstance(data, Array) and hasattr(data, "__dlpack_device__"):
+        place("x", data)
     value = data.numpy() if isinstance(data, Array) else np.asarray(data)
     value = value if dtype is None else value.astype(_dtype(dtype), copy=False)
     _dtype(value.dtype)

@@ -6,6 +6,7 @@ Arrays are NumPy's, or anything that gives a NumPy view through DLPack without a
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import reprlib
 import struct
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pykern.arrays.foreign import as_numpy, check_foreign, check_numpy, place
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
 from pykern.source import (
     DICT,
@@ -108,14 +110,18 @@ def _describe(
 def is_array(name: str, value: Any) -> Any | None:
     """The NumPy array that a value is or gives a view as; itself where it lies elsewhere; None for others."""
     if isinstance(value, np.ndarray):
+        check_numpy(name, value)
         return value
     if isinstance(value, np.generic):
         return None
     if getattr(value, "__pykern_array__", False):
         return value.numpy() if value.device_name == "cpu" else value
     if hasattr(value, "__dlpack__"):
-        return _from_dlpack(name, value) if value.__dlpack_device__()[0] == _DLPACK_CPU else value
-    return value if hasattr(type(value), "__cuda_array_interface__") else None
+        return as_numpy(name, value) if place(name, value)[0] == _DLPACK_CPU else value
+    if hasattr(type(value), "__cuda_array_interface__"):
+        check_foreign(name, value)
+        return value
+    return None
 
 
 def is_on_cpu(name: str, value: Any) -> np.ndarray | None:
@@ -139,31 +145,21 @@ def homes(values: list[tuple[str, Any]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in values:
         kind = type(value)
-        if kind is np.ndarray or kind is float or kind is int:
+        if kind is np.ndarray or kind is float or kind is int or isinstance(value, np.ndarray):
             continue
         if getattr(value, "__pykern_array__", False):
             if value.device_name != "cpu":
                 found[name] = value.device_name
         elif hasattr(value, "__dlpack_device__"):
-            where, number = value.__dlpack_device__()
+            where, number = place(name, value)
             if where in _DLPACK_DEVICES:
                 found[name] = f"{_DLPACK_DEVICES[where]}:{number}"
         elif hasattr(kind, "__cuda_array_interface__"):  # of the type: asking the value may raise
+            check_foreign(name, value)
             found[name] = "cuda:0"
         elif (fields := fields_of(value, trees=True)) is not None:
             found |= homes([(f"{name}.{inner}", item) for inner, item in fields])
     return found
-
-
-def _from_dlpack(name: str, value: Any) -> np.ndarray:
-    try:
-        return np.from_dlpack(value)
-    except (BufferError, RuntimeError, TypeError) as error:
-        raise KernelTypeError(
-            f"`{name}`: {type(value).__name__} gives no view of its memory: {error}",
-            hint="detach it from a gradient graph, or pass a NumPy array",
-            code=ARGUMENT_TYPE,
-        ) from None
 
 
 def _array_spec(name: str, array: np.ndarray, annotation: Any, aligned: bool) -> ArraySpec:
@@ -245,6 +241,25 @@ def _array_cells(array: np.ndarray, spec: ArraySpec) -> list[int]:
     if spec.layout == "strided":
         cells += [stride // array.itemsize for stride in array.strides]
     return cells
+
+
+def on_host(name: str, value: Any, trees: bool = False) -> Any:
+    """The value with the arrays in it as NumPy sees them; itself where there is nothing to change."""
+    array = is_array(name, value)
+    if array is not None:
+        return array
+    fields = fields_of(value, trees)
+    made = [on_host(f"{name}.{inner}", item, trees) for inner, item in fields or ()]
+    if fields is None or all(a is b for a, (_, b) in zip(made, fields, strict=True)):
+        return value
+    if dataclasses.is_dataclass(value):
+        changed = copy.copy(value)
+        for (inner, _), item in zip(fields, made, strict=True):
+            object.__setattr__(changed, inner, item)
+        return changed
+    if isinstance(value, dict):
+        return dict(zip(value, made, strict=True))
+    return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
 
 
 # -- scalars ----------------------------------------------------------------------------------

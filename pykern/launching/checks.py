@@ -6,17 +6,19 @@ arrays that share memory; else `DeviceError` or `LaunchError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from pykern.arrays.foreign import several_places
 from pykern.artifact import ArgumentUse
 from pykern.devices import checked, current_device
 from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, DeviceError, LaunchError
 from pykern.launching.arguments import Passed, arrays_of, homes
 from pykern.launching.variants import Variant
+from pykern.runtime.written import note_write, overlaps_itself
 from pykern.source import ArgSpec, ArraySpec, StructSpec
 
 SHARED_LIMIT = 1 << 30
@@ -89,6 +91,15 @@ def check_writable_arrays(
                 hint="pass a copy: x.copy(), or an array you own",
                 code=ARRAY_MEMORY,
             )
+        if use.writes and overlaps_itself(array):
+            raise several_places(name, array, f"`{kernel}` writes it")
+
+
+def note_writes(uses: tuple[ArgumentUse, ...], arrays: Iterable[Any]) -> None:
+    """Tell the owners of the arrays that are written."""
+    for array, use in zip(arrays, uses, strict=True):
+        if use.writes:
+            note_write(array)
 
 
 def names_in(spec: ArgSpec, name: str) -> Iterator[str]:

@@ -20,6 +20,7 @@ from pykern.launching.device_kinds import facts
 from pykern.launching.variants import compiled
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import load_entry
+from pykern.runtime.written import overlaps_itself
 from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.stream import default_stream
 from pykern.types import NUMBERS, from_numpy
@@ -52,10 +53,11 @@ def tell(array: Array) -> None:
     if direct is not None and direct.form == "addresses":
         memory += array.offset
     aligned, small = facts(array)
+    fixed = array.readonly or (strided and overlaps_itself(array.geometry()))  # then no entry writes it
     cells = {
         "users": users,
         "kind": array_kind(
-            NUMBERS[dtype.name], array.ndim, strided, allocation.pool.number, array.readonly, aligned, small
+            NUMBERS[dtype.name], array.ndim, strided, allocation.pool.number, fixed, aligned, small
         ),
         "host": id(array.geometry()) if here else 0,  # kept by the array
         "memory": memory,

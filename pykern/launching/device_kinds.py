@@ -18,6 +18,7 @@ from pykern.launching.arguments import scalar_bits
 from pykern.launching.bounds import launch_numbers
 from pykern.launching.index_space import Extent, LaunchShape
 from pykern.runtime.driver import Memory
+from pykern.runtime.written import overlaps_itself
 from pykern.types import ArrayAnnotation, IntentAnnotation, static
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ def _described(array: Array) -> tuple[Any, int, tuple[int, ...]]:
         strided = not array.contiguous
         strides = tuple(s // size for s in array.strides) if strided else ()
         odd = array.offset % size or any(s % size for s in array.strides)
-        fixed = array._allocation.borrowed or odd or array.readonly
+        apart = not strided or not overlaps_itself(array.geometry())
+        fixed = array._allocation.borrowed or odd or array.readonly or not apart
         kind = None if fixed else (array.dtype.name, array.ndim, strided)
         array._described = (kind, array.offset // size, (*array.shape, *strides))
     return array._described

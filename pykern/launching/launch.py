@@ -15,9 +15,16 @@ from pykern.devices import chosen_device, current_device
 from pykern.errors import ARRAY_MEMORY, NDRANGE, WORKGROUP, DeviceError, LaunchError
 from pykern.event import COMPLETED, Event
 from pykern.launch_bounds import refuse_outside
-from pykern.launching.arguments import Passed, homes, pass_value
+from pykern.launching.arguments import Passed, arrays_of, homes, on_host, pass_value
 from pykern.launching.bounds import given_numbers
-from pykern.launching.checks import check_writable, device_of, names_in, overlapping, shared_bytes
+from pykern.launching.checks import (
+    check_writable,
+    device_of,
+    names_in,
+    note_writes,
+    overlapping,
+    shared_bytes,
+)
 from pykern.launching.entries import Entries
 from pykern.launching.graph import current_graph, not_captured
 from pykern.launching.index_space import Extent, LaunchShape, group_size, index_space, launches
@@ -182,6 +189,8 @@ class Launcher:
         warn(variant.artifact, shape)
         if variant.artifact.bounds.checks:
             refuse_outside(variant.artifact.bounds, given_numbers(passed, shape))
+        if not shape.empty:
+            note_writes(variant.artifact.uses, (array for _, array in arrays_of(passed)))
         cells = [cell for p in passed for cell in p.cells]
         cells += [] if shape.shared is None else [shape.shared]
 
@@ -288,7 +297,7 @@ class Launcher:
             if not same
             for name in (names[a], names[b])
         }
-        values = [(name, on_host(value)) for name, value in values]
+        values = [(name, on_host(name, value)) for name, value in values]
         python_device.run(
             self.kernel.__wrapped__,
             [v for _, v in values],
@@ -305,8 +314,3 @@ class Launcher:
 def is_alone(kernel: KernelBase, space: tuple[Extent, ...]) -> bool:
     """A derivative launched over one work-item: that no other one writes is worth a variant of its own."""
     return bool(kernel.derivatives) and all(e.count == 1 for e in space)
-
-
-def on_host(value: Any) -> Any:
-    """A `pk.Array` on the CPU as NumPy sees it."""
-    return value.numpy() if getattr(value, "__pykern_array__", False) else value

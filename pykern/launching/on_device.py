@@ -26,7 +26,7 @@ from pykern.event import COMPLETED, Event
 from pykern.launch_bounds import refuse_outside
 from pykern.launching.arguments import Passed, is_array, pass_value
 from pykern.launching.bounds import given_numbers
-from pykern.launching.checks import check_writable_arrays, overlapping_arrays
+from pykern.launching.checks import check_writable_arrays, note_writes, overlapping_arrays
 from pykern.launching.device_entries import offer, tell
 from pykern.launching.device_kinds import array_words, fitted, known_kind, known_numbers, known_words
 from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
@@ -57,21 +57,20 @@ class Places:
     may_copy: bool
     arrays: list[Array] = field(default_factory=list)
     hosts: list[np.ndarray | None] = field(default_factory=list)
+    owners: list[Any] = field(default_factory=list)
+    """What was passed for each array, or NumPy's view of it."""
     _copies: dict[tuple, Array] = field(default_factory=dict)
 
     def __call__(self, name: str, value: Any) -> np.ndarray | None:
         """The geometry of an array on the device; None for what is no array."""
         if isinstance(value, Array) and value.device_name != "cpu":
-            self.arrays.append(value)
-            self.hosts.append(None)
+            self._add(value, None, value)
         elif (host := is_array(name, value)) is None:
             return None
         elif isinstance(host, np.ndarray):
-            self.arrays.append(self._copy(name, host))
-            self.hosts.append(host)
+            self._add(self._copy(name, host), host, host)
         else:
-            self.arrays.append(from_dlpack(value))
-            self.hosts.append(None)
+            self._add(from_dlpack(value), None, value)
         array = self.arrays[-1]
         if array.device_name != self.device:
             raise DeviceError(
@@ -81,6 +80,11 @@ class Places:
             )
         array.memory  # noqa: B018 - a freed array is refused here
         return array.geometry()
+
+    def _add(self, array: Array, host: np.ndarray | None, owner: Any) -> None:
+        self.arrays.append(array)
+        self.hosts.append(host)
+        self.owners.append(owner)
 
     def _copy(self, name: str, host: np.ndarray) -> Array:
         if not self.may_copy:
@@ -126,6 +130,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     warn(artifact, shape)
     code = DeviceKernel(opened, artifact, source)
     code.refuse_outside(given_numbers(passed, shape))
+    note_writes(artifact.uses, places.owners)
     if key is not None and key[1] == id(source.function):  # names may have changed meanwhile
         launcher.known[key] = code  # which keeps the function that the key holds the address of
     words = _flattened(passed, places.arrays, artifact)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays.array import Array
+from pykern.arrays.foreign import several_places
 from pykern.artifact import Artifact
 from pykern.capture import FunctionText
 from pykern.errors import LaunchError
@@ -24,6 +25,7 @@ from pykern.program.scalars import constant, number
 from pykern.program.steps import Buffer, Run, Steps
 from pykern.runtime.pool import Pool
 from pykern.runtime.registry import Opened
+from pykern.runtime.written import note_write, overlaps_itself
 from pykern.source import ArraySpec, Parameter, ScalarSpec, leaves
 from pykern.stream import Stream
 from pykern.types import BY_NAME
@@ -135,6 +137,13 @@ class DevicePlan:
             if values[n] is not None:
                 self._check_written(n, values[n], values)
 
+    def note_writes(self, places: Places) -> None:
+        """Tell the libraries whose arrays are written in place."""
+        owners = iter(places.owners)
+        values = [next(owners) if kind == "array" else None for kind in self.kinds]
+        for n in self.written:
+            note_write(values[n])
+
     def check(self, values: list[Any]) -> None:
         """Refuse arrays that cannot be written."""
         for n in self.written:
@@ -148,6 +157,8 @@ class DevicePlan:
                 f"`{name}` is read-only, and {how} `{self.artifact.kernel}`",
                 hint=f"pass a copy: {name}.copy()",
             )
+        if overlaps_itself(geometry := array if isinstance(array, np.ndarray) else array.geometry()):
+            raise several_places(name, geometry, f"it {how} `{self.artifact.kernel}`")
         for other, value in enumerate(values):
             if other != n and isinstance(value, type(array)) and overlap(array, value):
                 raise LaunchError(
@@ -193,11 +204,13 @@ def bring_back(results: list[Any], places: Places, plan: DevicePlan) -> list[Any
         at = sum(1 for kind in plan.kinds[:n] if kind == "array")
         updated = places.hosts[at]
         if updated is not None:
+            note_write(updated)
             np.copyto(updated, places.arrays[at].numpy())
     found = []
     for result in results:
         host = hosts.get(id(result))
         if host is not None:  # a donated array
+            note_write(host)
             np.copyto(host, result.numpy())
             found.append(host)
         else:

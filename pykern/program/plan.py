@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pykern.abi import KEPT_LEAST, REPORT_CELLS
+from pykern.arrays.foreign import several_places
 from pykern.artifact import Artifact
 from pykern.errors import LaunchError
 from pykern.launching.variants import PRINT_CELL, failure
@@ -24,6 +25,7 @@ from pykern.program_source import ProgramSource
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.loader import LoadedKernel, run_cells
 from pykern.runtime.text import printer
+from pykern.runtime.written import note_write, overlaps_itself
 from pykern.source import ArraySpec, leaves
 from pykern.types import BY_NAME
 
@@ -113,6 +115,7 @@ class Plan:
             array = value
             if n in self.written:
                 self._check_written(n, value, values)
+                note_write(value)
             order = self.orders.get(n)
             if not is_dense(value) if order is None else order_of(value) != order:
                 array = _copied(value, order or range(value.ndim))
@@ -136,6 +139,8 @@ class Plan:
                 f"`{name}` is read-only, and {how} `{self.artifact.kernel}`",
                 hint=f"pass a copy: {name}.copy()",
             )
+        if overlaps_itself(array):
+            raise several_places(name, array, f"it {how} `{self.artifact.kernel}`")
         for other, value in enumerate(values):
             if other != n and isinstance(value, np.ndarray) and np.may_share_memory(array, value):
                 raise LaunchError(

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from pykern.errors import DeviceError
+from pykern.launching.arguments import on_host
 from pykern.program.results import out_arrays
+from pykern.runtime.written import note_write, owner_of
 from pykern.source import Parameter, ScalarSpec
 from pykern.types import BY_NAME
 
@@ -39,12 +41,19 @@ def run(
             hint="compare with pk.check_grads, or differentiate on the CPU",
         )
     given = {name: _given(v, p) for (name, v), p in zip(values, parameters, strict=True)}
+    views = [
+        a for v in given.values() for a in _leaves(v) if isinstance(a, np.ndarray) and owner_of(a) is not None
+    ]
+    before = [view.tobytes() for view in views]
     token = _inside.set(True)
     try:
         with np.errstate(all="ignore"):
             result = function(**given)
     finally:
         _inside.reset(token)
+        for view, bytes_before in zip(views, before, strict=True):
+            if view.tobytes() != bytes_before:
+                note_write(view)
     return _taken(result, [v for v in given.values() if isinstance(v, np.ndarray)], out)
 
 
@@ -52,8 +61,7 @@ def _given(value: Any, parameter: Parameter) -> Any:
     """An argument as the program sees it."""
     if parameter.converts and isinstance(parameter.spec, ScalarSpec):
         return BY_NAME[parameter.spec.dtype].numpy.type(value)
-    plain = isinstance(value, np.ndarray | np.generic) or not hasattr(value, "__dlpack__")
-    return value if plain else np.from_dlpack(value)  # type: ignore[arg-type]
+    return on_host(parameter.name, value, trees=True)
 
 
 def _taken(result: Any, arguments: list[np.ndarray], out: Any) -> Any:

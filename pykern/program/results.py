@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from pykern.arrays.foreign import check_numpy, several_places
 from pykern.errors import ARRAY_MEMORY, LaunchError
+from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import BY_NAME
 
 MOST_WORK: Any = 1000
@@ -88,12 +90,16 @@ def out_arrays(
         if not isinstance(array, kind):
             wanted = "NumPy arrays" if kind is np.ndarray else "arrays of the device"
             raise LaunchError(f"`out` takes {wanted}, and result {n} is given {type(array).__name__}")
+        if isinstance(array, np.ndarray):
+            check_numpy("out", array)
         if array.shape != tuple(shape) or array.dtype != dtype:
             raise LaunchError(
                 f"result {n} is {dtype}{list(shape)}, and `out` has {array.dtype}{list(array.shape)} for it"
             )
         if not (array.flags.writeable if isinstance(array, np.ndarray) else not array.readonly):
             raise LaunchError(f"`out` has a read-only array for result {n}")
+        if overlaps_itself(geometry := array if isinstance(array, np.ndarray) else array.geometry()):
+            raise several_places("out", geometry, f"result {n} would be written there")
         for other, before in enumerate(given[:n]):
             if _share(before, array):
                 raise LaunchError(
@@ -101,6 +107,8 @@ def out_arrays(
                     hint="give each result an array of its own",
                     code=ARRAY_MEMORY,
                 )
+    for array in given:
+        note_write(array)
     return given
 
 

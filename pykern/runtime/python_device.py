@@ -163,8 +163,6 @@ def _wrap(value: Any, name: str, refused: Mapping[str, LaunchError], annotation:
         if annotation in (int, float, bool):
             return annotation(value)
         return np.uint64(value) if type(value) is int and value >= 2**63 else value
-    if hasattr(value, "__dlpack__"):
-        return ReferenceArray(np.from_dlpack(value), name, reads, writes, refused.get(name))
     if isinstance(value, tuple):
         names = getattr(value, "_fields", None) or range(len(value))
         items = [_wrap(item, f"{name}.{n}", refused) for n, item in zip(names, value, strict=True)]

@@ -10,6 +10,7 @@ import numpy as np
 from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime import reference
 from pykern.runtime.reference_place import written_as_constant
+from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import DType, from_numpy
 
 
@@ -20,7 +21,7 @@ class ReferenceArray:
     end. That is told from the source, see `reference_place`.
     """
 
-    __slots__ = ("_array", "_dtype", "_name", "_reads", "_refused", "_writes")
+    __slots__ = ("_array", "_dtype", "_name", "_reads", "_refused", "_told", "_writes")
 
     def __init__(
         self,
@@ -37,6 +38,7 @@ class ReferenceArray:
         self._array, self._name, self._dtype = array, name, dtype
         self._reads, self._writes = reads, writes
         self._refused = refused
+        self._told = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -77,6 +79,14 @@ class ReferenceArray:
             )
         if self._refused is not None:
             raise self._refused
+        if not self._told:
+            self._told = True
+            if overlaps_itself(self._array):
+                raise LaunchError(
+                    f"`{self._name}` has several positions at one place in memory, and the kernel writes it",
+                    hint="pass a copy: x.copy()",
+                )
+            note_write(self._array)
         self._array[place] = reference.stored(value, self._dtype)
 
     def _checked(self, index: Any) -> tuple[int, ...]:

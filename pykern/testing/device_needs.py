@@ -1,14 +1,20 @@
-"""Why a device that a test asks for is not there.
+"""Why a device, or a package, that a test asks for is not there.
 
-Comes in: names such as ``opencl`` or ``vulkan:1``. Goes out: None where it is there, else the reason in words.
+Comes in: names such as ``opencl``, ``vulkan:1`` or ``torch``. Goes out: None where it is there, else the reason.
 Read next: `pykern.runtime.registry`.
 """
 
 from __future__ import annotations
 
+import importlib.util
+
 HERE = ("cpu", "python")
 LATER = ("webgpu", "metal")
 """Kinds that are named in marks and have no driver in this version: their tests are skipped."""
+
+
+PACKAGES = ("torch",)
+"""Packages that tests need and that are not installed with the others; they may be required, too."""
 
 
 def kinds() -> tuple[str, ...]:
@@ -38,6 +44,12 @@ def missing_device(name: str) -> str | None:
     if int(number or 0) not in [device.ordinal for device in there]:
         return f"no {name} device: this machine has {len(there)} of this kind"
     return None
+
+
+def missing_package(name: str) -> str | None:
+    """Why the package `name` cannot be imported; None where it can."""
+    found = importlib.util.find_spec(name)
+    return None if found is not None else f"{name} is not installed (pip install {name})"
 
 
 def present() -> list[str]:

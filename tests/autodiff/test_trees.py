@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.pytest_plugin import need_package
 
 random = np.random.default_rng(17)
 
@@ -158,7 +159,7 @@ def test_on_devices(device):
 
 
 def test_tensors_of_torch():
-    torch = pytest.importorskip("torch")
+    torch = need_package("torch")
     x = torch.arange(4, dtype=torch.float64)
 
     @pk.jit

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.pytest_plugin import need_package
 
 DEVICES = ["cpu", "null:0", "opencl:0", "vulkan:0"]
 over_devices = pytest.mark.parametrize("device", DEVICES, indirect=True)
@@ -276,7 +277,7 @@ def test_dlpack_where_the_host_does_not(device):
 
 
 def test_from_dlpack_takes_torch_and_refuses_lists():
-    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch = need_package("torch")
     t = torch.arange(12.0).reshape(3, 4)
     a = pk.from_dlpack(t)
     a[0, 0] = 5

@@ -1,0 +1,90 @@
+"""Which tensors of PyTorch a launch takes: those whose elements lie in memory, with nothing left to be done to them.
+
+Comes in: a tensor. Goes out: nothing, or `KernelTypeError`. Imported only where PyTorch is there already.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pykern.arrays.foreign import refused
+
+torch: Any = sys.modules["torch"]
+
+
+def check_tensor(name: str, tensor: Any) -> None:
+    """Refuse a tensor that is more, or less, than its memory. Raises `KernelTypeError`."""
+    for applies, what, instead in _refusals():
+        if applies(tensor):
+            raise refused(name, what, instead.format(name=name))
+
+
+def _is_wrapped(tensor: Any) -> bool:
+    return torch._C._functorch.is_functorch_wrapped_tensor(tensor) or torch._is_functional_tensor(tensor)
+
+
+def _dispatches(tensor: Any) -> bool:
+    return type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+
+
+def _has_tangent(tensor: Any) -> bool:
+    forward_ad = torch.autograd.forward_ad
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None
+
+
+def _is_freed(tensor: Any) -> bool:
+    reach = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+    needed = (tensor.storage_offset() + reach + 1) * tensor.element_size() if tensor.numel() else 0
+    return tensor.untyped_storage().nbytes() < needed
+
+
+_Refusal = tuple[Callable[[Any], bool], str, str]
+
+
+def _refusals() -> Iterator[_Refusal]:
+    """In this order: what stands first may make the questions after it fail."""
+    yield (
+        _is_wrapped,
+        "traced by torch.func (vmap, grad, functionalize), which has no values of its own",
+        "call pykern outside of the transformed function, or in a torch.autograd.Function or custom operator",
+    )
+    yield (
+        lambda t: t.device.type == "meta",
+        "a tensor on the device meta, which has no values",
+        "make it on a device: {name}.to_empty(device='cpu') or torch.empty_like({name}, device='cpu')",
+    )
+    yield (
+        _dispatches,
+        "a tensor of a class with operators of its own (__torch_dispatch__), such as FakeTensor or DTensor",
+        "pass the plain tensor it stands for",
+    )
+    yield lambda t: t.is_nested, "a nested tensor", "pass {name}.to_padded_tensor(0), or its parts one by one"
+    yield (
+        lambda t: t.layout is not torch.strided,
+        "a sparse tensor or one of another layout than torch.strided",
+        "pass {name}.to_dense(), or its indices and values",
+    )
+    yield lambda t: t.is_quantized, "a quantised tensor", "pass {name}.dequantize(), or {name}.int_repr()"
+    yield (
+        lambda t: t.requires_grad,
+        "a tensor that requires a gradient, which pykern's work would not be part of",
+        "pass {name}.detach(), or write a torch.autograd.Function with pk.vjp",
+    )
+    yield (
+        _has_tangent,
+        "a dual tensor of forward-mode differentiation, whose tangent would be lost",
+        "pass its primal, torch.autograd.forward_ad.unpack_dual({name}).primal, and compute with pk.jvp",
+    )
+    yield (
+        lambda t: t.is_neg(),
+        "a view whose sign is still to be changed (the imaginary part of a conjugate)",
+        "pass {name}.resolve_neg()",
+    )
+    yield lambda t: t.is_conj(), "a conjugate that is still to be taken", "pass {name}.resolve_conj()"
+    yield (
+        _is_freed,
+        "a tensor whose memory was given back (its storage was resized)",
+        "pass a tensor that has its memory",
+    )
