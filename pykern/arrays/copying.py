@@ -15,6 +15,7 @@ from pykern.arrays.array import Array, covered
 from pykern.errors import LaunchError
 from pykern.event import COMPLETED, Event
 from pykern.launching.graph import current_graph, refuse_in_graph
+from pykern.runtime.written import note_write
 from pykern.stream import Stream, checked_stream, default_stream
 from pykern.types import DType
 
@@ -29,12 +30,14 @@ def copyto(to: Any, source: Any, stream: Any = None) -> Event:
     ordered there; a NumPy array then stays as it is until the event. Between two devices the host waits.
     """
     if isinstance(to, np.ndarray):
+        note_write(to)
         np.copyto(to, source.numpy() if isinstance(source, Array) else source)
         return COMPLETED
     if not isinstance(to, Array):
         raise LaunchError(f"copyto writes a pk.Array or a NumPy array, not a {type(to).__name__}")
     if to.readonly:
         raise LaunchError(f"{to!r} is read-only", hint="copy it: x.copy()")
+    note_write(to.geometry())
     used = _stream(to, source, stream)
     waits = stream is None
     if isinstance(source, Array) and _same_place(to, source):

@@ -7,7 +7,6 @@ device give NumPy arrays, which are the CPU's own (`pykern.array_language`); wit
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +22,7 @@ from pykern.runtime import registry
 from pykern.runtime.driver import Memory
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.pool import MemoryStats
+from pykern.runtime.written import Borrowed
 from pykern.types import DType, from_numpy
 
 
@@ -121,7 +121,7 @@ def from_pointer(
     low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + kind.itemsize
     nbytes = high - low if all(lengths) else 0
     if opened.info.runtime in ("cpu", "null"):
-        handle: Any = np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(ptr + low))
+        handle: Any = np.asarray(Borrowed(ptr + low, nbytes, owner))
     elif opened.info.runtime in ("cuda", "rocm"):
         handle = ptr + low
     else:

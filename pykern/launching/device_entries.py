@@ -20,7 +20,7 @@ from pykern.launching.device_kinds import facts
 from pykern.launching.variants import compiled
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import load_entry
-from pykern.runtime.written import overlaps_itself
+from pykern.runtime.written import overlaps_itself, owner_of
 from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.stream import default_stream
 from pykern.types import NUMBERS, from_numpy
@@ -42,6 +42,8 @@ def tell(array: Array) -> None:
     dtype = from_numpy(array.dtype)
     if odd or dtype is None or (direct is None and not here):
         return
+    if here and owner_of(array.geometry()) is not None:
+        return  # its writes are counted, in Python
     strided = not array.contiguous
     low, high = covered(array)
     place = allocation.place

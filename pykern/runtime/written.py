@@ -15,6 +15,15 @@ _EXACT = 1 << 22
 """Elements up to which it is counted how many places strides in an odd order name."""
 
 
+class Borrowed:
+    """Bytes of somebody else, of which NumPy makes an array whose base tells the owner."""
+
+    def __init__(self, address: int, nbytes: int, owner: Any) -> None:
+        self.owner = owner
+        place = {"data": (address, False), "shape": (nbytes,), "typestr": "|u1", "version": 3}
+        self.__array_interface__ = place
+
+
 def note_write(array: Any) -> None:
     """Count a write of the tensor that `array` is, or is a view of, where it is one."""
     owner = owner_of(array)
@@ -28,8 +37,8 @@ def owner_of(array: Any) -> Any | None:
     if torch is None:
         return None
     owner = array
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
+    while isinstance(owner, np.ndarray | Borrowed):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.owner
     return owner if isinstance(owner, torch.Tensor) else None
 
 

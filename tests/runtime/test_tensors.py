@@ -62,6 +62,10 @@ def launching(y, x):
     twice(y, x, ndrange=y.shape)
 
 
+def copy_into(y, x):
+    pk.from_dlpack(y)[:] = 2 * x.numpy()
+
+
 def routes():
     """Every way to write a tensor: (name, what writes `y` from `x` on a device)."""
     return {
@@ -73,6 +77,9 @@ def routes():
         "tree": lambda y, x, device: update_pair({"y": y, "x": x}, device=device),
         "launch in a program": lambda y, x, device: launching(y, x, device=device),
         "out": lambda y, x, device: doubled(x.numpy(), out=y.numpy(), device=device),
+        "pk.Array": lambda y, x, device: twice(pk.from_dlpack(y), pk.from_dlpack(x), ndrange=y.shape),
+        "pk.Array in a program": lambda y, x, device: update(pk.from_dlpack(y)[::1], x),
+        "elements of a pk.Array": lambda y, x, device: copy_into(y, x),
         "numpy view": lambda y, x, device: update(y.numpy(), x, device=device),
     }
 
@@ -128,6 +135,19 @@ def test_a_saved_tensor_that_was_overwritten_is_no_silent_gradient(how):
     else:
         loss.backward()
         np.testing.assert_array_equal(w.grad.numpy(), [6, 6, 6])
+
+
+def test_each_launch_on_an_array_of_a_tensor_is_counted():
+    """Also those that a compiled entry would take."""
+    y = torch.zeros(5)
+    array, plain = pk.from_dlpack(y), pk.zeros(5, pk.f32)
+    x = pk.from_dlpack(np.arange(5, dtype=np.float32))
+    for count in range(1, 6):
+        twice(plain, x, ndrange=5)
+        twice(array, x, ndrange=5)
+        twice(array[1:], x[1:], ndrange=4)
+        assert y._version == 2 * count
+    np.testing.assert_array_equal(y, 2 * np.arange(5))
 
 
 def test_what_is_only_read_is_not_counted():
