@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.dialect.collectives import MEETINGS, GroupReduceOp
 from pykern.passes.autodiff.direct.branches import both_sides
 from pykern.passes.autodiff.direct.loop_gates import Carried
 from pykern.passes.autodiff.direct.recall import Scope, trip_count
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.rules.gates import Flow
-from pykern.passes.kernels import find, identity, index_constant
+from pykern.passes.kernels import find, identity, index_constant, named
+from pykern.passes.work_groups.meetings import is_guard
 
 if TYPE_CHECKING:
     from pykern.passes.autodiff.direct.sweep import Sweep
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 def reverse_if(sweep: Sweep, op: ir.Operation) -> None:
     """``scf.if``: results' adjoints flow into the branch that was taken."""
-    condition = sweep.recall.primal(op.operands[0])
+    condition = _for_group(op, sweep.recall.primal(op.operands[0]))
     flowing = [sweep.adjoints.pop(r, None) for r in op.results]
 
     def side(number: int, block: ir.Block) -> None:
@@ -46,7 +48,7 @@ def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
     active = [n for n, v in enumerate(carried) if sweep.activity.varied(v)]
     outside = captured_values(sweep, op)
     lower, upper, step = (sweep.recall.primal(v) for v in list(op.operands)[:3])
-    trips = trip_count(lower, upper, step)
+    trips = _for_group(op, trip_count(lower, upper, step))
     flowing = [sweep.adjoints.pop(op.results[n], None) for n in active] + [
         sweep.adjoints.get(v) for v in outside
     ]
@@ -87,7 +89,7 @@ def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
     forward = sweep.recall.forward
     before, after = (region.blocks[0] for region in op.regions)
     outside = captured_values(sweep, op)
-    trips = sweep.recall.scope.recall(forward.trips[identity(op)])
+    trips = _for_group(op, sweep.recall.scope.recall(forward.trips[identity(op)]))
     tested = [v for v in before.arguments if sweep.activity.varied(v)]
     passed = [n for n, v in enumerate(after.arguments) if sweep.activity.varied(v)]
     start = [_popped(sweep, op.results[n]) for n in passed]
@@ -157,6 +159,36 @@ def captured_values(sweep: Sweep, op: ir.Operation) -> list[ir.Value]:
             if sweep.activity.varied(value) and not _defined_in(value, op, inside):
                 found[value] = None
     return list(found)
+
+
+def _for_group(op: ir.Operation, decides: ir.Value) -> ir.Value:
+    """What decides how the reverse of `op` runs, the same for all work-items of a group where they meet in it.
+
+    They had the same in the forward sweep, each on a tape of its own; who has left has none. The largest is
+    right for everybody.
+    """
+    if not named(op, *MEETINGS) or is_guard(op) or not _from_tape(decides):
+        return decides
+    number, kind = ir.IntegerType.get_signless(32), decides.type
+    if isinstance(kind, ir.IndexType):
+        largest = GroupReduceOp.create("max", arith.IndexCastOp(number, decides).result)
+        return arith.IndexCastOp(kind, largest).result
+    largest = GroupReduceOp.create("max", arith.ExtUIOp(number, decides).result)
+    return arith.TruncIOp(kind, largest).result
+
+
+def _from_tape(value: ir.Value) -> bool:
+    """Whether a value was popped, or computed from one that was."""
+    waiting, seen = [value], set()
+    while waiting:
+        owner = waiting.pop().owner
+        if isinstance(owner, ir.Block) or identity(owner.operation) in seen:
+            continue
+        if owner.operation.name == "kern.pop":
+            return True
+        seen.add(identity(owner.operation))
+        waiting += owner.operation.operands
+    return False
 
 
 def _defined_in(value: ir.Value, op: ir.Operation, inside: set[int]) -> bool:
