@@ -83,10 +83,10 @@ def _check(alloc: ir.Operation) -> None:
     """What cannot be one place in the block: a buffer that a loop hands on, and states without a known number."""
     if not ir.MemRefType(alloc.result.type).has_static_shape:
         raise NotDifferentiable(
-            "on the CPU, the states of a loop are kept only where the number of its trips is known",
+            "on the CPU, the states of a loop are kept only where the number of its trips is known, or a bound of it",
             span_of(alloc.location),
-            "declare the count `n: pk.static`, or give its value in the program; for a `while`, "
-            "take a fixed number of steps: for _ in pk.range(20)",
+            "declare the count `n: pk.static`, or give its value in the program; give a `while` a bound: "
+            "while error > 1e-9 and n < 100",
         )
     parent = alloc.parent
     while parent is not None and parent.name != "func.func":

@@ -12,6 +12,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, scf
 
+from pykern.passes.autodiff.raised.bounds import most_trips, write_most
 from pykern.passes.autodiff.raised.clone import clone_block
 from pykern.passes.autodiff.raised.values import index
 
@@ -21,6 +22,7 @@ def count_while(op: ir.Operation, varied: set[ir.Value]) -> bool:
     if op.name != "scf.while" or not any(r in varied and any(r.uses) for r in op.results):
         return False
     before, after = [region.blocks[0] for region in op.regions]
+    most = most_trips(op)
     with ir.InsertionPoint(op), op.location:
         trips = _count(op, before, after)
         loop = scf.ForOp(index(0), trips, index(1), list(op.operands))
@@ -28,6 +30,7 @@ def count_while(op: ir.Operation, varied: set[ir.Value]) -> bool:
             _, *passed = clone_block(before, dict(zip(before.arguments, loop.inner_iter_args, strict=True)))
             scf.YieldOp(clone_block(after, dict(zip(after.arguments, passed, strict=True))))
         _, *results = clone_block(before, dict(zip(before.arguments, loop.results, strict=True)))
+        write_most(loop.operation, most)
     for old, new in zip(op.results, results, strict=True):
         old.replace_all_uses_with(new)
     op.erase()

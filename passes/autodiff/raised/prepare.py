@@ -14,6 +14,7 @@ from mlir.dialects import func
 from mlir.passmanager import PassManager
 
 from pykern.passes.autodiff.raised.activity import varied
+from pykern.passes.autodiff.raised.bounds import bound_loops
 from pykern.passes.autodiff.raised.counted import count_while
 from pykern.passes.autodiff.raised.functions import name_of
 from pykern.passes.autodiff.raised.join import join_cheap
@@ -32,6 +33,7 @@ def prepared(function: func.FuncOp, active: Sequence[int], checkpoint: str) -> I
     with function.location:
         for rewrite in (count_while, run_in_order, cut_shifts):
             _everywhere(copy, active, rewrite)
+        bound_loops(copy.operation)
         split_loops(copy, checkpoint)
     yield copy
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import tensor
+from mlir.dialects import arith, tensor
 
 from pykern.passes.autodiff.raised.values import Index, element, index, is_tensor, shape
 
@@ -12,12 +12,22 @@ def stack_type(length: Index, type: ir.Type) -> ir.RankedTensorType:
     """The type of `length` values of `type`."""
     first = length if isinstance(length, int) else ir.ShapedType.get_dynamic_size()
     sizes = list(type.shape) if isinstance(type, ir.RankedTensorType) else []
-    return ir.RankedTensorType.get([first, *sizes], element(type))
+    return ir.RankedTensorType.get([first, *sizes], _stored(element(type)))
+
+
+def _stored(kind: ir.Type) -> ir.Type:
+    """What lies in memory for an element: a bool is a byte."""
+    return ir.IntegerType.get_signless(8) if _is_bool(kind) else kind
+
+
+def _is_bool(kind: ir.Type) -> bool:
+    return isinstance(kind, ir.IntegerType) and kind.width == 1
 
 
 def push(stack: ir.Value, value: ir.Value, place: Index) -> ir.Value:
     """The stack with `value` at `place`."""
     if not is_tensor(value):
+        value = arith.extui(_stored(value.type), value) if _is_bool(value.type) else value
         return tensor.insert(value, stack, [index(place)])
     return tensor.insert_slice(value, stack, [index(place)], [], [], *_slice(shape(value)))
 
@@ -25,7 +35,8 @@ def push(stack: ir.Value, value: ir.Value, place: Index) -> ir.Value:
 def peek(stack: ir.Value, place: Index, type: ir.Type) -> ir.Value:
     """The value of `type` at `place`."""
     if not isinstance(type, ir.RankedTensorType):
-        return tensor.extract(stack, [index(place)])
+        kept = tensor.extract(stack, [index(place)])
+        return arith.trunci(type, kept) if _is_bool(type) else kept
     return tensor.extract_slice(type, stack, [index(place)], [], [], *_slice(list(type.shape)))
 
 

@@ -65,6 +65,9 @@ def _split(op: ir.Operation, strip: int) -> None:
             return  # one strip: the state at its start is there anyhow
         strips = divided(plus(trips.count, strip - 1), strip)
         outer = scf.ForOp(index(0), index(strips), index(1), inits)
+        if AT_MOST in op.attributes:
+            most = -(-ir.IntegerAttr(op.attributes[AT_MOST]).value // strip)
+            outer.operation.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), most)
         with ir.InsertionPoint(outer.body):
             first = times(outer.induction_variable, strip)
             last = smaller(plus(first, strip), trips.count)
