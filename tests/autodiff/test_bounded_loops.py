@@ -151,3 +151,25 @@ def test_a_bound_that_is_no_help() -> None:
 
     with pytest.raises(pk.NotDifferentiable, match="a bound of it"):
         pk.grad(long)(np.ones(1000))
+
+
+@pytest.mark.parametrize("policy", ["all", "every(2)"])
+@pytest.mark.parametrize("shape", [(0,), (3, 0)])
+def test_arrays_without_elements(shape: tuple, policy: str) -> None:
+    """Their states take no room, however many there are."""
+
+    @pk.jit
+    def often(x, n):
+        for _ in pk.range(n):
+            x = x * pk.cos(x)
+        return x.sum()
+
+    @pk.jit
+    def five_times(x):
+        for _ in pk.range(5):
+            x = x * pk.cos(x)
+        return x.sum()
+
+    x = np.zeros(shape)
+    assert pk.grad(often, checkpoint=policy)(x, 3).shape == shape
+    assert pk.grad(five_times, checkpoint=policy)(x).shape == shape

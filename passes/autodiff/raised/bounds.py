@@ -39,7 +39,7 @@ def write_most(op: ir.Operation, most: int | None) -> None:
     """Note a bound on the loop, if it says enough and is needed."""
     if most is None or all(is_constant(v) is not None for v in list(op.operands)[:3]):
         return
-    if most * max((_bytes(v.type) for v in list(op.operands)[3:]), default=0) <= MOST_BYTES:
+    if most * max((_bytes(v.type) for v in list(op.operands)[3:]), default=1) <= MOST_BYTES:
         op.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), most)
 
 
@@ -143,4 +143,4 @@ def _step(end: ir.Value, value: ir.Value) -> int:
 def _bytes(kind: ir.Type) -> int:
     if not isinstance(kind, ir.RankedTensorType):
         return 8
-    return 8 * math.prod(n for n in kind.shape if n >= 0)
+    return 8 * math.prod(max(1, n) for n in kind.shape)  # a length that is not known is negative

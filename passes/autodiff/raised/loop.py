@@ -134,7 +134,8 @@ def storing(op: ir.Operation, scope: Scope, places: list[int]) -> list[ir.Value]
         length, stacks = room(op, trips.count), []
         for place in places:
             type = stack_type(length, inits[place].type)
-            stacks.append(empty([length, *list(type.shape)[1:]], element(type)))
+            first = length if ir.RankedTensorType(type).is_dynamic_dim(0) else type.shape[0]
+            stacks.append(empty([first, *list(type.shape)[1:]], element(type)))
         new = scf.ForOp(*bounds, [*inits, *stacks])
         with ir.InsertionPoint(new.body):
             arguments = list(new.inner_iter_args)
