@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pykern import language
-from pykern.errors import KernelSyntaxError
+from pykern.errors import KernelSyntaxError, nested_too_deeply
 from pykern.guards import MISSING, NAME, Guard, Guards, guard_defaults, renewed, resolve
 from pykern.launching.index_space import index_space
 from pykern.locations import parse_definition
@@ -92,7 +92,10 @@ def function_source(
     A `program` works on whole arrays: it may call kernels and plain Python functions as well.
     """
     scope = _Scope(Guards(), (), program)
-    source = _source(function, text or function_text(function), scope)
+    try:
+        source = _source(function, text or function_text(function), scope)
+    except RecursionError:  # of the chain of functions that it calls
+        raise nested_too_deeply(function.__name__) from None
     return source, scope.guards.listed()
 
 

@@ -7,6 +7,8 @@ A class has a code, and finer ones where a reason comes up often: `CODES`.
 
 from __future__ import annotations
 
+import sys
+
 from pykern.locations import SourceSpan
 
 CALLED_FROM = "called from "
@@ -99,6 +101,17 @@ class KernelSyntaxError(KernelError):
     """The kernel uses Python that kernels do not have."""
 
     code = "PK001"
+
+
+def nested_too_deeply(name: str, span: SourceSpan | None = None) -> KernelSyntaxError:
+    """The error for a function that Python's limit of recursion, here and now, has no room for."""
+    return KernelSyntaxError(
+        f"`{name}` is nested too deeply, or calls functions that are: Python's limit of recursion here is "
+        f"{sys.getrecursionlimit()}",
+        span,
+        hint="give parts of long expressions names, and make chains of `elif` and of calls shorter; "
+        "sys.setrecursionlimit allows more",
+    )
 
 
 class KernelTypeError(KernelError, TypeError):

@@ -42,7 +42,8 @@ class SourceSpan:
 def parse_definition(text: str) -> ast.stmt:
     """The definition that `text` is, cut out of its file: lines from 1, columns those of the file.
 
-    An indented one may have lines that are not, in a string. Raises `SyntaxError`.
+    An indented one may have lines that are not, in a string. Raises `SyntaxError`, and `RecursionError` where an
+    expression is nested more deeply than Python's own parser takes now.
     """
     if not text[:1].isspace():
         return ast.parse(text).body[0]

@@ -7,10 +7,9 @@ with the target and the versions, is the key of the disk cache. Read next: `pyke
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field, replace
 
-from pykern.source import FunctionSource, KernelOptions, KernelSource, Parameter
+from pykern.source import FunctionSource, KernelOptions, KernelSource, Parameter, digest
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class ProgramSource:
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""
-        return hashlib.sha256(f"{versions}\n{self!r}".encode()).hexdigest()[:40]
+        return digest(f"{versions}\n", self, self.function.name)
 
     def residuals_source(self) -> ProgramSource:
         """Of a "pullback": the program whose residuals it takes. Any other source is its own."""

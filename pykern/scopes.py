@@ -57,12 +57,11 @@ def free_paths(function: Function) -> Iterator[str]:
 
 def dotted(node: ast.AST) -> str | None:
     """``pk.sin`` of the AST of ``pk.sin``; None where it is no chain of names."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        base = dotted(node.value)
-        return f"{base}.{node.attr}" if base else None
-    return None
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None
 
 
 def _body(function: Function) -> list[ast.AST]:
@@ -76,29 +75,43 @@ def _around(function: Function) -> list[ast.expr]:
     return [*defaults, *getattr(function, "decorator_list", [])]
 
 
+_NONE: frozenset[str] = frozenset()
+
+
+def _nodes(node: ast.AST) -> Iterator[tuple[ast.AST, frozenset[str]]]:
+    """The nodes under one in their order, and names that comprehensions around them have for themselves.
+
+    Bodies of functions are left out. Not recursive: an expression may be nested as deeply as Python's parser allows.
+    """
+    todo = [(node, _NONE)]
+    while todo:
+        found, theirs = todo.pop()
+        yield found, theirs
+        inside = theirs | _targets(found) if isinstance(found, COMPREHENSIONS) else theirs
+        children = _around(found) if isinstance(found, FUNCTIONS) else ast.iter_child_nodes(found)
+        todo += reversed([(child, inside) for child in children])
+
+
 def _bound(node: ast.AST) -> Iterator[str]:
     """Names a part of a body binds in its function: of a comprehension, what ``:=`` binds."""
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-        yield node.id
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-    targets = _targets(node) if isinstance(node, COMPREHENSIONS) else frozenset()
-    for child in _around(node) if isinstance(node, FUNCTIONS) else ast.iter_child_nodes(node):
-        yield from (name for name in _bound(child) if name not in targets)
+    for found, theirs in _nodes(node):
+        if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store | ast.Del):
+            if found.id not in theirs:
+                yield found.id
+        elif (
+            isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            and found.name not in theirs
+        ):
+            yield found.name
 
 
 def _read(node: ast.AST) -> Iterator[str]:
-    path = dotted(node)
-    if path:
-        yield path
-    if isinstance(node, FUNCTIONS):
-        for part in _around(node):
-            yield from _read(part)
-        yield from free_paths(node)
-        return
-    targets = _targets(node) if isinstance(node, COMPREHENSIONS) else frozenset()
-    for child in ast.iter_child_nodes(node):
-        yield from (name for name in _read(child) if name.split(".")[0] not in targets)
+    for found, theirs in _nodes(node):
+        path = dotted(found) if isinstance(found, ast.Name | ast.Attribute) else None
+        if path and path.split(".")[0] not in theirs:
+            yield path
+        if isinstance(found, FUNCTIONS):
+            yield from (path for path in free_paths(found) if path.split(".")[0] not in theirs)
 
 
 def _targets(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> frozenset[str]:

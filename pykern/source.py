@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Union
 
+from pykern.errors import nested_too_deeply
 from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 
 
@@ -332,7 +333,16 @@ class KernelSource:
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""
-        return hashlib.sha256(f"{versions}\n{self!r}".encode()).hexdigest()[:40]
+        return digest(f"{versions}\n", self, self.function.name)
+
+
+def digest(versions: str, source: object, name: str) -> str:
+    """Hex digest of both. A source tells all of itself in its `repr`, which Python's limit of recursion holds for."""
+    try:
+        told = repr(source)
+    except RecursionError:
+        raise nested_too_deeply(name) from None
+    return hashlib.sha256((versions + told).encode()).hexdigest()[:40]
 
 
 def cuda_functions(of: object) -> dict[str, CapturedCuda]:

@@ -34,8 +34,9 @@ from pykern.lowering.llvm.table import RUNTIME
 from pykern.lowering.llvm.tapes import GROW, LowerTapes
 from pykern.lowering.record import Record
 from pykern.passes import kernels
-from pykern.passes.framework import is_careful
+from pykern.passes.framework import carefully, is_careful
 from pykern.passes.registry import register
+from pykern.passes.remarks import remark
 from pykern.source import KernelSource
 
 register(
@@ -52,6 +53,8 @@ register(
 )
 
 
+HUGE = 4000
+"""Operations. Time to optimise is the square of their number: 4 s for 4000, where few optimisations take 1."""
 EXPORTS = ("pk_run", "pk_launch")
 REPEATED = (ALLOCATE, GROW, "atomicrmw", "cmpxchg")
 """What shows that each part of a launch makes something first, or adds sums of its own at its end."""
@@ -76,6 +79,22 @@ def lower(
     bounds: LaunchBounds = NO_BOUNDS,
 ) -> CpuCode:
     """Lower, generate, link. A kernel that `reports` (it has sites) gets no compiled entry."""
+    if is_careful() or not _is_huge(module):
+        return _lowered(module, source, uses, reports, record, bounds)
+    kernel = next(kernels.kernels(module))
+    remark(kernel, f"made with few optimisations: of more than {HUGE} operations they take minutes")
+    with carefully():
+        return _lowered(module, source, uses, reports, record, bounds)
+
+
+def _lowered(
+    module: ir.Module,
+    source: KernelSource,
+    uses: tuple[ArgumentUse, ...],
+    reports: bool,
+    record: Record,
+    bounds: LaunchBounds,
+) -> CpuCode:
     product = _is_product(module, source)
     endless = bool(kernels.named(module.operation, "scf.while"))
     pipeline = cpu_pipeline(source.options, has_short_floats(module))
@@ -126,3 +145,15 @@ def _is_product(module: ir.Module, source: KernelSource) -> bool:
     from pykern.passes.array_programs.raise_launches import is_product  # here: most kernels have no such loop
 
     return is_product(module)
+
+
+def _is_huge(module: ir.Module) -> bool:
+    count = 0
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal count
+        count += 1
+        return ir.WalkResult.INTERRUPT if count > HUGE else ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return count > HUGE

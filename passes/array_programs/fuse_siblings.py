@@ -13,6 +13,8 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity
 from pykern.passes.remarks import remark
 
+MOST = 400
+"""Operations in a function: each pair is looked at, and again after each that was joined."""
 MOST_OPERANDS = 10
 """More streams than this do not get faster by running together."""
 QUIET = {
@@ -46,16 +48,19 @@ class FuseSiblings(Pass):
 
 def _fuse_one(function: ir.Operation) -> bool:
     generics = find(function, lambda op: op.name == "linalg.generic")
+    if len(generics) > MOST:
+        return False
+    places: dict[int, int] = {}
     for n, second in enumerate(generics):
         for first in reversed(generics[:n]):
-            if first.block == second.block and _may_join(first, second):
+            if first.block == second.block and _may_join(first, second, places):
                 remark(second, "runs in one loop with another operation over the same arrays")
                 _join(first, second)
                 return True
     return False
 
 
-def _may_join(first: ir.Operation, second: ir.Operation) -> bool:
+def _may_join(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
     if len(first.operands) + len(second.operands) > MOST_OPERANDS:
         return False
     if str(first.attributes["iterator_types"]) != str(second.attributes["iterator_types"]):
@@ -66,7 +71,7 @@ def _may_join(first: ir.Operation, second: ir.Operation) -> bool:
         _reads_once(first) and _reads_once(second)
     ):
         return False
-    return _may_wait(first, second)
+    return _may_wait(first, second, places)
 
 
 def _maps(op: ir.Operation) -> list[ir.AffineMap]:
@@ -99,10 +104,11 @@ def _lengths(op: ir.Operation) -> dict[int, int]:
     return found
 
 
-def _may_wait(first: ir.Operation, second: ir.Operation) -> bool:
-    """Whether the first may run where the second stands."""
+def _may_wait(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
+    """Whether the first may run where the second stands. `places` keeps where ops stand in their blocks."""
     operations = [o.operation for o in first.block.operations]
-    places = {identity(op): n for n, op in enumerate(operations)}
+    if identity(first) not in places:
+        places.update((identity(op), n) for n, op in enumerate(operations))
     begin, end = places[identity(first)], places[identity(second)]
     for result in first.results:
         for use in result.uses:

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field, replace
 from mlir import ir
 
 from pykern.artifact import ArgumentUse, Artifact, Remark, Site, Stage
+from pykern.compiler.crash import kernel_span
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
 from pykern.costs import Costs
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
-from pykern.errors import PassError, TargetError, VerifyError
+from pykern.errors import PassError, TargetError, VerifyError, nested_too_deeply
 from pykern.frontend.kernel import build_module
 from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lineage import Follow
@@ -94,14 +95,21 @@ def compile_source(
     is verified; otherwise the ends of pipelines are, and what fails is compiled once more to tell which pass it was.
     Raises the errors of `pykern.errors`, located in the user's source.
     """
-    with carefully(careful):
-        if not keep_stages:
-            try:
-                with verification(each=False):
-                    return _recorded(source, keep_stages, passes)
-            except (PassError, VerifyError):
-                pass
-        return _recorded(source, keep_stages, passes)
+    try:
+        with carefully(careful):
+            return _verified(source, keep_stages, passes)
+    except RecursionError:
+        raise nested_too_deeply(source.function.name, kernel_span(source)) from None
+
+
+def _verified(source: KernelSource | ProgramSource, keep_stages: bool | Follow, passes: Passes) -> Artifact:
+    if not keep_stages:
+        try:
+            with verification(each=False):
+                return _recorded(source, keep_stages, passes)
+        except (PassError, VerifyError):
+            pass
+    return _recorded(source, keep_stages, passes)
 
 
 def _recorded(source: KernelSource | ProgramSource, keep_stages: bool | Follow, passes: Passes) -> Artifact:

@@ -34,7 +34,7 @@ from pykern.compiler.crash import (
     not_started,
 )
 from pykern.compiler.progress import Progress, tell
-from pykern.errors import CompilerCrash, KernelError, KernelTypeError
+from pykern.errors import CompilerCrash, KernelError, KernelTypeError, nested_too_deeply
 from pykern.lineage import Follow
 from pykern.program_source import ProgramSource
 from pykern.settings import Settings, settings
@@ -165,6 +165,8 @@ class Service:
     def _compile_outside(self, request: _Request) -> Artifact | KernelError:
         try:
             frame = request.frame(next(self._numbers))
+        except RecursionError:
+            return nested_too_deeply(request.source.function.name, kernel_span(request.source))
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             return KernelTypeError(
                 f"a compile-time value of `{request.source.function.name}` cannot be passed to the compiler: "

@@ -21,6 +21,7 @@ from typing import Any
 from pykern import errors
 from pykern.artifact import Artifact
 from pykern.compiler import frames
+from pykern.compiler.deep_stack import with_deep_stack
 from pykern.compiler.warm_up import warm_up
 from pykern.errors import KernelError, PassError
 from pykern.source import KernelSource
@@ -59,6 +60,10 @@ def serve(
     """
     _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which tells us what to do
+    with_deep_stack(lambda: _serve(load, idle_seconds, prepare))
+
+
+def _serve(load: Callable[[], Compile], idle_seconds: float, prepare: Callable[[Compile], None]) -> None:
     requests, answers = _take_pipes()
     inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, inbox), daemon=True).start()

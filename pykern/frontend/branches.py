@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mlir import ir
@@ -25,6 +26,7 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
+from pykern.locations import SourceSpan
 from pykern.types import DType, bool_
 
 if TYPE_CHECKING:
@@ -61,13 +63,12 @@ def branch(t: Translation, node: ast.If) -> None:
     if getattr(node, "else_has_left", False) and not t.frame.unrolling:
         left[1] = True
     merged: dict[str, tuple[Value, Value]] = {}
+    where = t.span(node)
     for name in sorted(changed):
         sides = paths[0].names.get(name), paths[1].names.get(name)
         if name != RESULT:  # which is read of the path that has left, and of no other
             sides = _still_read(left, *sides)
-        earlier = known.get(name)
-        places = t.place_of(name, node.body) or earlier, t.place_of(name, node.orelse) or earlier
-        met = meet(name, *sides, t.span(node), places)
+        met = meet(name, *sides, where, partial(_places, t, node, name, known.get(name)))
         if isinstance(met, tuple):
             merged[name] = met
         else:
@@ -78,6 +79,13 @@ def branch(t: Translation, node: ast.If) -> None:
                 GuardOp.create()
     before.update(_finish_branch(scratch, condition.ssa, paths, merged, bool(node.orelse)))
     scratch.erase()
+
+
+def _places(
+    t: Translation, node: ast.If, name: str, earlier: SourceSpan | None
+) -> tuple[SourceSpan | None, SourceSpan | None]:
+    """Where a name gets its value on each side."""
+    return t.place_of(name, node.body) or earlier, t.place_of(name, node.orelse) or earlier
 
 
 def _has_left(t: Translation, path: _Path, before: dict[str, Value]) -> bool:

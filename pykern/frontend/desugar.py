@@ -42,7 +42,6 @@ class Desugarer:
     def _block(self, statements: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
         done: list[ast.stmt] = []
         for position, statement in enumerate(statements):
-            rest = statements[position + 1 :]
             if isinstance(statement, ast.Return):
                 return [*done, *_return(statement)]
             if isinstance(statement, ast.Break) and loop:
@@ -50,6 +49,7 @@ class Desugarer:
             if isinstance(statement, ast.Continue) and loop:
                 return [*done, _assign(loop.skipped, True, statement)]
             exits = _exits(statement)
+            rest = statements[position + 1 :] if exits else []
             if isinstance(statement, ast.If):
                 folded = self._fold_rest(statement, rest, loop) if exits else None
                 if folded is not None:
@@ -118,7 +118,15 @@ class Desugarer:
 
 
 def _exits(statement: ast.stmt) -> set[str]:
-    """Which of break, continue, return may leave through this statement."""
+    """Which of break, continue, return may leave through this statement. Kept at it: it is asked at every level."""
+    found = getattr(statement, "exits", None)
+    if found is None:
+        found = _found_exits(statement)
+        statement.exits = found  # type: ignore[attr-defined]
+    return found
+
+
+def _found_exits(statement: ast.stmt) -> set[str]:
     if isinstance(statement, ast.Return):
         return {"return"}
     if isinstance(statement, ast.Break):

@@ -6,7 +6,7 @@ yield. Everything else (arrays, functions, strings) has to be the same on both p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pykern.frontend.casts import can_hold, zero
 from pykern.frontend.values import Array, Scalar, TupleValue, Undefined, UnsupportedValue, Value, describe
@@ -76,7 +76,7 @@ def meet(
     a: Value | None,
     b: Value | None,
     where: SourceSpan,
-    places: tuple[SourceSpan | None, SourceSpan | None] = (None, None),
+    places: Callable[[], tuple[SourceSpan | None, SourceSpan | None]] = lambda: (None, None),
 ) -> tuple[Value, Value] | Value:
     """A pair of the same form to be merged in the IR, or the value known without it.
 
@@ -97,10 +97,10 @@ def meet(
             return undefined
         if a is None or b is None:
             return Undefined(name, where)
-        return differing(name, a, b, "on one path", "on the other", places)
+        return differing(name, a, b, "on one path", "on the other", places())
     assert a is not None and b is not None
     if not same_form(a, b) or not holds(a, b):
-        return differing(name, a, b, "on one path", "on the other", places)
+        return differing(name, a, b, "on one path", "on the other", places())
     return a, b
 
 

@@ -47,7 +47,7 @@ class Operations(Translation):
             wrong = right if isinstance(left, Scalar) else left
             raise self.type_error(node, f"`{symbol}` takes scalars, not {describe(wrong)}",
                                   scalar_from(wrong))  # fmt: skip
-        with self.operands_of(node, _operands(node, left, right)):
+        with self.operands_of(node, lambda: _operands(node, left, right)):
             if symbol == "**":
                 check_power(self.source, left, right)
             elif symbol in ("//", "%"):

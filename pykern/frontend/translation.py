@@ -8,7 +8,7 @@ on it; `translator` joins them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -132,12 +132,12 @@ class Translation:
         )
 
     @contextmanager
-    def operands_of(self, node: ast.AST, operands: str = "") -> Iterator[None]:
+    def operands_of(self, node: ast.AST, operands: Callable[[], str] = lambda: "") -> Iterator[None]:
         """An `OperandError` inside becomes a `KernelTypeError` at `node`; `operands` tells which is what."""
         try:
             yield
         except OperandError as error:
-            notes = ((operands, None),) if operands else ()
+            notes = ((told, None),) if (told := operands()) else ()
             raise self.type_error(node, str(error), error.hint, notes=notes) from None
 
     # -- scalars -----------------------------------------------------------------------------

@@ -7,7 +7,6 @@ A configuration is the schedules of a program's contractions, in order, joined w
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from dataclasses import replace
@@ -15,6 +14,7 @@ from dataclasses import replace
 from pykern.compiler.versions import host_cpu
 from pykern.program_source import ProgramSource
 from pykern.schedule import parse
+from pykern.source import digest
 from pykern.storage.store import TUNED, shared_store
 
 _VERSION = 1
@@ -23,7 +23,7 @@ _VERSION = 1
 def key_of(source: ProgramSource) -> str:
     """The program, the kind of call and the processor; not pykern's version: timings outlive an update."""
     plain = replace(source, schedules=())
-    return hashlib.sha256(f"{host_cpu()}\n{plain!r}".encode()).hexdigest()[:40]
+    return digest(f"{host_cpu()}\n", plain, plain.function.name)
 
 
 def path_of(source: ProgramSource) -> str:

@@ -21,7 +21,7 @@ from pykern.frontend.translator import Translator
 from pykern.frontend.values import Environment, FunctionValue, TupleValue, Value, describe
 from pykern.scopes import own_names, parameters, walk
 
-DEEPEST = 64
+DEEPEST = 400
 """Calls within calls, of functions that are passed to one another."""
 _TOLD = 8
 """So many of them an error tells."""
