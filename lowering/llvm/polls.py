@@ -58,8 +58,8 @@ class PollSignals(Pass):
     seldom: int = 256
     stretch: int = 1 << 16
     """Iterations of a kernel's loop between two calls."""
-    few: int = 64
-    """Work-items of a part of a launch from which it stops between them often enough."""
+    few: int = 512
+    """Work-items of a part of a launch below which loops ask: those that may be stopped have fewer (`launcher`)."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels(module):
