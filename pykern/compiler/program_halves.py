@@ -58,5 +58,9 @@ def backward_half(module: ir.Module, primal: func.FuncOp, made: func.FuncOp) -> 
 
 
 def _halves(module: ir.Module, primal: func.FuncOp, made: func.FuncOp) -> Halves:
+    given = [a.type for a in made.arguments]  # without the cotangents of what is updated
+    attributes = made.operation.attributes
+    attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(given, made.type.results))
+    attributes["arg_attrs"] = ir.ArrayAttr.get(list(attributes["arg_attrs"])[: len(given)])
     run_pass(Upstream("canonicalize,cse"), module)
     return Halves.of(made, len(primal.arguments), len(primal.type.results))
