@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pykern.capture import FunctionText, function_text
-from pykern.errors import KernelSyntaxError
+from pykern.errors import KernelSyntaxError, nested_too_deeply
 from pykern.launching import reference_rules
 from pykern.locations import parse_definition
 
@@ -34,7 +34,10 @@ def rewritten(function: types.FunctionType) -> types.FunctionType:
     """The function by the rules of kernels."""
     code = function.__code__
     if code not in _known:
-        _known[code] = _compiled(function)
+        try:
+            _known[code] = _compiled(function)
+        except RecursionError:
+            raise nested_too_deeply(function.__name__) from None
     made = _known[code]
     if made is None:
         return function

@@ -95,8 +95,15 @@ def test_on_the_cpu(what: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(run(load(HEAD + text, tmp_path)), wanted)
 
 
+def test_on_the_reference_device_what_is_too_deep_is_refused(tmp_path: Path) -> None:
+    """It runs in the user's process, whose limit of recursion stays."""
+    with pytest.raises(pk.KernelSyntaxError, match="nested too deeply") as caught:
+        run(load(HEAD + CASES["a long sum"][0], tmp_path), "python")
+    assert caught.value.span is not None and "def k(" in caught.value.span.source_line()
+
+
 @pytest.mark.parametrize("what", ["a sum", "a chain of elif", "conditional expressions", "functions"])
-@pytest.mark.parametrize("device", ["python", "opencl:0", "vulkan:0"], indirect=True)
+@pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=True)
 def test_on_devices(what: str, device: str, tmp_path: Path) -> None:
     text, wanted = CASES[what]
     if device == "vulkan:0" and what in ("a chain of elif", "conditional expressions"):
