@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mlir import ir
+from mlir.dialects import arith
 
 from pykern.artifact import Site
 from pykern.dialect.base import KernOp, i64_attr, kern_op
@@ -107,6 +108,71 @@ class ReportBoundsOp(SiteOp):
 
     def describe(self, span: SourceSpan) -> Site:
         return Site("bounds", span, ir.StringAttr(self.attributes["array"]).value)
+
+
+@kern_op
+class ReportNanOp(SiteOp):
+    """Report an operation that made a NaN: the work-item's indices, then the operands as the bits of f64.
+
+    ``"kern.report_nan"(%i, %a, %b) {rank = 1} : (i64, i64, i64) -> ()``
+    """
+
+    OPERATION_NAME = "kern.report_nan"
+    IRDL = """
+    %i64 = irdl.is i64
+    %rank = irdl.base "#builtin.integer"
+    irdl.operands(indices_and_values: variadic %i64)
+    irdl.attributes { "rank" = %rank }
+"""
+
+    @classmethod
+    def create(cls, items: list[ir.Value], values: list[ir.Value]) -> ir.Operation:
+        wide = ir.IntegerType.get_signless(64)
+        indices = [arith.IndexCastOp(wide, item).result for item in items]
+        return cls.build([*indices, *values], rank=i64_attr(len(items)))
+
+    def describe(self, span: SourceSpan) -> Site:
+        rank = ir.IntegerAttr(self.attributes["rank"]).value
+        return Site("nan", span, str(rank), (str(len(self.operands) - rank),))
+
+    def check(self) -> None:
+        if not 0 <= ir.IntegerAttr(self.attributes["rank"]).value <= len(self.operands):
+            raise self.refuse("has fewer operands than its rank says")
+
+
+@kern_op
+class ReportTimeoutOp(SiteOp):
+    """Report that the time of the launch was over here.
+
+    ``"kern.report_timeout"() : () -> ()``
+    """
+
+    OPERATION_NAME = "kern.report_timeout"
+
+    @classmethod
+    def create(cls) -> ir.Operation:
+        return cls.build()
+
+    def describe(self, span: SourceSpan) -> Site:
+        return Site("timeout", span)
+
+
+@kern_op
+class ExpiredOp(KernOp):
+    """Whether the time of the launch is over; code for the CPU alone has it.
+
+    ``%over = "kern.expired"() : () -> i1``
+    """
+
+    OPERATION_NAME = "kern.expired"
+    IRDL = """
+    %i1 = irdl.is i1
+    irdl.results(over: %i1)
+"""
+
+    @classmethod
+    def create(cls) -> ir.Value:
+        return cls.build(results=[ir.IntegerType.get_signless(1)]).result
 
 
 @kern_op

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pykern.passes.check_bounds import CheckBounds
+from pykern.passes.check_nans import CheckNans
 from pykern.passes.drop_stop_gradient import DropStopGradient
 from pykern.passes.framework import Pass, Pipeline, Upstream
+from pykern.passes.limit_time import LimitTime
 from pykern.passes.reuse_loads import ReuseLoads
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.source import KernelOptions
@@ -23,4 +25,8 @@ def kern_pipeline(options: KernelOptions, derivatives: tuple[Pass, ...] = ()) ->
     passes.insert(-1, DropStopGradient())  # before the last look at common subexpressions
     if options.debug:
         passes.append(CheckBounds())  # before loops: the accesses are still where the user put them
+    if options.nan:
+        passes.append(CheckNans())
+    if options.limited:
+        passes.append(LimitTime())
     return Pipeline(tuple(passes))

@@ -19,6 +19,7 @@ from pykern.passes.autodiff.direct.reverse import ReverseKernel
 from pykern.passes.autodiff.raised.forward import Forward
 from pykern.passes.autodiff.raised.reverse import Reverse
 from pykern.passes.check_bounds import CheckBounds
+from pykern.passes.check_nans import CheckNans
 from pykern.passes.drop_stop_gradient import DropStopGradient
 from pykern.passes.expand_fp8 import ExpandFp8
 from pykern.passes.expand_integer_power import ExpandIntegerPower
@@ -26,6 +27,7 @@ from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.hoist_atomics import HoistAtomics
 from pykern.passes.keep_roundings import KeepRoundings
+from pykern.passes.limit_time import LimitTime
 from pykern.passes.narrow_indices import NarrowIndices
 from pykern.passes.own_sums import OwnSums
 from pykern.passes.promote_private import PromotePrivate
@@ -49,6 +51,7 @@ from pykern.passes.vectorize.streams import VectorizeStreams
 ENTRY_POINTS = "pykern.passes"
 OWN: tuple[type[Pass], ...] = (
     CheckBounds,
+    CheckNans,
     DropStopGradient,
     ExpandFp8,
     ExpandIntegerPower,
@@ -58,6 +61,7 @@ OWN: tuple[type[Pass], ...] = (
     Forward,
     ForwardKernel,
     HoistAtomics,
+    LimitTime,
     MaskShortRows,
     NarrowIndices,
     OwnSums,

@@ -62,7 +62,7 @@ _HOME = {
         (
             "KernelError", "KernelSyntaxError", "KernelTypeError", "VerifyError", "PassError", "NotRaisable",
             "NotDifferentiable", "TargetError", "CompilerCrash", "LaunchError", "DeviceError", "OutOfBounds",
-            "AssertionFailed", "OutOfMemory", "UsedAfterFree",
+            "AssertionFailed", "OutOfMemory", "UsedAfterFree", "NotANumber", "DataRace", "TimedOut",
         ),
         "pykern.errors",
     ),

@@ -204,6 +204,8 @@ TEAM_FUNCTIONS = (
 and the launch was left where it was. `pk_fork`, `pk_share` and `pk_poll` go there, too, and do not return then."""
 
 REPORT_CELLS = 16
+STOP_CELL = REPORT_CELLS - 2
+"""The cell of a `Report` that the host makes 1 when the time of a launch is over."""
 """`Report`, int64 cells: [0] 0 or, set once by the first failure, site number + 1; [1] rank;
 [2 ..] the failing index (one cell a dimension), then the shape; the rest is free."""
 

@@ -25,6 +25,8 @@ ARGUMENT_TYPE, ARGUMENTS, CHANGED_KIND = "PK019", "PK020", "PK021"
 NDRANGE, WORKGROUP, ARRAY_MEMORY = "PK022", "PK023", "PK024"
 NO_DEVICE, DIFFERENT_DEVICES = "PK025", "PK026"
 
+NAN_HINT = "look at where its operands come from, or guard it: pk.where, if, pk.isnan"
+TIME_HINT = "look for a loop that does not end, or give a longer timeout="
 NEGATIVE_POWER = "an integer is raised to a negative power"
 BY_ZERO = "an integer is divided by zero"
 """What ``debug=True`` and the reference device say of it."""
@@ -56,6 +58,9 @@ CODES: dict[str, tuple[str, str]] = {
     ARRAY_MEMORY: ("LaunchError", "arrays that are read-only, or overlap"),
     NO_DEVICE: ("DeviceError", "there is no such device"),
     DIFFERENT_DEVICES: ("DeviceError", "arrays and launch on different devices"),
+    "PK027": ("NotANumber", "an operation made a NaN of numbers"),
+    "PK028": ("DataRace", "two work-items access an element without an order"),
+    "PK029": ("TimedOut", "a launch took longer than its time limit"),
 }
 """Every code: the class that carries it, and what it means in a few words. ``docs/errors`` has a page for each."""
 
@@ -191,6 +196,24 @@ class UsedAfterFree(DeviceError):
     """An array whose memory was given back with `Array.free` is used."""
 
     code = "PK014"
+
+
+class NotANumber(KernelError, ArithmeticError):
+    """An operation made a NaN of operands that are none, found by ``debug="nan"``."""
+
+    code = "PK027"
+
+
+class DataRace(KernelError):
+    """Two work-items access an element with no order between them, found by ``debug="races"``."""
+
+    code = "PK028"
+
+
+class TimedOut(KernelError, TimeoutError):
+    """A launch took longer than the kernel's ``timeout=``; its arrays are partly written."""
+
+    code = "PK029"
 
 
 def render(error: KernelError) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from pykern.arrays.placing import place
 from pykern.by_name import ByName
 from pykern.capture import FunctionText, function_source, function_text, still_captured
+from pykern.debug_checks import debug_checks
 from pykern.defaults import with_current_defaults
 from pykern.devices import OVERRIDE, chosen_device, current_device
 from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
@@ -443,7 +444,7 @@ def jit(
     function: Callable | None = None,
     *,
     fastmath: bool = False,
-    debug: bool | None = None,
+    debug: bool | str | None = None,
     donate_argnums: int | tuple[int, ...] = (),
 ) -> Any:
     """Make an array program of a function: ``@pk.jit``, ``@pk.jit(fastmath=True)`` or ``pk.jit(f)``.
@@ -451,7 +452,8 @@ def jit(
     Results equal NumPy's up to the order of sums: a float sum is added up in blocks and lanes, an order
     that depends on the lengths alone, never on the number of threads. `fastmath` allows reordering
     everywhere. Arrays of the parameters in `donate_argnums` may be overwritten, for a result above all;
-    that result is then the donated array itself. `debug` checks the accesses of launched kernels.
+    that result is then the donated array itself. `debug` checks the accesses of launched kernels;
+    ``"nan"`` their operations.
     """
     if function is None:
         return lambda f: jit(f, fastmath=fastmath, debug=debug, donate_argnums=donate_argnums)
@@ -460,7 +462,9 @@ def jit(
 
         debug = settings().debug
     try:
-        made = Program(function, KernelOptions(debug, fastmath), numbers_of(donate_argnums))
+        checks = debug_checks(debug)
+        options = KernelOptions(checks.bounds, fastmath, nan=checks.nan)
+        made = Program(function, options, numbers_of(donate_argnums))
     except KernelError as error:
         raised = placed_at_def(error, function)
     else:

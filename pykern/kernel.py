@@ -16,6 +16,7 @@ from typing import Any
 from pykern.arrays.placing import place
 from pykern.by_name import ByName
 from pykern.capture import FunctionText, function_source, function_text, still_captured
+from pykern.debug_checks import debug_checks
 from pykern.defaults import with_current_defaults
 from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
 from pykern.event import Event
@@ -39,7 +40,7 @@ class KernelBase(ByName):
 
     __slots__ = (
         "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_kept", "_launcher", "_lock",
-        "annotations", "derivatives", "ndrange", "options", "signature", "text", "workgroup",
+        "annotations", "derivatives", "ndrange", "options", "signature", "text", "timeout", "workgroup",
     )  # fmt: skip
 
     def __init__(
@@ -60,6 +61,7 @@ class KernelBase(ByName):
         self.workgroup = workgroup
         self.ndrange = ndrange
         self.derivatives: tuple[Derivative, ...] = ()
+        self.timeout: float | None = None
         self._captured: tuple[Any, list[Guard]] | None = None
         self._lock = threading.RLock()
         self._launcher = Launcher(self)
@@ -172,32 +174,50 @@ Kernel.__doc__ = Docstring(KernelBase)
 def kernel(
     function: Callable | None = None,
     *,
-    debug: bool | None = None,
+    debug: bool | str | None = None,
     fastmath: bool = False,
     workgroup: int | tuple[int, ...] | None = None,
     ndrange: int | tuple | None = None,
+    timeout: float | None = None,
 ) -> Any:
     """Make a kernel of a function: ``@pk.kernel``, ``@pk.kernel(debug=True)`` or ``pk.kernel(f)``.
 
-    `debug` checks every access and raises `OutOfBounds`; it defaults to ``PYKERN_DEBUG``.
+    `debug` checks every access and raises `OutOfBounds`; it defaults to ``PYKERN_DEBUG``. A string names checks, with
+    commas between: ``"bounds"`` is the same as True; ``"nan"`` raises `NotANumber` where an operation makes a NaN of
+    numbers; ``"races"`` runs the work-items one by one in plain Python, on the CPU, and raises `DataRace` where two of
+    them access an element with no order between them. A launch on the CPU that takes longer than `timeout` seconds
+    is ended: `TimedOut` at the line of the loop that ran; its arrays are then partly written.
     `fastmath` lets sums be reordered and divisions become products; NaN and infinities keep their
     meaning. Without it only ``a * b + c`` may be contracted. A `workgroup` or `ndrange` given here
     is static: launches may leave it out, and another one is a `LaunchError`.
     """
     if function is None:
-        return lambda f: kernel(f, debug=debug, fastmath=fastmath, workgroup=workgroup, ndrange=ndrange)
+        return lambda f: kernel(
+            f, debug=debug, fastmath=fastmath, workgroup=workgroup, ndrange=ndrange, timeout=timeout
+        )
     if debug is None:
         from pykern.settings import settings
 
         debug = settings().debug
     try:
-        made = Kernel(function, KernelOptions(debug, fastmath), workgroup, ndrange)
+        checks = debug_checks(debug)
+        limited = _seconds(timeout) is not None
+        options = KernelOptions(checks.bounds, fastmath, nan=checks.nan, races=checks.races, limited=limited)
+        made = Kernel(function, options, workgroup, ndrange)
+        made.timeout = timeout
     except KernelError as error:
         raised = placed_at_def(error, function)
     else:
         _prewarm(made)
         return made
     raise raised.with_traceback(at_kernel_line(raised)) from None
+
+
+def _seconds(timeout: Any) -> float | None:
+    """A time limit, checked."""
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+        raise KernelTypeError(f"timeout={timeout!r}", hint="it is a number of seconds above 0")
+    return timeout
 
 
 def placed_at_def(error: KernelError, function: Any) -> KernelError:

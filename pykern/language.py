@@ -214,10 +214,9 @@ def _update(x: Any, index: Any, value: Any, change: Callable[[Any, Any], Any], b
     dtype = x.dtype
     if dtype.kind == "b" or (bits and dtype.is_float):
         raise KernelTypeError(f"this atomic is not available for {dtype.name}")
-    old = x[index]
     with np.errstate(all="ignore"):
-        x[index] = change(old, _reference.cast(value, dtype))
-    return old
+        given = _reference.cast(value, dtype)
+        return x.update(index, lambda old: change(old, given))
 
 
 @_builtin

@@ -14,6 +14,7 @@ import numpy as np
 
 from pykern.artifact import Artifact, Remark, Stage
 from pykern.compiler.service import service
+from pykern.debug_checks import debug_checks
 from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
 from pykern.launching.index_space import group_size, index_space, is_plain
 from pykern.launching.launch import is_alone
@@ -21,6 +22,7 @@ from pykern.program_source import ProgramSource
 from pykern.source import (
     ArgSpec,
     ArraySpec,
+    KernelOptions,
     KernelSource,
     LaunchSpec,
     Parameter,
@@ -192,12 +194,13 @@ def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
     options = {n: keywords.pop(n) for n in KEYWORDS if n in keywords}
     values = kernel.bind(args, keywords)
     parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in values)
+    target = options.get("target") or _target_of(values)
     source = KernelSource(
         kernel.captured()[0],
         parameters,
         _launch_spec(kernel, options, any(isinstance(v, Spec) for _, v in values)),
-        replace(kernel.options, debug=options.get("debug", kernel.options.debug)),
-        target=options.get("target") or _target_of(values),
+        _checked(kernel.options, options.get("debug"), target),
+        target=target,
         derivatives=kernel.derivatives,
     )
     passes = tuple(options.get("passes", ()))
@@ -205,6 +208,15 @@ def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
     live = tuple(p for p in passes if not isinstance(p, str))
     source = replace(source, passes=names)
     return Lowered(source, service().compile(source, keep_stages=True, passes=live), live)
+
+
+def _checked(options: KernelOptions, debug: bool | str | None, target: str) -> KernelOptions:
+    """The options with what ``debug=`` asks for, where it is given; the CPU alone ends a launch."""
+    options = replace(options, limited=options.limited and target.startswith("llvm"))
+    if debug is None:
+        return options
+    checks = debug_checks(debug)
+    return replace(options, debug=checks.bounds, nan=checks.nan, races=checks.races)
 
 
 def parameter(name: str, value: Any, annotation: Any) -> Parameter:

@@ -56,6 +56,16 @@ def _switch(text: str) -> bool:
     return text.lower() in _ON
 
 
+def _checks(text: str) -> bool | str:
+    """A switch, or names of checks."""
+    if text.lower() in _ON + _OFF:
+        return text.lower() in _ON
+    names = [name.strip() for name in text.split(",")]
+    if not set(names) <= {"bounds", "nan", "races"}:
+        raise ValueError
+    return ",".join(names)
+
+
 def _size(text: str) -> int:
     """``512M``, ``1.5GiB``, ``1000000`` in bytes."""
     number = text.upper().removesuffix("B").removesuffix("I")
@@ -171,9 +181,9 @@ class Settings:
         None, "PYKERN_KEPT_MEMORY", _size, "bytes, or a number with K, M, G or T", "an eighth of the memory",
         "Memory of large results and scratch on the CPU that is kept for reuse, at most; 0 keeps none.",
     )
-    debug: bool = _setting(
-        False, "PYKERN_DEBUG", _switch, _SWITCH_WORDS, "0",
-        "1 checks the bounds of every access in every kernel.",
+    debug: bool | str = _setting(
+        False, "PYKERN_DEBUG", _checks, "0, 1, or a list, with commas, of bounds, nan, races", "0",
+        "1 checks the bounds of every access in every kernel; names say what is checked, as `debug=` of a kernel.",
     )
     fault_handler: bool = _setting(
         True, "PYKERN_FAULT_HANDLER", _switch, _SWITCH_WORDS, "1",

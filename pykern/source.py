@@ -284,6 +284,12 @@ class KernelOptions:
     fastmath: bool = False
     ordered: bool = False
     """Of an array program: sums keep their order, as in kernels without `fastmath`."""
+    nan: bool = False
+    """Report operations that make a NaN."""
+    races: bool = False
+    """Run on the reference device and look for work-items that access an element without an order."""
+    limited: bool = False
+    """The launch may end the kernel's loops."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Errors": (
         "KernelError", "KernelSyntaxError", "KernelTypeError", "VerifyError", "PassError", "NotRaisable",
         "NotDifferentiable", "TargetError", "CompilerCrash", "LaunchError", "DeviceError", "OutOfBounds",
-        "AssertionFailed", "OutOfMemory", "UsedAfterFree",
+        "AssertionFailed", "OutOfMemory", "UsedAfterFree", "NotANumber", "DataRace", "TimedOut",
     ),
 }  # fmt: skip
 MEMBERS = {"Kernel": "   :members: __call__, lower, raised\n   :inherited-members:"}

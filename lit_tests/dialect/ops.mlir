@@ -78,6 +78,12 @@ func.func @reports(%ok: i1, %i: index, %n: index, %v: i64) {
   "kern.assert"(%ok) {message = "positive"} : (i1) -> ()
   // CHECK: "kern.report_bounds"({{.*}}) {array = "x"} : (index, index) -> ()
   "kern.report_bounds"(%i, %n) {array = "x"} : (index, index) -> ()
+  // CHECK: "kern.report_nan"({{.*}}) {rank = 1 : i64} : (i64, i64) -> ()
+  "kern.report_nan"(%v, %v) {rank = 1 : i64} : (i64, i64) -> ()
+  // CHECK: "kern.report_timeout"() : () -> ()
+  "kern.report_timeout"() : () -> ()
+  // CHECK: "kern.expired"() : () -> i1
+  %over = "kern.expired"() : () -> i1
   // CHECK: "kern.failures"() : () -> i32
   %failures = "kern.failures"() : () -> i32
   return

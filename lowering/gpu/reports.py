@@ -22,7 +22,7 @@ from pykern.passes.launch_arguments import update_type
 
 REPORT = "kern.report"
 """Attribute of a kernel whose last argument is the report."""
-SITES = ("kern.print", "kern.assert", "kern.report_bounds", "kern.failures")
+SITES = ("kern.print", "kern.assert", "kern.report_bounds", "kern.report_nan", "kern.failures")
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ def _lower(op: ir.Operation, report: ir.Value) -> None:
     elif op.name == "kern.report_bounds":
         values = [arith.IndexCastOp(_i64(), v).result for v in op.operands]
         _fail(report, site, [_constant(_i64(), len(values) // 2), *values])
+    elif op.name == "kern.report_nan":
+        _fail(report, site, list(op.operands))
     else:
         failed = arith.XOrIOp(op.operands[0], _constant(op.operands[0].type, 1)).result
         branch = scf.IfOp(failed)

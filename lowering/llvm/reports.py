@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, llvm
 
-from pykern.abi import REPORT_CELLS
+from pykern.abi import REPORT_CELLS, STOP_CELL
 from pykern.dialect.reports import PrintOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -16,6 +16,7 @@ from pykern.passes.kernels import named
 
 PRINT_CELL = REPORT_CELLS - 1
 """Cell of the report that holds the address of the print callback."""
+SITES = ("kern.print", "kern.assert", "kern.report_bounds", "kern.report_nan", "kern.report_timeout")
 
 _FAIL = """
 llvm.func internal @kern.fail.{n}(%report: i64, %site: i64{parameters})
@@ -52,9 +53,9 @@ llvm.func internal @kern.print.{n}(%report: i64, %site: i64{parameters}) attribu
 class LowerReports(Pass):
     """Turn report ops into calls.
 
-    In:  loops with numbered `kern.print`, `kern.assert`, `kern.report_bounds`; the report's address
-         is the kernel's last argument.
-    Out: llvm.call of `kern.fail.N` / `kern.print.N`; the first failure of a launch wins.
+    In:  loops with numbered sites, and `kern.expired`; the report's address is the kernel's last argument.
+    Out: llvm.call of `kern.fail.N` / `kern.print.N`; the first failure of a launch wins. A volatile load of the report
+         tells whether the time is over.
     """
 
     name: ClassVar[str] = "kern-lower-reports"
@@ -64,7 +65,7 @@ class LowerReports(Pass):
         for kernel in kernels.kernels(module):
             arguments = kernels.body(kernel).arguments
             report = arguments[len(arguments) - 1]
-            for op in named(kernel, "kern.print", "kern.assert", "kern.report_bounds"):
+            for op in named(kernel, *SITES, "kern.expired"):
                 with ir.InsertionPoint(op), op.location:
                     self._lower(module, op, report)
                 op.erase()
@@ -72,6 +73,9 @@ class LowerReports(Pass):
         return changed
 
     def _lower(self, module: ir.Module, op: ir.Operation, report: ir.Value) -> None:
+        if op.name == "kern.expired":
+            op.result.replace_all_uses_with(_expired(report))
+            return
         view = op.opview
         site = arith.ConstantOp(_i64(), ir.IntegerAttr.get(_i64(), view.site)).result
         address = arith.IndexCastOp(_i64(), report).result
@@ -81,6 +85,8 @@ class LowerReports(Pass):
             values = [arith.IndexCastOp(_i64(), v).result for v in op.operands]
             rank = arith.ConstantOp(_i64(), ir.IntegerAttr.get(_i64(), len(values) // 2)).result
             _call(module, "fail", [address, site, rank, *values])
+        elif op.name in ("kern.report_nan", "kern.report_timeout"):
+            _call(module, "fail", [address, site, *op.operands])
         else:
             false = arith.ConstantOp(op.operands[0].type, 0).result
             failed = arith.CmpIOp(arith.CmpIPredicate.eq, op.operands[0], false).result
@@ -88,6 +94,16 @@ class LowerReports(Pass):
             with ir.InsertionPoint(branch.regions[0].blocks.append()):
                 _call(module, "fail", [address, site])
                 ir.Operation.create("scf.yield")
+
+
+def _expired(report: ir.Value) -> ir.Value:
+    """The host sets the cell from another thread, so each look is a load of its own."""
+    address = arith.IndexCastOp(_i64(), report).result
+    offset = arith.ConstantOp(_i64(), ir.IntegerAttr.get(_i64(), 8 * STOP_CELL)).result
+    cell = llvm.IntToPtrOp(ir.Type.parse("!llvm.ptr"), arith.AddIOp(address, offset).result).result
+    over = llvm.LoadOp(_i64(), cell, volatile_=True).result
+    zero = arith.ConstantOp(_i64(), ir.IntegerAttr.get(_i64(), 0)).result
+    return arith.CmpIOp(arith.CmpIPredicate.ne, over, zero).result
 
 
 def _i64() -> ir.Type:

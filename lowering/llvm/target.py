@@ -139,7 +139,9 @@ def _lowered(
 def _is_product(module: ir.Module, source: KernelSource) -> bool:
     """Whether large launches are better compiled for their lengths, as products in tiles."""
     launch = source.launch
-    special = source.options.debug or source.derivatives or launch.workgroup or launch.shared
+    options = source.options
+    checked = options.debug or options.nan or options.limited
+    special = checked or source.derivatives or launch.workgroup or launch.shared
     if special or not launch.plain or source.target != "llvm" or not source.noalias:
         return False
     from pykern.passes.array_programs.raise_launches import is_product  # here: most kernels have no such loop

@@ -26,6 +26,7 @@ from pykern.dialect.memory import PrivateOp
 from pykern.dialect.reports import AssertOp, FailuresOp, SiteOp
 from pykern.locations import SourceSpan
 from pykern.passes import kernels
+from pykern.passes.counted_by_hand import as_while
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, is_constant
 
@@ -85,7 +86,7 @@ def _watch(kernel: ir.Operation) -> None:
         with ir.InsertionPoint(loop), loop.location:
             memref.StoreOp(_word(0), flags, [place])
             if loop.name == "scf.for":
-                loop = _as_while(loop)
+                loop = as_while(loop)
         end = loop.regions[0].blocks[0].operations
         condition = end[len(end) - 1].operation
         with ir.InsertionPoint(condition), loop.location:
@@ -96,33 +97,6 @@ def _watch(kernel: ir.Operation) -> None:
         with _behind(loop), loop.location:
             flag = memref.LoadOp(flags, [place]).result
             AssertOp.create(arith.CmpIOp(arith.CmpIPredicate.ne, flag, _word(0)).result, CUT)
-
-
-def _as_while(loop: ir.Operation) -> ir.Operation:
-    """The loop counted by hand; it counts as signed numbers do."""
-    low, high, step, *carried = loop.operands
-    old = loop.regions[0].blocks[0]
-    kinds = [low.type, *(value.type for value in carried)]
-    made = scf.WhileOp(kinds, [low, *carried])
-    places = [loop.location] * len(kinds)
-    before = ir.Block.create_at_start(made.before, kinds, places)
-    after = ir.Block.create_at_start(made.after, kinds, places)
-    with ir.InsertionPoint(before):
-        more = arith.CmpIOp(arith.CmpIPredicate.slt, before.arguments[0], high).result
-        scf.ConditionOp(more, list(before.arguments))
-    for argument, new in zip(old.arguments, after.arguments, strict=True):
-        argument.replace_all_uses_with(new)
-    *statements, last = [op.operation for op in old.operations]
-    with ir.InsertionPoint(after):
-        following = arith.AddIOp(after.arguments[0], step).result
-        end = scf.YieldOp([following, *last.operands]).operation
-    for statement in statements:
-        statement.move_before(following.owner.operation)
-    end.move_after(following.owner.operation)
-    for result, new in zip(loop.results, list(made.results)[1:], strict=True):
-        result.replace_all_uses_with(new)
-    loop.erase()
-    return made.operation
 
 
 def _behind(op: ir.Operation) -> ir.InsertionPoint:

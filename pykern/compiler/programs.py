@@ -108,7 +108,9 @@ def compile_module(
     users = Pipeline(tuple(Callback(function=p) for p in passes))
     first = Pipeline((RoundOnce(),))
     if list(kernels.kernels(module)):
-        first = launch_pipeline(asked.options.debug) + kern_pipeline(asked.options) + first
+        first = (
+            launch_pipeline(asked.options.debug or asked.options.nan) + kern_pipeline(asked.options) + first
+        )
     first.run(module, record, texts=record.texts)
     with verification(each=True):
         users.run(module, record, texts=record.texts)

@@ -88,6 +88,7 @@ class Launcher:
         for space in self._spaces(options):
             shape = LaunchShape(space, self._workgroup(options.get("workgroup"), len(space)), shared)
             if device not in ("cpu", "python"):
+                self._refuse_checks_of_the_cpu(device)
                 may_copy = given is not None or chosen_device() == device or not homes(values)
                 event = self._run_on(OnDevice(device, stream, may_copy, frozenset(options)), values, shape)
             else:
@@ -174,7 +175,7 @@ class Launcher:
 
     def _prepared(self, device: str, values: list[tuple[str, Any]], shape: LaunchShape) -> Callable[[], None]:
         """What runs the launch, with the code for what names mean now. In Python they mean what they mean then."""
-        if device == "python":
+        if device == "python" or self.kernel.options.races:
             return lambda: self._run_in_python(values, shape)
         passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
         for _, value in values:
@@ -198,9 +199,17 @@ class Launcher:
             if PRODUCT in variant.artifact.resources and self._in_tiles(variant, values, passed, shape):
                 return
             if not shape.empty:
-                variant.run([*cells, *shape.words])
+                variant.run([*cells, *shape.words], self.kernel.timeout)
 
         return run
+
+    def _refuse_checks_of_the_cpu(self, device: str) -> None:
+        if self.kernel.options.races or self.kernel.timeout is not None:
+            asked = 'debug="races"' if self.kernel.options.races else "timeout="
+            raise LaunchError(
+                f"`{self.kernel.__name__}` has {asked}, which {device} has not",
+                hint="launch on the CPU or on the device `python`, or leave it out",
+            )
 
     def _in_tiles(
         self, variant: Variant, values: list[tuple[str, Any]], passed: list[Passed], shape: LaunchShape
@@ -304,6 +313,9 @@ class Launcher:
             ndrange=tuple((e.start, e.step, e.count) for e in shape.space),
             workgroup=shape.workgroup,
             debug=self.kernel.options.debug,
+            nan=self.kernel.options.nan,
+            races=self.kernel.options.races,
+            timeout=self.kernel.timeout,
             shared_bytes=shape.shared,
             annotations=self.kernel.annotations,
             rewrite=rewritten,

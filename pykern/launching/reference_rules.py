@@ -49,8 +49,9 @@ def binary(op: str, a: Any, b: Any) -> Any:
         if dtype == weak_int:
             return _of_integers(op, x, y)
         if dtype == weak_float:
-            return _as_python(PYTHON[op](np.float64(x), np.float64(y)))
-        return PYTHON[op](x, y)
+            x, y = np.float64(x), np.float64(y)
+        made = reference.no_new_nan(PYTHON[op](x, y), (x, y))
+        return float(made) if dtype == weak_float else made
 
 
 def with_literal(op: str, a: Any, b: Any) -> Any:
@@ -103,10 +104,6 @@ def _of_integers(op: str, a: int, b: int) -> int:
     if op in ("<<", ">>") and not 0 <= b < 64:
         return 0 if op == "<<" or a >= 0 else -1
     return reference.cast(PYTHON[op](a, b), weak_int)
-
-
-def _as_python(value: Any) -> Any:
-    return float(value)
 
 
 def _cdiv(a: Any, b: Any) -> Any:

@@ -7,18 +7,29 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from pykern.abi import REPORT_CELLS
+from pykern.abi import REPORT_CELLS, STOP_CELL
 from pykern.artifact import SCRATCH, Artifact, Site
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.progress import tell
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
-from pykern.errors import CALLED_FROM, AssertionFailed, DeviceError, KernelError, OutOfBounds
+from pykern.errors import (
+    CALLED_FROM,
+    NAN_HINT,
+    TIME_HINT,
+    AssertionFailed,
+    DeviceError,
+    KernelError,
+    NotANumber,
+    OutOfBounds,
+    TimedOut,
+)
 from pykern.program.fault_code import fault_code
 from pykern.program.memory_code import memory_code
 from pykern.program.team_code import team_code
@@ -45,15 +56,21 @@ class Variant:
         """The compiled CPython entry, 0 where the kernel reports and so goes the long way."""
         return self.code.entry_address
 
-    def run(self, cells: list[int]) -> None:
-        """Run one launch; raises what the kernel reports."""
+    def run(self, cells: list[int], timeout: float | None = None) -> None:
+        """Run one launch, for at most `timeout` seconds; raises what the kernel reports."""
         if not self.artifact.sites:
             self.code.run([*cells, 0])
             return
         report = np.zeros(REPORT_CELLS, np.int64)
         callback: PrintCallback = printer(self.artifact.sites)
         report[PRINT_CELL] = ctypes.cast(callback, ctypes.c_void_p).value or 0
-        self.code.run([*cells, report.ctypes.data])
+        stop = threading.Timer(timeout or 0, report.__setitem__, (STOP_CELL, 1))
+        if timeout is not None:
+            stop.start()
+        try:
+            self.code.run([*cells, report.ctypes.data])
+        finally:
+            stop.cancel()
         if report[0]:
             raise failure(self.artifact.sites[int(report[0]) - 1], report)
 
@@ -71,6 +88,15 @@ def failure(site: Site, report: np.ndarray) -> KernelError:
             "guard the access, or launch with a smaller ndrange",
             calls,
         )
+    if site.kind == "nan":
+        rank = int(site.template)
+        items = tuple(int(n) for n in report[1 : 1 + rank])
+        numbers = report[1 + rank : 4 + rank].view(np.float64)
+        given = ", ".join(f"{number:.9g}" for number in numbers[: int(site.dtypes[0])])
+        reason = f"this operation makes a NaN of numbers ({given}) in work-item {_tuple(items)}"
+        return NotANumber(reason, site.span, NAN_HINT, calls)
+    if site.kind == "timeout":
+        return TimedOut("the launch took longer than its timeout=", site.span, TIME_HINT, calls)
     if site.kind == "loop":
         return DeviceError(site.template, site.span, notes=calls)
     reason = f"assertion failed: {site.template}" if site.template else "assertion failed"

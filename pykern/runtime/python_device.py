@@ -30,6 +30,8 @@ from pykern.errors import (
 )
 from pykern.locations import SourceSpan
 from pykern.runtime import reference
+from pykern.runtime.deadline import Deadline
+from pykern.runtime.races import Races
 from pykern.runtime.reference import Launch
 from pykern.runtime.reference_array import ReferenceArray
 from pykern.runtime.reference_group import Group, WorkItem
@@ -52,6 +54,9 @@ def run(
     debug: bool = False,
     shared_bytes: int | None = None,
     subgroup_size: int = 32,
+    nan: bool = False,
+    races: bool = False,
+    timeout: float | None = None,
     annotations: Mapping[str, Any] | None = None,
     rewrite: Callable[[Any], Any] = lambda function: function,
     refused: Mapping[str, LaunchError] | None = None,
@@ -61,7 +66,9 @@ def run(
     array of this name raises.
 
     Raises what the kernel raises; an access outside of an array is `OutOfBounds`, a failed assert
-    `AssertionFailed`. With `debug`, shared and private memory begin as NaN or nonsense.
+    `AssertionFailed`. With `debug`, shared and private memory begin as NaN or nonsense. With `nan`, an operation that
+    makes a NaN is `NotANumber`; with `races`, accesses without an order are a `DataRace`; a launch of more than
+    `timeout` seconds is `TimedOut`.
     """
     rank = len(ndrange)
     counts = tuple(count for _, _, count in ndrange)
@@ -74,7 +81,9 @@ def run(
             hint="give a smaller workgroup=",
             code=WORKGROUP,
         )
-    launch = Launch(counts, size, subgroup_size, debug, shared_bytes, static=statics)
+    noted = Races() if races else None
+    launch = Launch(counts, size, subgroup_size, debug, shared_bytes, static=statics, nan=nan, races=noted)
+    deadline = Deadline(timeout)
     if shared_bytes is not None and not meets(function, names=SHARED_NAMES):
         raise _unwanted(function)
     positional = function.__code__.co_argcount
@@ -88,7 +97,7 @@ def run(
     def call(item: WorkItem) -> None:
         token = reference.enter(item)
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), deadline.watched():
                 runs(*wrapped[:positional], **named)
         finally:
             reference.leave(token)

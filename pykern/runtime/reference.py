@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pykern.errors import KernelTypeError
+from pykern.errors import NAN_HINT, KernelTypeError, NotANumber
 from pykern.promotion import promote
 from pykern.types import DType, bool_, from_numpy, weak_float, weak_int
 
@@ -30,6 +30,10 @@ class Launch:
     """Where the kernel asks for the shared array that the launch sizes, once it has asked."""
     static: frozenset[str] = frozenset()
     """The kernel's static parameters: constants, as captured names are."""
+    nan: bool = False
+    """An operation that makes a NaN of numbers is an error."""
+    races: Any = None
+    """`pykern.runtime.races.Races`, where accesses are noted."""
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -262,16 +266,32 @@ def apply(name: str, args: tuple) -> Any:
     import numpy as np
 
     with np.errstate(all="ignore"):
-        if name in _ROUND:
-            return _rounded(name, args)
-        if name in _CLASSIFY:
-            return _CLASSIFY[name](args[0])
-        if name in _OTHERS:
-            return _OTHERS[name](*args)
-        function = _UNARY.get(name) or _BINARY.get(name)
-        if function is None or len(args) != (1 if name in _UNARY else 2):
-            raise KernelTypeError(f"`{name}` takes {'one number' if name in _UNARY else 'two numbers'}")
-        return _in_type(args, _power_safe(function)(*(float(a) for a in args)))
+        return no_new_nan(_applied(name, args), args)
+
+
+def _applied(name: str, args: tuple) -> Any:
+    if name in _ROUND:
+        return _rounded(name, args)
+    if name in _CLASSIFY:
+        return _CLASSIFY[name](args[0])
+    if name in _OTHERS:
+        return _OTHERS[name](*args)
+    function = _UNARY.get(name) or _BINARY.get(name)
+    if function is None or len(args) != (1 if name in _UNARY else 2):
+        raise KernelTypeError(f"`{name}` takes {'one number' if name in _UNARY else 'two numbers'}")
+    return _in_type(args, _power_safe(function)(*(float(a) for a in args)))
+
+
+def no_new_nan(result: Any, operands: tuple) -> Any:
+    """The result. Where the launch looks for NaNs, one of operands that are none is `NotANumber`."""
+    item = current()
+    if result != result and item is not None and item.launch.nan and all(x == x for x in operands):
+        given = ", ".join(f"{float(x):.9g}" for x in operands)
+        shown = item.index[0] if len(item.index) == 1 else item.index
+        raise NotANumber(
+            f"this operation makes a NaN of numbers ({given}) in work-item {shown}", hint=NAN_HINT
+        )
+    return result
 
 
 def _in_type(args: tuple, result: float) -> Any:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime import reference
+from pykern.runtime.races import ATOMIC, READ, WRITE
 from pykern.runtime.reference_place import written_as_constant
 from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import DType, from_numpy
+
+ALONE = "alone"
+"""Of memory that one work-item has for itself."""
 
 
 class ReferenceArray:
@@ -21,7 +26,7 @@ class ReferenceArray:
     end. That is told from the source, see `reference_place`.
     """
 
-    __slots__ = ("_array", "_dtype", "_name", "_reads", "_refused", "_told", "_writes")
+    __slots__ = ("_array", "_dtype", "_name", "_reads", "_refused", "_shared_by", "_told", "_writes")
 
     def __init__(
         self,
@@ -30,14 +35,16 @@ class ReferenceArray:
         reads: bool = True,
         writes: bool = True,
         refused: LaunchError | None = None,
+        shared_by: Any = None,
     ) -> None:
-        """`refused` is what writing it raises: another array lies over a part of it."""
+        """`refused` is what writing it raises: another array lies over a part of it. `shared_by` is who accesses it:
+        None for all work-items, a group, or `ALONE`."""
         dtype = from_numpy(array.dtype)
         if dtype is None:
             raise KernelTypeError(f"`{name}` holds {array.dtype}, which kernels have not")
         self._array, self._name, self._dtype = array, name, dtype
         self._reads, self._writes = reads, writes
-        self._refused = refused
+        self._refused, self._shared_by = refused, shared_by
         self._told = False
 
     @property
@@ -64,11 +71,23 @@ class ReferenceArray:
             raise KernelTypeError(
                 f"`{self._name}` is annotated pk.Out: the kernel may not read it", hint="annotate it pk.InOut"
             )
-        element = self._array[self._checked(index)]
+        place = self._checked(index)
+        self._note(READ, place)
+        element = self._array[place]
         return np.float32(element) if self._dtype.is_storage else element
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        self._store(self._checked(index), value, WRITE)
+
+    def update(self, index: Any, change: Callable[[Any], Any]) -> Any:
+        """Put ``change(old)`` in place of an element as one; gives the old value."""
         place = self._checked(index)
+        old = self._array[place]
+        old = np.float32(old) if self._dtype.is_storage else old
+        self._store(place, change(old), ATOMIC)
+        return old
+
+    def _store(self, place: tuple[int, ...], value: Any, kind: str) -> None:
         if not self._writes:
             raise KernelTypeError(
                 f"`{self._name}` is annotated pk.In: the kernel may not write it", hint="annotate it pk.InOut"
@@ -87,7 +106,20 @@ class ReferenceArray:
                     hint="pass a copy: x.copy()",
                 )
             note_write(self._array)
-        self._array[place] = reference.stored(value, self._dtype)
+        made = reference.stored(value, self._dtype)
+        self._note(kind, place, made)
+        self._array[place] = made
+
+    def _note(self, kind: str, place: tuple[int, ...], made: Any = None) -> None:
+        """Tell who looks for races, where somebody does."""
+        item = reference.current()
+        if item is None or item.launch.races is None or self._shared_by is ALONE:
+            return
+        array = self._array
+        address = array.__array_interface__["data"][0] + sum(map(operator.mul, place, array.strides))
+        changes = kind != WRITE or made.tobytes() != array[place].tobytes()
+        shown = f"`{self._name}[{', '.join(map(str, place))}]`"
+        item.launch.races.touch(item, kind, (address, self._shared_by), shown, changes)
 
     def _checked(self, index: Any) -> tuple[int, ...]:
         items = index if isinstance(index, tuple) else (index,)

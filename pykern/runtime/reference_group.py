@@ -17,7 +17,7 @@ import numpy as np
 
 from pykern.errors import KernelError, KernelSyntaxError, LaunchError
 from pykern.runtime.reference import Launch
-from pykern.runtime.reference_array import ReferenceArray
+from pykern.runtime.reference_array import ALONE, ReferenceArray
 from pykern.runtime.reference_collectives import Request, answers, reduction
 from pykern.runtime.reference_place import users_place
 from pykern.types import DType
@@ -36,6 +36,8 @@ class WorkItem:
     number: int = 0
     meeting_place: Group | None = None
     made: int = 0
+    epoch: int = 0
+    """Barriers of the group that it has passed."""
     index: tuple[int, ...] = field(init=False)
     linear: int = field(init=False)
 
@@ -71,14 +73,17 @@ class WorkItem:
         return self.launch.shared_bytes // dtype.itemsize
 
     def private(self, shape: Any, dtype: DType) -> ReferenceArray:
-        return memory(shape, dtype, "pk.private memory", self.launch.debug)
+        return memory(shape, dtype, "pk.private memory", self.launch.debug, ALONE)
 
     def barrier(self) -> None:
         self._place("barrier").meet(self.number, Request("barrier"))
+        self.epoch += 1
 
     def collective(self, name: str, value: Any, detail: Any) -> Any:
         request = reduction(name, value, detail) if name in REDUCTIONS else Request(name, value, detail)
-        return self._place(name).meet(self.number, request)
+        answer = self._place(name).meet(self.number, request)
+        self.epoch += not name.startswith("subgroup")
+        return answer
 
     def _place(self, name: str) -> Group:
         if self.meeting_place is None:
@@ -89,14 +94,14 @@ class WorkItem:
         return self.meeting_place
 
 
-def memory(shape: Any, dtype: DType, name: str, debug: bool) -> ReferenceArray:
+def memory(shape: Any, dtype: DType, name: str, debug: bool, shared_by: Any) -> ReferenceArray:
     """Fresh memory: zeros; with `debug` NaN or 0xA5 bytes, for nothing may be read before it is written."""
     array = np.zeros(shape, dtype.numpy)
     if debug and dtype.is_float:
         array[...] = np.nan
     elif debug and dtype.is_integer:
         array.view(np.uint8)[...] = 0xA5
-    return ReferenceArray(array, name)
+    return ReferenceArray(array, name, shared_by=shared_by)
 
 
 class _Stopped(BaseException):
@@ -217,7 +222,8 @@ class Group:
         """The number-th shared buffer that a work-item asks for is the same for all of the group."""
         if number not in self.buffers:
             debug = self.items[0].launch.debug
-            self.buffers[number] = memory(shape, dtype, "pk.shared memory", debug)
+            group = self.items[0].group
+            self.buffers[number] = memory(shape, dtype, "pk.shared memory", debug, group)
         return self.buffers[number]
 
 
