@@ -207,6 +207,8 @@ def test_a_lost_opencl_device_names_its_kernels(device, monkeypatch):
     event.settle()
 
     class Gone:
+        command_execution_status = cl.status_code.OUT_OF_RESOURCES  # below 0: it has failed
+
         def wait(self):
             raise cl.RuntimeError("clWaitForEvents", cl.status_code.OUT_OF_RESOURCES, "")
 
