@@ -39,6 +39,8 @@ def second_part(text: str, extra: tuple[str, ...]) -> tuple[str, ...]:
     if processors() < 2 or _SHARED.search(text):
         return ()
     functions = _functions(text)
+    for each in functions.values():
+        _add_what_is_inlined(each, functions)
     fixed = {name for name, each in functions.items() if each.apart}
     fixed |= {name for each in extra for name in _functions(each)}
     loose = {name: each.lines for name, each in functions.items() if each.apart and not each.calls & fixed}
@@ -51,6 +53,16 @@ def second_part(text: str, extra: tuple[str, ...]) -> tuple[str, ...]:
         else:
             first += lines
     return tuple(chosen) if min(first, second) >= WORTH else ()
+
+
+def _add_what_is_inlined(function: _Function, functions: dict[str, _Function]) -> None:
+    """What the functions that may be inlined call, it calls."""
+    waiting = list(function.calls)
+    while waiting:
+        called = functions.get(waiting.pop())
+        if called is not None and not called.apart:
+            waiting += called.calls - function.calls
+            function.calls |= called.calls
 
 
 def _functions(text: str) -> dict[str, _Function]:
