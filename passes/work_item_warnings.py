@@ -68,13 +68,18 @@ def _is_private(array: ir.Value) -> bool:
 
 def _comes_by(op: ir.Operation, kernel: ir.Operation, uniform: Uniformity) -> bool:
     """Whether all work-items come to it."""
-    parent = op.parent.operation
+    parent = _parent(op)
     while parent != kernel:
         tests = list(parent.operands)[:3] if parent.name == "scf.for" else list(parent.operands)[:1]
         if parent.name not in ("scf.for", "scf.if") or not uniform.all_uniform(tests):
             return False
-        parent = parent.parent.operation
+        parent = _parent(parent)
     return True
+
+
+def _parent(op: ir.Operation) -> ir.Operation:
+    assert op.parent is not None  # of what stands in a kernel
+    return op.parent.operation
 
 
 def _at(op: ir.Operation, text: str) -> Remark:

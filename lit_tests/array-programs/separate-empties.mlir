@@ -20,3 +20,27 @@ func.func @loop(%n: index) attributes {kern.program} {
 
 func.func private @one1(tensor<4xf32>)
 func.func private @two1(tensor<4xf32>)
+
+// A fill that the body of another op reads from stays outside of that body.
+// CHECK-LABEL: func.func @gathered
+// CHECK: %[[FILL:.*]] = linalg.generic {{.*}} outs
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<4xindex>)
+// CHECK-NOT: linalg.generic
+// CHECK-NOT: tensor.empty
+// CHECK: tensor.extract %[[FILL]]
+func.func @gathered(%i: tensor<4xindex>) -> tensor<4xi64> attributes {kern.program} {
+  %zero = arith.constant 0 : i64
+  %e = tensor.empty() : tensor<4xi64>
+  %fill = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%e : tensor<4xi64>) {
+  ^bb0(%out: i64):
+    linalg.yield %zero : i64
+  } -> tensor<4xi64>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%i : tensor<4xindex>) outs(%e : tensor<4xi64>) {
+  ^bb0(%in: index, %out: i64):
+    %v = tensor.extract %fill[%in] : tensor<4xi64>
+    linalg.yield %v : i64
+  } -> tensor<4xi64>
+  return %r : tensor<4xi64>
+}

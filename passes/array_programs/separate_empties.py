@@ -41,9 +41,16 @@ def is_fill(op: ir.Operation) -> bool:
 def _separate(op: ir.Operation) -> None:
     for use in list(op.results[0].uses):
         user = use.owner.operation
-        with ir.InsertionPoint(user), op.location:
+        with ir.InsertionPoint(_outside(user)), op.location:
             own = op.clone()
         for n, operand in enumerate(op.operands):
             own.operands[n] = operand
         user.operands[use.operand_number] = own.results[0]
     op.erase()
+
+
+def _outside(user: ir.Operation) -> ir.Operation:
+    """The op itself, or the linalg op in whose body it stands (`tensor.extract`): nothing is allocated in there."""
+    while user.parent is not None and user.parent.operation.name.startswith("linalg."):
+        user = user.parent.operation
+    return user
