@@ -22,6 +22,7 @@ from pykern.frontend.program import build_program
 from pykern.launching.arguments import pass_value
 from pykern.passes import kernels
 from pykern.passes.framework import Upstream, run_pass
+from pykern.passes.round_once import RoundOnce
 from pykern.program_source import ProgramSource
 from pykern.source import ArraySpec, KernelOptions, Parameter, StaticSpec
 from pykern.types import BY_NAME
@@ -81,6 +82,7 @@ def run(function: Callable, *args: Any, static: tuple[str, ...] = ()) -> Any:
         updated = list(ir.DenseI64ArrayAttr(program.attributes["kern.updated"]))
         _loops_for_launches(module)
         shapes = _tensor_results(program)
+        run_pass(RoundOnce(), module)  # f64 to f16 would be a call of a library's function
         for text in PIPELINE:
             _copy_by_loops(module)
             run_pass(Upstream(text), module)
