@@ -23,6 +23,7 @@ PAIRS = (
     "test_operators::test_float_powers", "test_operators::test_roots_and_reciprocals",
     "test_small_floats::test_conversions_both_ways", "test_kernels::test_convert",
 )  # fmt: skip
+WEAK = "test_reference_rules::test_a_python_float_is_weak_beside_16_bits"
 ATOMICS = (
     "test_kernels::test_atomic*", "test_groups::test_every_old_value_is_given_once",
     "test_groups::test_atomics_wrap_and_compare_at_the_edges", "test_groups::test_a_loop_of_compare_exchange",
@@ -43,11 +44,17 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "i16, u16": _of(PAIRS, "i16", "u16"),
     "i32, u32": _of(PAIRS, "i32", "u32"),
     "i64, u64": (*_of(PAIRS, "i64", "u64"), "test_large_constants::*"),
-    "f16": _of(PAIRS, "f16"),
-    "bf16": _of(PAIRS, "bf16"),
+    "f16": _of((*PAIRS, WEAK), "f16"),
+    "bf16": _of((*PAIRS, WEAK), "bf16"),
     "f32": _of(PAIRS, "f32"),
     "f64": _of(PAIRS, "f64"),
     "fp8 storage": ("test_fp8::*",),
+    "limits of types, zeros, NaN, infinities": (
+        "test_reference_rules::test_integers", "test_reference_rules::test_functions_of_floats",
+        "test_reference_rules::test_floats_divided_by_zero",
+        "test_reference_rules::test_a_python_integer_that_only_u64_holds",
+        "test_reference_rules::test_a_constant_that_does_not_fit_is_refused",
+    ),
     "index spaces, workgroups": (
         "test_index_spaces::test_every_index_once*", "test_index_spaces::test_local_and_group_make_global",
         "test_kernels::test_triad_inner_then_boundary", "test_kernels::test_a_list_of_ranges_is_a_launch_each",
@@ -64,8 +71,10 @@ FEATURES: dict[str, tuple[str, ...]] = {
     ),
     "control flow, loops": (
         "test_control_flow::*", "test_leaving_loops::*", "test_kernels::test_unaliased_accumulate",
+        "test_deep_nesting::test_on_devices",
     ),
     "functions, closures, structs, static values": ("test_functions::*",),
+    "names whose values change between launches": ("test_state::*",),
     "shared memory, static": (
         "test_kernels::test_local_memory", "test_groups::test_values_go_round_in_shared_memory",
         "test_kernels::test_matmul_tiled",
@@ -96,6 +105,13 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "bounds checks (`debug=True`)": (
         "test_reports::test_bounds_are_checked", "test_shared_bytes::test_bounds_in_debug",
         "test_fp8::test_bounds_in_debug",
+    ),
+    "NaN, races, division by zero (`debug=`), `timeout=`": (
+        "test_debug_checks::*", "test_reference_rules::test_debug_tells_of_a_division_by_zero",
+    ),
+    "launches looked at before they begin": (
+        "test_launch_bounds::*", "test_launch_warnings::*",
+        "test_reference_rules::test_arrays_that_overlap_in_part_are_refused",
     ),
     "math functions": ("test_math_functions::*", "test_kernels::test_special_functions", "test_integer_functions::*"),
     "whole kernels: matrix product, transpose": ("test_kernels::test_matmul_*", "test_kernels::test_transpose"),

@@ -47,21 +47,21 @@ def test_what_fails_is_left_to_the_users_own():
 
 @pytest.mark.parametrize("when", ["later", "at once"])
 def test_only_where_nobody_waits(when):
-    worker = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", STUB, when],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )
-    assert worker.stdin is not None and worker.stdout is not None and worker.stderr is not None
-    request = frames.encode(("compile", 1, pickle.dumps("source"), False))
-    if when == "at once":
-        frames.write(worker.stdin.fileno(), request)
-    assert frames.read(worker.stdout.fileno())[0] == "ready"
-    if when == "later":
-        assert worker.stderr.readline() == b"prepared it\n"
-        frames.write(worker.stdin.fileno(), request)
-    assert frames.read(worker.stdout.fileno()) == ("begun", 1)
-    assert frames.read(worker.stdout.fileno()) == ("done", 1, "source")
-    _, errors = worker.communicate()
-    assert b"prepared" not in errors
+    ) as worker:
+        assert worker.stdin is not None and worker.stdout is not None and worker.stderr is not None
+        request = frames.encode(("compile", 1, pickle.dumps("source"), False, False))
+        if when == "at once":
+            frames.write(worker.stdin.fileno(), request)
+        assert frames.read(worker.stdout.fileno())[0] == "ready"
+        if when == "later":
+            assert worker.stderr.readline() == b"prepared it\n"
+            frames.write(worker.stdin.fileno(), request)
+        assert frames.read(worker.stdout.fileno()) == ("begun", 1)
+        assert frames.read(worker.stdout.fileno()) == ("done", 1, "source")
+        _, errors = worker.communicate()
+        assert b"prepared" not in errors

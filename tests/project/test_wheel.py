@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import site
 import sys
 import venv
 import zipfile
@@ -85,7 +84,9 @@ def installed(wheel, tmp_path_factory):
     (packages,) = (folder / "lib").glob("python*/site-packages")
     # A plain line of a .pth file extends sys.path at its end: the wheel comes first, and the editable install
     # of pykern in the borrowed folder, itself a .pth file, is not followed.
-    packages.joinpath("borrowed.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+    # Taken from sys.path, as a folder of packages here may itself come from a .pth file.
+    borrowed = [folder for folder in sys.path if Path(folder).name in ("site-packages", "dist-packages")]
+    packages.joinpath("borrowed.pth").write_text("\n".join(borrowed) + "\n")
     return python
 
 
