@@ -182,7 +182,7 @@ class _Search:
             self.kernel.ndrange,
             self.kernel.text,
         )
-        twin.derivatives = self.kernel.derivatives
+        twin.derivatives, twin.timeout = self.kernel.derivatives, self.kernel.timeout
         watched = _Watched(twin, self.passes)
         twin._launcher = watched
         found, _ = run_call(twin, args, self.launch, self.device)

@@ -1,4 +1,4 @@
-"""Kernels whose every stage is interpreted: loops, integers, small floats, groups, collectives, functions, guards."""
+"""Kernels whose every stage is interpreted: loops, integers, small floats, groups, collectives, guards, checks."""
 
 import ml_dtypes
 import numpy as np
@@ -112,6 +112,17 @@ def leaves_early(out, x, limit):
     out[i] = kept[i % 4]
 
 
+@pk.kernel(debug="bounds,nan", timeout=600)
+def checked(out, x):
+    i = pk.index()
+    total = 0.0
+    k = 0
+    while total < 2 and k < x.shape[0]:
+        total += pk.sqrt(x[k])
+        k += 1
+    out[i] = total * i
+
+
 def cases(rng: np.random.Generator) -> dict[str, tuple]:
     """Kernel, arguments, launch keywords, by name."""
     field = rng.random((9, 13), np.float32)
@@ -138,4 +149,5 @@ def cases(rng: np.random.Generator) -> dict[str, tuple]:
         "halves": (halves, (np.zeros(16, np.float16), line.astype(np.float16)), {"ndrange": 16}),
         "counted": (counted, (np.zeros(5, np.int32), abs(ints[0])), {"ndrange": 37}),
         "strided": (reversed_copy, (strided, rng.random(29, np.float32)), {"ndrange": range(1, 29, 2)}),
+        "checked": (checked, (np.zeros(20), rng.random(20)), {"ndrange": 20}),
     }

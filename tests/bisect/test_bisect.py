@@ -42,7 +42,7 @@ def test_a_users_pass(device, step, rng, tmp_path):
     fault = bisect(kernel, *args, device=device, passes=[step], **launch)
     assert fault is not None
     assert fault.name == fault.stage == step.__name__
-    assert fault.before == "canonicalize,cse"
+    assert fault.before == "kern-round-once"  # the last of the kern stage
     assert "`T2[" in fault.difference
     assert re.search(r"^[-+] .*(arith\.subf|memref\.store)", fault.diff, re.MULTILINE)
     path = tmp_path / "reproducer.py"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.lowering.llvm.polls import POLL
 from pykern.passes.kernels import identity
 from pykern.tools.interpreter.emit import Emitter, NoReading, integer, integers, python_name, rule
 from pykern.tools.interpreter.numbers import FUNCTIONS
@@ -176,6 +177,9 @@ def _call(e: Emitter, op: ir.Operation) -> None:
         return
     if symbol in ("free", "_mlir_memref_to_llvm_free"):
         e.line(f"it.memory.forget(int({values[0]}))")
+        return
+    if symbol == POLL:
+        e.line("pass")  # signals are Python's own here
         return
     plain = symbol if symbol in FUNCTIONS else symbol.removesuffix("f")
     if plain not in FUNCTIONS or len(results) != 1:

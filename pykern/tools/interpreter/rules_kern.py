@@ -118,12 +118,22 @@ def _print(e: Emitter, op: ir.Operation) -> None:
 
 @rule("kern.assert")
 def _assert(e: Emitter, op: ir.Operation) -> None:
-    e.line(f"it.failed |= not {e.name(op.operands[0])}")
+    e.line(f"it.report.failures += not {e.name(op.operands[0])}")
 
 
-@rule("kern.report_bounds")
+@rule("kern.report_bounds", "kern.report_nan", "kern.report_timeout")
 def _report(e: Emitter, op: ir.Operation) -> None:
-    e.line("it.failed = True")
+    e.line("it.report.failures += 1")
+
+
+@rule("kern.failures")
+def _failures(e: Emitter, op: ir.Operation) -> None:
+    e.assign(op, "np.int32(it.report.failures)")
+
+
+@rule("kern.expired")
+def _expired(e: Emitter, op: ir.Operation) -> None:
+    e.assign(op, "np.bool_(False)")  # nobody limits the time of an interpreted stage
 
 
 @rule("kern.stop_gradient")

@@ -42,6 +42,13 @@ class Call:
 
 
 @dataclass
+class Report:
+    """What the work-items of a launch have reported, while reports are ops of their own."""
+
+    failures: int = 0
+
+
+@dataclass
 class Item:
     """A work-item: what the emitted Python asks for. Buffers of a group are kept in `group`."""
 
@@ -55,7 +62,7 @@ class Item:
     num_groups: tuple[int, ...] = ()
     number: int = 0
     subgroup_size: int = SUBGROUP
-    failed: bool = False
+    report: Report = field(default_factory=Report)
     tape: list[Any] = field(default_factory=list)
     own: dict[Any, View] = field(default_factory=dict)
     bound: tuple[int, ...] = ()
@@ -145,6 +152,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.memory = Memory()
+        self.report = Report()
         self.bound: tuple[int, ...] = ()
         self.kinds = [a.type for a in self.op.regions[0].blocks[0].arguments]
         for item in self.call.passed:
@@ -182,7 +190,7 @@ class _Run:
         given = cells + self._launch_words(device=False)
         report = np.zeros(REPORT_CELLS, np.int64)
         address = self.memory.know(report.view(np.uint8))
-        item = Item(self.memory, {})
+        item = Item(self.memory, {}, report=self.report)
         nothing = [np.int64(0)] * 3
         extent = _finish(self.program.functions[f"{self.symbol}.extent"](item, *given, *nothing))
         _finish(function(item, *given, np.int64(0), np.int64(extent[0]), np.int64(address)))
@@ -218,7 +226,8 @@ class _Run:
     def _item(self, counts, size, groups, group, local, number, shared) -> Item:
         places = [g * s + n for g, s, n in zip(group, size, local, strict=True)]
         ids = tuple(e.start + e.step * p for e, p in zip(self.call.space, places, strict=True))
-        return Item(self.memory, shared, counts, ids, local, group, size, groups, number, bound=self.bound)
+        where = (counts, ids, local, group, size, groups, number)
+        return Item(self.memory, shared, *where, report=self.report, bound=self.bound)
 
     # -- arguments -------------------------------------------------------------------------------
 
