@@ -15,9 +15,9 @@ CALLED_FROM = "called from "
 """Begin of the notes that tell the calls which led to a place, innermost first."""
 
 __all__ = [
-    "AssertionFailed", "CompilerCrash", "DeviceError", "KernelError", "KernelSyntaxError", "KernelTypeError",
-    "LaunchError", "NotDifferentiable", "NotRaisable", "OutOfBounds", "OutOfMemory", "PassError", "TargetError",
-    "UsedAfterFree", "VerifyError",
+    "AssertionFailed", "CompilerCrash", "DataRace", "DeviceError", "KernelError", "KernelSyntaxError",
+    "KernelTypeError", "LaunchError", "NotANumber", "NotDifferentiable", "NotRaisable", "OutOfBounds", "OutOfMemory", "PassError",
+    "TargetError", "TimedOut", "UsedAfterFree", "VerifyError",
 ]  # fmt: skip
 
 UNDEFINED_NAME, NO_VALUE, CAPTURED, INDICES = "PK015", "PK016", "PK017", "PK018"

@@ -51,7 +51,7 @@ class Kernel(Generic[P]):
         shared_bytes: int | None = None,
         target: str = ...,
         passes: Sequence[Pass] = (),
-        debug: bool = ...,
+        debug: bool | str = ...,
         **keywords: Any,
     ) -> Lowered: ...
 
@@ -62,18 +62,20 @@ class Kernel(Generic[P]):
 def kernel(
     function: Callable[P, Any],
     *,
-    debug: bool | None = None,
+    debug: bool | str | None = None,
     fastmath: bool = False,
     workgroup: int | tuple[int, ...] | None = None,
     ndrange: Length | tuple[Length, ...] | None = None,
+    timeout: float | None = None,
 ) -> Kernel[P]: ...
 @overload
 def kernel(
     *,
-    debug: bool | None = None,
+    debug: bool | str | None = None,
     fastmath: bool = False,
     workgroup: int | tuple[int, ...] | None = None,
     ndrange: Length | tuple[Length, ...] | None = None,
+    timeout: float | None = None,
 ) -> Callable[[Callable[P, Any]], Kernel[P]]: ...
 def kernel(*args: Any, **keywords: Any) -> Any: ...
 
@@ -108,12 +110,12 @@ def jit(
     function: Callable[P, R],
     *,
     fastmath: bool = False,
-    debug: bool | None = None,
+    debug: bool | str | None = None,
     donate_argnums: int | tuple[int, ...] = (),
 ) -> Program[P, R]: ...
 @overload
 def jit(
-    *, fastmath: bool = False, debug: bool | None = None, donate_argnums: int | tuple[int, ...] = ()
+    *, fastmath: bool = False, debug: bool | str | None = None, donate_argnums: int | tuple[int, ...] = ()
 ) -> Callable[[Callable[P, R]], Program[P, R]]: ...
 def jit(*args: Any, **keywords: Any) -> Any: ...
 

@@ -27,6 +27,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
 ]
 
+FORKS = pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
+"""JAX warns of forks where another test of this process has imported it."""
+
 PROGRAM = """
 import numpy as np
 
@@ -157,6 +160,7 @@ def test_threads_load_at_once(binary: bytes):
     assert len(found) == 480 and all(found)
 
 
+@FORKS
 def test_a_child_runs_what_was_loaded_and_loads_more(binary: bytes):
     known = load(binary, "")
     assert runs(known, 2.0)
@@ -183,6 +187,7 @@ def test_a_child_runs_what_was_loaded_and_loads_more(binary: bytes):
     assert runs(known, 6.0)
 
 
+@FORKS
 def test_what_a_child_loads_is_its_own(binary: bytes):
     child = os.fork()
     if child == 0:
@@ -313,6 +318,7 @@ def test_no_room_is_an_error_and_the_cache_is_kept(warm: Path):
     assert {path: path.stat().st_mtime_ns for path in warm.rglob("*.kernel")} == before
 
 
+@FORKS
 def test_little_address_space_is_enough(binary: bytes):
     """Pools of two short halves, where there is no room for long ones."""
     child = os.fork()
