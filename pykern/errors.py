@@ -16,8 +16,8 @@ CALLED_FROM = "called from "
 
 __all__ = [
     "AssertionFailed", "CompilerCrash", "DataRace", "DeviceError", "KernelError", "KernelSyntaxError",
-    "KernelTypeError", "LaunchError", "NotANumber", "NotDifferentiable", "NotRaisable", "OutOfBounds", "OutOfMemory", "PassError",
-    "TargetError", "TimedOut", "UsedAfterFree", "VerifyError",
+    "KernelTypeError", "LaunchError", "NotANumber", "NotDifferentiable", "NotRaisable", "OutOfBounds",
+    "OutOfMemory", "PassError", "TargetError", "TimedOut", "UsedAfterFree", "VerifyError",
 ]  # fmt: skip
 
 UNDEFINED_NAME, NO_VALUE, CAPTURED, INDICES = "PK015", "PK016", "PK017", "PK018"
