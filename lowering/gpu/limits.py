@@ -58,26 +58,32 @@ class CheckLimits(Pass):
             )
 
     def _check_shared(self, kernel: ir.Operation) -> None:
-        used = 0
-        for op in named(kernel, "kern.shared"):
-            used += buffer_bytes(ir.MemRefType(op.result.type))
-            if used > self.max_shared:
-                raise TargetError(
-                    f"{used} bytes of shared memory, and {self.chip} has {self.max_shared} at most",
-                    span_of(op.location),
-                    "`shared_bytes=` at launch may have more",
-                )
+        if (found := _beyond(kernel, "kern.shared", self.max_shared)) is not None:
+            op, used = found
+            raise TargetError(
+                f"{used} bytes of shared memory, and {self.chip} has {self.max_shared} at most",
+                span_of(op.location),
+                "`shared_bytes=` at launch may have more",
+            )
 
     def _check_private(self, kernel: ir.Operation) -> None:
-        used = 0
-        for op in named(kernel, "kern.private"):
-            used += buffer_bytes(ir.MemRefType(op.result.type))
-            if used > self.max_private:
-                raise TargetError(
-                    f"{used} bytes of private memory, and {self.chip} has {self.max_private} for a work-item",
-                    span_of(op.location),
-                    "pass an array with a row for each work-item",
-                )
+        if (found := _beyond(kernel, "kern.private", self.max_private)) is not None:
+            op, used = found
+            raise TargetError(
+                f"{used} bytes of private memory, and {self.chip} has {self.max_private} for a work-item",
+                span_of(op.location),
+                "pass an array with a row for each work-item",
+            )
+
+
+def _beyond(kernel: ir.Operation, buffers: str, most: int) -> tuple[ir.Operation, int] | None:
+    """The first buffer with which those of a kind take more than `most` bytes, and how many they take."""
+    used = 0
+    for op in named(kernel, buffers):
+        used += buffer_bytes(ir.MemRefType(op.result.type))
+        if used > most:
+            return op, used
+    return None
 
 
 def buffer_bytes(kind: ir.MemRefType) -> int:

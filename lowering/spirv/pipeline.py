@@ -33,11 +33,6 @@ LAVAPIPE_LIMITS = CheckLimits(
 )
 
 
-def spirv_pipeline(flavour: Flavour) -> Pipeline:
-    """From work-items to the spirv dialect."""
-    return work_item_pipeline(flavour) + memory_pipeline(flavour)
-
-
 def work_item_pipeline(flavour: Flavour) -> Pipeline:
     """Where work-items are, what they keep for a derivative, and what they do together. Reports are still ops."""
     return Pipeline(

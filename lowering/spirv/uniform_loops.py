@@ -12,15 +12,7 @@ from pykern.dialect.index_space import GlobalIdOp, NdrangeOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
-
-IDS = (
-    "kern.global_id",
-    "kern.local_id",
-    "kern.group_id",
-    "kern.lane_id",
-    "kern.subgroup_id",
-    "kern.local_linear_id",
-)
+from pykern.passes.work_item_warnings import PLACES
 
 
 @dataclass(frozen=True)
@@ -39,7 +31,7 @@ class PlaceUniformLoops(Pass):
         for kernel in list(kernels.kernels(module)):
             loops = [loop for loop in named(kernel, "scf.for") if _is_outermost(loop)]
             indices = [loop for loop in loops if isinstance(loop.operands[0].type, ir.IndexType)]
-            if not indices or "kern.plain" not in kernel.attributes or named(kernel, *IDS):
+            if not indices or "kern.plain" not in kernel.attributes or named(kernel, *PLACES):
                 continue
             with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
                 zero = arith.DivUIOp(GlobalIdOp.create(0), NdrangeOp.create(0)).result
