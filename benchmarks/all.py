@@ -31,6 +31,7 @@ PATIENCE = 3.0
 GRACE = 30.0
 """Seconds to write what there is, after it was asked to stop."""
 GRADIENTS, ONE_GRADIENT = ("--repeat", "5", "--dtypes", "float64"), ("--repeat", "1", "--only", "sum")
+ONE_ROUND = ("--rounds", "1", "--calls", "5")
 FEW_ROWS = ("--rows", "64", "--turns", "3")
 
 
@@ -65,7 +66,9 @@ STEPS = (
     Step("scaling", "scaling.py", 1.5, "strong scaling over 1, 2, 4, ... and all processors"),
     Step("growth", "growth.py", 3.5, "compile time against statements, throughput against size"),
     Step("fusion", "fusion.py", 1.5, "chains of elementwise operations, fused and not", quick=FEW_ROWS),
+    Step("launches", "launches.py", 1.5, "what a launch costs, by the kind of its arguments"),
     Step("startup", "startup.py", 1.0, "import and first calls", quick=("--repeat", "2")),
+    Step("behind", "behind.py", 1.0, "a product right behind another library's", quick=ONE_ROUND),
     Step("devices", "devices.py", 2.5, "the same kernels on every device that is found"),
     Step("autodiff", "autodiff.py", 6.0, "gradients beside JAX's", GRADIENTS, ONE_GRADIENT, usual=False),
 )  # fmt: skip

@@ -31,6 +31,22 @@ def memory_text(count: int) -> str:
     return f"def chain(y, x):\n    i = pk.index()\n{lines}\n"
 
 
+def terms(count: int, x: str) -> str:
+    """A sum of so many products, in groups: Python's own compiler follows no sum of thousands."""
+    each = [f"{x} * {k % 97 + 1}.0" for k in range(count)]
+    return " + ".join(f"({' + '.join(each[k : k + 500])})" for k in range(0, count, 500))
+
+
+def sum_text(count: int) -> str:
+    """A kernel of one statement, with so many terms."""
+    return f"def chain(y, x):\n    i = pk.index()\n    y[i] = {terms(count, 'x[i]')}\n"
+
+
+def array_sum_text(count: int, objective: bool = False) -> str:
+    """A function of one statement over whole arrays; with `objective` it gives one number."""
+    return f"def chain(x):\n    return ({terms(count, 'x')}){'.sum()' if objective else ''}\n"
+
+
 def array_text(count: int) -> str:
     """A function over whole arrays: an array program, a function of JAX's or torch's."""
     return f"def chain(x):\n    a = x\n    b = a\n{statements(count, 'x')}\n    return a + b\n"

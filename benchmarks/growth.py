@@ -1,9 +1,10 @@
 """How costs grow: ``python benchmarks/growth.py [--quick] [--statements 10,100,1000,2000] [--skip-sizes]``.
 
 Compile time against statements (10 to 2,000) of a kernel, of a kernel that goes to memory with each, and of an array
-program, beside Numba's and JAX's for the same text; what the compiled kernel then takes to run; time against size of
-saxpy and softmax. Compile times are the compiler's own (the sum of its stages), the worker warm, nothing cached;
-peers' are their compilers' alone. An exponent is fitted from 100 statements on: 1 is linear.
+program, beside Numba's and JAX's for the same text; against the terms of one sum, of a kernel, a program and their
+gradients; what the compiled kernel then takes to run; time against size of saxpy and softmax. Compile times are the
+compiler's own (the sum of its stages), the worker warm, nothing cached; peers' are their compilers' alone. An exponent
+is fitted from 100 statements on: 1 is linear.
 
 Writes results/growth-compile.json, growth-sizes.json (JSON lines) and growth-{compile,run,sizes}.png.
 """
@@ -19,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from generated import array_text, kernel_text, loop_text, made, memory_text
+from generated import array_sum_text, array_text, kernel_text, loop_text, made, memory_text, sum_text
 from peers import PEERS
 from workloads import saxpy_of, softmax_of
 
@@ -32,6 +33,7 @@ from pykern.benchmarking.report import machine
 from pykern.benchmarking.samples import Samples, duration
 from pykern.benchmarking.terminal import table
 from pykern.benchmarking.turns import Effort
+from pykern.installation import no_plots
 
 COUNTS = (10, 30, 100, 300, 1000, 2000)
 QUICK = (10, 100, 200)
@@ -103,6 +105,8 @@ def compile_times(counts: Sequence[int], folder: str, wanted: Sequence[str]) -> 
     shared = facts.run(os.path.dirname(os.path.abspath(__file__)))
     lines: dict[str, Callable[[int], tuple[float, float]]] = {
         "pykern kernel": pykern_kernel, "pykern kernel, memory": pykern_memory, "pykern program": pykern_program,
+        "pykern sum": pykern_sum, "pykern sum, gradient": pykern_sum_gradient,
+        "pykern array sum": pykern_array_sum, "pykern array sum, gradient": pykern_array_sum_gradient,
     }  # fmt: skip
     for name, line in (("numba", numba_loop), ("jax", jax_function)):
         if facts.versions((name,)).get(name):
@@ -140,7 +144,7 @@ def compile_times(counts: Sequence[int], folder: str, wanted: Sequence[str]) -> 
     try:
         draw_compile(found, path)
     except ModuleNotFoundError as error:
-        print(f"no plots: {error.name} is not installed (pip install 'pykern[bench]')", file=sys.stderr)
+        print(no_plots(error), file=sys.stderr)
     return status
 
 
@@ -176,8 +180,35 @@ def pykern_memory(count: int) -> tuple[float, float]:
     return _of_kernel(memory_text(count))
 
 
+def pykern_sum(count: int) -> tuple[float, float]:
+    return _of_kernel(sum_text(count))
+
+
+def pykern_sum_gradient(count: int) -> tuple[float, float]:
+    gradient = pk.autodiff(pk.kernel(made(sum_text(count), {"pk": pk})))
+    duplicates = [pk.Dup(a, np.ones_like(X)) for a in (np.zeros_like(X), X)]
+    compiled = sum(stage.ms for stage in gradient.lower(*duplicates, ndrange=len(X)).stages) / 1e3
+    gradient(*duplicates, ndrange=len(X))
+    return compiled, _least(lambda: gradient(*duplicates, ndrange=len(X)))
+
+
 def pykern_program(count: int) -> tuple[float, float]:
-    program, out = pk.jit(made(array_text(count), {})), np.zeros_like(X)
+    return _of_program(array_text(count))
+
+
+def pykern_array_sum(count: int) -> tuple[float, float]:
+    return _of_program(array_sum_text(count))
+
+
+def pykern_array_sum_gradient(count: int) -> tuple[float, float]:
+    gradient = pk.grad(pk.jit(made(array_sum_text(count, objective=True), {})))
+    compiled = sum(stage.ms for stage in gradient.lower(X).stages) / 1e3
+    gradient(X)
+    return compiled, _least(lambda: gradient(X))
+
+
+def _of_program(text: str) -> tuple[float, float]:
+    program, out = pk.jit(made(text, {})), np.zeros_like(X)
     compiled = sum(stage.ms for stage in program.lower(X).stages) / 1e3
     program(X, out=out)
     return compiled, _least(lambda: program(X, out=out))
@@ -265,7 +296,7 @@ def draw_sizes(found: Sequence[Record], path: str) -> None:
             below=figures.note(found),
         )
     except ModuleNotFoundError as error:
-        print(f"no plots: {error.name} is not installed (pip install 'pykern[bench]')", file=sys.stderr)
+        print(no_plots(error), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from pykern.benchmarking.limits import measured
 from pykern.benchmarking.report import counted, origin
 from pykern.benchmarking.turns import rest, wake
 from pykern.compiler.service import service
+from pykern.installation import no_plots
 from pykern.program_source import ProgramSource
 from pykern.source import KernelSource
 
@@ -266,7 +267,7 @@ def main() -> int:
         try:
             plots(rows, run, path.removesuffix(".json"))
         except ModuleNotFoundError as error:
-            print(f"no plots: {error.name} is not installed (pip install 'pykern[bench]')", file=sys.stderr)
+            print(no_plots(error), file=sys.stderr)
     return int(bool(failed) or not rows)
 
 

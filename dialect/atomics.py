@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.dialect.base import KernOp, kern_op
+from pykern.dialect.base import KernOp, is_number, kern_op
 
 FLOAT_KINDS = ("add", "sub", "min", "max", "exchange")
 INTEGER_KINDS = (*FLOAT_KINDS, "and", "or", "xor", "umin", "umax")
@@ -76,5 +76,7 @@ class AtomicCasOp(KernOp):
 def _check_access(op: KernOp, memref: ir.MemRefType, indices: int) -> None:
     if memref.rank != indices:
         raise op.refuse(f"indexes {memref} with {indices} indices, not {memref.rank}")
+    if not is_number(memref.element_type):
+        raise op.refuse(f"changes numbers, not {memref.element_type}")
     if op.operands[0].type != memref.element_type:
         raise op.refuse(f"takes a {memref.element_type} for {memref}, not {op.operands[0].type}")

@@ -2,7 +2,7 @@
 
 Comes in: classes derived from `KernOp`, decorated with `kern_op`.
 Goes out: registered op views and `irdl_text()`, the dialect's definition.
-Read next: `launching/index_space.py`, `memory`, `atomics`, `collectives`, `reports`; `context` loads it all.
+Read next: `index_space`, `memory`, `atomics`, `collectives`, `reports`; `context` loads it all.
 """
 
 from __future__ import annotations
@@ -59,6 +59,11 @@ def irdl_text() -> str:
         for cls in OP_CLASSES
     )
     return f"irdl.dialect @kern {{\n{operations}\n}}"
+
+
+def is_number(kind: ir.Type) -> bool:
+    """Whether a value of this type is one number."""
+    return isinstance(kind, ir.IntegerType | ir.IndexType | ir.FloatType)
 
 
 def i64_attr(value: int) -> ir.IntegerAttr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.dialect.base import KernOp, kern_op
+from pykern.dialect.base import KernOp, is_number, kern_op
 
 REDUCTIONS = ("add", "mul", "min", "max", "umin", "umax", "and", "or", "xor")
 
@@ -37,6 +37,8 @@ class ReductionOp(KernOp):
         return ir.StringAttr(self.attributes["kind"]).value
 
     def check(self) -> None:
+        if not is_number(self.result.type):
+            raise self.refuse(f"combines numbers, not {self.result.type}")
         if self.kind not in REDUCTIONS:
             raise self.refuse(f"has no kind `{self.kind}`: {', '.join(REDUCTIONS)}")
         if not isinstance(self.result.type, ir.IntegerType | ir.IndexType) and self.kind in (
@@ -55,6 +57,10 @@ class LaneOp(KernOp):
     @classmethod
     def create(cls, value: ir.Value, lane: ir.Value) -> ir.Value:
         return cls.build([value, lane], [value.type]).result
+
+    def check(self) -> None:
+        if not is_number(self.result.type):
+            raise self.refuse(f"reads a number, not {self.result.type}")
 
 
 @kern_op

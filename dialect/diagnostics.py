@@ -39,7 +39,10 @@ def span_of(location: ir.Location, function: str = "") -> SourceSpan | None:
 def calls_of(location: ir.Location) -> list[SourceSpan]:
     """The calls that led to a place, innermost first; nothing for a place that is in no called function."""
     found: list[SourceSpan] = []
-    while location.is_a_callsite():
+    while location.is_a_callsite() or location.is_a_name():
+        if location.is_a_name():  # a mark around the location
+            location = location.child_loc
+            continue
         location = location.caller
         span = span_of(location)
         if span is not None and span not in found[-1:]:

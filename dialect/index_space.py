@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect.attribute_forms import small_integer
+from pykern.dialect.attributes import MAX_DIMENSIONS
 from pykern.dialect.base import KernOp, i64_attr, kern_op
-
-MAX_DIMENSIONS = 8
+from pykern.dialect.kernels import check_dimension
 
 _DIMENSION = """
     %index = irdl.is index
@@ -34,8 +35,11 @@ class DimensionOp(KernOp):
         return ir.IntegerAttr(self.attributes["dim"]).value
 
     def check(self) -> None:
-        if not isinstance(self.attributes["dim"], ir.IntegerAttr) or not 0 <= self.dim < MAX_DIMENSIONS:
+        dim = small_integer(self.attributes["dim"])
+        if dim is None or not 0 <= dim < MAX_DIMENSIONS:
             raise self.refuse(f"needs `dim` as an integer in 0..{MAX_DIMENSIONS - 1}")
+        if dim:  # every kernel has the first
+            check_dimension(self.operation, dim)
 
 
 class SubgroupScalarOp(KernOp):

@@ -94,12 +94,14 @@ class LaunchOp(KernOp):
 
     def check(self) -> None:
         self._check_space()
-        body = list(self.operation.regions[0].blocks[0].operations)
+        body = [op for block in self.operation.regions[0].blocks for op in block.operations]
         if [op.operation.name for op in body] != ["func.call", "vector.yield"]:
             raise self.refuse("holds one func.call and a vector.yield")
         callee = self.callee
         if callee is None or "kern.kernel" not in callee.attributes:
             raise self.refuse(f"calls @{self.kernel}, which is no kernel of this module")
+        if callee.name != "func.func":
+            raise self.refuse(f"calls @{self.kernel}, which is a {callee.name} rather than a func.func")
         inputs = ir.FunctionType(ir.TypeAttr(callee.attributes["function_type"]).value).inputs
         given = [value.type for value in self.call.operands]
         if given != list(inputs) or len(self.call.results):
@@ -107,6 +109,9 @@ class LaunchOp(KernOp):
         self._check_callee(callee)
 
     def _check_space(self) -> None:
+        for name in ("ndrange", "starts", "steps", "workgroup"):
+            if name in self.attributes and not isinstance(self.attributes[name], ir.DenseI64ArrayAttr):
+                raise self.refuse(f"needs `{name}` as an array of i64, such as array<i64: 8, 8>")
         rank = len(self.ndrange)
         if ("starts" in self.attributes) != ("steps" in self.attributes):
             raise self.refuse("has `starts` and `steps` together, or neither")
@@ -122,6 +127,8 @@ class LaunchOp(KernOp):
 
     def _check_callee(self, callee: ir.Operation) -> None:
         """What the kernel was built for has to be what is launched."""
+        if "kern.rank" not in callee.attributes:
+            raise self.refuse(f"calls @{self.kernel}, which has no `kern.rank`")
         rank = ir.IntegerAttr(callee.attributes["kern.rank"]).value
         if rank != len(self.ndrange):
             raise self.refuse(f"has {len(self.ndrange)} dimensions, and @{self.kernel} {rank}")

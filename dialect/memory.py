@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from mlir import ir
 
-from pykern.dialect.base import KernOp, kern_op
+from pykern.dialect.base import KernOp, is_number, kern_op
 
+MOST_ELEMENTS = 2**58
+"""Of a buffer: its bytes are counted in 64 bits."""
 _BUFFER = """
     %memref = irdl.base "!builtin.memref"
     irdl.results(memory: %memref)
@@ -29,6 +33,10 @@ class BufferOp(KernOp):
             raise self.refuse(f"gives memory in #gpu.address_space<{self.SPACE}>, not {memref.memory_space}")
         if not memref.has_static_shape:
             raise self.refuse("needs a static shape")
+        if not is_number(memref.element_type):
+            raise self.refuse(f"gives memory for numbers, not for {memref.element_type}")
+        if math.prod(memref.shape) > MOST_ELEMENTS:
+            raise self.refuse(f"gives {math.prod(memref.shape)} elements, more than {MOST_ELEMENTS}")
 
 
 @kern_op
@@ -75,6 +83,8 @@ class DynamicSharedOp(KernOp):
             )
         if memref.rank != 1 or not memref.is_dynamic_dim(0):
             raise self.refuse("gives one dimension, whose length is taken at launch")
+        if not is_number(memref.element_type):
+            raise self.refuse(f"gives memory for numbers, not for {memref.element_type}")
 
 
 @kern_op

@@ -7,14 +7,17 @@ list: the code then hands over numbers and values only.
 from __future__ import annotations
 
 from dataclasses import replace
+from string import Formatter
 
 from mlir import ir
 from mlir.dialects import arith
 
 from pykern.artifact import Site
+from pykern.dialect.attribute_forms import small_integer
 from pykern.dialect.base import KernOp, i64_attr, kern_op
 from pykern.dialect.diagnostics import calls_of, span_of
 from pykern.locations import SourceSpan
+from pykern.types import BY_NAME
 
 
 class SiteOp(KernOp):
@@ -22,11 +25,22 @@ class SiteOp(KernOp):
 
     @property
     def site(self) -> int:
+        if "site" not in self.attributes:
+            raise self.refuse(
+                "has no number yet", hint="number_sites, or pykern-opt --target=llvm, gives it one"
+            )
         return ir.IntegerAttr(self.attributes["site"]).value
 
     def describe(self, span: SourceSpan) -> Site:
         """What the host has to know."""
         raise NotImplementedError
+
+    def check(self) -> None:
+        if "site" not in self.attributes:
+            return
+        site = small_integer(self.attributes["site"])
+        if site is None or site < 0:
+            raise self.refuse("has a `site` that is no number of a place")
 
 
 @kern_op
@@ -60,8 +74,15 @@ class PrintOp(SiteOp):
         return Site("print", span, ir.StringAttr(self.attributes["template"]).value, self.dtypes)
 
     def check(self) -> None:
+        super().check()
+        for name in ir.ArrayAttr(self.attributes["dtypes"]):
+            if not isinstance(name, ir.StringAttr) or name.value not in BY_NAME:
+                raise self.refuse(f"names no type with {name}: {', '.join(BY_NAME)}")
         if len(self.dtypes) != len(self.operands):
             raise self.refuse(f"names {len(self.dtypes)} types for {len(self.operands)} values")
+        template = ir.StringAttr(self.attributes["template"]).value
+        if _braces(template) != len(self.operands):
+            raise self.refuse(f"has a template that does not take {len(self.operands)} values: {template!r}")
 
 
 @kern_op
@@ -109,6 +130,11 @@ class ReportBoundsOp(SiteOp):
     def describe(self, span: SourceSpan) -> Site:
         return Site("bounds", span, ir.StringAttr(self.attributes["array"]).value)
 
+    def check(self) -> None:
+        super().check()
+        if len(self.operands) % 2:
+            raise self.refuse("takes an index and a length of each dimension")
+
 
 @kern_op
 class ReportNanOp(SiteOp):
@@ -136,8 +162,10 @@ class ReportNanOp(SiteOp):
         return Site("nan", span, str(rank), (str(len(self.operands) - rank),))
 
     def check(self) -> None:
-        if not 0 <= ir.IntegerAttr(self.attributes["rank"]).value <= len(self.operands):
-            raise self.refuse("has fewer operands than its rank says")
+        super().check()
+        rank = small_integer(self.attributes["rank"])
+        if rank is None or not 0 <= rank <= len(self.operands):
+            raise self.refuse(f"has {len(self.operands)} operands, and rank {self.attributes['rank']}")
 
 
 @kern_op
@@ -191,6 +219,15 @@ class FailuresOp(KernOp):
     @classmethod
     def create(cls) -> ir.Value:
         return cls.build(results=[ir.IntegerType.get_signless(32)]).result
+
+
+def _braces(template: str) -> int | None:
+    """How many values a template takes; None where it is none."""
+    try:
+        fields = [(name, spec) for _, name, spec, _ in Formatter().parse(template) if name is not None]
+    except ValueError:
+        return None
+    return len(fields) if all(field == ("", "") for field in fields) else None
 
 
 def number_sites(module: ir.Module) -> tuple[Site, ...]:

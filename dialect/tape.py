@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.dialect.base import KernOp, kern_op
+from pykern.dialect.base import KernOp, is_number, kern_op
 
 SITE = "kern.site"
 """Attribute of a push and of its pop: the number they share."""
@@ -63,5 +63,5 @@ def _at(op: ir.Operation, site: int | None) -> ir.Operation:
 def _check_number(op: KernOp, kind: ir.Type) -> None:
     if isinstance(kind, ir.VectorType):
         kind = kind.element_type
-    if not isinstance(kind, ir.IntegerType | ir.FloatType | ir.IndexType):
+    if not is_number(kind):
         raise op.refuse(f"takes a number, not {kind}")

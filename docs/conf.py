@@ -49,12 +49,14 @@ html_title = "pykern"
 html_static_path = ["_static", "_generated/static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_search_scorer = str(HERE / "search_scorer.js")
 templates_path = []
 
 myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
+smartquotes = False  # they reach code in the cells of tables
 default_role = "literal"  # docstrings name things in single backticks
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"

@@ -131,6 +131,12 @@ so. Code that is compiled for it (`spirv:vulkan1.3+lavapipe`) says so instead, a
 - Conditions are nested at most 80 deep, and loops as well. Deeper ones are a `TargetError`.
 - Private memory of a work-item is at most 16 KiB, as the driver compiles for minutes where there is more. That is a
   `TargetError`, too.
+
+It also takes products with a zero that it knows, and quotients by or of one, for 0, where the other number is infinite
+or NaN. That code keeps such zeros from it, so results are those of other devices.
+
+Intel's OpenCL for processors adds up the terms of a loop in another order where it runs a work-item alone: in groups
+whose size is no multiple of its vectors. Sums then differ in their last bits, those of f16 in more.
 """
 
 

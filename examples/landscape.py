@@ -135,11 +135,24 @@ def draw(terrain: Terrain, after: np.ndarray, years: float, path: str) -> None:
 
 
 def show_stages(new, z, across, along) -> None:
-    """The way of the kernel from Python to machine code, with the time of each stage."""
+    """The way of the kernel from Python to machine code, with the time of each part of it."""
     stages = creep.lower(new, z, across, along, ndrange=z.shape).stages
-    print(f"\n{len(stages)} stages from Python to machine code, {sum(s.ms for s in stages):.1f} ms:")
+    parts: dict[str, list[float]] = {}
+    part = "frontend: Python to the kern dialect"
     for stage in stages:
-        print(f"  {stage.ms:7.2f} ms  {stage.name[:90]}")
+        if stage.name == "kern-simplify":
+            part = "passes over loops and vectors"
+        elif stage.name.startswith("convert-") and "passes" in part:
+            part = "lowering to LLVM IR"
+        elif stage.name == "llvm-parse":
+            part = "code generation"
+        elif stage.name == "link":
+            part = "linking"
+        parts.setdefault(part, []).append(stage.ms)
+    print(f"\n{len(stages)} stages from Python to machine code, {sum(s.ms for s in stages):.1f} ms:")
+    for part, times in parts.items():
+        print(f"  {sum(times):7.2f} ms  {part} ({len(times)})")
+    print("  each of them: print(creep.lower(...)), or `pykern explore`")
 
 
 def main() -> None:

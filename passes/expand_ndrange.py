@@ -42,6 +42,7 @@ class ExpandNdrange(Pass):
     """
 
     name: ClassVar[str] = "kern-expand-ndrange"
+    powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
     subgroup_size: int = 32
 
     def run(self, module: ir.Module) -> None:

@@ -22,10 +22,12 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from pykern.artifact import Stage
+from pykern.dialect.attributes import check_attributes
 from pykern.dialect.context import check_kern_ops
 from pykern.dialect.diagnostics import collected, located_error
 from pykern.errors import KernelError, PassError, VerifyError
 from pykern.passes.known import CLEANING, Known
+from pykern.passes.region_bodies import is_long, told_apart
 
 CLEANED = (CLEANING, "canonicalize,loop-invariant-code-motion,cse")
 """Ends of pipelines behind which canonicalization finds nothing."""
@@ -70,6 +72,8 @@ class Pass:
     """Whether it has to do with scalar loops: not with functions that were written in vectors, or only call others."""
     only_speed: ClassVar[bool] = False
     """Whether code would be right without it, and slower. `carefully` leaves such passes out."""
+    powers: ClassVar[tuple[str, ...]] = ()
+    """Options that are powers of two: sizes of vectors and subgroups."""
 
     def run(self, module: ir.Module) -> bool | None:
         """Change the module in place. `False` says that everything is as it was."""
@@ -107,9 +111,16 @@ class Upstream(Pass):
     scalar: bool = dataclasses.field(default=False, compare=False)
     makes: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     """Names of all ops it can make, where they are few."""
+    bodies: bool = dataclasses.field(default=False, compare=False)
+    """Of a pipeline that ends with `cse`: there may be very many ops that differ in their bodies alone."""
 
     def run(self, module: ir.Module) -> None:
-        manager(module.context, self.pipeline).run(module.operation)
+        if self.bodies and is_long(module.operation):
+            manager(module.context, self.pipeline.removesuffix(",cse")).run(module.operation)
+            with told_apart(module):
+                manager(module.context, "cse").run(module.operation)
+        else:
+            manager(module.context, self.pipeline).run(module.operation)
 
     def is_idle(self, known: Known) -> bool:
         if self.pipeline == CLEANING:
@@ -191,10 +202,10 @@ class Pipeline:
 
 
 def run_pass(step: Pass, module: ir.Module) -> None:
-    """Run one pass and verify what it left; failures become located errors."""
+    """Run one pass and verify what it left, attributes included; failures become located errors."""
     apply_pass(step, module)
     if _each.get():
-        _verify_after(step, module)
+        _verify_after(step, module, attributes=True)
 
 
 def apply_pass(step: Pass, module: ir.Module) -> bool:
@@ -210,9 +221,13 @@ def apply_pass(step: Pass, module: ir.Module) -> bool:
     return changed
 
 
-def _verify_after(step: Pass, module: ir.Module) -> None:
-    """Upstream's passes make no kern ops, so that those need no second look."""
-    verify(module, f"pass `{step}` left invalid IR", kern=not isinstance(step, Upstream))
+def _verify_after(step: Pass, module: ir.Module, attributes: bool = False) -> None:
+    """Upstream's passes make no kern ops and attributes, so that those need no second look; users' may well."""
+    what, kern = f"pass `{step}` left invalid IR", not isinstance(step, Upstream)
+    users = not type(step).__module__.startswith("pykern.") or isinstance(step, Callback)
+    if kern and (attributes or users):
+        verify_attributes(module, what)
+    verify(module, what, kern=kern)
 
 
 _REUSED = frozenset(
@@ -255,6 +270,15 @@ def manager(context: ir.Context, pipeline: str) -> PassManager:
         ):
             _managers[pipeline] = found
     return found
+
+
+def verify_attributes(module: ir.Module, what: str) -> None:
+    """Those named `kern.*`: of what comes from outside, before `verify`, which reads some. As `verify` does."""
+    try:
+        check_attributes(module.operation)
+    except VerifyError as error:
+        error.extra_notes = (*error.extra_notes, (what, None))
+        raise
 
 
 def verify(module: ir.Module, what: str, kern: bool = True) -> None:

@@ -9,6 +9,8 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.dialect.collectives import MEETINGS
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import VerifyError
 
 GROUP_OPS = MEETINGS | {
     "kern.local_id",
@@ -58,12 +60,45 @@ def kernels(module: ir.Module) -> Iterator[ir.Operation]:
             yield op.operation
 
 
+def symbols(module: ir.Module) -> dict[str, ir.Operation]:
+    """What the module has under a name."""
+    ops = [op.operation for op in module.body.operations if "sym_name" in op.attributes]
+    return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops}
+
+
 def body(kernel: ir.Operation) -> ir.Block:
     return kernel.regions[0].blocks[0]
 
 
+def terminator(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation
+
+
+def argument_marks(function: ir.Operation) -> list[ir.DictAttr]:
+    """The attributes of each argument of a function, `{}` where it has none."""
+    given = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
+    count = len(list(body(function).arguments))
+    return [*map(ir.DictAttr, given[:count]), *[ir.DictAttr.get({})] * (count - len(given))]
+
+
 def rank(kernel: ir.Operation) -> int:
+    """Dimensions of the index space. Raises `VerifyError` where the kernel does not say."""
+    if "kern.rank" not in kernel.attributes:
+        raise VerifyError("a kernel needs `kern.rank`, such as kern.rank = 1 : i64", span_of(kernel.location))
     return ir.IntegerAttr(kernel.attributes["kern.rank"]).value
+
+
+def group(kernel: ir.Operation) -> tuple[int, ...]:
+    """The workgroup of a kernel. Raises `VerifyError` where the kernel does not say: work-items have no places yet."""
+    size = integers(kernel, "kern.workgroup")
+    if size is None:
+        raise comes_after(kernel, "kernels with `kern.workgroup`", "kern-place-work-items")
+    return size
+
+
+def comes_after(op: ir.Operation, what: str, before: str) -> VerifyError:
+    """The error of a pass that finds IR of a stage before the one it is for: it takes `what`, which `before` makes."""
+    return VerifyError(f"this pass takes {what}", span_of(op.location), hint=f"run {before} before it")
 
 
 def integers(kernel: ir.Operation, name: str) -> tuple[int, ...] | None:

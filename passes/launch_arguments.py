@@ -61,7 +61,5 @@ def update_type(kernel: ir.Operation) -> None:
     """Make the function's type that of its entry block."""
     inputs = [a.type for a in kernels.body(kernel).arguments]
     if "arg_attrs" in kernel.attributes:
-        given = list(ir.ArrayAttr(kernel.attributes["arg_attrs"]))
-        given += [ir.DictAttr.get({})] * (len(inputs) - len(given))
-        kernel.attributes["arg_attrs"] = ir.ArrayAttr.get(given[: len(inputs)])
+        kernel.attributes["arg_attrs"] = ir.ArrayAttr.get(kernels.argument_marks(kernel))
     kernel.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))

@@ -49,6 +49,8 @@ from pykern.passes.vectorize.short_rows import VersionShortRows
 from pykern.passes.vectorize.streams import VectorizeStreams
 
 ENTRY_POINTS = "pykern.passes"
+LARGEST = 2**62
+"""Of numbers that passes take as options: sums of some still fit in 64 bits."""
 OWN: tuple[type[Pass], ...] = (
     CheckBounds,
     CheckNans,
@@ -107,10 +109,7 @@ def pass_by_name(name: str) -> Pass:
     if name in known():
         return known()[name]()
     if name in _entry_points():
-        loaded = _entry_points()[name].load()
-        return (
-            loaded() if isinstance(loaded, type) and issubclass(loaded, Pass) else Callback(function=loaded)
-        )
+        return _added_by_others(name, "")
     names = sorted({*known(), *_entry_points()})
     near = get_close_matches(name, names, 1)
     raise PassError(
@@ -144,9 +143,28 @@ def split(text: str) -> Iterator[str]:
 
 def _parse_pass(text: str) -> Pass:
     name, _, options = text.partition("{")
-    if name not in known():
-        return pass_by_name(name) if name in _entry_points() else Upstream(pipeline=text)
-    return with_options(known()[name], options.removesuffix("}"))
+    found = with_text(name.strip(), options.removesuffix("}"))
+    return Upstream(pipeline=text) if found is None else found
+
+
+def with_text(name: str, options: str) -> Pass | None:
+    """A pass of pykern's or of an installed package, with options as text; None where the name is neither's."""
+    if name in known():
+        return with_options(known()[name], options)
+    return _added_by_others(name, options) if name in _entry_points() else None
+
+
+def _added_by_others(name: str, options: str) -> Pass:
+    entry = _entry_points()[name]
+    try:
+        loaded = entry.load()
+    except (ImportError, AttributeError) as error:
+        raise PassError(f"pass `{name}` cannot be loaded from {entry.value}: {error}") from None
+    if isinstance(loaded, type) and issubclass(loaded, Pass):
+        return with_options(loaded, options)
+    if options.strip():
+        raise PassError(f"pass `{name}` is a function, and takes no options")
+    return Callback(function=loaded)
 
 
 def with_options(kind: type[Pass], options: str) -> Pass:
@@ -159,12 +177,34 @@ def with_options(kind: type[Pass], options: str) -> Pass:
             raise PassError(
                 f"pass `{kind.name}` has no option `{key}`", hint=f"there are: {', '.join(fields) or 'none'}"
             )
-        default = fields[key].default
+        field = fields[key]
         try:
-            values[fields[key].name] = _value(value, default)
+            values[field.name] = made = _value(value, field.default)
         except ValueError:
-            raise PassError(f"pass `{kind.name}`: `{item}` is not a {type(default).__name__}") from None
+            raise PassError(
+                f"pass `{kind.name}`: `{item}` is {_NO.get(type(field.default), 'no such value')}"
+            ) from None
+        for number in made if isinstance(made, tuple) else (made,):
+            if isinstance(number, int) and not 0 <= number <= LARGEST:
+                raise PassError(f"pass `{kind.name}`: `{item}` is not in 0..{LARGEST}")
+        if field.name in kind.powers and (not isinstance(made, int) or made.bit_count() != 1):
+            raise PassError(f"pass `{kind.name}`: `{item}` is no power of two")
+    lacking = [
+        name
+        for name, f in fields.items()
+        if f.name not in values and f.default is f.default_factory is dataclasses.MISSING
+    ]
+    if lacking:
+        raise PassError(f"pass `{kind.name}` needs its option `{lacking[0]}`")
     return kind(**values)
+
+
+_NO = {
+    int: "no integer",
+    bool: "neither true nor false",
+    tuple: "no list of integers, with commas between",
+    str: "no text",
+}
 
 
 def _value(text: str, default: object) -> object:
@@ -173,5 +213,5 @@ def _value(text: str, default: object) -> object:
             raise ValueError
         return text in ("true", "1", "")
     if isinstance(default, tuple):
-        return tuple(int(item) for item in text.split(","))
+        return tuple(int(item) for item in text.split(",") if text)
     return type(default)(text)

@@ -11,7 +11,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.constant_loops import Cell, Known, Plan, ends, evaluate, note, number
-from pykern.passes.kernels import find
+from pykern.passes.kernels import find, terminator
 
 Cells = dict[Cell, ir.Value]
 
@@ -188,7 +188,3 @@ class Unrolling:
 
 
 _STRUCTURED = {"scf.if": Unrolling._if, "scf.for": Unrolling._for, "scf.while": Unrolling._while}
-
-
-def terminator(block: ir.Block) -> ir.Operation:
-    return block.operations[len(block.operations) - 1].operation

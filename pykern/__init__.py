@@ -8,6 +8,7 @@ stays light. Start with `pykern.kernel`; the way of the data is `capture` -> `fr
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -81,6 +82,13 @@ class _Package(ModuleType):
 
 sys.modules[__name__].__class__ = _Package
 
+if os.path.exists(
+    os.path.join(os.path.dirname(__file__), "pkcli")
+):  # another project that has this name on the index
+    from pykern.installation import warn_of_other_project
+
+    warn_of_other_project()
+
 
 if not TYPE_CHECKING:  # else every name would be there, misspelt ones too
 
@@ -95,10 +103,25 @@ if not TYPE_CHECKING:  # else every name would be there, misspelt ones too
         else:
             home = next((m for m in map(importlib.import_module, _LANGUAGE) if name in m.__all__), None)
             if home is None:
-                raise AttributeError(f"module 'pykern' has no attribute {name!r}")
+                raise AttributeError(f"module 'pykern' has no attribute {name!r}{_instead(name)}")
             value = getattr(home, name)
         globals()[name] = value
         return value
+
+
+def _instead(name: str) -> str:
+    """What to write for a name that is not here: a type's in NumPy, one of another language, one like it."""
+    from difflib import get_close_matches
+
+    from pykern.elsewhere import instead_of_elsewhere
+    from pykern.types import by_numpy_name
+
+    if (dtype := by_numpy_name(name)) is not None:
+        return f": write pk.{dtype.name}"
+    if (instead := instead_of_elsewhere(f"pk.{name}")) is not None:
+        return f": {instead}"
+    near = get_close_matches(name, __dir__(), 1, 0.75)
+    return f": did you mean pk.{near[0]}?" if near else ""
 
 
 def __dir__() -> list[str]:
@@ -109,8 +132,6 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
-    import os
-
     from pykern.arrays.array import Array as Array
     from pykern.arrays.copying import copyto as copyto
     from pykern.arrays.making import array as array

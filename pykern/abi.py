@@ -26,7 +26,7 @@ Kernel objects carry, at the byte offset that the table's "kernel_offset" tells,
 from __future__ import annotations
 
 TABLE = (
-    "pk_fork", "pk_share", "pk_call", "pk_poll",    # of the team of threads ("team"); 0 until it is loaded
+    "pk_fork", "pk_share", "pk_call", "pk_poll", "pk_no_memory",    # of the team of threads; 0 until it is loaded
     "threads",              # threads to use, an integer, may change between launches
     "event",                # PyObject *: the completed event a CPU launch returns (a new reference is made)
     "ndrange", "stream", "workgroup",   # PyObject *: these strings, interned
@@ -50,6 +50,20 @@ TABLE = (
     "pk_take", "pk_give",   # void *(*)(int64_t bytes), void (*)(void *): kept memory; 0 until it is loaded
     "PyDataMem_SetHandler", # of NumPy's C API; 0 where results are to have NumPy's memory
     "handler", "default_handler",   # PyObject *: capsules, that of kept memory and NumPy's
+    "kinds",                # PyDictObject *: `FOREIGN` of types whose objects are no NumPy arrays, and stand for one
+    "missed",               # PyObject *: what the calls of `pk_adapt` go to where no entry takes them, and its result
+    "asarray",              # PyObject *: called with an object that has `__array_interface__`
+    "__dlpack__", "version_names", "version",   # PyObject *: the string; ("max_version",); the tuple of the version
+    "__defaults__",         # PyObject *: this string, interned
+    "torch.data", "torch.sizes", "torch.strides", "torch.dim", "torch.dtype",   # functions of torch's C shim, which
+    "torch.storage_size", "torch.storage_offset",   # tell one fact of a tensor each; 0 until they are known
+    "torch.payload",        # bytes from a tensor's object to the address of what it holds
+    "torch.keys_at",        # bytes from there to its set of dispatch keys
+    "torch.gradient_at",    # and to the address of what it has for differentiation, 0 where nothing ever was
+    "torch.keys", "torch.inference_keys",   # the sets of a tensor on the CPU that nothing is left to be done to
+    "torch.requires_grad", "torch.requires_grad_closure",   # the getter of the attribute
+    "torch.forward", "torch.level",     # PyObject *: names of the module of forward mode; that of its level
+    "torch.increment_version",  # PyObject *: called with a tuple of tensors
 )  # fmt: skip
 """Names of the 8-byte cells of the runtime's table, in order."""
 
@@ -99,9 +113,34 @@ KERNEL_CELLS = (
     "slow",                                        # PyObject *: called with the same arguments when no entry fits
     "guards",                                      # int64_t *: [n, (where, PyObject *key, *value) * n], or 0
     *(f"entry{i}" for i in range(ENTRIES + 1)),    # entries in the order to try; the last cell is always 0
+    *(f"writes{i}" for i in range(ENTRIES)),       # of each: bit n, argument n is written; and `WRITES_FLAGS`
+    "python",                                      # PyObject *: Python's way, where "slow" is `pk_adapt`
+    "names",                                       # PyTupleObject *: parameters that keywords give; or 0: as they are
+    "function",                                    # PyObject *: whose defaults parameters have that are left out; or 0
+    "program",                                     # 1: of an array program
 )  # fmt: skip
 """8-byte cells at the end of a kernel object. `where` of a guard is a dict; 1, and the key is a closure's cell; or an
 object whose attribute is the key, its address made odd. A value of 0: nothing is there."""
+
+WRITES_FLAGS = {"hands_out": 62, "nested": 61}
+"""Bits of "writes": a program gives arrays of its arguments back, or results within more than a tuple."""
+ADAPTED = 60
+"""Arguments of a call that `pk_adapt` takes, at most."""
+FOREIGN = {"subclass": 1, "tensor": 2, "buffer": 4, "dlpack": 8, "interface": 16, "readonly": 32}
+"""Bits: how the memory of an object is found, tried in this order; whether it is never written."""
+DLPACK_KINDS, DLPACK_NAMES = {"i": 0, "u": 1, "f": 2, "b": 6}, {"bf16": 4, "f8e4m3": 10, "f8e5m2": 12}
+
+
+def dlpack_code(kind: str, name: str) -> int:
+    """DLDataTypeCode of a dtype's kind, unless its name has one of its own."""
+    return DLPACK_NAMES.get(name, DLPACK_KINDS[kind])
+
+
+TORCH_DTYPES = {
+    "u8": 0, "i8": 1, "i16": 2, "i32": 3, "i64": 4, "f16": 5, "f32": 6, "f64": 7, "bool": 11, "bf16": 15,
+    "f8e5m2": 23, "f8e4m3": 24, "u16": 27, "u32": 28, "u64": 29,
+}  # fmt: skip
+"""What PyTorch's C shim says of dtypes (c10::ScalarType)."""
 
 # -- array programs -----------------------------------------------------------------------------
 #
@@ -198,10 +237,13 @@ TEAM_FUNCTIONS = (
     "pk_share",             # void (fn, data, extent, int64_t *seen): it chooses the parts by how long they took
     "pk_call",              # int32_t (void (*run)(int64_t *), int64_t *slots): without Python's lock, with signals
     "pk_poll",              # void (void): asks for signals; it does not come back if one raises
+    "pk_no_memory",         # void (void): ends the launch with a MemoryError; it comes back where there is none
+    "pk_stop",              # void (void): a callback has kept an exception; chunks that have not begun are passed over
     "pk_forked",            # void (void): called in a child of a fork
 )  # fmt: skip
-"""`fn` is called for all of `0..extent` in parts. `pk_call` gives 1 where a signal handler raised: an exception is set,
-and the launch was left where it was. `pk_fork`, `pk_share` and `pk_poll` go there, too, and do not return then."""
+"""`fn` is called for all of `0..extent` in parts. `pk_call` gives 1 where a signal handler raised
+or there was no memory: an exception is set, and the launch was left where it was. `pk_fork`, `pk_share` and `pk_poll`
+go there, too, and do not return then."""
 
 REPORT_CELLS = 16
 STOP_CELL = REPORT_CELLS - 2

@@ -5,7 +5,9 @@ Comes in: the compiler fills it. Goes out: the runtime loads `binary`, `Lowered`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from pykern.costs import Costs
 from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
@@ -14,6 +16,8 @@ from pykern.locations import SourceSpan
 
 PRODUCT = "product"
 """The resource of a kernel that computes products of matrices: large launches may run in tiles."""
+LONG_NAME = 60
+"""Characters of a stage's name that messages show."""
 SCRATCH = "scratch"
 """The resource of CPU code that asks for memory while it runs: kept memory, where that is loaded."""
 
@@ -30,6 +34,22 @@ class Stage:
     ms: float
     kind: str = "mlir"
     lineage: Lineage | None = None
+
+    def __repr__(self) -> str:
+        return f"<pykern.Stage {short(self.name)!r}: {len(self.text.splitlines())} lines of {self.kind}>"
+
+
+def no_stage(name: str, names: Sequence[str]) -> str:
+    """Why there is no stage of a name: those that are nearly called so, else all of them."""
+    near = get_close_matches(name, names, 3, 0.5)
+    if near:
+        return f"no stage {name!r}: did you mean {' or '.join(dict.fromkeys(repr(short(n)) for n in near))}?"
+    return f"no stage {name!r}; there are {', '.join(dict.fromkeys(short(n) for n in names))}"
+
+
+def short(name: str) -> str:
+    """A stage's name without the options of a long pipeline."""
+    return name if len(name) <= LONG_NAME else f"{name[:LONG_NAME]}…"
 
 
 @dataclass(frozen=True)
@@ -185,6 +205,15 @@ class Artifact:
     """What is told of launches of more than one work-item; see `pykern.passes.work_item_warnings`."""
     costs: Costs | None = None
     """What one work-item does; there where lines were followed."""
+
+    def __repr__(self) -> str:
+        return f"<pykern.Artifact {self.kernel} for {self.target}, {len(self.binary)} bytes>"
+
+    @property
+    def lacks_code(self) -> bool:
+        """Whether there are stages alone, because what makes the code is not installed."""
+        plan = self.program.plan if self.program is not None else None
+        return not self.binary and (self.device is not None or bool(plan is not None and plan.kernels))
 
     @property
     def reports(self) -> bool:

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import inspect
 import linecache
 import sys
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pykern import language
 from pykern.errors import KernelSyntaxError, nested_too_deeply
 from pykern.guards import MISSING, NAME, Guard, Guards, guard_defaults, renewed, resolve
 from pykern.launching.index_space import index_space
-from pykern.locations import parse_definition
+from pykern.locations import SourceSpan, parse_definition
 from pykern.scopes import free_paths
 from pykern.source import (
     Annotation,
@@ -41,6 +42,17 @@ from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, s
 STRUCTURES = (dict, list, tuple)
 DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp")
 """What programs may take inside."""
+MOST_IN_CIRCLES = 2000
+"""So often functions that call one another in circles are captured anew. They can be reached in very many ways."""
+
+
+_NO_SOURCE = {
+    "<stdin>": "Python keeps no source of what it reads from standard input: write the kernel into a file and import "
+    "it, or use IPython or a notebook",
+    "<string>": "Python keeps no source of `python -c` and `exec`: write the kernel into a file and import it; for "
+    "`exec`, register the text in `linecache`",
+}
+"""What to do where a function has no file."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +70,7 @@ class FunctionText:
 def function_text(function: types.FunctionType) -> FunctionText:
     """Take the text; raises `KernelSyntaxError` where Python has no source for the function."""
     if not isinstance(function, types.FunctionType):
-        raise KernelSyntaxError(
-            f"{function!r} is not a Python function", hint="decorate a plain `def` function with @pk.kernel"
-        )
+        raise _no_function(function)
     if function.__name__ == "<lambda>":
         raise KernelSyntaxError("a lambda cannot be a kernel", hint="write it as a `def` function")
     file = function.__code__.co_filename
@@ -69,13 +79,40 @@ def function_text(function: types.FunctionType) -> FunctionText:
     except (OSError, TypeError):
         raise KernelSyntaxError(
             f"the source of `{function.__name__}` is not available (file {file!r})",
-            hint="define kernels in a file or a notebook cell; for `exec`, register the text in `linecache`",
+            hint=_NO_SOURCE.get(file, "define kernels in a file or a notebook cell"),
         ) from None
     lines, first = _from_def(lines, first)
     _keep_for_tracebacks(file)
     text = "".join(lines)
     paths = tuple(dict.fromkeys(_free_paths(text)))
     return FunctionText(function.__name__, file, first, text, paths)
+
+
+def _no_function(given: Any) -> KernelSyntaxError:
+    """The error for what cannot be decorated: another decorator has been there before, or it is no function."""
+    name = getattr(given, "__name__", None)
+    for kind, word in (
+        ("kernel", "a kernel"),
+        ("program", "an array program"),
+        ("func", "a @pk.func function"),
+    ):
+        if getattr(type(given), f"__pykern_{kind}__", False):
+            return KernelSyntaxError(
+                f"`{name}` is {word} already", hint="leave one of the two decorators out"
+            )
+    if isinstance(given, functools.partial):
+        return KernelSyntaxError(
+            f"functools.partial of `{getattr(given.func, '__name__', given.func)}` is no plain `def` function",
+            hint="decorate the function itself, and give the argument in the call; n: pk.static makes it a constant",
+        )
+    if name is not None and hasattr(given, "__wrapped__"):
+        return KernelSyntaxError(
+            f"`{name}` is wrapped in a {type(given).__name__} by another decorator",
+            hint="leave the decorator between pykern's and the `def` out",
+        )
+    return KernelSyntaxError(
+        f"a {type(given).__name__} is no function", hint="decorate a plain `def` function with @pk.kernel"
+    )
 
 
 def _free_paths(text: str) -> Iterator[str]:
@@ -91,11 +128,17 @@ def function_source(
 
     A `program` works on whole arrays: it may call kernels and plain Python functions as well.
     """
-    scope = _Scope(Guards(), (), program)
+    scope = _Scope(Guards(), (), program, _Met())
     try:
         source = _source(function, text or function_text(function), scope)
     except RecursionError:  # of the chain of functions that it calls
         raise nested_too_deeply(function.__name__) from None
+    except _InCircles as found:
+        raise KernelSyntaxError(
+            f"`{found.text.name}` is one of many functions that call one another in circles: that is recursion",
+            found.span(),
+            hint="write a loop, or a stack in pk.private memory",
+        ) from None
     return source, scope.guards.listed()
 
 
@@ -117,16 +160,71 @@ def _same_constants(a: object, b: object) -> bool:
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where a name is looked up: the guards found so far, who calls whom, kernel or program."""
+    """Where a name is looked up: the guards found so far, who calls whom, kernel or program, what was captured."""
 
     guards: Guards
     callers: tuple
     program: bool
+    met: _Met
+
+    def is_caller(self, function: object) -> bool:
+        """Whether the function is being captured: by its own name, or further up."""
+        self.met.asked.add(function)
+        return function in self.callers
+
+
+@dataclass
+class _Met:
+    """Functions that were captured. One that many call is captured once: captures are a graph, not a tree.
+
+    What a function's names mean depends on its callers only where it reaches one of them. So each is kept with the
+    functions that it asked for among them.
+    """
+
+    sources: dict[tuple[object, FunctionText, bool, bool], tuple[FunctionSource, frozenset]] = field(
+        default_factory=dict
+    )
+    asked: set = field(default_factory=set)
+    """By the function that is being captured, and by those it reaches."""
+    in_circles: int = 0
+    """How often a function was not kept, because it reaches one of its callers."""
+
+
+class _InCircles(Exception):
+    """No error of the function's own, which would make it a name that kernels cannot use: it ends the capture."""
+
+    def __init__(self, text: FunctionText) -> None:
+        super().__init__(text)
+        self.text = text
+
+    def span(self) -> SourceSpan:
+        line = self.text.text.splitlines()[0]
+        indent = len(line) - len(line.lstrip())
+        return SourceSpan(self.text.file, self.text.first_line, indent, len(line), self.text.name, line)
 
 
 def _source(function: Any, text: FunctionText, scope: _Scope) -> FunctionSource:
+    """The function and what it reaches, from `met` where nothing is different there."""
+    met, before = scope.met, scope.met.asked
+    key = (function, text, scope.program, bool(scope.callers))
+    found = met.sources.get(key)
+    if found is None or not found[1].isdisjoint(scope.callers):
+        met.asked = set()
+        made = _captured(function, text, scope)
+        found = (made, frozenset(met.asked))
+        if met.asked.isdisjoint(scope.callers):
+            met.sources[key] = found
+        else:
+            met.in_circles += 1
+            if met.in_circles > MOST_IN_CIRCLES:
+                raise _InCircles(text)
+    met.asked = before | found[1]
+    return found[0]
+
+
+def _captured(function: Any, text: FunctionText, scope: _Scope) -> FunctionSource:
     captures = []
-    inner = _Scope(scope.guards, (*scope.callers, function), scope.program)
+    inner = _Scope(scope.guards, (*scope.callers, function), scope.program, scope.met)
     for path in text.paths:
         found = resolve(function, path, scope.guards)
         if found is not MISSING:
@@ -158,7 +256,8 @@ def _keep_for_tracebacks(file: str) -> None:
 def _classify(value: Any, scope: _Scope) -> Capture:
     builtin = language.from_callable(value)
     if builtin is not None:
-        return Builtin(builtin)
+        python = scope.program and any(value is function for function in (sum, min, max))
+        return Builtin(f"builtins.{builtin}" if python else builtin)
     if isinstance(value, DType):
         return TypeName(value.name)
     if value is static:
@@ -203,7 +302,7 @@ def _program(program: Any, scope: _Scope) -> Capture:
 
 
 def _called(function: Any, text: FunctionText, scope: _Scope) -> Capture:
-    if function in scope.callers:  # recursion: the frontend says so at the call
+    if scope.is_caller(function):  # recursion: the frontend says so at the call
         return Unsupported(f"the function `{function.__name__}`, which calls itself")
     return _source(function, text, scope)
 
@@ -215,7 +314,7 @@ def _of_library(function: types.FunctionType) -> bool:
 
 
 def _kernel(kernel: Any, scope: _Scope) -> CapturedKernel:
-    inner = _source(kernel.__wrapped__, kernel.text, _Scope(scope.guards, (), program=False))
+    inner = _source(kernel.__wrapped__, kernel.text, _Scope(scope.guards, (), False, scope.met))
     group = kernel.workgroup
     return CapturedKernel(
         inner,
@@ -231,7 +330,7 @@ def _kernel(kernel: Any, scope: _Scope) -> CapturedKernel:
 def _custom(custom: Any, scope: _Scope) -> Capture:
     """A function with its forward and backward functions."""
     scope.guards.add(Guard(NAME, vars(custom), "pair", custom.pair))
-    if custom.pair is not None and custom.pair[0] in scope.callers:
+    if custom.pair is not None and scope.is_caller(custom.pair[0]):
         return _called(custom.function, custom.text, scope)  # its own forward function means the plain one
     if custom.pair is None:
         return Unsupported(f"a custom_vjp function without a derivative (call `{custom.text.name}.defvjp`)")

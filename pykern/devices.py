@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pykern.settings import settings
+from pykern.synthetic_frame import at_users_line
 
 if TYPE_CHECKING:
     from pykern.runtime.driver import DeviceInfo
@@ -31,6 +32,7 @@ _chosen: contextvars.ContextVar[str | None] = contextvars.ContextVar("pykern_dev
 class device:  # noqa: N801 - used as ``with pk.device("cpu"):``
     """A device by name (``opencl`` is ``opencl:0``); as a context manager, the default inside the block."""
 
+    @at_users_line
     def __init__(self, name: object) -> None:
         self.name = checked(name)
         self._tokens: list[contextvars.Token[str | None]] = []

@@ -10,9 +10,10 @@ from __future__ import annotations
 import sys
 
 from pykern.locations import SourceSpan
+from pykern.shown_frames import shown_by_frames
 
-CALLED_FROM = "called from "
-"""Begin of the notes that tell the calls which led to a place, innermost first."""
+CALLED_FROM, LAUNCHED_FROM = "called from ", "launched from "
+"""Begin of the notes that tell the calls and launches which led to a place, innermost first."""
 
 __all__ = [
     "AssertionFailed", "CompilerCrash", "DataRace", "DeviceError", "KernelError", "KernelSyntaxError",
@@ -29,6 +30,7 @@ NAN_HINT = "look at where its operands come from, or guard it: pk.where, if, pk.
 TIME_HINT = "look for a loop that does not end, or give a longer timeout="
 NEGATIVE_POWER = "an integer is raised to a negative power"
 BY_ZERO = "an integer is divided by zero"
+ZERO_STEP = "the step of a range is zero"
 """What ``debug=True`` and the reference device say of it."""
 
 CODES: dict[str, tuple[str, str]] = {
@@ -96,7 +98,8 @@ class KernelError(Exception):
             self.code = code
 
     def __str__(self) -> str:
-        return render(self)
+        """All of it; in a traceback that ends at its place, which shows line and caret itself, without these."""
+        return render(self, self.span is None or not shown_by_frames(self.__traceback__, self.span))
 
     def __reduce__(self):  # errors cross the process boundary
         return (type(self), (self.reason, self.span, self.hint, self.extra_notes, self.code))
@@ -216,14 +219,17 @@ class TimedOut(KernelError, TimeoutError):
     code = "PK029"
 
 
-def render(error: KernelError) -> str:
-    """The text of an error: reason, then the place with its caret, then hint and notes."""
+def render(error: KernelError, places: bool = True) -> str:
+    """The text of an error: reason, then the place with its caret, then hint and notes; without the `places` of the
+    error and of the calls that led there, where frames above it show them."""
     lines = [f"{error.reason} [{error.code}]"]
-    if error.span is not None:
+    if error.span is not None and places:
         lines += error.span.render()
     if error.hint:
         lines.append(f"  help: {error.hint}")
     for text, span in error.extra_notes:
+        if span is not None and not places and text.startswith((CALLED_FROM, LAUNCHED_FROM)):
+            continue
         lines.append(f"  note: {text}")
         if span is not None:
             lines += span.render()

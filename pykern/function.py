@@ -8,6 +8,8 @@ from typing import Generic, ParamSpec, TypeVar
 
 from pykern.by_name import ByName
 from pykern.capture import FunctionText, function_text
+from pykern.errors import KernelError
+from pykern.synthetic_frame import at_kernel_line
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,4 +35,10 @@ class Function(ByName, Generic[P, R]):
 
 def func(function: Callable[P, R]) -> Function[P, R]:
     """Make a device function: ``@pk.func``. Recursion is refused where a kernel calls it."""
-    return Function(function)
+    try:
+        return Function(function)
+    except KernelError as error:
+        from pykern.kernel import placed_at_def  # here: seldom
+
+        raised = placed_at_def(error, function)
+    raise raised.with_traceback(at_kernel_line(raised)) from None

@@ -34,6 +34,7 @@ from pykern.program import reference as program_reference
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.entry import ProgramEntries
 from pykern.program.kinds import kind_of, leaf_values
+from pykern.program.outputs import given_back, viewed
 from pykern.program.plan import Plan
 from pykern.program.results import out_arrays
 from pykern.program_source import ProgramDerivative, ProgramSource
@@ -94,6 +95,7 @@ class ProgramBase(ByName):
 
     def __call__(self, *args: Any, out: Any = None, donate: Any = None, **keywords: Any) -> Any:
         """Run. Raises a `KernelError` at the program's line, or `LaunchError`."""
+        __tracebackhide__ = True  # where pytest and IPython print
         try:
             return self._run(args, out, donate, keywords)
         except KernelError as error:
@@ -108,6 +110,7 @@ class ProgramBase(ByName):
 
         Keywords beside the parameters: ``target``, ``passes`` (callables that run on the tensor stage).
         """
+        __tracebackhide__ = True
         try:
             return self._lower(args, keywords)
         except KernelError as error:
@@ -186,6 +189,12 @@ class ProgramBase(ByName):
     # -- a call ------------------------------------------------------------------------------
 
     def _run(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
+        if out is None or type(out) is np.ndarray:
+            return self._run_viewed(args, out, donate, keywords)
+        given, pairs = viewed(out)
+        return given_back(self._run_viewed(args, given, donate, keywords), pairs)
+
+    def _run_viewed(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
         source, _ = self.captured()
         plans, key = self._plans_of(source), None
         if self._simple and not keywords and donate is None:
@@ -366,9 +375,14 @@ class ProgramBase(ByName):
             bound = self.signature.bind(*args, **keywords)
         except TypeError as error:
             names = ", ".join(self.signature.parameters)
+            hint = f"it takes {names}; keywords of each call are out, donate, device and stream"
+            if names.startswith("self"):
+                hint = (
+                    "a program is no method: define it outside of the class, and pass what it reads of self"
+                )
             raise KernelTypeError(
                 f"program `{self.__name__}{self.signature}`: {error}",
-                hint=f"it takes {names}; keywords of each call are out, donate, device and stream",
+                hint=hint,
                 code=ARGUMENTS,
             ) from None
         bound.apply_defaults()
@@ -390,8 +404,10 @@ class ProgramBase(ByName):
     def _lower(self, args: tuple, keywords: dict[str, Any]) -> Any:
         from pykern.compiler.service import service
         from pykern.lowered import Lowered
+        from pykern.lowering.targets import checked
 
-        target = keywords.pop("target", "llvm")
+        target = keywords.pop("target", None)
+        target = "llvm" if target is None else checked(target)
         passes = tuple(keywords.pop("passes", ()))
         donated = self._donated(keywords.pop("donate", None))
         values = self._bind(args, keywords)
@@ -411,7 +427,8 @@ class ProgramBase(ByName):
         for name, parameter in self.signature.parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise KernelTypeError(
-                    f"program `{self.__name__}` takes `*{name}`", hint="name each parameter"
+                    f"program `{self.__name__}` takes `{str(parameter).partition(':')[0]}`",
+                    hint="name each parameter; a tuple, a list or a dict of arrays may be one of them",
                 )
             if name in ("out", "donate"):
                 raise KernelTypeError(

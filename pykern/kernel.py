@@ -11,6 +11,7 @@ import linecache
 import threading
 from collections.abc import Callable
 from difflib import get_close_matches
+from types import FunctionType
 from typing import Any
 
 from pykern.arrays.placing import place
@@ -18,10 +19,12 @@ from pykern.by_name import ByName
 from pykern.capture import FunctionText, function_source, function_text, still_captured
 from pykern.debug_checks import debug_checks
 from pykern.defaults import with_current_defaults
+from pykern.elsewhere import instead_of_keyword
 from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
 from pykern.event import Event
 from pykern.guards import Guard
-from pykern.launching.launch import LAUNCH_KEYWORDS, Launcher
+from pykern.launching.entries import LAUNCH_KEYWORDS
+from pykern.launching.launch import Launcher
 from pykern.locations import SourceSpan
 from pykern.runtime.launchable import make_launchable
 from pykern.source import Derivative, KernelOptions
@@ -70,6 +73,7 @@ class KernelBase(ByName):
 
     def __call__(self, *args: Any, **keywords: Any) -> Event:
         """Launch over ``ndrange``. Raises a `KernelError` at the kernel's line, or `LaunchError`."""
+        __tracebackhide__ = True  # where pytest and IPython print
         try:
             return self._launch(args, keywords)
         except KernelError as error:
@@ -91,6 +95,7 @@ class KernelBase(ByName):
 
     def lower(self, *args: Any, **keywords: Any) -> Any:
         """Every stage of the kernel for these arguments or `pk.spec`s, as `Lowered`; nothing runs."""
+        __tracebackhide__ = True
         from pykern.lowered import lower
 
         try:
@@ -222,10 +227,11 @@ def _seconds(timeout: Any) -> float | None:
 
 def placed_at_def(error: KernelError, function: Any) -> KernelError:
     """An error of the decoration, at the function's ``def`` where there is its source."""
+    plain = inspect.unwrap(getattr(function, "func", function), stop=lambda f: isinstance(f, FunctionType))
     try:
-        place(error, function_text(function))
+        place(error, function_text(plain))
     except KernelError:  # that it has none is the error
-        if (code := getattr(function, "__code__", None)) is not None:
+        if (code := getattr(plain, "__code__", None)) is not None:
             line = linecache.getline(code.co_filename, code.co_firstlineno).rstrip("\n")
             indent = len(line) - len(line.lstrip())
             name = code.co_name if code.co_name.isidentifier() else "<module>"
@@ -250,8 +256,11 @@ def annotations_of(function: Callable, signature: inspect.Signature) -> dict[str
         if isinstance(annotation, str):
             try:
                 annotation = inspect.get_annotations(function, eval_str=True)[name]
-            except NameError as error:
-                raise KernelTypeError(f"the annotation of `{name}`: {error}") from None
+            except (AttributeError, NameError, SyntaxError, TypeError) as error:
+                raise KernelTypeError(
+                    f"`{name}` has an annotation that means nothing: {error}",
+                    hint="annotate arrays as pk.f32[:] or pk.f32[:, :], numbers as pk.f32, and constants as pk.static",
+                ) from None
         if not _is_any_array(annotation):
             found[name] = annotation
     return found
@@ -268,9 +277,11 @@ def _how_to_call(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> s
     """What a call takes, for one that does not fit."""
     names = list(kernel.signature.parameters)
     if names[:1] == ["self"]:
-        return "a kernel is no method: define it outside of the class"
+        return "a kernel is no method: define it outside of the class, and pass what it reads of self as arguments"
     unknown = [name for name in keywords if name not in names]
     near = get_close_matches(unknown[0], [*LAUNCH_KEYWORDS, *names], 1, 0.5) if unknown else []
+    if unknown and (instead := instead_of_keyword(unknown[0])) is not None:
+        return instead
     if near:
         return f"did you mean `{near[0]}`?"
     if unknown:
@@ -282,7 +293,10 @@ def _how_to_call(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> s
 def _refuse_signature(made: KernelBase) -> None:
     for name, parameter in made.signature.parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise KernelTypeError(f"kernel `{made.__name__}` takes `*{name}`", hint="name each parameter")
+            raise KernelTypeError(
+                f"kernel `{made.__name__}` takes `{str(parameter).partition(':')[0]}`",
+                hint="name each parameter",
+            )
         if name in LAUNCH_KEYWORDS:
             raise KernelTypeError(
                 f"kernel `{made.__name__}` has a parameter `{name}`, which is a launch keyword",

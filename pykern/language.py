@@ -215,7 +215,7 @@ def _update(x: Any, index: Any, value: Any, change: Callable[[Any, Any], Any], b
     if dtype.kind == "b" or (bits and dtype.is_float):
         raise KernelTypeError(f"this atomic is not available for {dtype.name}")
     with np.errstate(all="ignore"):
-        given = _reference.cast(value, dtype)
+        given = _reference.fitted(value, dtype)
         return x.update(index, lambda old: change(old, given))
 
 
@@ -279,7 +279,7 @@ def atomic_compare_exchange(x: Any, index: Any, expected: Any, value: Any) -> An
 
 
 def _same_bits(old: Any, expected: Any, dtype: DType) -> bool:
-    return old.tobytes() == _reference.cast(expected, dtype).tobytes()
+    return old.tobytes() == _reference.fitted(expected, dtype).tobytes()
 
 
 # -- numbers ------------------------------------------------------------------------------------

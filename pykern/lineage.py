@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 OPERATION, PLUMBING, OTHER = "o", "p", "."
 """Kinds of lines: an op or instruction; one that only carries values (constants, casts, descriptors);
 braces, labels, declarations and whatever else does nothing."""
+PRIMAL, BACKWARD, TANGENT = "f", "b", "t"
+"""Parts of a derivative: what the function itself computes, the reverse sweep, tangents."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Lineage:
     """One entry for each line of the stage's text, in order.
 
     `kinds` is a letter a line. `parents` are the lines of the stage before; `places` the Python it was
-    written as, None where nothing says. `ops` counts the ops of the stage by their full name.
+    written as, None where nothing says. `ops` counts the ops of the stage by their full name. `parts` is a
+    letter a line, "" for a stage that holds no derivative.
     """
 
     files: tuple[str, ...] = ()
@@ -47,6 +50,7 @@ class Lineage:
     parents: tuple[tuple[int, ...], ...] = ()
     places: tuple[Place | None, ...] = ()
     ops: dict[str, int] = field(default_factory=dict)
+    parts: str = ""
 
     def mapped(self) -> float:
         """The share of ops and instructions that know their Python line, plumbing left out; 1 for none."""

@@ -6,18 +6,21 @@ Nothing here needs a device or data: arguments may be `spec`s.
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.artifact import Artifact, Remark, Stage
+from pykern.artifact import Artifact, Remark, Stage, no_stage
 from pykern.compiler.service import service
 from pykern.debug_checks import debug_checks
 from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
+from pykern.installation import no_amd_backend
 from pykern.launching.index_space import group_size, index_space, is_plain
 from pykern.launching.launch import is_alone
+from pykern.lowering.targets import checked
 from pykern.program_source import ProgramSource
 from pykern.source import (
     ArgSpec,
@@ -29,10 +32,15 @@ from pykern.source import (
     ScalarSpec,
     StructSpec,
 )
+from pykern.synthetic_frame import at_users_line
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation
 
 if TYPE_CHECKING:
     from pykern.kernel import KernelBase
+
+
+LONGEST = 2**63 - 1
+"""Elements of a dimension: an index counts them."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,7 @@ class Spec:
         return f"pk.spec({self.shape!r}, pk.{self.dtype.name})"
 
 
+@at_users_line
 def spec(shape: int | str | tuple[int | str | None, ...] | None, dtype: DType, layout: str = "C") -> Spec:
     """Describe an array argument for `Kernel.lower`: ``pk.spec((n, m), pk.f32)``.
 
@@ -56,7 +65,17 @@ def spec(shape: int | str | tuple[int | str | None, ...] | None, dtype: DType, l
         raise KernelTypeError(f"pk.spec takes a dtype such as pk.f32, not {dtype!r}")
     if layout not in ("C", "strided"):
         raise KernelTypeError(f"a layout is 'C' or 'strided', not {layout!r}")
-    return Spec(shape if isinstance(shape, tuple) else (shape,), dtype, layout)
+    lengths = shape if isinstance(shape, tuple) else (shape,)
+    for length in lengths:
+        if length is None or isinstance(length, str):
+            continue
+        if isinstance(length, bool) or not hasattr(type(length), "__index__"):
+            raise KernelTypeError(
+                f"{length!r} is no length", hint="a length is an integer, a name, or None where it is open"
+            )
+        if not 0 <= operator.index(length) <= LONGEST:
+            raise KernelTypeError(f"a length is an integer in 0..{LONGEST}, not {length!r}")
+    return Spec(lengths, dtype, layout)
 
 
 @dataclass(frozen=True)
@@ -104,6 +123,7 @@ class Lowered:
 
     @property
     def stages(self) -> tuple[Stage, ...]:
+        """The IR after every pass, in order."""
         return self.artifact.stages
 
     @property
@@ -121,9 +141,9 @@ class Lowered:
                 raise KeyError(f"no stage {name}; there are {len(self.stages)}")
             return self.stages[name]
         exact = [s for s in self.stages if s.name == name]
-        found = exact or [s for s in self.stages if name in s.name]
+        found = exact or [s for s in self.stages if name and name in s.name]
         if not found:
-            raise KeyError(f"no stage {name!r}; there are {', '.join(s.name for s in self.stages)}")
+            raise KeyError(no_stage(name, [s.name for s in self.stages]))
         return found[-1] if exact else found[0]
 
     def as_text(self, stage: str | int = "kern") -> str:
@@ -141,8 +161,13 @@ class Lowered:
     def compile(self) -> Compiled:
         """The machine code (made together with the stages). Raises `TargetError` for what is only looked at."""
         if not self.artifact.binary:
-            raise TargetError(f"`{self.artifact.target}` has no machine code", hint='use target="llvm"')
+            raise no_code(self.artifact)
         return Compiled(self.artifact)
+
+    def __repr__(self) -> str:
+        return (
+            f"<pykern.Lowered {self.artifact.kernel} for {self.artifact.target}, {len(self.stages)} stages>"
+        )
 
     def __str__(self) -> str:
         width = max(len(s.name) for s in self.stages)
@@ -154,6 +179,13 @@ class Lowered:
         from pykern.explorer.notebook import lowered_html
 
         return lowered_html(self)
+
+
+def no_code(artifact: Artifact) -> TargetError:
+    """Why the stages are all there is."""
+    if artifact.target.startswith("rocdl:"):
+        return no_amd_backend(artifact.target)
+    return TargetError(f"`{artifact.target}` has no machine code", hint='use target="llvm"')
 
 
 KEYWORDS = ("ndrange", "workgroup", "shared_bytes", "target", "passes", "debug")
@@ -176,7 +208,7 @@ class Raised:
 
     def __repr__(self) -> str:
         if self.lowered is None:
-            return f"<not raised: {self.reason}>"
+            return f"<not raised: {self.reason.reason if self.reason else ''}>"
         return f"<raised: `{self.lowered.artifact.kernel}` is linalg on tensors, see .text>"
 
 
@@ -194,7 +226,8 @@ def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
     options = {n: keywords.pop(n) for n in KEYWORDS if n in keywords}
     values = kernel.bind(args, keywords)
     parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in values)
-    target = options.get("target") or _target_of(values)
+    target = options.get("target")
+    target = _target_of(values) if target is None else checked(target)
     source = KernelSource(
         kernel.captured()[0],
         parameters,

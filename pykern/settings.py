@@ -15,12 +15,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from pykern.debug_checks import KINDS
 from pykern.errors import LaunchError
 
-LOG_TOPICS = ("compile", "cache", "worker", "launch", "remarks", "all")
+LOG_TOPICS = ("compile", "cache", "remarks", "all")
 
 _SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _ON, _OFF = ("1", "on", "true", "yes"), ("0", "off", "false", "no")
+_ALL = frozenset((*_ON, "info", "debug", "verbose"))
+"""Words for every topic of the log."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def _checks(text: str) -> bool | str:
     if text.lower() in _ON + _OFF:
         return text.lower() in _ON
     names = [name.strip() for name in text.split(",")]
-    if not set(names) <= {"bounds", "nan", "races"}:
+    if not set(names) <= {*KINDS}:
         raise ValueError
     return ",".join(names)
 
@@ -100,9 +103,15 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _topics(text: str) -> frozenset[str]:
-    topics = _words(text)
-    if not topics <= set(LOG_TOPICS):
-        raise ValueError
+    """Topics; what other programs take for "log something" means all of them."""
+    topics = _words(text.lower())
+    if topics & _ALL:
+        return frozenset({"all"})
+    topics -= frozenset(_OFF)
+    for unknown in sorted(topics - {*LOG_TOPICS}):
+        from difflib import get_close_matches  # here: seldom
+
+        raise ValueError(*(f"did you mean {near}?" for near in get_close_matches(unknown, LOG_TOPICS, 1)))
     return topics
 
 
@@ -182,7 +191,7 @@ class Settings:
         "Memory of large results and scratch on the CPU that is kept for reuse, at most; 0 keeps none.",
     )
     debug: bool | str = _setting(
-        False, "PYKERN_DEBUG", _checks, "0, 1, or a list, with commas, of bounds, nan, races", "0",
+        False, "PYKERN_DEBUG", _checks, "0, 1, or a list, with commas, of " + ", ".join(KINDS), "0",
         "1 checks the bounds of every access in every kernel; names say what is checked, as `debug=` of a kernel.",
     )
     fault_handler: bool = _setting(
@@ -194,7 +203,7 @@ class Settings:
         "Where every stage of every compiled kernel is written, and the explorer's page of it.",
     )
     log: frozenset[str] = _setting(
-        frozenset(), "PYKERN_LOG", _topics, "a list, with commas, of " + ", ".join(LOG_TOPICS), "nothing",
+        frozenset(), "PYKERN_LOG", _topics, "1 for all, or a list, with commas, of " + ", ".join(LOG_TOPICS), "nothing",
         "What is told on standard error.",
     )
     quiet: bool = _setting(
@@ -229,10 +238,11 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
             continue
         try:
             values[setting.name] = variable.read(text)
-        except (ValueError, OverflowError):
+        except (ValueError, OverflowError) as error:
+            near = f"{error} " if str(error).startswith("did you mean") else ""
             raise LaunchError(
                 f"{variable.name}={text!r} is not {variable.allowed}",
-                hint=f"set {variable.name} to {variable.allowed}, or unset it (default: {variable.default})",
+                hint=f"{near}set {variable.name} to {variable.allowed}, or unset it (default: {variable.default})",
             ) from None
     _warn_of_misspelt(environ)
     return Settings(**values)

@@ -8,8 +8,8 @@ versions, is the key of the disk cache. Nothing here imports NumPy or MLIR.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from typing import Union
 
 from pykern.errors import nested_too_deeply
@@ -155,13 +155,16 @@ class Unsupported:
     description: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class FunctionSource:
     """Source text of a kernel or `@pk.func` function, taken when it was decorated.
 
     `text` starts at line `first_line` of `file` and keeps the file's own columns (`indent` spaces
     stand before ``def``). `captures` maps a dotted path as written (``"pk.sin"``, ``"N"``) to what
     it meant.
+
+    Functions that are called are a graph: one that many call is one object. So `repr`, equality and hash go by `told`,
+    which each object works out once.
     """
 
     name: str
@@ -170,6 +173,53 @@ class FunctionSource:
     text: str
     captures: tuple[tuple[str, Capture], ...] = ()
     defaults: tuple[tuple[str, Constant], ...] = ()
+
+    @property
+    def told(self) -> str:
+        """Hex digest of all of it and of the functions it reaches."""
+        if _TOLD not in self.__dict__:
+            for function in reached(self):  # callees come first, so that no call of this goes deeper than two
+                if _TOLD not in function.__dict__:
+                    said = repr([getattr(function, each.name) for each in fields(function)])
+                    object.__setattr__(function, _TOLD, hashlib.sha256(said.encode()).hexdigest())
+        return self.__dict__[_TOLD]
+
+    def __repr__(self) -> str:
+        return f"<FunctionSource {self.name} {self.told}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, FunctionSource) and self.told == other.told)
+
+    def __hash__(self) -> int:
+        return hash(self.told)
+
+
+_TOLD = "_told"
+
+
+def reached(*roots: object) -> list[FunctionSource]:
+    """The functions that sources or captures reach, each once, behind those that it reaches itself."""
+    found: dict[int, FunctionSource] = {}
+    waiting = [(function, False) for function in reversed(list(_functions_of(roots)))]
+    while waiting:
+        function, is_after = waiting.pop()
+        if is_after:
+            found.setdefault(id(function), function)
+        elif id(function) not in found:
+            waiting.append((function, True))
+            waiting += [(inner, False) for inner in _functions_of(c for _, c in function.captures)]
+    return list(found.values())
+
+
+def _functions_of(values: Iterable[object]) -> Iterator[FunctionSource]:
+    """Those that stand in the values themselves."""
+    for value in values:
+        if isinstance(value, FunctionSource):
+            yield value
+        elif isinstance(value, CapturedCustom):
+            yield from (value.function, value.forward, value.backward)
+        elif isinstance(value, CapturedKernel | KernelSource | CapturedGradient):
+            yield from _functions_of((value.function,))
 
 
 @dataclass(frozen=True)
@@ -343,7 +393,8 @@ class KernelSource:
 
 
 def digest(versions: str, source: object, name: str) -> str:
-    """Hex digest of both. A source tells all of itself in its `repr`, which Python's limit of recursion holds for."""
+    """Hex digest of both. A source tells all of itself in its `repr`, which Python's limit of recursion holds for
+    where a value is nested deeply."""
     try:
         told = repr(source)
     except RecursionError:
@@ -353,14 +404,5 @@ def digest(versions: str, source: object, name: str) -> str:
 
 def cuda_functions(of: object) -> dict[str, CapturedCuda]:
     """The functions in CUDA C++ that a source reaches, by symbol."""
-    found: dict[str, CapturedCuda] = {}
-    if isinstance(of, CapturedCuda):
-        found[of.symbol] = of
-    elif isinstance(of, FunctionSource):
-        for _, capture in of.captures:
-            found |= cuda_functions(capture)
-    elif isinstance(of, CapturedCustom):
-        found = cuda_functions(of.function) | cuda_functions(of.forward) | cuda_functions(of.backward)
-    elif isinstance(of, CapturedKernel | KernelSource | CapturedGradient):
-        found = cuda_functions(of.function)
-    return found
+    captures = [of, *(capture for function in reached(of) for _, capture in function.captures)]
+    return {capture.symbol: capture for capture in captures if isinstance(capture, CapturedCuda)}

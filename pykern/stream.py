@@ -20,6 +20,7 @@ from pykern.errors import DeviceError, LaunchError
 from pykern.event import Event
 from pykern.runtime import registry
 from pykern.runtime.cpu_table import tell_type
+from pykern.synthetic_frame import at_users_line
 
 PRIORITIES = ("high", "normal", "low")
 
@@ -48,6 +49,7 @@ class Stream:
 
     __slots__ = ("__dict__", "__weakref__", "_launch")
 
+    @at_users_line
     def __init__(self, on: Any = None, priority: str = "normal", *, device: Any = None) -> None:
         if priority not in PRIORITIES:
             raise LaunchError(f"priority={priority!r}", hint=f"a priority is {', '.join(PRIORITIES)}")

@@ -8,13 +8,17 @@ reference device raised keeps the kernel's own frames, with their variables, and
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import types
 from collections.abc import Callable, Iterator
+from typing import ParamSpec, TypeVar
 
-from pykern.errors import CALLED_FROM, KernelError
+from pykern.errors import CALLED_FROM, LAUNCHED_FROM, KernelError
 from pykern.locations import SourceSpan
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -33,7 +37,7 @@ def at_kernel_line(error: KernelError) -> types.TracebackType | None:
     error.__traceback__ = None  # the frames of the compiler say nothing to the user
     run = _frame(_RAISE, span, {"error": error})
     for text, place in error.extra_notes:
-        if text.startswith(CALLED_FROM) and place is not None:
+        if text.startswith((CALLED_FROM, LAUNCHED_FROM)) and place is not None:
             run = _frame(_CALL, place, {"call": run})
     try:
         run()
@@ -43,17 +47,44 @@ def at_kernel_line(error: KernelError) -> types.TracebackType | None:
     return None
 
 
+def at_users_line(function: Callable[P, R]) -> Callable[P, R]:
+    """Make errors of a public function show the user's calls alone: none of pykern's frames behind the function's own,
+    and that one hidden where pytest and IPython print."""
+
+    @functools.wraps(function)
+    def entry(*args: P.args, **keywords: P.kwargs) -> R:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **keywords)
+        except KernelError as error:
+            raised = error
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
+        raise raised.with_traceback(at_kernel_line(raised) or without_ours(raised)) from None
+
+    return entry
+
+
+def without_ours(error: BaseException) -> types.TracebackType | None:
+    """The traceback of an error without pykern's frames."""
+    found: types.TracebackType | None = None
+    for step in reversed([*_steps(error.__traceback__)]):
+        if not os.path.abspath(step.tb_frame.f_code.co_filename).startswith(_OURS):
+            found = types.TracebackType(found, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    return found
+
+
 def ends_at_user(interrupt: BaseException) -> types.TracebackType | None:
     """The traceback of a Ctrl-C without what pykern was doing, nor what that called: only code of the user's is left,
     such as the function of a kernel that the reference device runs."""
     found: types.TracebackType | None = None
     for step in reversed([*_steps(interrupt.__traceback__)]):
-        if _is_users(os.path.abspath(step.tb_frame.f_code.co_filename)):
+        if is_users(os.path.abspath(step.tb_frame.f_code.co_filename)):
             found = types.TracebackType(found, step.tb_frame, step.tb_lasti, step.tb_lineno)
     return found
 
 
-def _is_users(file: str) -> bool:
+def is_users(file: str) -> bool:
     """Whether code comes from neither this package, nor Python's library, nor what is installed."""
     ours = file.startswith((_OURS, _STANDARD_LIBRARY))
     return not ours and not any(folder in file for folder in _INSTALLED)

@@ -51,6 +51,11 @@ class DType:
         return self.kind == "f" and self.bits == 8
 
     @property
+    def is_short(self) -> bool:
+        """Whether NumPy has it from ml_dtypes alone."""
+        return self.name in _FROM_ML_DTYPES
+
+    @property
     def loaded(self) -> DType:
         """The type that an element has in a kernel."""
         return f32 if self.is_storage else self

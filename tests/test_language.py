@@ -136,7 +136,9 @@ def test_where_gives_the_common_type():
     assert pk.where(False, np.int8(1), 7).dtype == np.int8
     assert pk.where(True, np.bool_(True), np.int8(3)).dtype == np.int8
     assert type(pk.where(True, 1, 2.0)) is float
-    assert pk.where(False, np.uint8(1), 300) == 44
+    assert pk.where(False, np.uint8(1), 255) == 255
+    with pytest.raises(pk.KernelTypeError, match=r"300 does not fit u8 \(0 \.\. 255\)"):
+        pk.where(False, np.uint8(1), 300)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint32, np.int32])

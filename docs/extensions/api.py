@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 
 from extensions.markdown import table
+from extensions.search_words import WORDS, entries
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Kernels": ("kernel", "Kernel", "func", "cuda_func", "static", "In", "Out", "InOut"),
@@ -26,7 +27,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "index", "local_index", "group_index", "group_size", "num_groups", "ndrange", "subgroup_size",
         "subgroup_index", "lane_index",
     ),
-    "In kernels: memory and meetings": ("shared", "private", "barrier"),
+    "In kernels: memory and barriers": ("shared", "private", "barrier"),
     "In kernels: collectives": (
         "group_reduce", "subgroup_reduce", "subgroup_scan", "subgroup_shuffle", "subgroup_broadcast",
     ),
@@ -107,6 +108,8 @@ def _entry(module: str, name: str, value: object) -> str:
         lines = [f".. autoclass:: {module}.{name}", MEMBERS.get(name, "   :members:")]
     else:
         lines = [f".. autofunction:: {module}.{name}"]
+    if module == "pykern" and name in WORDS:
+        lines = [*entries(name, WORDS[name]), *lines]
     return "```{eval-rst}\n" + "\n".join(lines) + "\n```"
 
 

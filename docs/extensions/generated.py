@@ -1,7 +1,8 @@
 """A Sphinx extension that writes the parts of the reference that come from the sources.
 
 Comes in: the package, its tests, the command line. Goes out: files in `docs/_generated`, which the pages of
-`docs/reference` include. A file is written only where its text has changed, so that builds stay incremental.
+`docs/reference` include. A page is made only where its inputs have changed, and written only where its text has, so
+that builds stay incremental. Read next: `inputs`.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from extensions import (
     notebooks,
     passes,
     promotion,
+    search_words,
     stages,
     targets,
 )
+from extensions.inputs import FOLDER, Record
 from extensions.mlir_lexer import Lexer
 
 LOG = logging.getLogger(__name__)
-FOLDER = Path(__file__).resolve().parents[1] / "_generated"
 GALLERY = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 PAGES: dict[str, Callable[[], str]] = {
     "api.md": api.page,
@@ -45,17 +47,24 @@ PAGES: dict[str, Callable[[], str]] = {
     "stages.md": stages.page,
     "targets.md": targets.page,
 }
+BESIDE: dict[str, Callable[[], list[Path]]] = {"notebooks.md": notebooks.files, "stages.md": stages.files}
+"""Other files that pages write."""
 
 
 def write(_app: object = None) -> None:
-    """Write every page."""
+    """Write every page that is out of date."""
     FOLDER.mkdir(exist_ok=True)
+    record = Record()
     for name, page in PAGES.items():
+        beside = BESIDE[name]() if name in BESIDE else []
+        if record.is_current(name, beside):
+            continue
         started = time.perf_counter()
         text = page().rstrip() + "\n"
         file = FOLDER / name
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
+        record.remember(name)
         LOG.info(f"wrote {name} in {time.perf_counter() - started:.1f} s")
 
 
@@ -69,5 +78,7 @@ def setup(app):
     app.connect("builder-inited", collect_explorers, priority=900)
     app.add_lexer("mlir", Lexer)
     app.connect("autodoc-process-signature", api.shown_signature)
+    app.connect("source-read", search_words.guide_entries)
+    app.connect("env-updated", search_words.keep_entries)
     app.connect("config-inited", lambda app, _config: write(app))
     return {"parallel_read_safe": True}

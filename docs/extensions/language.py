@@ -49,20 +49,18 @@ def mathematics() -> str:
     return table(("function", "", "also"), rows)
 
 
+_SPECIAL = {"|": "&#124;", "*": "&#42;", "_": "&#95;", "`": "&#96;", "[": "&#91;", "\\": "&#92;"}
+"""Characters that mean something to Markdown, also between tags."""
+
+
 def _code(text: str) -> str:
-    """Code in a cell of a table, which has no lines."""
-    lines = (
-        html.escape(text)
-        .replace("|", "&#124;")
-        .replace("*", "&#42;")
-        .replace("_", "&#95;")
-        .replace("`", "&#96;")
-        .replace("[", "&#91;")
-        .replace("\\", "&#92;")
-        .splitlines()
-    )
-    lines = [re.sub(r"^ +", lambda spaces: "&nbsp;" * len(spaces[0]), line) for line in lines]
-    return f"<code>{'<br>'.join(lines)}</code>"
+    """Code in a cell of a table: a block for each line, which wraps under its own indent."""
+    lines = []
+    for line in text.splitlines():
+        bare = line.lstrip(" ")
+        shown = "".join(_SPECIAL.get(c, c) for c in html.escape(bare)) or "&nbsp;"
+        lines.append(f'<span style="--indent:{len(line) - len(bare)}">{shown}</span>')
+    return f'<code class="lines">{"".join(lines)}</code>'
 
 
 def _prose(text: str) -> str:

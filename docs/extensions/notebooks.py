@@ -8,6 +8,11 @@ ROOT = Path(__file__).resolve().parents[2]
 STATIC = ROOT / "docs" / "_generated" / "static"
 
 
+def files() -> list[Path]:
+    """The notebooks as files of the site."""
+    return [STATIC / f"{script.stem}.ipynb" for script in sorted((ROOT / "notebooks").glob("*.py"))]
+
+
 def page() -> str:
     import jupytext
 

@@ -202,7 +202,7 @@ def _run(text: str, passes: tuple[str, ...]) -> str:
         file.write(text + "\n")
         file.flush()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(told):
-            code = opt.main([file.name, f"--pass-pipeline=builtin.module({','.join(passes)})"])
+            code = opt.alone([file.name, f"--pass-pipeline=builtin.module({','.join(passes)})"])
     return _unwrapped(out.getvalue()) if code == 0 else ""
 
 

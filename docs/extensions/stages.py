@@ -8,6 +8,12 @@ from extensions.markdown import docstring, table
 
 STATIC = Path(__file__).resolve().parents[1] / "_generated" / "static"
 TARGET = "nvvm:sm_90a"
+FILES = {"llvm": "heat-cpu.html", TARGET: "heat-gpu.html"}
+
+
+def files() -> list[Path]:
+    """The explorer's pages as files of the site."""
+    return [STATIC / name for name in FILES.values()]
 
 
 def page() -> str:
@@ -17,7 +23,7 @@ def page() -> str:
 
     array, number = pk.spec(("n", "m"), pk.f32), pk.f32
     STATIC.mkdir(parents=True, exist_ok=True)
-    for target, file in (("llvm", "heat-cpu.html"), (TARGET, "heat-gpu.html")):
+    for target, file in FILES.items():
         pk.explore(heat, array, array, array, number, ndrange=("n", "m"), target=target, to=STATIC / file)
     lowered = heat.lower(array, array, array, number, ndrange=("n", "m"))
     rows = []

@@ -245,3 +245,456 @@ func.func @differentiation_type(%x: f32) {
   %0 = "kern.stop_gradient"(%x) : (f32) -> f64
   return
 }
+
+// -----
+
+// expected-error @below {{attribute `kern.rank` of `func.func` is an integer in 1..8, not -1}}
+func.func @rank_below_one() attributes {kern.kernel, kern.rank = -1 : i64} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is an integer in 1..8, not "one"}}
+func.func @rank_of_another_type() attributes {kern.kernel, kern.rank = "one"} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is an integer in 1..8, not 340282366920938463463374607431768211455}}
+func.func @rank_of_many_bits() attributes {kern.kernel, kern.rank = 340282366920938463463374607431768211455 : i129} {
+  return
+}
+
+// -----
+
+func.func @dimension_beyond_the_kernel(%c: i1) attributes {kern.kernel, kern.rank = 1 : i64} {
+  scf.if %c {
+    // expected-error @below {{`kern.global_id` asks for dimension 7 of a kernel of 1 dimension}}
+    %0 = "kern.global_id"() {dim = 7} : () -> index
+  }
+  return
+}
+
+// -----
+
+func.func @dimension_negative() {
+  // expected-error @below {{needs `dim` as an integer in 0..7}}
+  %0 = "kern.group_id"() {dim = -1} : () -> index
+  return
+}
+
+// -----
+
+// expected-error @below {{`kern.ndrange` has 1 lengths, and `kern.rank` is 2}}
+func.func @ndrange_of_another_rank() attributes {kern.kernel, kern.rank = 2 : i64, kern.ndrange = array<i64: 8>} {
+  return
+}
+
+// -----
+
+// expected-error @below {{has a number below 0: array<i64: -8>}}
+func.func @ndrange_negative() attributes {kern.kernel, kern.rank = 1 : i64, kern.ndrange = array<i64: -8>} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is an array of i64, such as array<i64: 8, 8>, not [8]}}
+func.func @ndrange_of_another_type() attributes {kern.kernel, kern.rank = 1 : i64, kern.ndrange = [8]} {
+  return
+}
+
+// -----
+
+// expected-error @below {{has a number below 1: array<i64: 8, 0>}}
+func.func @workgroup_empty() attributes {kern.kernel, kern.rank = 2 : i64, kern.workgroup = array<i64: 8, 0>} {
+  return
+}
+
+// -----
+
+// expected-error @below {{more than 9223372036854775807}}
+func.func @workgroup_huge() attributes {kern.kernel, kern.rank = 2 : i64, kern.workgroup = array<i64: 4294967296, 4294967296>} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute `kern.plain` of `func.func` is a mark}}
+func.func @mark_with_a_value() attributes {kern.kernel, kern.plain = 1, kern.rank = 1 : i64} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute `kern.name` of `func.func` is a string}}
+func.func @name_is_no_string() attributes {kern.kernel, kern.name = 1, kern.rank = 1 : i64} {
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel} {
+  return
+}
+
+func.func @launch_without_a_rank(%x: memref<8xf32>) {
+  // expected-error @below {{calls @kernel, which has no `kern.rank`}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i64: 8>} : () -> ()
+  return
+}
+
+// -----
+
+func.func @kernel(%x: memref<8xf32>) attributes {kern.kernel, kern.rank = 1 : i64} {
+  return
+}
+
+func.func @launch_over_another_type(%x: memref<8xf32>) {
+  // expected-error @below {{needs `ndrange` as an array of i64}}
+  "kern.launch"() ({
+    func.call @kernel(%x) : (memref<8xf32>) -> ()
+    vector.yield
+  }) {ndrange = array<i32: 8>} : () -> ()
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute `kern.kernel` of `func.func` marks a function with a body, and this is a declaration}}
+func.func private @kernel_without_a_body(%x: memref<8xf32>) attributes {kern.kernel}
+
+// -----
+
+// expected-error @below {{there is no attribute `kern.rnak`}}
+func.func @misspelt() attributes {kern.kernel, kern.rnak = 1 : i64} {
+  return
+}
+
+// -----
+
+// expected-error @below {{has 18446744073709551614 work-items, more than 9223372036854775807}}
+func.func @ndrange_beyond_an_index() attributes {kern.kernel, kern.rank = 2 : i64, kern.ndrange = array<i64: 9223372036854775807, 2>} {
+  return
+}
+
+// -----
+
+// expected-error @below {{names an argument twice: array<i64: 0, 0>}}
+func.func @updated_twice(%x: f32) attributes {kern.program, kern.updated = array<i64: 0, 0>} {
+  return
+}
+
+// -----
+
+// expected-error @below {{names an argument that the function does not have: array<i64: 1> of 1}}
+func.func @donated_beyond(%x: f32) attributes {kern.program, kern.donated = array<i64: 1>} {
+  return
+}
+
+// -----
+
+// expected-error @below {{has 0 numbers for 1 results}}
+func.func @result_arguments_too_few(%x: f32) -> f32 attributes {kern.result_arguments = array<i64>} {
+  return %x : f32
+}
+
+// -----
+
+// expected-error @below {{names an argument that the function does not have: array<i64: 3> of 1}}
+func.func @result_arguments_beyond(%x: f32) -> f32 attributes {kern.result_arguments = array<i64: 3>} {
+  return %x : f32
+}
+
+// -----
+
+// expected-error @below {{attribute `kern.result_tree` of `func.func` is no JSON: }}
+func.func @tree_is_no_json() attributes {kern.program, kern.result_tree = "{"} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is names of two functions, such as [@forward, @backward], not [@forward]}}
+func.func @custom_of_one() attributes {kern.custom = [@forward]} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute `kern.gradients` of `func.func` is an array of i64}}
+func.func @gradients_of_words() attributes {kern.gradients = "x"} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is an array of strings, not [1]}}
+func.func @arguments_of_numbers() attributes {kern.arguments = [1]} {
+  return
+}
+
+// -----
+
+// expected-error @below {{has 1 numbers rather than 2}}
+func.func @tape_of_one() attributes {kern.tape = array<i64: 1>} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is a mark, and is written without a value, or is an integer in 0 and above}}
+func.func @tape_slots_of_words() attributes {kern.tape_slots = "x"} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is an integer in 0 and above, not -1}}
+func.func @shared_bytes_negative() attributes {kern.shared_bytes = -1} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is the name of a function, such as @saxpy, not "saxpy"}}
+func.func @launches_no_name() attributes {kern.launches = "saxpy"} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is a mark, and is written without a value, or is the name of a function}}
+func.func @attention_of_words() attributes {kern.attention = "x"} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is an array of affine maps, not [1]}}
+func.func @maps_of_numbers() attributes {kern.maps = [1]} {
+  return
+}
+
+// -----
+
+// expected-error @below {{lacks `rows`}}
+func.func @schedule_without_rows() attributes {kern.schedule = {form = "packed"}} {
+  return
+}
+
+// -----
+
+// expected-error @below {{has "x" for `rows`}}
+func.func @schedule_of_words() attributes {kern.schedule = {form = "packed", rows = "x"}} {
+  return
+}
+
+// -----
+
+// expected-error @below {{has `colour`: there are form, rows, vectors}}
+func.func @schedule_with_more() attributes {kern.schedule = {colour = 1}} {
+  return
+}
+
+// -----
+
+// expected-error @below {{is a string}}
+func.func @cuda_is_no_string() attributes {kern.cuda = 1} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute `kern.name` of `func.func` is a string, such as "saxpy", not 1 : i64}}
+func.func @argument_name_is_no_string(%x: f32 {kern.name = 1}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute `kern.written` of `func.func` is a mark}}
+func.func @argument_mark_with_a_value(%x: f32 {kern.written = 1}) {
+  return
+}
+
+// -----
+
+func.func @checkpoint_of_none(%a: index, %b: index, %c: index) {
+  // expected-error @below {{is "all", "every(k)" or "binomial(s)", not "every(0)"}}
+  scf.for %i = %a to %b step %c {
+  } {kern.checkpoint = "every(0)"}
+  return
+}
+
+// -----
+
+func.func @trips_negative(%a: index, %b: index, %c: index) {
+  // expected-error @below {{is an integer in 0 and above, not -1 : index}}
+  scf.for %i = %a to %b step %c {
+  } {kern.trips_at_most = -1 : index}
+  return
+}
+
+// -----
+
+func.func @items_with_a_value(%a: index, %b: index, %c: index) {
+  // expected-error @below {{attribute `kern.items` of `scf.for` is a mark}}
+  scf.for %i = %a to %b step %c {
+  } {kern.items = 1}
+  return
+}
+
+// -----
+
+func.func @needed_of_numbers(%a: index, %b: index, %c: index) {
+  // expected-error @below {{attribute `kern.needed` of `scf.for` is an array of i64}}
+  scf.for %i = %a to %b step %c {
+  } {kern.needed = 1}
+  return
+}
+
+// -----
+
+func.func @tile_without_a_width(%a: index, %b: index, %c: index) {
+  // expected-error @below {{lacks `width`}}
+  scf.for %i = %a to %b step %c {
+  } {kern.tile = {row = 0 : i64, lane = 1 : i64}}
+  return
+}
+
+// -----
+
+func.func @tile_of_words(%a: index, %b: index, %c: index) {
+  // expected-error @below {{has "x" for `width`}}
+  scf.for %i = %a to %b step %c {
+  } {kern.tile = {row = 0 : i64, lane = 1 : i64, width = "x"}}
+  return
+}
+
+// -----
+
+func.func @dot_of_words(%a: index, %b: index, %c: index) {
+  // expected-error @below {{is a table with intrinsic, adds, first, lifted}}
+  scf.for %i = %a to %b step %c {
+  } {kern.dot = "x"}
+  return
+}
+
+// -----
+
+func.func @range_upside_down(%a: index) {
+  // expected-error @below {{goes from the least to the largest value: array<i64: 2, 1>}}
+  %0 = arith.addi %a, %a {kern.range = array<i64: 2, 1>} : index
+  return
+}
+
+// -----
+
+func.func @site_negative(%x: f32) {
+  // expected-error @below {{attribute `kern.site` of `kern.push` is an integer in 0 and above}}
+  "kern.push"(%x) {kern.site = -1} : (f32) -> ()
+  return
+}
+
+// -----
+
+func.func @print_of_no_type(%x: i64) {
+  // expected-error @below {{names no type with "f33"}}
+  "kern.print"(%x) {template = "{}", dtypes = ["f33"]} : (i64) -> ()
+  return
+}
+
+// -----
+
+func.func @print_of_numbers(%x: i64) {
+  // expected-error @below {{names no type with 1 : i64}}
+  "kern.print"(%x) {template = "{}", dtypes = [1]} : (i64) -> ()
+  return
+}
+
+// -----
+
+func.func @print_into_nothing(%x: i64) {
+  // expected-error @below {{has a template that does not take 1 values: '{} {'}}
+  "kern.print"(%x) {template = "{} {", dtypes = ["int"]} : (i64) -> ()
+  return
+}
+
+// -----
+
+func.func @bounds_without_a_length(%i: index) {
+  // expected-error @below {{takes an index and a length of each dimension}}
+  "kern.report_bounds"(%i) {array = "x"} : (index) -> ()
+  return
+}
+
+// -----
+
+func.func @nan_of_rank_two(%x: i64) {
+  // expected-error @below {{has 1 operands, and rank 2}}
+  "kern.report_nan"(%x) {rank = 2 : i64} : (i64) -> ()
+  return
+}
+
+// -----
+
+func.func @site_of_words(%x: i1) {
+  // expected-error @below {{has a `site` that is no number of a place}}
+  "kern.assert"(%x) {message = "", site = "x"} : (i1) -> ()
+  return
+}
+
+// -----
+
+func.func @buffer_of_vectors() {
+  // expected-error @below {{gives memory for numbers, not for vector<4xf32>}}
+  %0 = "kern.private"() : () -> memref<2xvector<4xf32>, #gpu.address_space<private>>
+  return
+}
+
+// -----
+
+func.func @buffer_without_end() {
+  // expected-error @below {{gives 4611686018427387904 elements, more than 288230376151711744}}
+  %0 = "kern.shared"() : () -> memref<2147483648x2147483648xf32, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @atomic_on_vectors(%x: vector<2xf32>, %m: memref<4xvector<2xf32>>, %i: index) {
+  // expected-error @below {{changes numbers, not vector<2xf32>}}
+  %0 = "kern.atomic_rmw"(%x, %m, %i) {kind = "add"} : (vector<2xf32>, memref<4xvector<2xf32>>, index) -> vector<2xf32>
+  return
+}
+
+// -----
+
+func.func @reduction_of_arrays(%m: memref<4xf32>) {
+  // expected-error @below {{combines numbers, not memref<4xf32>}}
+  %0 = "kern.group_reduce"(%m) {kind = "add"} : (memref<4xf32>) -> memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @shuffle_of_arrays(%m: memref<4xf32>, %i: index) {
+  // expected-error @below {{reads a number, not memref<4xf32>}}
+  %0 = "kern.subgroup_shuffle"(%m, %i) : (memref<4xf32>, index) -> memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @mark_of_a_loop(%a: index) {
+  // expected-error @below {{attribute `kern.program` of `scf.for` marks a function, and this is none}}
+  scf.for %i = %a to %a step %a {
+  } {kern.program}
+  return
+}

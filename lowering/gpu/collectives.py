@@ -30,6 +30,7 @@ class LowerCollectives(Pass):
     """
 
     name: ClassVar[str] = "kern-lower-collectives"
+    powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
     subgroup_size: int = 32
 
     def run(self, module: ir.Module) -> None:
@@ -49,8 +50,7 @@ class _Room:
 
     def __init__(self, kernel: ir.Operation, subgroup: int) -> None:
         self.kernel = kernel
-        size = kernels.integers(kernel, "kern.workgroup")
-        assert size is not None, "work-items are placed"
+        size = kernels.group(kernel)
         self.grid = Grid(size)
         self.total = self.grid.total
         self.subgroup = min(subgroup, self.total)

@@ -40,8 +40,7 @@ class CheckLimits(Pass):
             self._check_private(kernel)
 
     def _check_group(self, kernel: ir.Operation) -> None:
-        size = kernels.integers(kernel, "kern.workgroup")
-        assert size is not None, "work-items are placed"
+        size = kernels.group(kernel)
         grid = Grid(size)
         if grid.total > self.max_group:
             raise TargetError(

@@ -47,8 +47,7 @@ class OutlineKernels(Pass):
 
 def _outline(function: ir.Operation, body: ir.Block) -> None:
     block = kernels.body(function)
-    size = kernels.integers(function, "kern.workgroup")
-    assert size is not None, "work-items are placed"
+    size = kernels.group(function)
     kept = {
         name: function.attributes[name]
         for name in function.attributes.keys()  # noqa: SIM118

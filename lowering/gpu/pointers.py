@@ -153,12 +153,17 @@ class _Lowering:
     # -- accesses --------------------------------------------------------------------------------
 
     def _address(self, memory: ir.Value, index: ir.Value) -> tuple[_Memory, ir.Value]:
-        held = self.memory[memory]
+        held = self._held(memory)
         made = self._step(held).operation.clone().operation
         made.operands[0], made.operands[1] = held.pointer, arith.IndexCastOp(_i64(), index).result
         made.move_after(made.operands[1].owner.operation)
         made.location = ir.Location.current
         return held, made.result
+
+    def _held(self, memory: ir.Value) -> _Memory:
+        if memory not in self.memory:
+            raise kernels.comes_after(self.kernel, "kernels with flat arrays alone", "kern-flatten-memory")
+        return self.memory[memory]
 
     def _step(self, held: _Memory) -> ir.Operation:
         """A step within an array, to be cloned: the bindings have no way to say `inbounds` but text."""
@@ -184,7 +189,7 @@ class _Lowering:
 
     def _taken(self, op: ir.Operation) -> list[ir.Value]:
         """The address as a number: one of the space that all memory lies in."""
-        held = self.memory[op.operands[0]]
+        held = self._held(op.operands[0])
         pointer = held.pointer
         if held.shared:
             pointer = ir.Operation.create(

@@ -32,6 +32,7 @@ class LowerSubgroups(Pass):
     """
 
     name: ClassVar[str] = "kern-lower-subgroups"
+    powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
     subgroup_size: int = 32
     redux: bool = False
 
@@ -50,8 +51,7 @@ class _Lanes:
 
     def __init__(self, kernel: ir.Operation, options: LowerSubgroups) -> None:
         self.kernel = kernel
-        size = kernels.integers(kernel, "kern.workgroup")
-        assert size is not None, "work-items are placed"
+        size = kernels.group(kernel)
         grid = Grid(size)
         self.total = grid.total
         self.hardware = options.subgroup_size

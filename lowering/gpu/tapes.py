@@ -202,14 +202,14 @@ class LowerDeviceTapes(Pass):
 class _Tape:
     def __init__(self, kernel: ir.Operation) -> None:
         buffers = named(kernel, "kern.private")
-        self.state = next(op.result for op in buffers if STATE in op.attributes)
+        self.state = _marked(kernel, buffers, STATE)
         use = tape_use(kernel)
         self.brought = use is not None
         self.counted = use is not None and use.words == 0
         if self.brought:
             self.memory = kernels.body(kernel).arguments[ir.IntegerAttr(kernel.attributes[SLOTS]).value]
         else:
-            self.memory = next(op.result for op in buffers if SLOTS in op.attributes)
+            self.memory = _marked(kernel, buffers, SLOTS)
 
     def push(self, value: ir.Value) -> None:
         used = self._state(USED)
@@ -234,6 +234,16 @@ class _Tape:
 
     def _state(self, word: int) -> ir.Value:
         return memref.LoadOp(self.state, [index_constant(word)]).result
+
+
+def _marked(kernel: ir.Operation, buffers: list[ir.Operation], mark: str) -> ir.Value:
+    """The buffer that `PlaceTapes` marked."""
+    for op in buffers:
+        if mark in op.attributes:
+            return op.result
+    raise kernels.comes_after(
+        kernel, f"kernels with a buffer marked `{mark}` for their tape", "kern-place-tapes"
+    )
 
 
 def tape_use(entry: ir.Operation) -> TapeUse | None:

@@ -34,6 +34,7 @@ class PlaceWorkItems(Pass):
     """
 
     name: ClassVar[str] = "kern-place-work-items"
+    powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
     subgroup_size: int = 32
     small: bool = False
     """Whether the numbers of all work-items and groups, those of a last group that is not full too, fit in 31 bits."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from pykern.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, TABLE_INDEX
 from pykern.artifact import ArgumentUse
+from pykern.lowering.llvm.entry_writer import EntryWriter
 from pykern.lowering.llvm.launcher import cells, llvm_type
 from pykern.lowering.llvm.overlap import Span, check_itself, check_overlap, span_of
 from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
@@ -31,10 +32,12 @@ DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
 PAYLOAD = 16
 """Byte offset of the value in a float or NumPy scalar object, right behind the object head."""
 BYTES_PAYLOAD = 32
+START, STEP, LENGTH = 16, 32, 40
+"""Byte offsets in a range."""
 
 REFUSED = 2
 """What a launch gives for arguments that Python has to look at."""
-LAUNCH = f"""
+_LAUNCH = f"""
 @pk_table = external hidden global ptr
 declare void @pk_run(ptr)
 declare i64 @pk_work(ptr)
@@ -49,7 +52,7 @@ refused:
   ret i32 {REFUSED}
 within:
   %work = call i64 @pk_work(ptr %slots)
-  %much = icmp sgt i64 %work, {GIL_WORK}
+  %much = icmp sgt i64 %work, LEAST_WORK
   br i1 %much, label %long, label %short
 short:
   call void @pk_run(ptr %slots)
@@ -70,8 +73,14 @@ alone:
   ret i32 0
 }}
 """
-"""What an entry calls, linked to the kernel: `pk_run`, and long ones without the interpreter's lock. 1: a signal
-handler has raised; `REFUSED`: an index would be outside of its array."""
+
+
+def launch_text(may_run_out: bool) -> str:
+    """What an entry calls, linked to the kernel: `pk_run`, and long ones without the interpreter's lock, as those that
+    `may_run_out` of memory, which leave it by `pk_call`. It gives 1: an exception is set; `REFUSED`: an index would be
+    outside of its array."""
+    return _LAUNCH.replace("LEAST_WORK", "-1" if may_run_out else str(GIL_WORK))
+
 
 _RUN = """
 @pk_table = external hidden global ptr
@@ -93,6 +102,7 @@ declare ptr @PyObject_GetAttr(ptr, ptr)
 @PyBool_Type = external global i8
 @PyTuple_Type = external global i8
 @PyBytes_Type = external global i8
+@PyRange_Type = external global i8
 @_Py_TrueStruct = external global i8
 """
 
@@ -107,65 +117,23 @@ def entry_text(source: KernelSource, uses: tuple[ArgumentUse, ...], product: boo
 def has_entry(source: KernelSource) -> bool:
     """Whether the calls of a kind are such that an entry can take them."""
     direct = all(isinstance(p.spec, ArraySpec | ScalarSpec) or _plain_static(p) for p in source.parameters)
-    return direct and source.launch.plain and not source.launch.shared
+    return direct and not source.launch.shared
 
 
 def _plain_static(parameter: Parameter) -> bool:
     return isinstance(parameter.spec, StaticSpec) and type(parameter.spec.value) is int
 
 
-class Entry:
+class Entry(EntryWriter):
     """Writes the function line by line; every check goes on at a new label or to `miss`."""
 
     def __init__(self, source: KernelSource, uses: tuple[ArgumentUse, ...], product: bool = False) -> None:
+        super().__init__()
         self.source, self.uses = source, uses
         whole = all(isinstance(p.spec, ArraySpec) and p.spec.layout == "C" for p in source.parameters)
         self.product = product and whole
         self.lengths: list[str] = []
-        self.lines: list[str] = []
-        self.counter = 0
-        self.slot = 0
         self.spans: list[Span] = []
-
-    # -- writing -----------------------------------------------------------------------------
-
-    def name(self) -> str:
-        self.counter += 1
-        return f"%v{self.counter}"
-
-    def emit(self, text: str) -> str:
-        """A line that gives a value; returns its name."""
-        made = self.name()
-        self.lines.append(f"  {made} = {text}")
-        return made
-
-    def need(self, condition: str) -> None:
-        """Go on where `condition` holds."""
-        self.counter += 1
-        label = f"ok{self.counter}"
-        self.lines += [f"  br i1 {condition}, label %{label}, label %miss, !prof !0", f"{label}:"]
-
-    def field(self, pointer: str, offset: int, kind: str) -> str:
-        """A field of an object, at a byte offset."""
-        place = self.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}")
-        return self.emit(f"load {kind}, ptr {place}")
-
-    def item(self, items: str, number: int) -> str:
-        """Of a tuple."""
-        offset = self.table("tuple_items", "i64")
-        return self.field(self.emit(f"getelementptr i8, ptr {items}, i64 {offset}"), 8 * number, "ptr")
-
-    def table(self, name: str, kind: str = "ptr") -> str:
-        return self.field("%table", 8 * TABLE_INDEX[name], kind)
-
-    def same(self, kind: str, a: str, b: str) -> None:
-        self.need(self.emit(f"icmp eq {kind} {a}, {b}"))
-
-    def put(self, kind: str, value: str) -> None:
-        """Fill the next cell."""
-        place = self.emit(f"getelementptr i64, ptr %slots, i64 {self.slot}")
-        self.lines.append(f"  store {kind} {value}, ptr {place}")
-        self.slot += 1
 
     # -- the function ------------------------------------------------------------------------
 
@@ -192,9 +160,6 @@ class Entry:
         self._miss()
         return _RUN + HEAD + "\n".join(self.lines) + '\n}\n!0 = !{!"branch_weights", i32 2000, i32 1}\n'
 
-    def emit_lines(self, *lines: str) -> None:
-        self.lines += lines
-
     def _argument(self, n: int, parameter: Parameter, numbers) -> None:
         place = self.emit(f"getelementptr ptr, ptr %args, i64 {n}")
         value = self.emit(f"load ptr, ptr {place}")
@@ -206,9 +171,6 @@ class Entry:
         else:
             assert isinstance(spec, StaticSpec)
             self.same("i64", self._integer(value), str(spec.value))
-
-    def _type_is(self, value: str, expected: str) -> None:
-        self.same("ptr", self.field(value, 8, "ptr"), expected)
 
     def held(self, value: str, slot: str) -> str:
         """The cells in the bytes object that an object holds in a slot."""
@@ -304,26 +266,13 @@ class Entry:
             extend = "sext" if BY_NAME[spec.dtype].kind == "i" else "zext"
             self.put("i64", number if bits == 64 else self.emit(f"{extend} i{bits} {number} to i64"))
 
-    def _integer(self, value: str) -> str:
-        """The value of an exact int of at most 64 bits; -1 may be an error, which is looked at."""
-        self._type_is(value, "@PyLong_Type")
-        number = self.emit(f"call i64 @PyLong_AsLongLong(ptr {value})")
-        plain = self.emit(f"icmp ne i64 {number}, -1")
-        self.counter += 1
-        check, good = f"check{self.counter}", f"good{self.counter}"
-        self.lines += [f"  br i1 {plain}, label %{good}, label %{check}", f"{check}:"]
-        error = self.emit("call ptr @PyErr_Occurred()")
-        none = self.emit(f"icmp eq ptr {error}, null")
-        self.lines += [f"  br i1 {none}, label %{good}, label %clear", f"{good}:"]
-        return number
-
     def _ndrange(self, positional: int) -> None:
-        """Exactly one keyword, `ndrange`, a tuple of ints, or an int; without keywords a static one."""
+        """Exactly one keyword, `ndrange`, a tuple of ints (and ranges), or one; without keywords a static one."""
         known = self.source.launch.ndrange
         # Of a derivative a launch over one work-item may be known, and is not static.
         if known is None or self.source.derivatives:
             self.need(self.emit("icmp ne ptr %kwnames, null"))
-            counts = self._counts(positional)
+            counts = self._counts(positional) if self.source.launch.plain else self._extents(positional)
         else:
             self.emit_lines(
                 "  %unnamed = icmp eq ptr %kwnames, null",
@@ -337,37 +286,56 @@ class Entry:
             self.put("i64", count)
         self.put("i64", "0")
 
-    def _counts(self, positional: int) -> list[str]:
-        """The lengths that the keyword gives, checked."""
-        rank, known = self.source.launch.rank, self.source.launch.ndrange
+    def _space(self, positional: int) -> list[str]:
+        """What the keyword gives for each dimension."""
+        rank = self.source.launch.rank
         self.same("i64", self.field("%kwnames", 16, "i64"), "1")
         self.same("ptr", self.item("%kwnames", 0), self.table("ndrange"))
         value = self.field("%args", 8 * positional, "ptr")
         if rank == 1:
-            items = [self._only_item(value)]
-        else:
-            self._type_is(value, "@PyTuple_Type")
-            self.same("i64", self.field(value, 16, "i64"), str(rank))
-            items = [self.item(value, d) for d in range(rank)]
-        counts = [self._integer(item) for item in items]
+            return [self._only_item(value)]
+        self._type_is(value, "@PyTuple_Type")
+        self.same("i64", self.field(value, 16, "i64"), str(rank))
+        return [self.item(value, d) for d in range(rank)]
+
+    def _extents(self, positional: int) -> list[str]:
+        """Count, start and step of each dimension; not all of them plain: that is other code."""
+        words, plain = [], "true"
+        for item in self._space(positional):
+            extent = self._extent(item)
+            for word, usual in zip(extent[1:], (0, 1), strict=True):
+                plain = self.emit(f"and i1 {plain}, {self.emit(f'icmp eq i64 {word}, {usual}')}")
+            words += extent
+        self.need(self.emit(f"xor i1 {plain}, true"))
+        return words
+
+    def _extent(self, item: str) -> tuple[str, str, str]:
+        """Of an int, or a range."""
+        self.counter += 1
+        n = self.counter
+        is_range = self.emit(f"icmp eq ptr {self.field(item, 8, 'ptr')}, @PyRange_Type")
+        self.emit_lines(f"  br i1 {is_range}, label %range{n}, label %count{n}", f"range{n}:")
+        start, step, length = (self._integer(self.field(item, at, "ptr")) for at in (START, STEP, LENGTH))
+        self.emit_lines(f"  br label %from{n}", f"from{n}:", f"  br label %extent{n}", f"count{n}:")
+        count = self._integer(item)
+        self.need(self.emit(f"icmp sge i64 {count}, 0"))
+        self.emit_lines(f"  br label %upto{n}", f"upto{n}:", f"  br label %extent{n}", f"extent{n}:")
+        return (
+            self.emit(f"phi i64 [{length}, %from{n}], [{count}, %upto{n}]"),
+            self.emit(f"phi i64 [{start}, %from{n}], [0, %upto{n}]"),
+            self.emit(f"phi i64 [{step}, %from{n}], [1, %upto{n}]"),
+        )
+
+    def _counts(self, positional: int) -> list[str]:
+        """The lengths that the keyword gives, checked."""
+        known = self.source.launch.ndrange
+        counts = [self._integer(item) for item in self._space(positional)]
         for d, count in enumerate(counts):
             if known is None:
                 self.need(self.emit(f"icmp sge i64 {count}, 0"))
             else:
                 self.same("i64", count, str(known[d]))
         return counts
-
-    def _only_item(self, value: str) -> str:
-        """The item of a tuple of one, as in ``ndrange=x.shape``; anything else as it is."""
-        self.counter += 1
-        n = self.counter
-        is_tuple = self.emit(f"icmp eq ptr {self.field(value, 8, 'ptr')}, @PyTuple_Type")
-        self.lines += [f"  br i1 {is_tuple}, label %tuple{n}, label %single{n}", f"tuple{n}:"]
-        is_one = self.emit(f"icmp eq i64 {self.field(value, 16, 'i64')}, 1")
-        self.lines += [f"  br i1 {is_one}, label %take{n}, label %miss", f"take{n}:"]
-        inner = self.item(value, 0)
-        self.lines += [f"  br label %item{n}", f"single{n}:", f"  br label %item{n}", f"item{n}:"]
-        return self.emit(f"phi ptr [ {inner}, %take{n} ], [ {value}, %single{n} ]")
 
     def _guards(self) -> None:
         """Captured names still mean what they meant when this was compiled."""

@@ -1,8 +1,7 @@
 """LLVM through its C API: the library that MLIR's own bindings are linked to, called by ctypes.
 
-Comes in: LLVM IR text. Goes out: text, objects, assembly. `codegen` uses it where it is there, and llvmlite elsewhere:
-here a list of passes can be chosen, and the optimiser takes three quarters of the time. Only functions of the stable C
-API are called. Modules live in a context of their own each, and are disposed of with it.
+Comes in: LLVM IR text. Goes out: text, objects, assembly. Only functions of the stable C API are called. Modules live
+in a context of their own each, and are disposed of with it.
 """
 
 from __future__ import annotations
@@ -69,17 +68,13 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 @functools.cache
-def library() -> ctypes.CDLL | None:
-    """The library with its functions declared, or None where it is not installed."""
-    path = llvm_library.path()
-    return None if path is None else _declared(ctypes.CDLL(path))
-
-
-def _declared(loaded: ctypes.CDLL) -> ctypes.CDLL | None:
+def library() -> ctypes.CDLL:
+    """The library with its functions declared. Raises `TargetError` where it is not installed, or another version."""
+    loaded = llvm_library.load()
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(loaded, name, None)
         if function is None:
-            return None
+            raise TargetError(f"LLVM's library, {loaded._name}, has no {name}", hint=llvm_library.advice())
         function.restype, function.argtypes = result, arguments
     for target in TARGETS:
         for part in ("TargetInfo", "Target", "TargetMC", "AsmPrinter"):

@@ -17,12 +17,11 @@ import tempfile
 from pykern.errors import TargetError
 from pykern.lowering.elf import shared_object
 from pykern.lowering.llvm import float_conversions
-from pykern.lowering.llvm.codegen import Host, assemble
+from pykern.lowering.llvm.codegen import assemble
+from pykern.lowering.llvm.machines import HERE, Host
 
-_HERE = Host()
 
-
-def link_shared(*object_files: bytes, host: Host = _HERE) -> bytes:
+def link_shared(*object_files: bytes, host: Host = HERE) -> bytes:
     """Link objects for a machine. Raises `TargetError` for what cannot be linked, or where there is no linker."""
     if not shared_object.links(object_files[0]):
         return _with_driver(object_files)

@@ -62,7 +62,7 @@ VECTORS = _passes(
 """Of products: their loops compute with vectors, and their scalars are addresses."""
 
 CAREFUL = Passes(_passes(_COMBINE, "simplifycfg"), reduces_loops=False, careful=True)
-"""Of what LLVM died of before: nothing that looks at loops or makes vectors."""
+"""Of what LLVM died of before, and of code that is short in itself: nothing that looks at loops or makes vectors."""
 
 _SCALAR_FLOAT = re.compile(
     r"= (?:f(?:add|sub|mul|div|rem|neg|cmp)|(?:tail )?call)\b[^\n<(]* (?:float|double|half|bfloat)\b"

@@ -101,25 +101,29 @@ class PollSignals(Pass):
             return arith.CmpIOp(arith.CmpIPredicate.slt, items, most).result
 
     def _in_stretches(self, loop: ir.Operation) -> None:
-        """A loop around the loop, which is left after so many iterations: what is inside has no call in it."""
+        """A loop around the loop, which is left after so many iterations: what is inside has no call in it.
+
+        Where it is left by its own condition just then, the condition is computed once more, and leaves it again.
+        """
         carried, passed = [v.type for v in loop.operands], [r.type for r in loop.results]
         before, after = (region.blocks[0] for region in loop.regions)
         count = ir.IntegerType.get_signless(32)
-        bit = ir.IntegerType.get_signless(1)
         with ir.InsertionPoint(loop), loop.location:
             outer = _while(passed + carried, list(loop.operands), carried, passed + carried)
         first, second = (region.blocks[0] for region in outer.regions)
         with ir.InsertionPoint(first), loop.location:
             zero = arith.ConstantOp(count, 0).result
-            told = [bit, *passed, *carried, count]
-            inner = _while(told, [*first.arguments, zero], [*carried, count], told)
-            scf.ConditionOp(inner.results[0], list(inner.results)[1 : 1 + len(passed) + len(carried)])
+            kept = [*passed, *carried, count]
+            inner = _while(kept, [*first.arguments, zero], [*carried, count], kept)
+            *results, number = inner.results
+            limit = arith.ConstantOp(count, self.stretch).result
+            scf.ConditionOp(arith.CmpIOp(arith.CmpIPredicate.eq, number, limit).result, results)
         with ir.InsertionPoint(second), loop.location:
             func.CallOp([], POLL, [])
             scf.YieldOp(list(second.arguments)[len(passed) :])
         asked, done = (region.blocks[0] for region in inner.regions)
         _move(before, asked, list(asked.arguments)[: len(carried)])
-        _move(after, done, list(done.arguments)[1 : 1 + len(passed)])
+        _move(after, done, list(done.arguments)[: len(passed)])
         end = asked.operations[len(asked.operations) - 1].operation
         with ir.InsertionPoint(end), loop.location:
             number = asked.arguments[len(carried)]
@@ -127,7 +131,7 @@ class PollSignals(Pass):
             fewer = arith.CmpIOp(arith.CmpIPredicate.ult, number, limit).result
             condition, *values = end.operands
             goes_on = arith.AndIOp(condition, fewer).result
-            scf.ConditionOp(goes_on, [condition, *values, *list(asked.arguments)[: len(carried)], number])
+            scf.ConditionOp(goes_on, [*values, *list(asked.arguments)[: len(carried)], number])
         end.erase()
         end = done.operations[len(done.operations) - 1].operation
         with ir.InsertionPoint(end), loop.location:

@@ -63,11 +63,14 @@ class LowerReports(Pass):
     def run(self, module: ir.Module) -> bool:
         changed = False
         for kernel in kernels.kernels(module):
-            arguments = kernels.body(kernel).arguments
-            report = arguments[len(arguments) - 1]
-            for op in named(kernel, *SITES, "kern.expired"):
+            found = named(kernel, *SITES, "kern.expired")
+            arguments = list(kernels.body(kernel).arguments)
+            if found and (not arguments or not isinstance(arguments[-1].type, ir.IndexType)):
+                what = "kernels whose last argument is the address of the report"
+                raise kernels.comes_after(kernel, what, "kern-expand-ndrange")
+            for op in found:
                 with ir.InsertionPoint(op), op.location:
-                    self._lower(module, op, report)
+                    self._lower(module, op, arguments[-1])
                 op.erase()
                 changed = True
         return changed
@@ -112,7 +115,7 @@ def _i64() -> ir.Type:
 
 def _call(module: ir.Module, what: str, operands: list[ir.Value]) -> None:
     symbol = f"kern.{what}.{len(operands) - 2}"
-    known = {ir.StringAttr(op.operation.attributes["sym_name"]).value for op in module.body.operations}
+    known = kernels.symbols(module)
     if symbol not in known:
         _define(module, what, len(operands) - 2)
     ir.Operation.create(

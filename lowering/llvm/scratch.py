@@ -11,17 +11,38 @@ from pykern.abi import KEPT_LEAST, TABLE_INDEX
 
 ALLOCATE, RELEASE = "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_free"
 
-NO_MEMORY = "pykern: no memory for what a kernel keeps while it runs\n"
-"""Nobody could go on: the code has no way to give up halfway."""
+NO_MEMORY = "kern.no_memory"
+"""A function that ends the launch with a MemoryError (`pykern.lowering.llvm.team.calls`)."""
+TOLD = "pykern: no memory for what a kernel keeps while it runs\n"
+"""Where there is no team of threads nobody could go on: such code has no way to give up halfway."""
+GIVING_UP = f"""
+@pk_table = external hidden global ptr
+@pk_told = private constant [{len(TOLD)} x i8] c"{TOLD[:-1]}\\0A"
+declare i64 @write(i32, ptr, i64)
+declare void @abort() noreturn
+
+define void @"{NO_MEMORY}"() noinline cold nounwind {{
+  %table = load ptr, ptr @pk_table
+  %place = getelementptr i64, ptr %table, i64 {TABLE_INDEX["pk_no_memory"]}
+  %leave = load ptr, ptr %place
+  %there = icmp ne ptr %leave, null
+  br i1 %there, label %team, label %nobody
+team:
+  call void %leave()
+  br label %nobody
+nobody:
+  %told = call i64 @write(i32 2, ptr @pk_told, i64 {len(TOLD)})
+  call void @abort()
+  unreachable
+}}
+"""
 
 ALLOCATION = f"""
 @pk_table = external hidden global ptr
 
 declare noalias ptr @malloc(i64)
 declare void @free(ptr)
-declare i64 @write(i32, ptr, i64)
-declare void @abort() noreturn
-@pk_no_memory = private constant [{len(NO_MEMORY)} x i8] c"{NO_MEMORY[:-1]}\\0A"
+declare void @"{NO_MEMORY}"()
 
 define noalias ptr @{ALLOCATE}(i64 %size) noinline nounwind {{
   %large = icmp sge i64 %size, {KEPT_LEAST}
@@ -34,6 +55,9 @@ ask:
   br i1 %there, label %kept, label %small
 kept:
   %block = call ptr %take(i64 %size)
+  %some = icmp ne ptr %block, null
+  br i1 %some, label %given, label %out
+given:
   ret ptr %block
 small:
   %room = add i64 %size, 64
@@ -41,8 +65,7 @@ small:
   %none = icmp eq ptr %begin, null
   br i1 %none, label %out, label %got
 out:
-  %told = call i64 @write(i32 2, ptr @pk_no_memory, i64 {len(NO_MEMORY)})
-  call void @abort()
+  call void @"{NO_MEMORY}"()
   unreachable
 got:
   %piece = getelementptr i8, ptr %begin, i64 64

@@ -13,6 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, func, llvm, memref, scf
 
 from pykern.dialect.memory import PrivateOp
+from pykern.lowering.llvm.scratch import NO_MEMORY
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import GROUP_OPS, index_constant, named, replace
@@ -93,11 +94,12 @@ def _pop(tape: ir.Value, kind: ir.Type) -> ir.Value:
 
 def _declare(module: ir.Module) -> None:
     """libc's realloc and free, and the step between them and the kernel, which stays out of its loops."""
-    known = {ir.StringAttr(o.attributes["sym_name"]).value for o in module.body if "sym_name" in o.attributes}
+    known = kernels.symbols(module)
     if GROW in known:
         return
     pointer, word = ir.Type.parse("!llvm.ptr"), _i64()
     with ir.InsertionPoint.at_block_begin(module.body), ir.Location.unknown():
+        func.FuncOp(NO_MEMORY, ir.FunctionType.get([], []), visibility="private")
         func.FuncOp("realloc", ir.FunctionType.get([pointer, word], [pointer]), visibility="private")
         if "free" not in known:  # as the lowering of memref declares it, which looks for it
             parsed = ir.Module.parse("llvm.func @free(!llvm.ptr)")
@@ -109,6 +111,11 @@ def _declare(module: ir.Module) -> None:
             size = arith.MulIOp(words, _integer(8)).result
             moved = func.CallOp([pointer], "realloc", [_pointer(base), size]).results[0]
             address = ir.Operation.create("llvm.ptrtoint", results=[word], operands=[moved]).result
+            none = arith.CmpIOp(arith.CmpIPredicate.eq, address, _integer(0)).result
+            branch = scf.IfOp(none)
+            with ir.InsertionPoint(branch.then_block):
+                func.CallOp([], NO_MEMORY, [])
+                scf.YieldOp([])
             func.ReturnOp([address])
 
 

@@ -15,13 +15,14 @@ from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
-from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, host_of, translate
-from pykern.lowering.llvm.entry import LAUNCH, entry_text
+from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
+from pykern.lowering.llvm.entry import entry_text, launch_text
 from pykern.lowering.llvm.launch_bounds import outside_text
 from pykern.lowering.llvm.launcher import launcher_text
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
-from pykern.lowering.llvm.needs import needed_by
+from pykern.lowering.llvm.machines import host_of
+from pykern.lowering.llvm.needs import may_run_out, needed_by
 from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
@@ -109,7 +110,7 @@ def _lowered(
     repeats = any(word in text for word in REPEATED)
     launcher = launcher_text(source, symbol, repeats, kernels.SEQUENTIAL in kernel.attributes, endless)
     entry = "" if reports else entry_text(source, uses, product)
-    called = [LAUNCH, outside_text(bounds, source)] if entry else []
+    called = [launch_text(may_run_out(text)), outside_text(bounds, source)] if entry else []
     extra = (launcher, *called, *needed_by(text))
     host = host_of(source.target)[0]
     passes = CAREFUL if is_careful() else passes_for(text, product=False)

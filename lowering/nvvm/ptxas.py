@@ -10,6 +10,7 @@ import subprocess
 from dataclasses import dataclass
 
 from pykern.errors import TargetError
+from pykern.installation import install_extra
 from pykern.lowering.nvvm.tools import tool
 from pykern.memory_file import MemoryFile
 
@@ -37,7 +38,7 @@ def assemble(ptx: str, chip: str) -> Cubin:
     """Raises `TargetError` with what the assembler says."""
     program = ptxas()
     if program is None:
-        raise TargetError("no ptxas was found", hint="pip install nvidia-cuda-nvcc-cu12")
+        raise TargetError("no ptxas was found", hint=install_extra("cuda", "nvidia-cuda-nvcc-cu12"))
     with MemoryFile(ptx.encode()) as source, MemoryFile() as result:
         lines = ["-lineinfo"] if "\t.loc\t" in ptx else []
         command = [program, "-v", "-O3", *lines, f"-arch={chip}", source.path, "-o", result.path]

@@ -1,7 +1,7 @@
 """Users' own device code: CUDA C++ to PTX by NVRTC, and linked with a kernel's PTX by nvJitLink.
 
 Comes in: `CapturedCuda`s and the PTX of a kernel that calls them. Goes out: a cubin. Both libraries come from PyPI
-(``pip install pykern[cuda]``) and need no GPU. Each function is reached through one of pykern's, in C++ too, that takes
+(the extra `cuda`) and need no GPU. Each function is reached through one of pykern's, in C++ too, that takes
 what `pykern.frontend.cuda_calls` passes: so it may be a template, overloaded or in a namespace.
 """
 
@@ -15,13 +15,14 @@ from mlir import ir
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
+from pykern.installation import install_extra
 from pykern.locations import SourceSpan
 from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.ptxas import Cubin, measured
 from pykern.passes.kernels import named
 from pykern.source import CapturedCuda
 
-INSTALL = "pip install pykern[cuda] (cuda-bindings, nvidia-cuda-nvrtc-cu12, nvidia-nvjitlink-cu12)"
+NEEDED = ("cuda-bindings", "nvidia-cuda-nvrtc-cu12", "nvidia-nvjitlink-cu12")
 FILE = "cuda_func"
 """What NVRTC calls the user's text in what it says."""
 _C_TYPES = {
@@ -98,7 +99,7 @@ def _library(name: str, call: SourceSpan | None) -> Any:
 
             error, *_ = found.nvrtcVersion()
             if error != found.nvrtcResult.NVRTC_SUCCESS:
-                raise TargetError(f"NVRTC does not start: {error.name}", call, INSTALL)
+                raise TargetError(f"NVRTC does not start: {error.name}", call, install_extra("cuda", *NEEDED))
         else:
             from cuda.bindings import nvjitlink as found
 
@@ -107,7 +108,9 @@ def _library(name: str, call: SourceSpan | None) -> Any:
         package = {"nvrtc": "nvidia-cuda-nvrtc-cu12", "nvjitlink": "nvidia-nvjitlink-cu12"}[name]
         missing = "cuda-bindings" if isinstance(error, ImportError) else package
         raise TargetError(
-            f"CUDA C++ in a kernel needs the package {missing}: {str(error).splitlines()[0]}", call, INSTALL
+            f"CUDA C++ in a kernel needs the package {missing}: {str(error).splitlines()[0]}",
+            call,
+            install_extra("cuda", *NEEDED),
         ) from None
     return found
 

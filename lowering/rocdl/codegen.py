@@ -1,21 +1,25 @@
 """From LLVM IR to a code object: llvmlite's AMDGPU backend, then a linker of our own.
 
-MLIR's own build has no AMDGPU backend. That backend may emit a module once only (the second time aborts), so
-the assembly text is made of a copy.
+MLIR's own build has no AMDGPU backend, and nobody else needs llvmlite: it is asked for when code is made. That backend
+may emit a module once only (the second time aborts), so the assembly text is made of a copy.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import llvmlite.binding as llvm
-
+from pykern.installation import no_amd_backend
 from pykern.lowering.elf import code_object
-from pykern.lowering.llvm.codegen import Host, target_machine
 from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.options import RocdlOptions
 from pykern.passes.framework import is_careful
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
 
 TRIPLE = "amdgcn-amd-amdhsa"
 CODE_OBJECT = 500
@@ -33,9 +37,29 @@ class DeviceObject:
     times: dict[str, float] = field(default_factory=dict)
 
 
+def can_generate() -> bool:
+    """Whether the backend is installed."""
+    return importlib.util.find_spec("llvmlite") is not None
+
+
+@functools.cache
+def machine_of(chip: str, features: str = "") -> llvm.TargetMachine:
+    """A chip as LLVM knows it. Raises `TargetError` where the backend is not installed."""
+    if not can_generate():
+        raise no_amd_backend(chip)
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(TRIPLE)
+    return target.create_target_machine(cpu=chip, features=features, opt=3, reloc="pic", codemodel="default")
+
+
 def generate(text: str, chip: Chip, options: RocdlOptions, texts: bool) -> DeviceObject:
-    """Optimise, at O3 where LLVM did not die of that, emit, link."""
-    machine = target_machine(Host(TRIPLE, chip.name, _features(chip, options)))
+    """Optimise, at O3 where LLVM did not die of that, emit, link. Raises `TargetError` without the backend."""
+    machine = machine_of(chip.name, _features(chip, options))
+    import llvmlite.binding as llvm
+
     times: dict[str, float] = {}
     started = time.perf_counter()
     module = llvm.parse_assembly(text + _flags(text))

@@ -17,7 +17,7 @@ from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays,
 from pykern.lowering.record import Record
 from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import Chip
-from pykern.lowering.rocdl.codegen import generate
+from pykern.lowering.rocdl.codegen import can_generate, generate
 from pykern.lowering.rocdl.metadata import kernel_metadata
 from pykern.lowering.rocdl.occupancy import limited_by, occupancy, resident_groups
 from pykern.lowering.rocdl.options import parse
@@ -31,7 +31,8 @@ register(DescribeKernels, ExpandRemainder)
 
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
-    """Lower, generate, link. Raises `TargetError` for a target or an op that there is not."""
+    """Lower, generate, link. Raises `TargetError` for a target or an op that there is not, and without LLVM's backend,
+    unless only the stages are wanted."""
     chip, options = parse(source.target)
     arrays = dynamic_arrays(module)
     rocdl_pipeline(chip, options).run(module, record, texts=record.texts)
@@ -42,12 +43,6 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     started = time.perf_counter()
     text = llvm_dialect.translate_module_to_llvmir(device)
     record.add("llvm-translate", text, started, "llvm")
-    code = generate(text, chip, options, texts=record.texts)
-    for name, elapsed in code.times.items():
-        texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
-        body, kind = texts.get(name, ("", "none"))
-        record(Stage(name, body, elapsed, kind))
-    resources = _resources(chip, code.binary, facts.symbol, math.prod(facts.workgroup), arrays)
     described = DeviceCode(
         "hsaco",
         facts.arguments,
@@ -56,6 +51,14 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         tape=facts.tape,
         dynamic_arrays=arrays,
     )
+    if record.texts and not can_generate():  # who looks at the stages sees those that there are
+        return KernelBinary(b"", facts.symbol, facts.workgroup, described)
+    code = generate(text, chip, options, texts=record.texts)
+    for name, elapsed in code.times.items():
+        texts = {"llvm-optimise": (code.optimised_ir, "llvm"), "llvm-emit": (code.assembly, "asm")}
+        body, kind = texts.get(name, ("", "none"))
+        record(Stage(name, body, elapsed, kind))
+    resources = _resources(chip, code.binary, facts.symbol, math.prod(facts.workgroup), arrays)
     return KernelBinary(code.binary, facts.symbol, facts.workgroup, described, resources)
 
 

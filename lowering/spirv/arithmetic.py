@@ -24,8 +24,7 @@ class ExpandArithmetic(Pass):
          through the quotient (upstream's is wrong where the divisor is the smallest integer); bf16 by way of
          f32, from f64 rounded to odd first, so that rounding twice is rounding once; what was widened and
          is compared with a constant compared as it was (Mesa 22.3 takes a widened i32 for positive there);
-         with `vulkan`, where a driver may divide and truncate, the remainder of floats bit by bit, and
-         ``x + 0.0``, which Mesa takes for x in f16, as a choice.
+         with `vulkan`, where a driver may divide and truncate, the remainder of floats bit by bit.
     """
 
     name: ClassVar[str] = "kern-expand-arithmetic"
@@ -112,17 +111,4 @@ _RULES: dict[str, Callable[[ir.Operation], ir.Value | None]] = {
 }
 
 
-def _add_zero(op: ir.Operation) -> ir.Value | None:
-    """``x + 0.0``: x, but for -0.0."""
-    x, zero = op.operands
-    owner = zero.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
-        return None
-    number = owner.operation.attributes["value"]
-    if not isinstance(number, ir.FloatAttr) or str(number.value) != "0.0":
-        return None
-    is_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, x, zero).result
-    return arith.SelectOp(is_zero, zero, x).result
-
-
-_VULKAN_RULES = {"arith.remf": real_remainder, "arith.addf": _add_zero}
+_VULKAN_RULES = {"arith.remf": real_remainder}

@@ -94,15 +94,9 @@ def _watch(kernel: ir.Operation) -> None:
             with ir.InsertionPoint(left.then_block):
                 memref.StoreOp(_word(1), flags, [place])
                 scf.YieldOp([])
-        with _behind(loop), loop.location:
+        with ir.InsertionPoint.after(loop), loop.location:
             flag = memref.LoadOp(flags, [place]).result
             AssertOp.create(arith.CmpIOp(arith.CmpIPredicate.ne, flag, _word(0)).result, CUT)
-
-
-def _behind(op: ir.Operation) -> ir.InsertionPoint:
-    following = [o.operation for o in op.block.operations]
-    place = following.index(op)
-    return ir.InsertionPoint(following[place + 1])
 
 
 def _word(value: int) -> ir.Value:

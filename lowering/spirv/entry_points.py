@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
 
@@ -22,6 +23,8 @@ class MarkEntryPoints(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in named(module.operation, "gpu.func"):
+            if "known_block_size" not in kernel.attributes:
+                raise kernels.comes_after(kernel, "kernels with a known block size", "kern-outline-kernels")
             size = list(ir.DenseI32ArrayAttr(kernel.attributes["known_block_size"]))
             kernel.attributes["spirv.entry_point_abi"] = ir.Attribute.parse(
                 f"#spirv.entry_point_abi<workgroup_size = {size}>"

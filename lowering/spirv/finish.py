@@ -33,9 +33,10 @@ class FinishSpirv(Pass):
     vulkan: bool = False
 
     def run(self, module: ir.Module) -> None:
-        converted = named(module.operation, "spirv.module")[
-            0
-        ]  # the gpu.module it came from may stand beside it
+        for converted in named(module.operation, "spirv.module"):
+            self._finish(converted)
+
+    def _finish(self, converted: ir.Operation) -> None:
         for parts in _atomics(converted):
             _make(parts)
         memory = "UniformMemory" if self.vulkan else "CrossWorkgroupMemory"

@@ -65,5 +65,10 @@ def flavour(target: str) -> Flavour:
         api, version = found.group(1), found.group(2) or ("1.2" if found.group(1) == "opencl" else "1.1")
         if version in versions[api]:
             return Flavour(api, version, found.group(3) is not None, found.group(4) is not None)
-    known = [f"spirv:{api}{version}" for api, numbers in versions.items() for version in numbers]
-    raise TargetError(f"no target `{target}`", hint=f"there are {', '.join(known)}")
+    raise TargetError(f"no target `{target}`", hint=f"there are {', '.join(names())}")
+
+
+def names() -> list[str]:
+    """Every environment, without options; one without a version is one that every driver has."""
+    versions = {"opencl": OPENCL_VERSIONS, "vulkan": VULKAN_VERSIONS}
+    return [f"spirv:{api}{version}" for api, numbers in versions.items() for version in ("", *numbers)]

@@ -64,7 +64,10 @@ def _buffer(op: ir.Operation, space: str, made: type, length: int | None = None)
 
 def _stand_in(op: ir.Operation, number: int) -> ir.Value:
     at = 1 if op.name == "kern.atomic_rmw" else 2
-    memory, place = list(op.operands)[at:]
+    memory, *places = list(op.operands)[at:]
+    if len(places) != 1:
+        raise kernels.comes_after(op, "atomics on flat arrays", "kern-flatten-memory")
+    (place,) = places
     values = list(op.operands)[:at]
     kind = "cas" if at == 2 else ir.StringAttr(op.attributes["kind"]).value
 

@@ -15,8 +15,10 @@ from pykern.lowering.spirv.cut_loops import ReportCutLoops
 from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import Flavour
+from pykern.lowering.spirv.loop_results import KeepLoopResults
 from pykern.lowering.spirv.memory import LowerSpirvMemory
 from pykern.lowering.spirv.nesting import CheckNesting
+from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
 from pykern.passes.expand_fp8 import ExpandFp8
@@ -77,8 +79,10 @@ def memory_pipeline(flavour: Flavour) -> Pipeline:
             ExpandArithmetic(vulkan=flavour.vulkan),  # what the functions were made of
             KeepBf16AsBits(),  # what is left of bf16 only travels
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            *([OpaqueZeros()] if flavour.lavapipe else []),  # of what is left when constants are folded
             Upstream("expand-strided-metadata,lower-affine"),
             LowerSpirvMemory(),  # last look at kern ops; what follows may not merge loads
+            *([KeepLoopResults()] if flavour.lavapipe else []),  # of values that are computed as they will be
             OutlineKernels(),
             MarkEntryPoints(),
             Upstream("scf-for-to-while"),  # a zero-trip scf.for reads an uninitialised variable otherwise

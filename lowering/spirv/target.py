@@ -22,8 +22,10 @@ from pykern.lowering.spirv.disassembly import disassembled, disassembler
 from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import flavour as flavour_of
+from pykern.lowering.spirv.loop_results import KeepLoopResults
 from pykern.lowering.spirv.memory import MAX_SHARED, LowerSpirvMemory
 from pykern.lowering.spirv.nesting import CheckNesting
+from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
 from pykern.lowering.spirv.pipeline import memory_pipeline, work_item_pipeline
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
@@ -39,6 +41,8 @@ register(
     KeepBf16AsBits,
     LowerSpirvMemory,
     MarkEntryPoints,
+    KeepLoopResults,
+    OpaqueZeros,
     PlaceUniformLoops,
     ReportCutLoops,
 )

@@ -14,7 +14,7 @@ from pykern.errors import NotDifferentiable, PassError
 from pykern.passes.array_programs.aliases import Positions, allocations, programs
 from pykern.passes.array_programs.keep_in_place import escapes
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, index_constant, named
+from pykern.passes.kernels import argument_marks, body, index_constant, named
 from pykern.passes.remarks import remark
 
 ALIGNMENT = 64
@@ -75,8 +75,7 @@ def _arrange(function: ir.Operation) -> None:
         need.op.erase()
     inputs = [a.type for a in block.arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-    marks = [*ir.ArrayAttr(function.attributes["arg_attrs"]), ir.DictAttr.get({})]
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(argument_marks(function))
 
 
 def _check(alloc: ir.Operation) -> None:

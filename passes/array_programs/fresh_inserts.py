@@ -11,7 +11,7 @@ from mlir.dialects import tensor
 
 from pykern.passes.array_programs.aliases import outputs_of, programs
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import named, replace
+from pykern.passes.kernels import argument_marks, named, replace
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _is_updated_argument(old: ir.Value) -> bool:
     function = old.owner.owner.operation
     if function.name != "func.func" or "arg_attrs" not in function.attributes:
         return False
-    mark = ir.DictAttr(ir.ArrayAttr(function.attributes["arg_attrs"])[ir.BlockArgument(old).arg_number])
+    mark = argument_marks(function)[ir.BlockArgument(old).arg_number]
     return "bufferization.writable" in mark and bool(ir.BoolAttr(mark["bufferization.writable"]).value)
 
 

@@ -15,6 +15,8 @@ from pykern.passes.kernels import named
 
 _FUSE = "builtin.module(func.func(linalg-fuse-elementwise-ops))"
 _MARK = "kern.piece"
+PIECE = 16
+"""Ops of a piece."""
 
 
 @dataclass(frozen=True)
@@ -31,23 +33,29 @@ class FuseLongChains(Pass):
 
     name: ClassVar[str] = "kern-fuse-long-chains"
 
-    piece: int = 16
+    piece: int = PIECE
     run_of: int = 128
 
     def run(self, module: ir.Module) -> None:
         join_runs(module, self.run_of)
-        before, generics = 0, named(module.operation, "linalg.generic")
-        while len(generics) >= 2 * self.piece and len(generics) != before:
-            before = len(generics)
-            self._fuse(module, generics)
-            generics = named(module.operation, "linalg.generic")
+        fuse_pieces(module, self.piece)
 
-    def _fuse(self, module: ir.Module, generics: list[ir.Operation]) -> None:
-        for op in generics[self.piece - 1 :: self.piece]:
-            with ir.InsertionPoint.after(op), op.location:
-                for result in op.results:
-                    ir.Operation.create(HOLD, operands=[result], attributes={_MARK: ir.UnitAttr.get()})
-        PassManager.parse(_FUSE).run(module.operation)
-        for op in named(module.operation, HOLD):
-            if _MARK in op.attributes:
-                op.erase()
+
+def fuse_pieces(module: ir.Module, piece: int) -> None:
+    """Upstream's fusion within pieces of so many ops, until there are less than two; the rest is left as it is."""
+    before, generics = 0, named(module.operation, "linalg.generic")
+    while len(generics) >= 2 * piece and len(generics) != before:
+        before = len(generics)
+        _fuse(module, generics[piece - 1 :: piece])
+        generics = named(module.operation, "linalg.generic")
+
+
+def _fuse(module: ir.Module, ends: list[ir.Operation]) -> None:
+    for op in ends:
+        with ir.InsertionPoint.after(op), op.location:
+            for result in op.results:
+                ir.Operation.create(HOLD, operands=[result], attributes={_MARK: ir.UnitAttr.get()})
+    PassManager.parse(_FUSE).run(module.operation)
+    for op in named(module.operation, HOLD):
+        if _MARK in op.attributes:
+            op.erase()

@@ -8,9 +8,10 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.dialect.attribute_forms import integers_of
 from pykern.passes.array_programs.aliases import Positions, programs, root_of
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, identity
+from pykern.passes.kernels import argument_marks, body, identity
 
 RESULT_ARGUMENTS = "kern.result_arguments"
 """Per result: the number of the argument whose memory it gets, or -1. Arguments in `kern.updated` have to."""
@@ -129,9 +130,7 @@ def _finish(function: ir.Operation, end: ir.Operation, placed: list[int]) -> Non
     end.erase()
     inputs = [a.type for a in body(function).arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-    known = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
-    known += [ir.DictAttr.get({})] * (len(inputs) - len(known))
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get(known)
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(argument_marks(function))
     if "res_attrs" in function.attributes:
         del function.attributes["res_attrs"]
     function.attributes[RESULT_ARGUMENTS] = ir.DenseI64ArrayAttr.get(placed)
@@ -141,10 +140,7 @@ def integers(function: ir.Operation, name: str) -> tuple[int, ...] | None:
     """An attribute that is an array of integers, in either of MLIR's two forms."""
     if name not in function.attributes:
         return None
-    attribute = function.attributes[name]
-    if isinstance(attribute, ir.DenseI64ArrayAttr):
-        return tuple(attribute)
-    return tuple(ir.IntegerAttr(item).value for item in ir.ArrayAttr(attribute))
+    return integers_of(function.attributes[name])
 
 
 __all__ = ["RESULT_ARGUMENTS", "ReturnInto", "integers", "is_elementwise"]

@@ -12,7 +12,7 @@ from pykern.errors import TargetError
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, integers
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, named, replace
+from pykern.passes.kernels import argument_marks, body, named, replace
 
 DONATED = "kern.donated"
 """Numbers of the arguments whose memory the program may use as it likes."""
@@ -78,10 +78,9 @@ def _pair(function: ir.Operation) -> None:
             free.remove(fitting[0])
     function.attributes[RESULT_ARGUMENTS] = ir.DenseI64ArrayAttr.get(pairs)
     writable = {*updated, *(integers(function, DONATED) or ())}
-    given = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
     marks = []
-    for n, argument in enumerate(arguments):
-        attributes = {a.name: a.attr for a in ir.DictAttr(given[n])} if given else {}
+    for n, (argument, given) in enumerate(zip(arguments, argument_marks(function), strict=True)):
+        attributes = {a.name: a.attr for a in given}
         if isinstance(argument.type, ir.RankedTensorType):
             attributes["bufferization.writable"] = ir.BoolAttr.get(n in writable)
         marks.append(ir.DictAttr.get(attributes))

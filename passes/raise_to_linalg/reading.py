@@ -138,6 +138,8 @@ class Reader:
                 number, dim = self._array(op.operands[0], op), kernels.is_constant(op.operands[1])
                 if dim is None:
                     raise refusal(op, "a length asked for by a number that is not constant")
+                if not 0 <= dim < ir.MemRefType(op.operands[0].type).rank:
+                    raise refusal(op, f"the length of dimension {dim}, which the array does not have,")
                 return self.builder.index(
                     self.builder.length(number, dim, ir.MemRefType(op.operands[0].type))
                 )

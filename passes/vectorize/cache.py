@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.passes.kernels import body, index_constant
+from pykern.passes.kernels import argument_marks, body, index_constant
 from pykern.passes.vectorize.addresses import static_bytes, total_bytes
 
 CACHE_BYTES = "kern.cache_bytes"
@@ -43,10 +43,8 @@ def cache_of(function: ir.Operation, default: int) -> Cache:
     """The argument that is marked, or `default` bytes."""
     if "arg_attrs" not in function.attributes:
         return Cache(None, default)
-    marks = ir.ArrayAttr(function.attributes["arg_attrs"])
-    marked = [
-        v for v, m in zip(body(function).arguments, marks, strict=True) if CACHE_BYTES in ir.DictAttr(m)
-    ]
+    marks = argument_marks(function)
+    marked = [v for v, m in zip(body(function).arguments, marks, strict=True) if CACHE_BYTES in m]
     return Cache(marked[0] if marked else None, default)
 
 

@@ -34,6 +34,7 @@ class VectorizeElementary(Pass):
     """
 
     name: ClassVar[str] = "kern-vectorize-elementary"
+    powers: ClassVar[tuple[str, ...]] = ("bytes",)
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True

@@ -41,6 +41,7 @@ class MaskShortRows(Pass):
     """
 
     name: ClassVar[str] = "kern-mask-short-rows"
+    powers: ClassVar[tuple[str, ...]] = ("bytes",)
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True

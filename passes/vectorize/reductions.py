@@ -47,6 +47,7 @@ class VectorizeReductions(Pass):
     """
 
     name: ClassVar[str] = "kern-vectorize-reductions"
+    powers: ClassVar[tuple[str, ...]] = ("bytes",)
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True

@@ -57,6 +57,7 @@ class VectorizeStreams(Pass):
     """
 
     name: ClassVar[str] = "kern-vectorize-streams"
+    powers: ClassVar[tuple[str, ...]] = ("bytes",)
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True

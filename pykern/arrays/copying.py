@@ -17,12 +17,14 @@ from pykern.event import COMPLETED, Event
 from pykern.launching.graph import current_graph, refuse_in_graph
 from pykern.runtime.written import note_write
 from pykern.stream import Stream, checked_stream, default_stream
+from pykern.synthetic_frame import at_users_line
 from pykern.types import DType
 
 SPARSE = 2
 """Bytes from the first element to the last, for each byte of elements, from which these are gathered first."""
 
 
+@at_users_line
 def copyto(to: Any, source: Any, stream: Any = None) -> Event:
     """Copy `source` (a `pk.Array`, a NumPy array, a number) into `to`, broadcast and converted as NumPy does.
 

@@ -14,6 +14,7 @@ from ctypes import c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_ui
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pykern.abi import dlpack_code
 from pykern.types import BY_NAME, DType, from_numpy
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ DEFAULT_STREAM = {"cuda": 1, "rocm": 0}
 """What a consumer that names no stream works in."""
 NO_WAIT = -1
 READONLY, VERSION = 1, (1, 0)
-_CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
-_NAMED = {"bf16": 4, "f8e4m3": 10, "f8e5m2": 12}
 _PLAIN, _VERSIONED = b"dltensor", b"dltensor_versioned"
 
 
@@ -110,7 +109,7 @@ def exported(array: Array, stream: Any, max_version: tuple[int, int] | None) -> 
     tensor = made.tensor
     tensor.data, tensor.device_type, tensor.device_id = array.memory.address, KINDS[kind], ordinal
     tensor.ndim, tensor.byte_offset = array.ndim, array.offset
-    tensor.code, tensor.bits, tensor.lanes = code_of(dtype), 8 * array.itemsize, 1
+    tensor.code, tensor.bits, tensor.lanes = dlpack_code(dtype.kind, dtype.name), 8 * array.itemsize, 1
     tensor.shape, tensor.strides = shape, strides
     address = ctypes.addressof(made)
     _exported[address] = (made, shape, strides, array)
@@ -126,11 +125,6 @@ def _hand_over(array: Array, handle: int) -> None:
         driver.stream_wait(driver.foreign(handle), driver.record(user))
 
 
-def code_of(dtype: DType) -> int:
-    """DLDataTypeCode."""
-    return _NAMED.get(dtype.name, _CODES[dtype.kind])
-
-
 # -- in --------------------------------------------------------------------------------------------
 
 
@@ -144,13 +138,15 @@ class Taken:
     strides: tuple[int, ...] | None
     readonly: bool
     owner: Any
+    versioned: bool
+    """Whether it could say that it is read-only."""
 
 
 class _Owner:
     """Stands for the other library's array."""
 
 
-def taken(x: Any, stream: int) -> Taken:
+def taken(x: Any, stream: int | None) -> Taken:
     """The memory of a library's array, whose work before is waited for by `stream`. Raises `BufferError`."""
     try:
         capsule = x.__dlpack__(stream=stream, max_version=VERSION)
@@ -173,11 +169,19 @@ def taken(x: Any, stream: int) -> Taken:
     if tensor.strides and tensor.ndim:
         steps = tuple(s * dtype.itemsize for s in itertools.islice(tensor.strides, tensor.ndim))
     readonly = isinstance(managed, Versioned) and bool(managed.flags & READONLY)
-    return Taken((tensor.data or 0) + tensor.byte_offset, shape, dtype, steps, readonly, owner)
+    return Taken(
+        (tensor.data or 0) + tensor.byte_offset,
+        shape,
+        dtype,
+        steps,
+        readonly,
+        owner,
+        isinstance(managed, Versioned),
+    )
 
 
 _USED = {name: b"used_" + name for name in _FORMS}
 
 
 def _is(tensor: Tensor, dtype: DType) -> bool:
-    return tensor.code == code_of(dtype) and tensor.bits == 8 * dtype.itemsize
+    return tensor.code == dlpack_code(dtype.kind, dtype.name) and tensor.bits == 8 * dtype.itemsize

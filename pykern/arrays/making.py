@@ -15,7 +15,7 @@ import numpy as np
 from pykern.arrays import dlpack
 from pykern.arrays.array import Array, dense_strides
 from pykern.arrays.copying import copyto
-from pykern.arrays.foreign import as_numpy, check_foreign, check_numpy, place
+from pykern.arrays.foreign import as_numpy, check_foreign, check_numpy, element_type, place
 from pykern.devices import checked, chosen_device, current_device
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.runtime import registry
@@ -23,6 +23,7 @@ from pykern.runtime.driver import Memory
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.pool import MemoryStats
 from pykern.runtime.written import Borrowed
+from pykern.synthetic_frame import at_users_line
 from pykern.types import DType, from_numpy
 
 
@@ -34,6 +35,7 @@ def elsewhere(device: Any) -> str | None:
     return None if chosen in (None, "cpu", "python") else chosen
 
 
+@at_users_line
 def empty(shape: Any, dtype: Any = np.float64, device: Any = None) -> Array:
     """An array whose elements are not set. Raises `OutOfMemory`."""
     lengths = _shape(shape)
@@ -43,16 +45,19 @@ def empty(shape: Any, dtype: Any = np.float64, device: Any = None) -> Array:
     return Array(opened.pool.allocate(nbytes), lengths, kind)
 
 
+@at_users_line
 def zeros(shape: Any, dtype: Any = np.float64, device: Any = None) -> Array:
     """An array of zeros."""
     return full(shape, 0, np.float64 if dtype is None else dtype, device)
 
 
+@at_users_line
 def ones(shape: Any, dtype: Any = np.float64, device: Any = None) -> Array:
     """An array of ones."""
     return full(shape, 1, np.float64 if dtype is None else dtype, device)
 
 
+@at_users_line
 def full(shape: Any, value: Any, dtype: Any = None, device: Any = None) -> Array:
     """An array that holds `value` everywhere; its dtype is the value's where none is given."""
     made = empty(shape, np.asarray(value).dtype if dtype is None else dtype, device)
@@ -60,6 +65,7 @@ def full(shape: Any, value: Any, dtype: Any = None, device: Any = None) -> Array
     return made
 
 
+@at_users_line
 def array(data: Any, dtype: Any = None, device: Any = None) -> Array:
     """A copy of numbers or of an array, on a device (the current one where None)."""
     same = isinstance(data, Array) and (dtype is None or _dtype(dtype) == data.dtype)
@@ -71,6 +77,7 @@ def array(data: Any, dtype: Any = None, device: Any = None) -> Array:
     return made
 
 
+@at_users_line
 def asarray(data: Any, dtype: Any = None, device: Any = None) -> Array:
     """`data` on a device: itself, or NumPy's memory on ``cpu``, where nothing has to be copied."""
     if isinstance(data, Array):
@@ -85,6 +92,7 @@ def asarray(data: Any, dtype: Any = None, device: Any = None) -> Array:
     return array(value, None, name)
 
 
+@at_users_line
 def from_dlpack(x: Any, device: Any = None) -> Array:
     """The memory of another library's array, without a copy where it lies; `device` moves it.
 
@@ -107,6 +115,7 @@ def from_dlpack(x: Any, device: Any = None) -> Array:
     return found if device is None else found.to(device)
 
 
+@at_users_line
 def from_pointer(
     ptr: int, shape: Any, dtype: Any, device: Any = None, owner: Any = None, strides: Any = None
 ) -> Array:
@@ -130,6 +139,7 @@ def from_pointer(
     return Array(opened.pool.adopt(memory, owner), lengths, kind, steps, -low)
 
 
+@at_users_line
 def pinned(shape: Any, dtype: Any = np.float64, device: Any = None) -> np.ndarray:
     """A NumPy array in host memory that copies to and from a device overlap with kernels."""
     lengths, kind = _shape(shape), _dtype(dtype)
@@ -138,6 +148,7 @@ def pinned(shape: Any, dtype: Any = np.float64, device: Any = None) -> np.ndarra
     return place[:nbytes].view(kind).reshape(lengths)
 
 
+@at_users_line
 def memory_stats(device: Any = None) -> MemoryStats:
     """What a device's memory is used for, in bytes. On ``cpu`` also NumPy arrays from 1 MiB on that programs and
     `pk.empty` made, and scratch: `pykern.runtime.kept_memory`."""
@@ -145,6 +156,7 @@ def memory_stats(device: Any = None) -> MemoryStats:
     return pool.stats() if pool.device != "cpu" else pool.stats() + kept_memory.stats()
 
 
+@at_users_line
 def empty_cache(device: Any = None) -> None:
     """Give memory that is kept for reuse back to the device. Waits for it."""
     pool = registry.opened(current_device(device)).pool
@@ -202,7 +214,7 @@ def _values(data: Any, dtype: Any) -> np.ndarray:
         place("x", data)
     value = data.numpy() if isinstance(data, Array) else np.asarray(data)
     value = value if dtype is None else value.astype(_dtype(dtype), copy=False)
-    _dtype(value.dtype)
+    element_type("data", value.dtype)
     return value
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pykern.arrays.foreign import refused
+from pykern.types import BY_NAME
 
 torch: Any = sys.modules["torch"]
 
@@ -19,6 +20,24 @@ def check_tensor(name: str, tensor: Any) -> None:
     for applies, what, instead in _refusals():
         if applies(tensor):
             raise refused(name, what, instead.format(name=name))
+
+
+def view_of(tensor: Any) -> Any:
+    """A NumPy array of a tensor's memory, whose base is the tensor, or a view of it that counts with it: see
+    `pykern.runtime.written`."""
+    ours = _SHORT.get(tensor.dtype)
+    if ours is None:
+        return torch.Tensor.numpy(tensor)
+    bits = torch.int16 if tensor.dtype.itemsize == 2 else torch.uint8
+    return torch.Tensor.numpy(tensor.view(bits)).view(BY_NAME[ours].numpy)
+
+
+_SHORT = {
+    getattr(torch, theirs): ours
+    for theirs, ours in (("bfloat16", "bf16"), ("float8_e4m3fn", "f8e4m3"), ("float8_e5m2", "f8e5m2"))
+    if hasattr(torch, theirs)
+}
+"""Dtypes that PyTorch does not give to NumPy."""
 
 
 def _is_wrapped(tensor: Any) -> bool:

@@ -6,7 +6,9 @@ With ``x=`` and ``values=`` in place of a function it is a decorator, and a `Swe
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, overload
 
@@ -18,7 +20,8 @@ from pykern.benchmarking.flush import flusher
 from pykern.benchmarking.result import BenchmarkResult
 from pykern.benchmarking.sweep import Sweep, declared
 from pykern.benchmarking.turns import by_turns
-from pykern.errors import KernelTypeError, LaunchError
+from pykern.errors import ARGUMENTS, KernelTypeError, LaunchError
+from pykern.synthetic_frame import at_users_line
 
 Functions = Callable | Mapping[str, Callable] | Sequence[Callable]
 
@@ -58,6 +61,7 @@ def benchmark(
 ) -> Callable[[Callable], Sweep]: ...
 
 
+@at_users_line
 def benchmark(
     fn: Any = None, inputs: Any = None, warmup: Any = None, repeat: Any = None, **options: Any
 ) -> Any:
@@ -79,6 +83,7 @@ def benchmark(
     Raises `KernelTypeError` for what is no function, `LaunchError` for numbers that mean nothing.
     """
     if fn is None:
+        refuse_unknown("@pk.benchmark(x=..., values=..., lines=...)", declared, options)
         return declared(
             warmup=3 if warmup is None else warmup, repeat=20 if repeat is None else repeat, **options
         )
@@ -87,7 +92,17 @@ def benchmark(
             "pk.benchmark(fn, inputs): the inputs are missing",
             hint="give a tuple of arguments, () for none; a declaration is @pk.benchmark(x=..., values=..., lines=...)",
         )
+    refuse_unknown("pk.benchmark(fn, inputs)", measure, options)
     return measure(fn, inputs, 10 if warmup is None else warmup, 100 if repeat is None else repeat, **options)
+
+
+def refuse_unknown(what: str, taken_by: Callable, options: Mapping[str, Any]) -> None:
+    """Raises `KernelTypeError` for a keyword that the function has not, with one that is like it, or all it has."""
+    known = [n for n, p in inspect.signature(taken_by).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    for unknown in (name for name in options if name not in known):
+        near = get_close_matches(unknown, known, 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"it takes {', '.join(f'{n}=' for n in known)}"
+        raise KernelTypeError(f"{what} has no keyword `{unknown}`", hint=hint, code=ARGUMENTS)
 
 
 def measure(

@@ -24,6 +24,7 @@ from pykern.benchmarking.scoreboard import scoreboard
 from pykern.benchmarking.terminal import style_of
 from pykern.benchmarking.turns import Effort
 from pykern.benchmarking.workload import Case, Peer, Workload
+from pykern.installation import no_plots
 
 LONGEST_REST = 0.5
 """Seconds: threads that are awake for longer after their work are not waited for."""
@@ -175,9 +176,7 @@ class Suite:
             try:
                 self.plots(run.found, path.removesuffix(".json"))
             except ModuleNotFoundError as error:
-                print(
-                    f"no plots: {error.name} is not installed (pip install 'pykern[bench]')", file=sys.stderr
-                )
+                print(no_plots(error), file=sys.stderr)
 
     # -- the child ---------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """The two limits of a machine, measured: how fast memory is copied, how fast floats are computed.
 
 Comes in: a device, a dtype. Goes out: `Limits`, reached by two kernels of pykern's in the same run as what is compared
-with them. The copy moves arrays of several times the last-level cache; the other keeps its numbers in registers.
-Data that stays in a cache may go beyond the copy's rate.
+with them. The copy moves arrays of several times the last-level cache, at most a sixteenth of the memory each; the
+other keeps its numbers in registers. Data that stays in a cache may go beyond the copy's rate.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 import pykern as pk
 from pykern.benchmarking.clock import clock_for
-from pykern.machine import cache_bytes
+from pykern.machine import cache_bytes, memory_bytes
 
 STEPS = 512
 CHAINS = 3
@@ -58,7 +58,7 @@ def multiply_add(x, factor, steps):
 @functools.cache
 def measured(device: str = "cpu", dtype: str = "float32", turns: int = 7) -> Limits:
     """The limits of a device for one type of float, with the threads that are set now."""
-    n = 4 * max(cache_bytes(), 16 << 20) // 4
+    n = min(4 * max(cache_bytes(), 16 << 20), memory_bytes() // 16) // 4
     source, to = (_array(np.ones(n, np.float32), device) for _ in range(2))
     moved = 2 * n * 4
     copying = _least(lambda: copy(to, source, ndrange=n), source, turns)

@@ -157,6 +157,10 @@ def read(path: str) -> list[Record]:
             text = file.read()
     except OSError as error:
         raise LaunchError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise LaunchError(
+            f"{path} holds no results: it is no text", hint="give a file of `pykern bench --json`"
+        ) from None
     try:
         if text.lstrip().startswith("{") and '"machine_info"' in text:
             return _of_pytest_benchmark(json.loads(text))

@@ -86,7 +86,10 @@ class BenchmarkResult:
     def __str__(self) -> str:
         return self.text(Style())
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        """One line, which logs and messages hold; `print` shows the table."""
+        told = ", ".join(f"{name} {duration(samples.median)}" for name, samples in self.lines.items())
+        return f"<pykern.BenchmarkResult {told}>"
 
     def text(self, style: Style) -> str:
         """The table, coloured where `style` says so."""

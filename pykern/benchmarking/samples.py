@@ -43,6 +43,9 @@ class Samples:
     def __len__(self) -> int:
         return len(self.seconds)
 
+    def __repr__(self) -> str:
+        return f"<pykern.Samples {self}>"
+
     def __str__(self) -> str:
         return (
             f"{duration(self.median)} (p10 {duration(self.p10)}, p90 {duration(self.p90)}, {len(self)} turns)"

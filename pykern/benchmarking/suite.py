@@ -6,9 +6,6 @@ is bound to its threads (`child`); what compiling took comes from another that b
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -20,6 +17,7 @@ from pykern.benchmarking.limits import measured
 from pykern.benchmarking.records import SCHEMA, Record, rates, times
 from pykern.benchmarking.sweep import Sweep
 from pykern.errors import LaunchError
+from pykern.user_file import imported
 
 FirstCalls = dict[str, dict[str, Any]]
 """Facts of the first call of each line, by ``benchmark/line``."""
@@ -28,16 +26,7 @@ FirstCalls = dict[str, dict[str, Any]]
 def sweeps_of(path: str) -> list[Sweep]:
     """Those of ``FILE.py``, or the one of ``FILE.py::NAME``. Raises `LaunchError` where there is none."""
     file, _, wanted = path.partition("::")
-    if not os.path.isfile(file):
-        raise LaunchError(f"there is no file `{file}`")
-    name = os.path.basename(file).removesuffix(".py")
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise LaunchError(f"`{file}` is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(name, module)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
-    spec.loader.exec_module(module)
+    module = imported(file)
     found = {id(one): one for one in vars(module).values() if isinstance(one, Sweep)}
     chosen = [one for one in found.values() if not wanted or one.name == wanted]
     if not chosen:

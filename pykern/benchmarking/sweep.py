@@ -38,6 +38,11 @@ class Sweep:
     tolerance: float | None
     cold: bool
 
+    def __repr__(self) -> str:
+        return (
+            f"<pykern.Sweep {self.name} over {len(self.values)} values of {self.x}: {', '.join(self.lines)}>"
+        )
+
     def __call__(self, value: Any) -> Any:
         return self.make(value)
 

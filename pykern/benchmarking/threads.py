@@ -9,6 +9,7 @@ processor, and their threads share it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 COUNTS = (
@@ -32,7 +33,7 @@ def counts(text: str) -> list[int]:
     most = len(processors())
     if text == "all":
         return sorted({1, most, *(2**k for k in range(1, most.bit_length()) if 2**k <= most)})
-    found = [int(part) for part in text.split(",")]
+    found = [int(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else 0 for part in text.split(",")]
     if not all(1 <= count <= most for count in found):
         raise ValueError(f"this process may use 1 to {most} threads")
     return found

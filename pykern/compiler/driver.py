@@ -21,11 +21,12 @@ from pykern.compiler.derivatives import derivative_passes, undifferentiated
 from pykern.costs import Costs
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
-from pykern.errors import PassError, TargetError, VerifyError, nested_too_deeply
+from pykern.errors import PassError, VerifyError, nested_too_deeply
 from pykern.frontend.kernel import build_module
 from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lineage import Follow
 from pykern.lowering.llvm import target as cpu
+from pykern.lowering.targets import LINALG, checked
 from pykern.passes import kernels, remarks
 from pykern.passes.argument_uses import argument_uses
 from pykern.passes.expand_ndrange import default_group
@@ -38,16 +39,14 @@ from pykern.passes.work_item_warnings import alike, is_alike, races
 from pykern.program_source import ProgramSource
 from pykern.source import KernelSource
 
-LINALG = "linalg"
-"""The target that is the raised form itself: nothing runs there, it is read."""
-
 ENTRY = "entry:"
 PROGRAM_ENTRY = "entry:program"
 KEPT_MEMORY = "entry:memory"
 FAULTS = "entry:faults"
 TEAM = "entry:team"
-"""Targets that are no kernel: the host's part of a launch of one on a device, calls of programs, memory, faults, and
-threads."""
+ADAPTER = "entry:adapt"
+"""Targets that are no kernel: the host's part of a launch of one on a device, calls of programs, memory, faults,
+threads, and calls in another form than entries know."""
 
 DEVICE_TARGETS = {
     "spirv": "pykern.lowering.spirv.target",
@@ -95,6 +94,8 @@ def compile_source(
     is verified; otherwise the ends of pipelines are, and what fails is compiled once more to tell which pass it was.
     Raises the errors of `pykern.errors`, located in the user's source.
     """
+    if not source.target.startswith(ENTRY):
+        source = replace(source, target=checked(source.target))
     try:
         with carefully(careful):
             return _verified(source, keep_stages, passes)
@@ -139,6 +140,10 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         from pykern.lowering.llvm.team import code  # the same
 
         return code.lower(record)
+    if source.target == ADAPTER:
+        from pykern.lowering.llvm.adapt import code as adapter  # the same
+
+        return adapter.lower(record)
     if source.target.startswith(ENTRY):
         from pykern.lowering.gpu import host_entry  # here: it is for launches that are repeated
 
@@ -152,12 +157,6 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
     bounds, warnings = _bounds(source, module, family), _warnings(source, module)
     if family in DEVICE_TARGETS:
         return replace(_device(source, module, uses, sites, record), bounds=bounds, warnings=warnings)
-    if family != "llvm":
-        known = ", ".join(f"`{name}:…`" for name in DEVICE_TARGETS)
-        raise TargetError(
-            f"no target `{source.target}`",
-            hint=f"there are `llvm`, the CPU, {known}, and `linalg`, to look at",
-        )
     code = cpu.lower(module, source, uses, bool(sites), record, bounds)
     return Artifact(
         key="",

@@ -28,6 +28,7 @@ from pykern.passes.framework import Upstream, run_pass
 from pykern.passes.kernels import body, find, kernels, named
 from pykern.passes.launch_bounds.find import certain, launch_bounds
 from pykern.passes.raise_to_linalg.raising import raisable
+from pykern.passes.reuse_loads import ReuseLoads
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.program_source import KernelLaunch
 
@@ -43,7 +44,7 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
             span_of(next(kernels(module)).location),
             'differentiate it with level="direct"',
         )
-    for step in (SimplifyKern(), Upstream("canonicalize,cse")):
+    for step in (SimplifyKern(), ReuseLoads(), Upstream("canonicalize,cse")):
         run_pass(step, module)
     active = _active(primal.parameters, derivative.active)
     for number in active:
@@ -58,7 +59,7 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
         raise reason
     program = _program(module, launch)
     run_pass(RaiseLaunches(), module)
-    run_pass(Upstream("canonicalize,cse"), module)
+    run_pass(Upstream("canonicalize,cse", bodies=True), module)
     _refuse_run_time_lengths(program)
     if derivative.level == "auto":
         _refuse_loops(program)

@@ -24,11 +24,13 @@ from pykern.compiler.driver import Recorder
 from pykern.compiler.program_costs import COUNTED, program_costs
 from pykern.compiler.spirv_lines import CARRYING, instruction, origins
 from pykern.errors import KernelError
-from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, Place
+from pykern.lineage import BACKWARD, OPERATION, OTHER, PLUMBING, PRIMAL, TANGENT, Lineage, Place
 from pykern.memory_file import MemoryFile
 from pykern.passes.array_programs.aliases import programs
+from pykern.passes.autodiff import parts as derivative
 
 TAG = "pykern.stage"
+_PARTS = {derivative.ADJOINT: BACKWARD, derivative.TANGENT: TANGENT}
 PARSED = "-"
 """The file of ops that a pass reads from text of its own: nobody's Python."""
 
@@ -56,6 +58,7 @@ class Origin:
     parents: list[int] = field(default_factory=list)
     own: int = 0
     python: ir.Location | None = None
+    part: str = PRIMAL
     kept: list[ir.Location] = field(default_factory=list)
 
 
@@ -149,6 +152,7 @@ class Tracer(Recorder):
         kinds = [OTHER] * count
         parents: list[tuple[int, ...]] = [()] * count
         places: list[Place | None] = [None] * count
+        parts = [PRIMAL] * count
         ops: collections.Counter[str] = collections.Counter()
 
         def visit(op: ir.Operation) -> ir.WalkResult:
@@ -160,12 +164,15 @@ class Tracer(Recorder):
                 kinds[row] = PLUMBING if operation.name in CARRIERS else OPERATION
                 parents[row] = tuple(sorted(set(origin.parents)))
                 places[row] = _place(origin.python, files)
+                parts[row] = origin.part
             # what older stages said has served: locations stay short
             operation.location = ir.Location.fused(origin.kept, context=operation.context)
             return ir.WalkResult.ADVANCE
 
         root.walk(visit, ir.WalkOrder.PRE_ORDER)
-        return Lineage(tuple(files), "".join(kinds), tuple(parents), tuple(places), dict(ops))
+        return Lineage(
+            tuple(files), "".join(kinds), tuple(parents), tuple(places), dict(ops), _told_apart(parts)
+        )
 
     def _code_stage(self, stage: Stage) -> Stage:
         """A stage below MLIR: its lines name lines of the last MLIR."""
@@ -175,20 +182,23 @@ class Tracer(Recorder):
         before: dict[int, list[int]] = collections.defaultdict(list)
         for number, line in enumerate(self._code, 1):
             before[line.origin].append(number)
-        kinds, parents, places = [], [], []
+        kinds, parents, places, parts = [], [], [], []
         for line in lines:
             row = line.origin - 1
             known = 0 <= row < len(last.kinds)
             carrier = line.calling or (known and last.kinds[row] != OPERATION)
             kinds.append(OTHER if not line.instruction else PLUMBING if carrier else OPERATION)
             places.append(last.places[row] if known else None)
+            parts.append(last.parts[row] if known and last.parts else PRIMAL)
             if not known:
                 parents.append(())
             else:
                 parents.append(tuple(before[line.origin]) if self._code else last.parents[row])
         ops = collections.Counter(line.instruction for line in lines if line.instruction)
         self._code = lines
-        lineage = Lineage(last.files, "".join(kinds), tuple(parents), tuple(places), dict(ops))
+        lineage = Lineage(
+            last.files, "".join(kinds), tuple(parents), tuple(places), dict(ops), _told_apart(parts)
+        )
         return replace(stage, text="\n".join(line.text for line in lines), lineage=lineage)
 
 
@@ -209,10 +219,15 @@ def _spirv_stage(stage: Stage, last: Stage) -> Stage:
     ]
     parents = tuple((line,) if line else () for line in lines)
     places = tuple(last.lineage.places[line - 1] if line else None for line in lines)
+    parts = [last.lineage.parts[line - 1] if line and last.lineage.parts else PRIMAL for line in lines]
     ops = dict(collections.Counter(name for name in names if name))
-    return replace(
-        stage, text="\n".join(rows), lineage=Lineage(last.lineage.files, "".join(kinds), parents, places, ops)
-    )
+    lineage = Lineage(last.lineage.files, "".join(kinds), parents, places, ops, _told_apart(parts))
+    return replace(stage, text="\n".join(rows), lineage=lineage)
+
+
+def _told_apart(parts: list[str]) -> str:
+    """Parts of the lines, "" where all are of one."""
+    return "".join(parts) if any(part != PRIMAL for part in parts) else ""
 
 
 def _run(op: ir.Operation, pipeline: str) -> None:
@@ -239,6 +254,8 @@ def _origin(location: ir.Location, stage: str, before: str) -> Origin:
         if not _is_snapshot(part):
             origin.kept.append(part)
             origin.python = origin.python or _file_location(part)
+            if origin.part == PRIMAL:
+                origin.part = _PARTS.get(derivative.part_of(part), PRIMAL)
             if part.is_a_name():  # a pass marks an op with a name around the location it had
                 origin.parents.extend(_origin(part.child_loc, stage, before).parents)
         elif part.child_loc.filename == stage:

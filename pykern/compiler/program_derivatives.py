@@ -31,6 +31,7 @@ from pykern.passes.autodiff.raised.forward import forward
 from pykern.passes.autodiff.raised.reverse import reverse
 from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.framework import Upstream, run_pass, verify
+from pykern.passes.reuse_loads import ReuseLoads
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.source import DICT, LIST, ArgSpec, ArraySpec, ScalarSpec, StructSpec, leaves
@@ -51,15 +52,15 @@ def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None
     whole, source = source, source.residuals_source()
     count = len(source.parameters) - sum(source.added)
     if source.derivatives:
-        for step in (RaiseLaunches(), OutlineLaunches(), SimplifyKern()):
+        for step in (RaiseLaunches(), OutlineLaunches(), SimplifyKern(), ReuseLoads()):
             run_pass(step, module)
     for derivative, added in zip(whole.derivatives, whole.added, strict=True):
         started = time.perf_counter()
         before = replace(source, parameters=source.parameters[:count])
-        run_pass(Upstream("canonicalize,cse"), module)
+        run_pass(Upstream("canonicalize,cse", bodies=True), module)
         _take(module, before, derivative)
         verify(module, "differentiation made invalid IR")
-        run_pass(Upstream("canonicalize,cse"), module)
+        run_pass(Upstream("canonicalize,cse", bodies=True), module)
         count += added
         pulls = derivative.kind == "pullback"
         _check_arguments(module, whole if pulls else replace(source, parameters=source.parameters[:count]))

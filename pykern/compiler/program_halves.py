@@ -62,5 +62,5 @@ def _halves(module: ir.Module, primal: func.FuncOp, made: func.FuncOp) -> Halves
     attributes = made.operation.attributes
     attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(given, made.type.results))
     attributes["arg_attrs"] = ir.ArrayAttr.get(list(attributes["arg_attrs"])[: len(given)])
-    run_pass(Upstream("canonicalize,cse"), module)
+    run_pass(Upstream("canonicalize,cse", bodies=True), module)
     return Halves.of(made, len(primal.arguments), len(primal.type.results))

@@ -23,6 +23,7 @@ from pykern.lowering.gpu.program.target import DeviceProgram
 from pykern.lowering.llvm.program import target as cpu
 from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.record import Record
+from pykern.lowering.targets import LINALG
 from pykern.passes import kernels
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.inline_helpers import InlineHelpers
@@ -150,10 +151,10 @@ def _lower(module: ir.Module, asked: Request, record: KeptRecord) -> cpu.Program
     family = asked.target.split(":")[0]
     if family == "llvm":
         return cpu.lower(module, asked.options, record, asked.target, asked.schedules)
-    if family not in DEVICE_TARGETS:
-        known = ", ".join(f"`{name}:…`" for name in DEVICE_TARGETS)
+    if asked.target == LINALG:
         raise TargetError(
-            f"no target `{asked.target}` for array programs", hint=f"there are `llvm`, the CPU, and {known}"
+            "array programs have no target `linalg`, which is a form of kernels",
+            hint='their first stages are on whole arrays: f.lower(x, target="llvm").as_text("program")',
         )
     kernel = importlib.import_module(DEVICE_TARGETS[family]).lower
     function = asked.function or FunctionSource(asked.name, "", 1, "")

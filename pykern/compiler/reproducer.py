@@ -6,9 +6,11 @@ compiles the kernel in its own process, so that a debugger can look on.
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import pprint
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +18,7 @@ import pykern.source
 from pykern.compiler.versions import versions
 from pykern.program_source import ProgramSource
 from pykern.settings import Settings
-from pykern.source import KernelSource
+from pykern.source import FunctionSource, KernelSource, reached
 from pykern.storage.reports import write_report
 
 _SCRIPT = '''\
@@ -66,17 +68,42 @@ def reproducer_text(source: KernelSource | ProgramSource, what: str, words: Sequ
 
 def _definition(source: KernelSource | ProgramSource) -> str:
     """Python that makes `SOURCE`: legible, or a pickle where a value has no such form."""
+    functions = {id(f): (f"FUNCTION_{n}", f) for n, f in enumerate(reached(source.function))}
+    text = "".join(
+        f"{name} = {_made(function, functions, known=False)}\n\n" for name, function in functions.values()
+    )
+    text += f"SOURCE = {_made(source, functions)}"
     names: dict[str, Any] = {"inf": float("inf"), "nan": float("nan"), **vars(pykern.source)}
-    text = pprint.pformat(source, width=100, sort_dicts=False)
     try:
-        legible = repr(eval(text, names)) == repr(source)  # our own text, only to see that it is right
+        exec(text, names)  # our own text, only to see that it is right
+        legible = repr(names["SOURCE"]) == repr(source)
     except (SyntaxError, NameError, TypeError, ValueError):
         legible = False
     if legible:
         used = sorted(name for name in _classes() if re.search(rf"\b{name}\(", text))
         imports = f"from pykern.source import {', '.join(used)}\n\ninf, nan = float('inf'), float('nan')"
-        return f"{imports}\n\nSOURCE = {text}"
+        return f"{imports}\n\n{text}"
     return f"import pickle\n\nSOURCE = pickle.loads({pickle.dumps(source)!r})"
+
+
+def _made(value: Any, functions: dict[int, tuple[str, FunctionSource]], known: bool = True) -> str:
+    """Python that makes a value. Functions have names, under which they are `known`: many may call one."""
+    if known and id(value) in functions:
+        return functions[id(value)][0]
+    if dataclasses.is_dataclass(type(value)):
+        fields = [f"{f.name}={_made(getattr(value, f.name), functions)}" for f in dataclasses.fields(value)]
+        return _over_lines(f"{type(value).__name__}(", fields)
+    if type(value) is tuple and value:
+        return _over_lines("(", [_made(item, functions) for item in value], ",")
+    return pprint.pformat(value, width=92)
+
+
+def _over_lines(start: str, items: list[str], comma: str = "") -> str:
+    """The items on one line where there is room, else each on lines of its own."""
+    one = f"{start}{', '.join(items)}{comma if len(items) == 1 else ''})"
+    if len(one) <= 100 and "\n" not in one:
+        return one
+    return start + "".join(f"\n{textwrap.indent(item, '    ')}," for item in items) + "\n)"
 
 
 def _classes() -> list[str]:

@@ -17,6 +17,7 @@ from hashlib import blake2b
 from importlib.machinery import PathFinder
 
 from pykern.bootstrap import package_root, search_path
+from pykern.installation import DISTRIBUTION
 
 _OURS = ("pykern", "dialect", "passes", "lowering")
 """Folders of pykern's own source, where they lie next to each other (a checkout)."""
@@ -66,7 +67,7 @@ def _versions() -> str:
 def _pykern() -> str:
     """pykern's version, and what tells two sources of the same version apart."""
     root = package_root()
-    for name, version in _distributions(root, "pykern"):
+    for name, version in _distributions(root, DISTRIBUTION.replace("-", "_")):
         try:  # installed: the list of files with their checksums
             with open(os.path.join(root, name, "RECORD"), "rb") as record:
                 return f"{version}:{_digest(record.read())}"

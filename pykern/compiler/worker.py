@@ -24,6 +24,7 @@ from pykern.compiler import frames
 from pykern.compiler.deep_stack import with_deep_stack
 from pykern.compiler.warm_up import warm_up
 from pykern.errors import KernelError, PassError
+from pykern.installation import install_needed
 from pykern.source import KernelSource
 
 Compile = Callable[..., Artifact]
@@ -39,8 +40,7 @@ def main() -> None:
 
 
 def load_compiler() -> Compile:
-    """Import MLIR, llvmlite and all of the compiler, so that the first kernel does not wait for it."""
-    import llvmlite.binding  # noqa: F401
+    """Import MLIR and all of the compiler, so that the first kernel does not wait for it."""
     import mlir.ir
     import mlir.passmanager  # noqa: F401
 
@@ -119,7 +119,7 @@ def _unexpected(error: Exception) -> PassError:
 def _unloadable(error: ImportError | OSError) -> PassError:
     return PassError(
         f"the compiler cannot be loaded: {error}",
-        hint=f"install pykern together with MLIR's Python bindings and llvmlite for {sys.executable}",
+        hint=f"{sys.executable} -m {install_needed()}",
     )
 
 

@@ -17,10 +17,10 @@ from pykern.derivatives.raised_gradient import RaisedGradients
 from pykern.errors import KernelError, KernelTypeError, LaunchError, NotDifferentiable
 from pykern.event import COMPLETED, Event
 from pykern.kernel import Kernel, KernelBase
-from pykern.launching.launch import LAUNCH_KEYWORDS
+from pykern.launching.entries import LAUNCH_KEYWORDS
 from pykern.lowered import Spec
 from pykern.source import ArraySpec, Derivative, StructSpec
-from pykern.synthetic_frame import at_kernel_line, ends_at_user
+from pykern.synthetic_frame import at_kernel_line, at_users_line
 
 MODES = ("reverse", "forward")
 LEVELS = ("auto", "raised", "direct")
@@ -51,12 +51,10 @@ class Autodiff:
         self._raised: dict[Any, RaisedGradients] = {}
         self._dependent: dict[Any, bool] = {}
 
+    @at_users_line
     def __call__(self, *args: Any, **keywords: Any) -> Event:
         """Launch over ``ndrange``. Raises `NotDifferentiable` at the kernel's line, or `LaunchError`."""
-        try:
-            return self._run(args, keywords)
-        except KeyboardInterrupt as interrupt:
-            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
+        return self._run(args, keywords)
 
     def _run(self, args: tuple, keywords: dict[str, Any]) -> Event:
         flat, values, launch = self._flattened(args, keywords)
@@ -68,6 +66,7 @@ class Autodiff:
             event = self._run_raised(flat, values, launch)
         return flat(*values, **launch) if event is None else event
 
+    @at_users_line
     def lower(self, *args: Any, **keywords: Any) -> Any:
         """Every stage of the derivative for these arguments or specs, as `Lowered`; nothing runs.
 
@@ -164,6 +163,7 @@ class Autodiff:
         return f"<pykern.autodiff {self.kernel!r}, {self.mode}>"
 
 
+@at_users_line
 def autodiff(kernel: Any, mode: str = "reverse", level: str = "auto", deterministic: bool = False) -> Any:
     """The derivative of a kernel: ``pk.autodiff(heat)(pk.Dup(T2, dT2), pk.Dup(T, dT), c, ndrange=...)``.
 

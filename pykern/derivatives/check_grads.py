@@ -23,10 +23,12 @@ from pykern.derivatives.checked_functions import (
     like,
     wide,
 )
+from pykern.derivatives.directions import Difference, Directions, sizes
 from pykern.derivatives.gradients import floats
 from pykern.derivatives.trees import leaves
 from pykern.errors import KernelTypeError
 from pykern.kernel import KernelBase
+from pykern.synthetic_frame import at_users_line
 from pykern.types import DType, f64, from_numpy
 
 MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8e4m3": 3, "f8e5m2": 2}
@@ -51,6 +53,7 @@ class GradientCheck:
     finite_difference: float
 
 
+@at_users_line
 def check_grads(
     f: Any,
     args: tuple,
@@ -58,6 +61,7 @@ def check_grads(
     rtol: float = 1e-6,
     dot_rtol: float = 1e-12,
     entries: int = 64,
+    directions: int = 3,
     seed: int = 0,
     level: str = "auto",
     **launch: Any,
@@ -66,9 +70,11 @@ def check_grads(
 
     ``pk.check_grads(heat, (T2, T, c), ndrange=T.shape)``, ``pk.check_grads(loss, (x, y))``. `entries`: how
     many entries of each argument are compared with central differences (all of them where there are no
-    more), chosen at random. Arguments are taken as float64; where they have other types, the derivatives in these
-    are compared with those in float64. Where numbers are rounded to a type with fewer bits, steps are as long as that
-    type needs, and `rtol` and `dot_rtol` at least what it can hold.
+    more), chosen at random. Then all entries of all arguments are moved at once, along so many random
+    `directions`; what does not fit is narrowed down to one entry. Tangents are compared along one direction, result
+    by result. Arguments are taken as float64; where they have other types, the derivatives in these are compared with
+    those in float64. Where numbers are rounded to a type with fewer bits, steps are as long as that type needs, `rtol`
+    and `dot_rtol` at least what it can hold, and entries alone are moved.
 
     Raises `AssertionError` where the derivatives differ by more than `rtol`, or are NaN, `NotDifferentiable` where
     there is none, `KernelTypeError` where there is nothing to compare, or for floats that it cannot move: arrays of
@@ -88,7 +94,7 @@ def check_grads(
         raise KernelTypeError("`entries` has to be at least one: there is nothing to check")
     own = [n for n in active if _dtype(given[n]) != f64]
     own_results = checked.results(given) if own else results
-    tangents = {n: _rounded(random.standard_normal(np.shape(values[n])), given[n]) for n in active}
+    tangents = {n: _rounded(_tangent(random, values[n], given[n]), given[n]) for n in active}
     cotangents = [_rounded(random.standard_normal(np.shape(r)), r) for r in own_results]
     if isinstance(checked, CheckedKernel):
         cotangents = _of_written(checked, values, results, tangents, cotangents)
@@ -97,6 +103,9 @@ def check_grads(
     probe = _Probe(checked, values, cotangents, active, tangents)
     probe.check_modes(max(dot_rtol, min(LOOSEST, 32 * narrow) if narrow > _EPSILON else 0.0))
     found = probe.check_differences(names, random, entries, narrow, _allowed(rtol, narrow))
+    if narrow <= _EPSILON:  # steps along all entries of a coarser type would be too long
+        probe.check_directions(names, random, directions, rtol)
+    probe.tell_modes()
     if own:
         kinds = [_dtype(v) for v in (*(given[n] for n in active), *own_results)]
         coarse = _epsilon([*checked.narrowest(given), *kinds])
@@ -174,7 +183,7 @@ class _Probe:
     def check_differences(
         self, names: list[str], random: np.random.Generator, entries: int, narrow: float, rtol: float
     ) -> GradientCheck:
-        """Reverse mode against central differences; then what `check_modes` found."""
+        """Reverse mode against central differences, entry by entry."""
         worst = wrong = GradientCheck(self.dot, 0.0, "", 0.0, 0.0)
         for n in self.active:
             largest = float(np.abs(self.pulled[n]).max(initial=0.0))
@@ -186,20 +195,40 @@ class _Probe:
                 here = GradientCheck(self.dot, error, _entry(names[n], index), found, expected)
                 if not error <= worst.difference:  # NaN counts as the worst
                     worst = here
-                if not error - unsure / scale <= rtol and not error <= wrong.difference:
+                apart = narrow <= _EPSILON and self._is_apart(n, index, narrow, found, expected, rtol)
+                if (apart or not error - unsure / scale <= rtol) and not error <= wrong.difference:
                     wrong = here
         if wrong.worst:
             raise AssertionError(
                 f"the gradient by {wrong.worst} is {wrong.reverse!r}, central differences give "
                 f"{wrong.finite_difference!r} (relative error {wrong.difference:.1e}, allowed {rtol:.1e})"
             )
+        return worst
+
+    def check_directions(
+        self, names: list[str], random: np.random.Generator, count: int, rtol: float
+    ) -> None:
+        """Both modes against differences along random directions."""
+        along = Directions(self.checked.results, self.values, self.active, rtol)
+        for _ in range(count):
+            wrong = along.wrong_in_reverse(self.pulled, self.cotangents, random)
+            if wrong is not None:
+                raise AssertionError(
+                    _unequal(f"gradient by {_entry(names[wrong.number], wrong.index)}", wrong, rtol)
+                )
+        wrong = along.wrong_in_forward(self.pushed, self.tangents)
+        if wrong is not None:
+            place = _entry(self.checked.name_of(wrong.number, names, self.values), wrong.index)
+            raise AssertionError(_unequal(f"tangent of {place}", wrong, rtol))
+
+    def tell_modes(self) -> None:
+        """What `check_modes` found."""
         left, right, allowed = self._modes
         if not self.dot <= allowed:
             raise AssertionError(
                 f"forward and reverse mode differ: <w, J v> = {left!r}, <J^T w, v> = {right!r} "
                 f"(relative error {self.dot:.1e}, allowed {allowed:.1e})"
             )
-        return worst
 
     def _central(self, n: int, index: tuple, narrow: float, found: float) -> tuple[float, float]:
         """The difference at the step that is best for types as coarse as `narrow`, and how far it may be trusted.
@@ -216,6 +245,18 @@ class _Probe:
         if abs(found - expected) > NOISE * size:  # no noise, or not noise alone
             return expected, 0.0
         return expected, abs(expected - self._difference(n, index, 2 * step))
+
+    def _is_apart(
+        self, n: int, index: tuple, narrow: float, found: float, expected: float, rtol: float
+    ) -> bool:
+        """Whether an entry that may be small beside others is off by more than steps of several lengths disagree."""
+        terms = sum(float(np.abs(p * np.asarray(self.values[k])).sum()) for k, p in self.pulled.items())
+        noise = NOISE * max(self._size, terms)  # what is added up, which the result may be small beside
+        error = abs(found - expected) - rtol * max(abs(found), abs(expected)) - noise
+        if not error > 0:
+            return False
+        others = [self._difference(n, index, longer * narrow ** (1 / 3)) for longer in (2, 4)]
+        return error > 10 * (max(expected, *others) - min(expected, *others))
 
     def _difference(self, n: int, index: tuple, step: float) -> float:
         """The central difference of <w, results> by one entry."""
@@ -269,6 +310,12 @@ def _rounded(number: np.ndarray, other: Any) -> Any:
     return wide(like(number, other))
 
 
+def _tangent(random: np.random.Generator, value: Any, other: Any) -> np.ndarray:
+    """A random tangent, as large as the value where its type has room for that."""
+    made = np.asarray(random.standard_normal(np.shape(value)))
+    return made * sizes(value) if MANTISSA.get(_dtype(other).name, 0) > 10 else made
+
+
 def _epsilon(types: Iterable[DType]) -> float:
     """The spacing at 1 of the coarsest of some float types."""
     return max((2.0 ** -MANTISSA[d.name] for d in types if d.name in MANTISSA), default=_EPSILON)
@@ -282,6 +329,13 @@ def _chosen(random: np.random.Generator, shape: tuple[int, ...], entries: int) -
     size = int(np.prod(shape, dtype=np.int64))
     flat = np.arange(size) if size <= entries else random.choice(size, entries, replace=False)
     return [tuple(int(i) for i in np.unravel_index(f, shape)) for f in flat] if shape else [()]
+
+
+def _unequal(what: str, wrong: Difference, rtol: float) -> str:
+    return (
+        f"the {what} is {wrong.found!r}, central differences give {wrong.expected!r} "
+        f"(relative error {wrong.error:.1e}, allowed {rtol:.1e})"
+    )
 
 
 def _entry(name: str, index: tuple) -> str:

@@ -29,6 +29,7 @@ class Checked(Protocol):
     def forward(self, values: Sequence[Any], tangents: dict[int, Any]) -> list[Any]: ...
     def reverse(self, values: Sequence[Any], cotangents: list[Any], active: list[int]) -> dict[int, Any]: ...
     def narrowest(self, values: Sequence[Any]) -> list[DType]: ...
+    def name_of(self, result: int, names: list[str], values: Sequence[Any]) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class CheckedKernel:
                 raise AssertionError("the reverse launch changed an array other than a shadow")
         return shadows
 
+    def name_of(self, result: int, names: list[str], values: Sequence[Any]) -> str:
+        """What a result is called: the array that the kernel leaves."""
+        return [name for name, v in zip(names, values, strict=True) if is_float_array(v)][result]
+
     def narrowest(self, values: Sequence[Any]) -> list[DType]:
         options = {name: self.launch[name] for name in KEYWORDS if name in self.launch}
         if isinstance(options.get("ndrange"), list):  # several index spaces, one kernel
@@ -91,6 +96,9 @@ class CheckedProgram:
             if part is not None:
                 found |= dict(zip(inside, (leaf for _, leaf in leaves(part)), strict=True))
         return {n: np.asarray(found[n]) for n in active}
+
+    def name_of(self, result: int, names: list[str], values: Sequence[Any]) -> str:
+        return f"result {result}"
 
     def narrowest(self, values: Sequence[Any]) -> list[DType]:
         lower = getattr(self.program, "lower", None)

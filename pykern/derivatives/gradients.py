@@ -21,12 +21,14 @@ from pykern.errors import KernelTypeError, LaunchError
 from pykern.jit import Program, jit
 from pykern.launching.arguments import homes
 from pykern.program_source import ProgramDerivative
+from pykern.synthetic_frame import at_users_line
 from pykern.types import BY_NAME, from_numpy
 
 _FLOAT0 = np.dtype([("float0", np.void, 0)])
 """The type of JAX's tangents of integers."""
 
 
+@at_users_line
 def value_and_grad(
     f: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = False, checkpoint: Any = None
 ) -> Program:
@@ -40,6 +42,7 @@ def value_and_grad(
     return _gradient(f, argnums, has_aux, checkpoint, value=True)
 
 
+@at_users_line
 def grad(
     f: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = False, checkpoint: Any = None
 ) -> Program:
@@ -56,6 +59,7 @@ def _gradient(f: Callable, argnums: Any, has_aux: bool, checkpoint: Any, value: 
     return program.derived(derivative, (), f"grad({program.__name__})")
 
 
+@at_users_line
 def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[[Any], Any]]:
     """``(f(*args), pull)``; ``pull(cotangent)`` gives the cotangents of the arguments, a tuple.
 
@@ -95,6 +99,7 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
     return value, pull
 
 
+@at_users_line
 def jvp(f: Callable, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
     """``(f(*primals), tangent)``; a tangent of None is zero, and that argument is a constant."""
     program = as_program(f)
@@ -112,6 +117,7 @@ def jvp(f: Callable, primals: tuple, tangents: tuple) -> tuple[Any, Any]:
     return pushed(*primals, *given)
 
 
+@at_users_line
 def hvp(f: Callable, primals: tuple, tangents: tuple, checkpoint: Any = None) -> Any:
     """The Hessian of `f`, which returns one float, times `tangents`: forward over reverse mode.
 
@@ -184,7 +190,7 @@ def _numbers(program: Program, argnums: Any) -> tuple[int, ...]:
     for n in numbers:
         if not -len(names) <= n < len(names):
             raise KernelTypeError(
-                f"`{program.__name__}` has {len(names)} parameters, and argnums names number {n}",
+                f"`{program.__name__}` has no parameter number {n}, which argnums names",
                 hint=f"they are {', '.join(f'{k}: {name}' for k, name in enumerate(names))}",
             )
     return tuple(n % len(names) for n in numbers)
@@ -310,7 +316,9 @@ def _like(given: Any, value: Any) -> Any:
         given = 0.0 if isinstance(value, float | np.floating) else np.zeros(value.shape)
     if isinstance(value, float | np.floating):
         if np.shape(given):
-            raise LaunchError(f"a derivative of shape {np.shape(given)} for a number")
+            raise LaunchError(
+                f"a derivative of shape {np.shape(given)} for a number", hint="give a number: 1.0"
+            )
         return type(value)(given)
     if getattr(value, "__pykern_array__", False) and value.device_name != "cpu":
         from pykern.arrays.making import asarray
@@ -319,5 +327,8 @@ def _like(given: Any, value: Any) -> Any:
     else:
         array = np.asarray(given, dtype=_dtype(value))
     if array.shape != tuple(value.shape):
-        raise LaunchError(f"a derivative of shape {array.shape} for an array of shape {value.shape}")
+        raise LaunchError(
+            f"a derivative of shape {array.shape} for an array of shape {tuple(value.shape)}",
+            hint="give it the shape of what it belongs to, as np.ones_like(y) has it",
+        )
     return array

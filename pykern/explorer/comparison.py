@@ -21,6 +21,9 @@ class Comparison:
 
     subjects: tuple[Exploration, ...]
 
+    def __repr__(self) -> str:
+        return f"<pykern.Comparison {self.title}>"
+
     def same(self, one: int, other: int) -> dict[Line, Line]:
         """Lines of Python of subject `one` as lines of subject `other`, where they are the same."""
         forward, sign = (one, other) if one < other else (other, one), one < other
@@ -59,6 +62,6 @@ class Comparison:
     @property
     def title(self) -> str:
         """Kernels and targets, the parts that differ by name."""
-        names = list(dict.fromkeys(d.kernel for d in self.subjects))
+        names = list(dict.fromkeys(d.title for d in self.subjects))
         targets = list(dict.fromkeys(d.target for d in self.subjects))
         return f"{' and '.join(names)} — {' and '.join(targets)}"

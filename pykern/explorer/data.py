@@ -8,15 +8,16 @@ Read next: `comparison` (several in one page), `packing` (as JSON), `words` (in 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from pykern.artifact import Artifact, Remark, Stage
+from pykern.artifact import Artifact, Remark, Stage, no_stage
 from pykern.costs import Costs
 from pykern.errors import KernelError
 from pykern.explorer.remarks import remarks
 from pykern.explorer.roof import Roof, Run
-from pykern.explorer.sources import SourceText, signature, texts
+from pykern.explorer.sources import SourceText, signature, texts, title
 from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, lines_of_place, relatives
 from pykern.lowered import Lowered
 from pykern.program_source import ProgramSource
@@ -40,6 +41,8 @@ class Exploration:
     """A kernel to look into; `stages` all have a lineage. `error` is there where it did not compile."""
 
     kernel: str
+    title: str
+    """``heat``, or ``gradient of heat``."""
     target: str
     signature: str
     sources: tuple[SourceText, ...]
@@ -53,17 +56,21 @@ class Exploration:
     roof: Roof | None = None
     runs: tuple[Run, ...] = ()
 
+    def __repr__(self) -> str:
+        failed = ", which did not compile" if self.error else ""
+        return f"<pykern.Exploration {self.kernel} for {self.target}, {len(self.stages)} stages{failed}>"
+
     def number(self, name: str | int) -> int:
         """The number of a stage, by number, by name, or by a part of the name. Raises `KeyError`."""
         names = [s.name for s in self.stages]
-        if isinstance(name, int) or name.lstrip("-").isdigit():
+        if isinstance(name, int) or re.fullmatch(r"-?[0-9]{1,9}", name):
             if not -len(names) <= int(name) < len(names):
                 raise KeyError(f"no stage {name}; there are {len(names)}")
             return int(name) % len(names)
         exact = [n for n, given in enumerate(names) if given == name]
-        found = exact[-1:] or [n for n, given in enumerate(names) if name in given]
+        found = exact[-1:] or [n for n, given in enumerate(names) if name and name in given]
         if not found:
-            raise KeyError(f"no stage {name!r}; there are {', '.join(names)}")
+            raise KeyError(no_stage(name, names))
         return found[0]
 
     def lit(self, pin: Pin, plumbing: bool = False) -> tuple[tuple[int, ...], ...]:
@@ -127,6 +134,7 @@ def exploration(lowered: Lowered, traced: Artifact, said: tuple[Remark, ...] = (
     )
     return Exploration(
         traced.kernel,
+        title(lowered.source),
         traced.target,
         signature(lowered.source),
         texts(lowered.source),
@@ -153,6 +161,7 @@ def failed(
     said = Remark(error.reason) if span is None else Remark(error.reason, span.file, span.line)
     return Exploration(
         source.function.name,
+        title(source),
         source.target,
         signature(source),
         texts(source),

@@ -14,16 +14,19 @@ from typing import Any
 
 from pykern.derivatives.autodiff import Autodiff
 from pykern.errors import KernelError, LaunchError
+from pykern.explorer.ceilings import given
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.data import Exploration
 from pykern.explorer.following import follow, follow_failed
 from pykern.explorer.measuring import measured
 from pykern.explorer.notebook import frame
 from pykern.explorer.page import page
-from pykern.explorer.roof import Roof, given
+from pykern.explorer.roof import Roof
 from pykern.jit import Program
 from pykern.kernel import KernelBase
 from pykern.lowered import Lowered
+from pykern.lowering.targets import checked
+from pykern.synthetic_frame import at_users_line
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class Explored:
         return f'{frame(self.data)}<p><a href="{full}" target="_blank">open full: {html.escape(str(self.path))}</a></p>'
 
 
+@at_users_line
 def explore(
     *what: Any,
     to: str | Path | None = None,
@@ -63,8 +67,9 @@ def explore(
     came that failed; a kernel that does not compile gives such a page, too.
 
     `to` is the file to write, ``<kernel>-<target>.html`` here where it is not given. `measure` launches the kernel
-    some times on its arrays, which it changes as launches do, and puts the time into the roofline; on the CPU the
-    ceilings are measured as well. `roof` gives ceilings: ``{"GB/s": 900, "f32": 14000}``. The page needs no network.
+    some times on its arrays, which it changes as launches do, and puts the time into the roofline. Its ceilings are
+    those of this processor, measured once and kept on disk; nominal ones of a data sheet for some GPUs; or what `roof`
+    gives: ``{"GB/s": 900, "f32": 14000}``. The page needs no network.
     Raises the errors of `lower` where nothing was compiled that could be shown.
     """
     data = look(*what, roof=roof, measure=measure, **keywords)
@@ -85,12 +90,15 @@ def look(
         return Comparison(tuple(subject for each in args for subject in _looked_at(each, keywords)))
     targets = keywords.pop("target", None)
     targets = tuple(targets) if isinstance(targets, tuple | list) else (targets,)
+    targets = [
+        None if target is None else checked(target) for target in targets
+    ]  # all, before one is compiled
     subjects = []
     for kernel in kernels:
         for target in targets:
             asked = keywords if target is None else {**keywords, "target": target}
             found = of_kernel(kernel, *args, **asked)
-            found = replace(found, roof=given(roof, found.target))
+            found = found if found.error else replace(found, roof=given(roof, found.target))
             subjects.append(measured(found, kernel, args, asked) if measure else found)
     return Comparison(tuple(subjects))
 
@@ -106,7 +114,7 @@ def of_kernel(kernel: Any, *args: Any, **keywords: Any) -> Exploration:
 
 def file_name(data: Comparison) -> str:
     """``heat-nvvm-sm_90a.html``; what differs stands in it."""
-    names = dict.fromkeys(f"{d.kernel}-{d.target}" for d in data.subjects)
+    names = dict.fromkeys(f"{d.title}-{d.target}" for d in data.subjects)
     whole = "-and-".join(names)
     return "".join(c if c.isalnum() or c in "-_." else "-" for c in whole)[:120] + ".html"
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from pykern.errors import LaunchError
 from pykern.explorer.data import Exploration
-from pykern.explorer.roof import Roof, Run
+from pykern.explorer.processor import this_processor
+from pykern.explorer.roof import Run
 from pykern.jit import Program
 from pykern.kernel import KernelBase
 from pykern.launching.arguments import homes
@@ -23,7 +24,6 @@ from pykern.lowered import Spec
 from pykern.stream import synchronize
 
 REPEATS = 7
-_NAMES = {"f32": "float32", "f64": "float64"}
 
 
 def measured(data: Exploration, kernel: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Exploration:
@@ -35,7 +35,9 @@ def measured(data: Exploration, kernel: Any, args: Sequence[Any], keywords: Mapp
     options = {k: v for k, v in keywords.items() if k not in ("target", "passes", "debug")}
     seconds = statistics.median(_timed(kernel, args, options) for _ in range(REPEATS + 1))
     run = Run(_items(kernel, options), seconds, REPEATS)
-    roof = data.roof if data.roof is not None or data.target != "llvm" else _of_this_machine(data)
+    roof = data.roof
+    if data.target == "llvm" and (roof is None or roof.measured):
+        roof = this_processor(again=True)  # beside the run, in the same state of the machine
     return replace(data, runs=(*data.runs, run), roof=roof)
 
 
@@ -55,13 +57,3 @@ def _timed(kernel: Any, args: Sequence[Any], options: Mapping[str, Any]) -> floa
         for device in set(homes([(str(n), a) for n, a in enumerate(args)]).values()):
             synchronize(device)
     return time.perf_counter() - started
-
-
-def _of_this_machine(data: Exploration) -> Roof | None:
-    """What this processor reaches, with floats of the kernel's own type."""
-    from pykern.benchmarking import limits  # here: it compiles kernels
-
-    used = [w.dtype for w in data.costs.work if w.dtype in _NAMES] if data.costs is not None else []
-    dtype = max(set(used), key=used.count, default="f32")
-    found = limits.measured("cpu", _NAMES[dtype])
-    return Roof("this processor", found.gb_per_s, {dtype: found.gflop_per_s}, measured=True)

@@ -7,8 +7,10 @@ was compiled to; before that its source.
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 
 from pykern.compiler.service import service
+from pykern.explorer.ceilings import known
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.following import follow
 from pykern.explorer.page import page
@@ -28,12 +30,17 @@ def frame(data: Comparison) -> str:
 
 def lowered_html(lowered: Lowered) -> str:
     """A kernel or program that was lowered."""
-    return frame(Comparison((follow(lowered),)))
+    return frame(_shown(lowered))
 
 
 def lowered_page(lowered: Lowered) -> str:
     """The page of a kernel or program that was lowered, as a whole document."""
-    return page(Comparison((follow(lowered),)))
+    return page(_shown(lowered))
+
+
+def _shown(lowered: Lowered) -> Comparison:
+    found = follow(lowered)
+    return Comparison((replace(found, roof=known(found.target)),))
 
 
 def kernel_html(kernel: KernelBase) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from pykern import __version__
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.data import FAILED, Exploration, lineage_of
+from pykern.explorer.hotspot import hotspot
 from pykern.explorer.words import intensity, summary
 
 VERSION = 2
@@ -50,13 +51,20 @@ def packed(data: Comparison) -> dict[str, Any]:
 
 def subject(data: Exploration) -> dict[str, Any]:
     """One kernel. Unchanged text is given once: `lines` is null. A parent is its line, 0 for none, or a list;
-    `src` counts in `places` from 1."""
+    `src` counts in `places` from 1. `hot` is the line that the page opens with."""
     files = files_of(data)
     phases = phases_of(data)
+    hot = hotspot(data)
     places: Places = {}
     stages = [_stage(data, n, files, places) | {"phase": phases[n]} for n in range(len(data.stages))]
     return {
-        "kernel": {"name": data.kernel, "target": data.target, "signature": data.signature},
+        "kernel": {
+            "name": data.kernel,
+            "title": data.title,
+            "target": data.target,
+            "signature": data.signature,
+        },
+        "hot": None if hot is None else [files[hot[0]], hot[1]],
         "facts": data.facts,
         "files": list(files),
         "source": [
@@ -116,6 +124,7 @@ def _stage(data: Exploration, number: int, files: dict[str, int], places: Places
         "ops": lineage.ops,
         "lines": lines if data.changed(number) else None,
         "kinds": lineage.kinds,
+        "parts": lineage.parts,
         "parents": [p[0] if len(p) == 1 else list(p) or 0 for p in lineage.parents],
         "src": [
             0

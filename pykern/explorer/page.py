@@ -18,8 +18,8 @@ from pykern.explorer import packing
 from pykern.explorer.comparison import Comparison
 
 SCRIPTS = (
-    "base", "lineage", "colours", "edits", "rows", "pane", "picking", "head", "drawer", "charts", "memory", "keys",
-    "start",
+    "base", "lineage", "colours", "edits", "parts", "rows", "loops", "pane", "picking", "switch", "head", "search",
+    "drawer", "charts", "memory", "keys", "start",
 )  # fmt: skip
 """In order: each uses what stands before it."""
 

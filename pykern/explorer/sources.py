@@ -5,12 +5,11 @@ Comes in: a `KernelSource` or `ProgramSource`. Goes out: `SourceText`s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pykern.program_source import ProgramSource
-from pykern.source import CapturedCustom, CapturedKernel, FunctionSource, KernelSource
+from pykern.source import Derivative, KernelSource, reached
 
 
 @dataclass(frozen=True)
@@ -25,8 +24,24 @@ class SourceText:
 
 def texts(source: KernelSource | ProgramSource) -> tuple[SourceText, ...]:
     """The kernel first, then what it calls, each once."""
-    found = dict.fromkeys(_with_callees(source.function))
+    found = dict.fromkeys(reversed(reached(source.function)))
     return tuple(SourceText(f.name, f.file, f.first_line, tuple(f.text.splitlines())) for f in found)
+
+
+_CALLED = {
+    "reverse": "gradient", "forward": "forward derivative", "gradient": "gradient", "vjp": "vector-Jacobian product",
+    "residuals": "forward pass", "pullback": "backward pass", "jvp": "Jacobian-vector product",
+}  # fmt: skip
+
+
+def title(source: KernelSource | ProgramSource) -> str:
+    """What is compiled, in words: ``heat``, ``gradient of heat``."""
+    if isinstance(source, ProgramSource) and source.kernel is not None:
+        return title(source.kernel.source)
+    name = source.function.name
+    for taken in source.derivatives:
+        name = f"{_CALLED[taken.mode if isinstance(taken, Derivative) else taken.kind]} of {name}"
+    return name
 
 
 def signature(source: KernelSource | ProgramSource) -> str:
@@ -40,13 +55,3 @@ def _described(spec: Any) -> str:
         return str(getattr(spec, "value", spec))
     shape = getattr(spec, "shape", None)
     return dtype if shape is None else f"{dtype}[{', '.join('?' if n is None else str(n) for n in shape)}]"
-
-
-def _with_callees(function: FunctionSource) -> Iterator[FunctionSource]:
-    yield function
-    for _, captured in function.captures:
-        match captured:
-            case FunctionSource():
-                yield from _with_callees(captured)
-            case CapturedKernel() | CapturedCustom():
-                yield from _with_callees(captured.function)

@@ -25,7 +25,7 @@ def overview(data: Comparison) -> Iterator[str]:
 
 def _overview(data: Exploration) -> Iterator[str]:
     """Every stage with its time, size, change and the share of its ops that know their line of Python."""
-    yield f"{data.kernel}({data.signature}) for {data.target}"
+    yield f"{data.title}({data.signature}) for {data.target}"
     for sentence in summary(data):
         yield f"  {sentence}"
     width = min(60, max(len(s.name) for s in data.stages))
@@ -51,7 +51,7 @@ def stage_with_lines(data: Comparison, name: str | int) -> Iterator[str]:
     """A stage, with the line of Python beside each of its lines; of each kernel that has one of the name."""
     for subject, number in _having(data, name):
         if len(data.subjects) > 1:
-            yield f"{subject.kernel} for {subject.target}"
+            yield f"{subject.title} for {subject.target}"
         yield from _rows(subject, number, range(1, len(subject.stages[number].text.splitlines()) + 1))
 
 
@@ -61,7 +61,7 @@ def lines_of(data: Comparison, line: int, stage: str | int | None = None) -> Ite
         if number:
             yield ""
         if len(data.subjects) > 1:
-            yield f"{subject.kernel} for {subject.target}"
+            yield f"{subject.title} for {subject.target}"
         yield from _lines_of(subject, line, stage)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pykern.elsewhere import instead_of_elsewhere
 from pykern.frontend.values import (
     Array,
     FunctionValue,
@@ -14,7 +15,7 @@ from pykern.frontend.values import (
 )
 
 UNSUPPORTED_STATEMENTS: dict[str, tuple[str, str]] = {
-    "With": ("with", "write the body without it"),
+    "With": ("with", "write the body without it; files are read before the launch"),
     "Try": ("try", "kernels raise no exceptions; test with `if`"),
     "Raise": ("raise", "use `assert condition, 'message'`"),
     "FunctionDef": ("def", "define the function outside, with @pk.func"),
@@ -30,17 +31,20 @@ UNSUPPORTED_STATEMENTS: dict[str, tuple[str, str]] = {
     "AsyncWith": ("async with", "write the body without it"),
 }
 UNSUPPORTED_EXPRESSIONS: dict[str, tuple[str, str]] = {
-    "List": ("a list", "use a tuple for a few values, or pk.private(shape, dtype)"),
+    "List": ("a list", "use a tuple for a few values, or t = pk.private((4,), pk.f32) for more"),
     "Dict": ("a dict", "use a dataclass or a named tuple"),
     "Set": ("a set", "use a tuple for a few values"),
-    "ListComp": ("a list comprehension", "write a loop"),
+    "ListComp": ("a list comprehension", "write a loop, and keep values in pk.private(shape, dtype)"),
     "SetComp": ("a set comprehension", "write a loop"),
     "DictComp": ("a dict comprehension", "write a loop"),
-    "GeneratorExp": ("a generator expression", "write a loop that adds up"),
-    "Lambda": ("a lambda", "define a function with @pk.func"),
-    "Yield": ("yield", "write the values into an array argument"),
-    "YieldFrom": ("yield from", "write the values into an array argument"),
-    "Await": ("await", "call a @pk.func function"),
+    "GeneratorExp": (
+        "a generator expression",
+        "write a loop: total = 0.0, then for k in range(n): total += x[k]",
+    ),
+    "Lambda": ("a lambda", "define a function outside, with @pk.func above it"),
+    "Yield": ("`yield`", "write the values into an array argument"),
+    "YieldFrom": ("`yield from`", "write the values into an array argument"),
+    "Await": ("`await`", "call a @pk.func function"),
     "Slice": ("a slice", "a work-item reads and writes single elements"),
     "Starred": ("`*` here", "write the values one by one"),
     "TemplateStr": ("a template string", "pass the values to print one by one"),
@@ -66,8 +70,12 @@ _SCALAR_FROM: dict[type, str] = {
 }
 
 
+LOOP = "write a loop: total = 0.0, then for k in range(len(x)): total += x[k]"
+EXTREMUM = "write a loop: best = x[0], then for k in range(1, len(x)): best = max(best, x[k])"
 METHODS = {
-    **dict.fromkeys(("sum", "mean", "max", "min", "prod", "any", "all"), "write a loop that combines x[k]"),
+    **dict.fromkeys(("sum", "mean", "prod", "any", "all", "std", "var", "dot"), LOOP),
+    **dict.fromkeys(("max", "min", "argmax", "argmin"), EXTREMUM),
+    "format": "pass the values to print one by one: print('x =', x)",
     "T": "swap the indices: x[j, i]",
     **dict.fromkeys(("item", "astype"), "an element is a number already; cast it as in pk.f32(x[i])"),
     **dict.fromkeys(
@@ -78,7 +86,23 @@ METHODS = {
 }
 """What to write instead of attributes that arrays have elsewhere."""
 _FUNCTIONS = {
-    **dict.fromkeys(("sum", "mean", "prod", "any", "all"), "write a loop that combines x[k]"),
+    **dict.fromkeys(("sum", "mean", "prod", "any", "all", "average"), LOOP),
+    **dict.fromkeys(("amax", "amin", "nanmax", "nanmin", "argmax", "argmin"), EXTREMUM),
+    "norm": "write a loop that adds up x[k] * x[k], and take pk.sqrt of the sum",
+    "interp": "write it out: find k with x[k] <= v < x[k + 1] in a loop, then "
+    "y[k] + (v - x[k]) * (y[k + 1] - y[k]) / (x[k + 1] - x[k])",
+    "clip": "write pk.clamp(x, low, high)",
+    **dict.fromkeys(("sorted", "sort", "argsort", "unique"), "sort before the launch, and pass the result"),
+    **dict.fromkeys(
+        ("cumsum", "cumprod", "diff", "reversed", "map", "filter"), "write a loop over k, with x[k]"
+    ),
+    **dict.fromkeys(
+        ("arange", "linspace"), "write a loop over range(n); each work-item has its own i = pk.index()"
+    ),
+    **dict.fromkeys(("isinstance", "type"), "types are known when compiling: compare x.dtype == pk.f32"),
+    **dict.fromkeys(("time", "perf_counter", "sleep"), "measure around the launch: pk.benchmark(k, (x, y))"),
+    **dict.fromkeys(("str", "repr", "format"), "pass the values to print one by one: print('x =', x)"),
+    **dict.fromkeys(("list", "dict", "set"), "use a tuple for a few values, or pk.private(shape, dtype)"),
     **dict.fromkeys(("zeros", "ones", "empty", "full", "array"), "make memory with pk.private(shape, dtype)"),
     **dict.fromkeys(("enumerate", "zip"), "write `for k in range(len(x)):` and index"),
     **dict.fromkeys(("dot", "matmul", "einsum"), "write a loop that adds products"),
@@ -154,21 +178,29 @@ def instead_of(description: str, name: str = "") -> str:
         )
     if "random" in name:
         return "pass random numbers in an array: rng.random(n)"
+    if (known := instead_of_elsewhere(name)) is not None:
+        return known
     if name.endswith((".append", ".extend", ".insert", ".add", ".update")):
         return "a kernel changes arrays only: pass one, and write x[i] = value"
+    if "of a library" in description:
+        return instead_of_function(name.rpartition(".")[2])
     if description.startswith("a Kernel"):
         return "kernels do not launch kernels: make it a @pk.func, or launch both from a @pk.jit program"
     if "calls itself" in description:
         return "write a loop, or a stack in pk.private memory"
     if description.endswith("does not hold both"):
         return "give both a type that does: best = pk.i32(-1), and best = pk.i32(x[k])"
+    if "None" in description.split():
+        return "None is no number: begin with one, as in best = x[0], or best = 0.0, and a flag where none was found"
     if "on one path" in description:
         return "use another name on the other path"
-    if "round of the loop" in description:
+    if "round of the loop" in description or "the loop" in description:
         return "use another name in the loop"
     return next((advice for kind, advice in _INSTEAD if description.startswith(kind)), _INSTEAD_OF_OTHERS)
 
 
 def scalar_from(value: Value) -> str | None:
     """How a scalar is had from a value that is none."""
+    if isinstance(value, Array) and value.name.isidentifier():
+        return f"index it, as in {value.name}[{', '.join('ijklmnpq'[: len(value.shape)])}]"
     return next((advice for kind, advice in _SCALAR_FROM.items() if isinstance(value, kind)), None)

@@ -165,6 +165,17 @@ def fitting(a: Scalar, dtype: DType) -> Scalar:
     return a
 
 
+def element(value: Scalar, dtype: DType) -> Scalar:
+    """A value as an element of an array. Raises `OperandError` for a constant that the type does not hold."""
+    if not can_hold(dtype, value):
+        low, high = integer_range(dtype)
+        raise OperandError(
+            f"the constant {value.const} does not fit {dtype.name} ({low} .. {high})",
+            f"store it in an array of a wider type, or cast it, as in pk.{dtype.name}({value.const}), which wraps",
+        )
+    return convert(value, dtype)
+
+
 def _float_binary(op: str, a: Scalar, b: Scalar, fastmath: bool) -> Scalar:
     dtype, left, right = a.dtype, materialise(a), materialise(b)
     mode = flags(fastmath)
@@ -338,9 +349,10 @@ def _compare_mixed(op: str, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _power(a: Scalar, b: Scalar, fastmath: bool) -> Scalar:
-    if b.is_const and isinstance(b.const, int) and b.dtype == weak_int:
-        return _constant_power(a, b.const, fastmath)
     dtype = promote(a.dtype, b.dtype)
+    if b.is_const and isinstance(b.const, int) and b.dtype == weak_int:
+        return _constant_power(a, (b if b.const < 0 else fitting(b, dtype)).const, fastmath)
+    a, b = fitting(a, dtype), fitting(b, dtype)
     if dtype == bool_:
         dtype = i8
     if dtype.is_float:

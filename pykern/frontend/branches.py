@@ -20,12 +20,7 @@ from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import BROKE, RESULT, RETURNED, SKIPPED
 from pykern.frontend.merging import flows, leaves, meet, rebuild, same, same_form, unify, zeros_like
-from pykern.frontend.values import (
-    Scalar,
-    Undefined,
-    Value,
-    describe,
-)
+from pykern.frontend.values import Scalar, Value, describe
 from pykern.locations import SourceSpan
 from pykern.types import DType, bool_
 
@@ -63,8 +58,8 @@ def branch(t: Translation, node: ast.If) -> None:
     if getattr(node, "else_has_left", False) and not t.frame.unrolling:
         left[1] = True
     merged: dict[str, tuple[Value, Value]] = {}
-    where = t.span(node)
     for name in sorted(changed):
+        where = t.place_of(name, [node]) or t.span(node)
         sides = paths[0].names.get(name), paths[1].names.get(name)
         if name != RESULT:  # which is read of the path that has left, and of no other
             sides = _still_read(left, *sides)
@@ -199,32 +194,47 @@ def _choose(
     scratch = ir.Operation.create("scf.if", operands=[condition.ssa], regions=2)
     chosen: list[Value] = []
     paths = [_path(t, scratch, n, lambda f=f: chosen.append(f())) for n, f in enumerate((on_true, on_false))]
-    for path in paths:
-        for name, value in path.names.items():
-            if not same(value, t.names.get(name)):
-                t.names[name] = Undefined(name, t.span(node))
+    assigned = _assigned(t, node, paths)
     a, b = chosen
     if same(a, b) and flows(a) and all(leaf.is_const for leaf in leaves(a)):
-        if not all(_harmless(path.block) for path in paths):  # a helper that stores: one of the two runs
-            _finish_branch(scratch, condition.ssa, paths, {}, True)
+        if assigned or not all(
+            _harmless(path.block) for path in paths
+        ):  # a helper that stores: one of the two runs
+            t.names.update(_finish_branch(scratch, condition.ssa, paths, assigned, True))
         scratch.erase()
         return a
     if not (flows(a) and flows(b) and same_form(a, b)):
-        raise t.type_error(node, f"the sides are {describe(a)} and {describe(b)}: they have no common type")
+        raise t.type_error(node, f"the sides are {describe(a)} and {describe(b)}: they have no common type",
+                           "give both a number, or write if and else, with a name for each")  # fmt: skip
     with t.operands_of(node):
         for pair in zip(leaves(a), leaves(b), strict=True):
             for leaf in pair:
                 arithmetic.fitting(leaf, unify(*(side.dtype for side in pair)))
-    if all(_harmless(path.block) for path in paths):
+    if not assigned and all(_harmless(path.block) for path in paths):
         for path in paths:
             for op in list(path.block.operations):
                 op.operation.move_before(scratch)
         scratch.erase()
         pairs = zip(leaves(a), leaves(b), strict=True)
         return rebuild(a, iter([_select(condition, x, y) for x, y in pairs]))
-    results = _finish_branch(scratch, condition.ssa, paths, {"": (a, b)}, True)
+    results = _finish_branch(scratch, condition.ssa, paths, {"": (a, b), **assigned}, True)
     scratch.erase()
-    return results[""]
+    value = results.pop("")
+    t.names.update(results)
+    return value
+
+
+def _assigned(t: Translation, node: ast.expr, paths: list[_Path]) -> dict[str, tuple[Value, Value]]:
+    """Names that ``:=`` gives a value on one side or both, with the values of both; others have none afterwards."""
+    merged: dict[str, tuple[Value, Value]] = {}
+    for name in sorted({n for p in paths for n, v in p.names.items() if not same(v, t.names.get(n))}):
+        where = t.place_of(name, [ast.Expr(node)]) or t.span(node)
+        met = meet(name, paths[0].names.get(name), paths[1].names.get(name), where)
+        if isinstance(met, tuple):
+            merged[name] = met
+        else:
+            t.names[name] = met
+    return merged
 
 
 def _harmless(block: ir.Block) -> bool:

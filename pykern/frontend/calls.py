@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 
 from pykern.errors import ARGUMENTS, KernelSyntaxError
-from pykern.frontend import captured, cuda_calls, language_ops
+from pykern.frontend import call_counts, captured, cuda_calls, language_ops
 from pykern.frontend.casts import convert
+from pykern.frontend.debug_checks import check_step
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.elements import Elements
 from pykern.frontend.parse import ParsedFunction, parse_function
@@ -58,8 +59,13 @@ class Calls(Elements):
             return self.call_function(node, callee, arguments, keywords)
         if isinstance(callee, CudaValue):
             return cuda_calls.call(self, node, callee.function, arguments, keywords)
-        raise self.type_error(node, f"{describe(callee)} cannot be called in {self.PLACE}",
-                              "decorate a helper function with @pk.func")  # fmt: skip
+        hint = "decorate a helper function with @pk.func"
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        what = describe(callee)
+        if name in self.names:
+            what = f"`{name}` is {what} here, and"
+            hint = f"give the variable another name: it hides what `{name}` means outside"
+        raise self.type_error(node, f"{what} cannot be called in {self.PLACE}", hint)
 
     def arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
         positional: list[Value] = []
@@ -99,10 +105,28 @@ class Calls(Elements):
         """Translate the body of a `@pk.func` here, in a scope of its own."""
         if self.is_running(callee):
             raise self.recursion(node, callee.source.name)
+        self.count_call(node, callee)
         parsed = parse_function(callee.source)
         bound = self.bind(node, parsed, arguments, keywords)
         return self.inlined(
             node, Frame(parsed, Environment(bound, captured.values(callee.source.captures)), called=callee)
+        )
+
+    def count_call(self, node: ast.Call, callee: FunctionValue) -> None:
+        """Refuse what would be too many bodies, at the line of the kernel: see `call_counts`."""
+        self.calls += 1
+        if self.calls != call_counts.FIRST_LOOK and self.calls <= call_counts.MOST_CALLS:
+            return
+        called = [*(frame.function.source for frame in self.frames[1:]), callee.source][0]
+        count = max(self.calls, call_counts.calls_in(called))
+        if self.calls <= call_counts.MOST_CALLS and count <= call_counts.HOPELESS:
+            return
+        first = self.frames[0]
+        raise KernelSyntaxError(
+            f"`{first.function.source.name}` would inline {count:,} calls of functions, and "
+            f"{call_counts.MOST_CALLS:,} are the most",
+            first.call_span if len(self.frames) > 1 else self.span(node),
+            "call a function once, keep its value in a name, and use the name twice; or write a loop",
         )
 
     def is_running(self, callee: FunctionValue) -> bool:
@@ -168,4 +192,5 @@ class Calls(Elements):
         if step.is_const and step.const == 0:
             raise self.type_error(node, "the step of a range is not zero",
                                   "use 1, or a negative step to count down")  # fmt: skip
+        check_step(self.source, step)
         return RangeValue(start, stop, step, unroll)

@@ -7,17 +7,17 @@ until they stand still. Branches are in `branches`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from mlir import ir
-from mlir.dialects import arith
 
 from pykern.errors import CHANGED_KIND
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.desugar import RESULT, none_of
+from pykern.frontend.liveness import read_after
 from pykern.frontend.merging import (
     differing,
     flows,
@@ -78,18 +78,34 @@ def for_loop(t: Translation, node: ast.For) -> None:
     elif iterated.unroll or _indexes_tuple(t, node, iterated):
         unrolled(t, node, constant_items(t, node, iterated))
     else:
-        count = trip_count(iterated)
-        body = _ForBody(t, node, iterated)
-        if node.exit_flags:
-            _while_form(t, node, body, count)
-        else:
-            _loop(
-                t,
-                node,
-                node.body,
-                lambda carried: _scf_for(t, body, carried, count),
-                set(target_names(node)),
-            )
+        _counted(t, node, iterated)
+
+
+def _counted(t: Translation, node: ast.For, r: RangeValue) -> None:
+    """A loop in the IR. What each iteration assigns has a value after a range that is known not to be empty."""
+    count, body, targets = trip_count(r), _ForBody(t, node, r), set(target_names(node))
+    values = constant_values(r)
+    read = read_later(t, node, [*targets, *assigned_names(node.body)]) if values else frozenset()
+    counter = next((n for n in targets if n in read and n not in assigned_names(node.body)), None)
+    if node.exit_flags:
+        if values and counter is not None and not flows(t.names.get(counter)):
+            t.names[counter] = Scalar(weak_int, const=values[0])
+        _while_form(t, node, body, count)
+        return
+    _loop(t, node, node.body, lambda carried: _scf_for(t, body, carried, count), targets, read - targets)
+    if values and counter is not None and not flows(t.names.get(counter)):
+        t.names[counter] = Scalar(weak_int, const=values[-1])
+
+
+def constant_values(r: RangeValue) -> range:
+    """The values of a range of constant bounds; none where they are not known."""
+    bounds = [b.const for b in (r.start, r.stop, r.step) if b.is_const and isinstance(b.const, int)]
+    return range(*bounds) if len(bounds) == 3 and bounds[2] else range(0)
+
+
+def read_later(t: Translation, node: ast.stmt, names: Iterable[str]) -> frozenset[str]:
+    """Which of the names may be read after a statement, before they get another value."""
+    return frozenset(name for name in names if read_after(t.frame.function.node, node, name))
 
 
 def _indexes_tuple(t: Translation, node: ast.For, r: RangeValue) -> bool:
@@ -153,14 +169,10 @@ def trip_count(r: RangeValue) -> ir.Value | None:
     """The number of iterations, or None where start, stop and a positive step bound the loop themselves."""
     if r.step.is_const and r.step.const > 0:
         return None
-    one = Scalar(weak_int, const=1)
-    up = ceil_divide(arithmetic.binary("-", r.stop, r.start), r.step)
-    down = ceil_divide(arithmetic.binary("-", r.start, r.stop), arithmetic.negate(r.step))
     if r.step.is_const:
-        return materialise(down)
-    rises = arithmetic.binary(">=", r.step, one)
-    # a step of zero divides safely and gives 0 iterations: a kernel cannot raise
-    return arith.SelectOp(rises.ssa, materialise(up), materialise(down)).result
+        return materialise(ceil_divide(arithmetic.binary("-", r.start, r.stop), arithmetic.negate(r.step)))
+    # either way; a step of zero divides safely and gives 0 iterations: a kernel cannot raise
+    return materialise(ceil_divide(arithmetic.binary("-", r.stop, r.start), r.step))
 
 
 def ceil_divide(a: Scalar, b: Scalar) -> Scalar:
@@ -250,11 +262,40 @@ def while_loop(t: Translation, node: ast.While) -> None:
             t.statements(node.body)
         return op, body, None
 
+    begin(t, node, lambda: _forms_after(t, node.test))
     _loop(t, node, [*node.body, ast.Expr(node.test)], make, set())
 
 
-def _loop(t: Translation, node: ast.stmt, body: list[ast.stmt], make: Callable, local: set[str]) -> None:
-    """Build the loop, with wider types for what it carries until they stand still."""
+def begin(t: Translation, node: ast.While, forms_after: Callable[[], dict[str, Value]]) -> None:
+    """Give a form to the names of ``while (k := ...)``: the condition is evaluated before anything else, however often
+    the loop runs, so nobody reads what they hold before it."""
+    begun = [name for name in assigned(ast.Expr(node.test)) if t.names.get(name) is None]
+    if begun:
+        forms = forms_after()
+        t.names.update({name: forms[name] for name in begun if name in forms})
+
+
+def _forms_after(t: Translation, test: ast.expr) -> dict[str, Value]:
+    """Values of the form that names have after a condition; nothing is left of it."""
+    scratch, saved = ir.Operation.create("scf.execute_region", regions=1), dict(t.names)
+    with ir.InsertionPoint(scratch.regions[0].blocks.append()):
+        t.scalar(test)
+    found = t.names
+    t.frame.environment.locals = saved
+    scratch.erase()
+    return {name: zeros_like(value) for name, value in found.items() if flows(value)}
+
+
+def _loop(
+    t: Translation,
+    node: ast.stmt,
+    body: list[ast.stmt],
+    make: Callable,
+    local: set[str],
+    begun: frozenset[str] = frozenset(),
+) -> None:
+    """Build the loop, with wider types for what it carries until they stand still. The names `begun` get a value
+    before anything else, however often the loop runs: they have it afterwards."""
     before, known = dict(t.names), dict(t.frame.places)
     # a target that had an integer before the loop keeps its last value after it
     kept = sorted(n for n in local if isinstance(v := before.get(n), Scalar) and v.dtype in (weak_int, i64))
@@ -280,22 +321,32 @@ def _loop(t: Translation, node: ast.stmt, body: list[ast.stmt], make: Callable, 
             op.erase()
             continue
         widened = _widened(t, node, body, known, carried, ends)
-        result = ends.get(RESULT)
-        late_result = RESULT in assigned and RESULT not in carried.initial and flows(result)
-        if widened == carried.types and not late_result:
+        late = [n for n in (RESULT, *sorted(begun)) if n in assigned and n not in carried.initial]
+        late = [n for n in late if n not in changing and flows(ends.get(n))]
+        if widened == carried.types and not late:
             break
-        if late_result:
-            carried.initial[RESULT] = zeros_like(result)
-            widened = widened + [leaf.dtype for leaf in leaves(result)]
+        for name in late:  # a value that nobody reads, for the form
+            carried.initial[name] = zeros_like(ends[name])
+            widened = widened + [leaf.dtype for leaf in leaves(ends[name])]
         carried = _Carried(carried.initial, widened)
         op.erase()
     _close(block, carried, ends, counter)
     t.frame.environment.locals = before
     for name in (*assigned, *local):
-        if name not in carried.initial and not same(ends.get(name), before.get(name)):
-            before[name] = changing.get(name, Undefined(name, t.span(node)))
+        first, last, place = before.get(name), ends.get(name), t.place_of(name, [node]) or t.span(node)
+        if name in carried.initial or same(last, first):
+            continue
+        if name in local and name not in changing and last is not None and is_known(first):
+            places = known.get(name), place
+            changing[name] = differing(name, first, last, "before the loop", "after it", places)
+        before[name] = changing.get(name, Undefined(name, place))
     skip = 1 if isinstance(counter, ir.Value) else 0
     before.update(carried.bind(list(op.results)[skip:]))
+
+
+def is_known(value: Value | None) -> TypeGuard[Value]:
+    """Whether a name has a value of one kind."""
+    return value is not None and not isinstance(value, Undefined | UnsupportedValue)
 
 
 def _carried(initial: dict[str, Value]) -> _Carried:

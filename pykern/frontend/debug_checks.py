@@ -6,7 +6,7 @@ Comes in: the kernel's source and the operands. Goes out: `kern.assert` before t
 from __future__ import annotations
 
 from pykern.dialect.reports import AssertOp
-from pykern.errors import BY_ZERO, NEGATIVE_POWER
+from pykern.errors import BY_ZERO, NEGATIVE_POWER, ZERO_STEP
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import materialise
 from pykern.frontend.values import Scalar
@@ -30,6 +30,13 @@ def check_divisor(source: object, dividend: Scalar, divisor: Scalar) -> None:
         return
     differs = arithmetic.binary("!=", divisor, Scalar(weak_int, const=0))
     AssertOp.create(materialise(differs), BY_ZERO)
+
+
+def check_step(source: object, step: Scalar) -> None:
+    """A range whose step is 0 has no items; Python refuses it."""
+    if _is_debug(source) and not step.is_const:
+        differs = arithmetic.binary("!=", step, Scalar(weak_int, const=0))
+        AssertOp.create(materialise(differs), ZERO_STEP)
 
 
 def _is_debug(source: object) -> bool:

@@ -151,6 +151,9 @@ def always_returns(statements: list[ast.stmt]) -> bool:
     last = statements[-1]
     if isinstance(last, ast.If):
         return always_returns(last.body) and always_returns(last.orelse)
+    if isinstance(last, ast.While):  # left by nothing but a return
+        endless = isinstance(last.test, ast.Constant) and bool(last.test.value)
+        return endless and "break" not in _exits_of(last.body)
     return isinstance(last, ast.Return)
 
 

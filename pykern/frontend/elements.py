@@ -110,10 +110,22 @@ class Elements(Names):
     def other_indices(self, nodes: list[ast.expr], items: list, array: Array) -> str:
         """What to write: an index that is a tuple is unpacked, else there are more or fewer."""
         one = nodes[0]
+        if (whole := self.index_of_index(one, len(array.shape))) is not None:
+            return whole
         if len(nodes) == 1 and isinstance(one, ast.Name) and len(items) > 1:
             fewer = "or launch over fewer dimensions"
             return f"`{one.id}` is a tuple of {len(items)}: write {array.name}[{one.id}[0]], {fewer}"
         return f"write {array.name}[{', '.join('ijklmnpq'[: len(array.shape)])}]"
+
+    def index_of_index(self, first: ast.expr, rank: int) -> str | None:
+        """``x[i, j]`` for ``x[i][j]``, whose first index is `first`."""
+        for part in ast.walk(self.frame.function.node):
+            inner = part.value if isinstance(part, ast.Subscript) else None
+            if isinstance(inner, ast.Subscript) and any(first is one for one in ast.walk(inner.slice)):
+                indices = [ast.unparse(one.slice) for one in (inner, part) if isinstance(one, ast.Subscript)]
+                if len(indices) == rank:
+                    return f"write {ast.unparse(inner.value)}[{', '.join(indices)}]"
+        return None
 
     def index(self, node: ast.expr, value: Value, array: Array, dimension: int) -> ir.Value:
         """An index as `index`; a negative constant counts from the end, as Python's does."""
@@ -149,7 +161,8 @@ class Elements(Names):
         if not array.writes:
             raise self.type_error(node, f"`{array.name}` is annotated pk.In: the kernel may not write it",
                                   "annotate it pk.InOut or pk.Out")  # fmt: skip
-        stored = materialise(convert(self.as_scalar(node, value), array.dtype.loaded))
+        with self.operands_of(node):
+            stored = materialise(arithmetic.element(self.as_scalar(node, value), array.dtype.loaded))
         memref.StoreOp(self.in_memory(stored, array), array.ssa, indices)
 
     def in_memory(self, value: ir.Value, array: Array) -> ir.Value:

@@ -14,7 +14,7 @@ from mlir import ir
 from pykern.dialect import atomics, collectives, differentiation, index_space, memory, reports
 from pykern.errors import ARGUMENTS, LaunchError
 from pykern.frontend import arithmetic, mathematics
-from pykern.frontend.advice import instead_of_function
+from pykern.frontend.advice import EXTREMUM, instead_of_function
 from pykern.frontend.casts import bits, convert, materialise, memory_type
 from pykern.frontend.debug_checks import check_divisor
 from pykern.frontend.merging import flows, leaves
@@ -87,6 +87,8 @@ def _mathematics(t: Calls, node: ast.Call, name: str, args: list[Value], keyword
                            "give its arguments in order")  # fmt: skip
     if len(args) == 1 and isinstance(args[0], TupleValue) and name in ("min", "max"):
         args = list(args[0].items)
+    if len(args) == 1 and isinstance(args[0], Array) and name in ("min", "max"):
+        raise t.type_error(node, f"`{name}` chooses among numbers, and this is {describe(args[0])}", EXTREMUM)
     scalars = [t.as_scalar(n, v) for n, v in zip(_argument_nodes(node, args), args, strict=True)]
     with t.operands_of(node):
         if name in ("divmod", "cdiv") and len(scalars) == 2:
@@ -131,8 +133,11 @@ def _buffer(made: type[memory.BufferOp], space: str) -> Callable:
     def create(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Value:
         given = _given(t, node, ("shape", "dtype"), args, keywords)
         if set(given) != {"shape", "dtype"} or not isinstance(given["dtype"], TypeValue):
+            wrong = given.get("dtype")
+            what = f", and this is {describe(wrong)}" if wrong is not None else ""
+            written = ast.unparse(node.args[0]) if node.args else "(16, 16)"
             raise t.type_error(
-                node, f"pk.{space} takes a shape and a dtype", f"write pk.{space}((16, 16), pk.f32)"
+                node, f"pk.{space} takes a shape and a dtype{what}", f"write pk.{space}({written}, pk.f32)"
             )
         dtype = given["dtype"].dtype
         if dtype.weak:
@@ -219,7 +224,8 @@ def _atomic(t: Calls, node: ast.Call, kind: str, args: list[Value]) -> Value:
                            "use an array of pk.i32 or pk.u32")  # fmt: skip
     if dtype.kind == "u" and kind in ("min", "max"):
         kind = "u" + kind
-    value = materialise(convert(t.as_scalar(node.args[2], args[2]), dtype))
+    with t.operands_of(node):
+        value = materialise(arithmetic.element(t.as_scalar(node.args[2], args[2]), dtype))
     return Scalar(dtype, atomics.AtomicRmwOp.create(kind, value, array.ssa, indices))
 
 
@@ -227,7 +233,10 @@ def _compare_exchange(t: Calls, node: ast.Call, args: list[Value], keywords: dic
     array, indices = _element(t, node, args, 4)
     if array.dtype == bool_:
         raise t.type_error(node, "atomics are not available for bool", "use pk.i32")
-    expected, desired = (materialise(convert(t.as_scalar(node, v), array.dtype)) for v in args[2:])
+    with t.operands_of(node):
+        expected, desired = (
+            materialise(arithmetic.element(t.as_scalar(node, v), array.dtype)) for v in args[2:]
+        )
     return Scalar(array.dtype, atomics.AtomicCasOp.create(expected, desired, array.ssa, indices))
 
 

@@ -145,7 +145,7 @@ def _where(args: list[Scalar], fastmath: bool) -> Scalar:
     condition, a, b = _three("where", args)
     condition = arithmetic.truth(condition)
     dtype = promote(a.dtype, b.dtype)
-    left, right = materialise(convert(a, dtype)), materialise(convert(b, dtype))
+    left, right = (materialise(convert(arithmetic.fitting(v, dtype), dtype)) for v in (a, b))
     return Scalar(dtype, arith.SelectOp(materialise(condition), left, right).result)
 
 

@@ -116,7 +116,7 @@ def differing(
     notes = [
         (f"`{name}` is {describe(v)} here", place) for v, place in zip((a, b), places, strict=True) if place
     ]
-    numbers = flows(a) and flows(b) and a is not None and same_form(a, b)
+    numbers = flows(a) and flows(b) and same_form(a, b) and not holds(a, b)
     why = ": their common type does not hold both" if numbers else ""
     return UnsupportedValue(f"{describe(a)} {first} and {describe(b)} {second}{why}", tuple(notes))
 

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.elsewhere import instead_of_elsewhere
 from pykern.errors import (
     CAPTURED,
     CHANGED_KIND,
@@ -106,6 +107,10 @@ class Names(Translation):
         near = get_close_matches(name, known, 1)
         if near:
             return f"did you mean `{near[0]}`?"
+        if (dtype := by_numpy_name(name)) is not None:
+            return f"write pk.{dtype.name}"
+        if (instead := instead_of_elsewhere(f".{name}")) is not None:
+            return instead
         return "give it a value before, or define it where the kernel is decorated"
 
     def of_Attribute(self, node: ast.Attribute) -> Value:  # noqa: N802
@@ -117,6 +122,7 @@ class Names(Translation):
             if value is not None:
                 return value
             self.refuse_unknown(node)
+            self.refuse_undefined(node, path)
         value = self.expression(node.value)
         if isinstance(value, Array):
             return self.array_attribute(node, value)
@@ -141,6 +147,18 @@ class Names(Translation):
             )
         raise self.syntax_error(node, f"`{owner}.{node.attr}` is not defined", hint, UNDEFINED_NAME)
 
+    def refuse_undefined(self, node: ast.Attribute, path: str) -> None:
+        """``tl.load``, ``cuda.grid``: of a module that was not imported, and is not needed."""
+        root = path.partition(".")[0]
+        known = root in self.names or root in self.frame.environment.captures
+        hint = (
+            None
+            if known or self.place_of(root, self.frame.function.node.body)
+            else instead_of_elsewhere(path)
+        )
+        if hint is not None:
+            raise self.syntax_error(node, f"the name `{root}` is not defined", hint, UNDEFINED_NAME)
+
     def _like(self, name: str, owner: str, top: str) -> str | None:
         """A name of the module that is like it; a type by NumPy's name; what Python itself calls so."""
         known = self.known_functions()
@@ -154,7 +172,9 @@ class Names(Translation):
 
     def instead_of_missing(self, path: str) -> str | None:
         """What to write for a name that stands elsewhere for what is often wanted."""
-        return "pass random numbers in an array: rng.random(n)" if ".random" in path else None
+        if ".random" in path:
+            return "pass random numbers in an array: rng.random(n)"
+        return instead_of_elsewhere(path)
 
     def array_attribute(self, node: ast.Attribute, array: Array) -> Value:
         if node.attr == "shape":

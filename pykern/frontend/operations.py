@@ -45,8 +45,8 @@ class Operations(Translation):
                                     "write a loop that adds products, or `@` in a @pk.jit program")  # fmt: skip
         if not (isinstance(left, Scalar) and isinstance(right, Scalar)):
             wrong = right if isinstance(left, Scalar) else left
-            raise self.type_error(node, f"`{symbol}` takes scalars, not {describe(wrong)}",
-                                  scalar_from(wrong))  # fmt: skip
+            hint = self.instead_of_text if isinstance(wrong, Text) and symbol in "%+" else scalar_from(wrong)
+            raise self.type_error(node, f"`{symbol}` takes scalars, not {describe(wrong)}", hint)
         with self.operands_of(node, lambda: _operands(node, left, right)):
             if symbol == "**":
                 check_power(self.source, left, right)

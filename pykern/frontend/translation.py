@@ -55,6 +55,8 @@ class Translation:
     locations: list[ir.Location] = field(default_factory=list)
     shared_bytes: ir.Value | None = None
     """What the launch gives for `pk.shared(None, dtype)`."""
+    calls: int = 0
+    """Of functions, which were put in their places so far."""
 
     # -- what `translator` gives -------------------------------------------------------------
 
@@ -74,6 +76,7 @@ class Translation:
         return self.frames[-1]
 
     instead_of_copies = "loop over range(...) without pk.unroll"
+    instead_of_text = "strings are for pk.print, asserts and options only"
 
     @property
     def names(self) -> dict[str, Value]:

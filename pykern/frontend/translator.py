@@ -29,6 +29,9 @@ from pykern.frontend.values import (
 class Translator(Calls, Operations):
     """One kernel's translation. Methods are named after what they take."""
 
+    unsupported_statements = UNSUPPORTED_STATEMENTS
+    instead_of_text = "pass the values to print one by one: print('x =', x)"
+
     # -- statements --------------------------------------------------------------------------
 
     def statements(self, body: list[ast.stmt]) -> None:
@@ -39,7 +42,7 @@ class Translator(Calls, Operations):
     def statement(self, node: ast.stmt) -> None:
         method = getattr(self, f"do_{type(node).__name__}", None)
         if method is None:
-            name, advice = UNSUPPORTED_STATEMENTS.get(
+            name, advice = self.unsupported_statements.get(
                 type(node).__name__, (type(node).__name__.lower(), None)
             )
             raise self.syntax_error(node, f"`{name}` is not available in {self.PLACE}", advice)
@@ -107,7 +110,8 @@ class Translator(Calls, Operations):
             self.frame.places[target.id] = self.span(target)
         elif isinstance(target, ast.Tuple | ast.List):
             if not isinstance(value, TupleValue) or len(value.items) != len(target.elts):
-                raise self.type_error(target, f"{len(target.elts)} names cannot take {describe(value)}",
+                names = f"{len(target.elts)} name{'s' * (len(target.elts) != 1)}"
+                raise self.type_error(target, f"{names} cannot take {describe(value)}",
                                       self.unpacking(len(target.elts), value))  # fmt: skip
             for name, item in zip(target.elts, value.items, strict=True):
                 self.assign(name, item)
@@ -121,9 +125,11 @@ class Translator(Calls, Operations):
     def unpacking(self, names: int, value: Value) -> str:
         rank = self.source.launch.rank
         given = len(value.items) if isinstance(value, TupleValue) else 1
-        if given == rank and names != rank:  # most likely an index
+        if given == rank and (names != rank or not isinstance(value, TupleValue)):  # most likely an index
             letters = ", ".join("ijklmnpq"[:rank])
             return f"the ndrange has {rank} dimension{'s' * (rank > 1)}: write {letters} = pk.index()"
+        if isinstance(value, TupleValue):
+            return f"write {given} name{'s' * (given != 1)}: {', '.join('abcdefgh'[:given])} = ..."
         return "unpack a tuple of as many items"
 
     # -- expressions -------------------------------------------------------------------------
@@ -147,5 +153,5 @@ class Translator(Calls, Operations):
         return value
 
     def of_JoinedStr(self, node: ast.JoinedStr) -> Value:  # noqa: N802
-        raise self.syntax_error(node, "an f-string is not available in kernels",
-                                "pass the values to print one by one: pk.print('x =', x)")  # fmt: skip
+        raise self.syntax_error(node, f"an f-string is not available in {self.PLACE}",
+                                self.instead_of_text)  # fmt: skip

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from pykern.arrays.foreign import as_numpy, check_foreign, check_numpy, place
+from pykern.arrays.foreign import as_numpy, by_buffer, check_foreign, check_numpy, element_type, place
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
+from pykern.launching.foreign_kinds import learn
 from pykern.source import (
     DICT,
     LIST,
@@ -111,17 +112,28 @@ def is_array(name: str, value: Any) -> Any | None:
     """The NumPy array that a value is or gives a view as; itself where it lies elsewhere; None for others."""
     if isinstance(value, np.ndarray):
         check_numpy(name, value)
+        if type(value) is not np.ndarray:
+            learn(value)
         return value
-    if isinstance(value, np.generic):
+    if isinstance(value, _NO_ARRAYS):
         return None
     if getattr(value, "__pykern_array__", False):
         return value.numpy() if value.device_name == "cpu" else value
     if hasattr(value, "__dlpack__"):
-        return as_numpy(name, value) if place(name, value)[0] == _DLPACK_CPU else value
-    if hasattr(type(value), "__cuda_array_interface__"):
+        if place(name, value)[0] != _DLPACK_CPU:
+            return value
+        array = as_numpy(name, value)
+    elif hasattr(type(value), "__cuda_array_interface__"):
         check_foreign(name, value)
         return value
-    return None
+    else:
+        array = by_buffer(name, value)
+    if array is not None:
+        learn(value)
+    return array
+
+
+_NO_ARRAYS = (np.generic, int, float, str, tuple, list, dict, type(None))
 
 
 def is_on_cpu(name: str, value: Any) -> np.ndarray | None:
@@ -163,13 +175,7 @@ def homes(values: list[tuple[str, Any]]) -> dict[str, str]:
 
 
 def _array_spec(name: str, array: np.ndarray, annotation: Any, aligned: bool) -> ArraySpec:
-    dtype = from_numpy(array.dtype)
-    if dtype is None:
-        raise KernelTypeError(
-            f"`{name}` holds {_held(array)}, which kernels have not",
-            hint=_how_to_convert(name, array),
-            code=ARGUMENT_TYPE,
-        )
+    dtype = element_type(name, array.dtype)
     if array.ndim > MAX_RANK:
         raise KernelTypeError(
             f"`{name}` has {array.ndim} dimensions; kernels take up to {MAX_RANK}",
@@ -217,23 +223,6 @@ def _check_annotation(name: str, array: np.ndarray, dtype: DType, annotation: An
             hint="pass an array of these lengths, or write `:` where any length will do",
             code=ARGUMENT_TYPE,
         )
-
-
-def _held(array: np.ndarray) -> str:
-    kinds = {"O": "Python objects", "U": "strings", "S": "bytes", "M": "dates", "m": "time differences"}
-    return kinds.get(array.dtype.kind, str(array.dtype))
-
-
-def _how_to_convert(name: str, array: np.ndarray) -> str:
-    if not array.dtype.isnative:
-        return f"convert it to native byte order: {name}.astype({name}.dtype.newbyteorder('='))"
-    if array.dtype.kind == "c":
-        return f"pass {name}.real and {name}.imag"
-    if array.dtype.kind in "mM":
-        return f"pass its number: {name}.astype(np.int64)"
-    if array.dtype.names:
-        return f"pass its fields one by one, as in {name}[{array.dtype.names[0]!r}]"
-    return f"convert it: {name}.astype(np.float32)"
 
 
 def _array_cells(array: np.ndarray, spec: ArraySpec) -> list[int]:
@@ -382,6 +371,12 @@ def _kind(value: Any) -> str:
 def _instead(name: str, value: Any, trees: bool) -> str:
     if isinstance(value, list):
         return f"pass an array: np.array({name}, np.float32)"
+    if isinstance(value, complex) or np.iscomplexobj(value):
+        return f"pass {name}.real and {name}.imag"
+    if isinstance(value, np.floating):
+        return f"pass float({name}), which has 53 of its bits"
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return f"pass its number: {name}.astype(np.int64)"
     if isinstance(value, str) or value is None:
         return f"pass a number, or annotate it as known when compiling: {name}: pk.static"
     if trees and isinstance(value, dict):

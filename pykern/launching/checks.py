@@ -88,7 +88,7 @@ def check_writable_arrays(
         if use.writes and not array.flags.writeable:
             raise LaunchError(
                 f"`{name}` is read-only, and `{kernel}` writes it",
-                hint="pass a copy: x.copy(), or an array you own",
+                hint=f"pass a copy: np.array({name}), or an array you own",
                 code=ARRAY_MEMORY,
             )
         if use.writes and overlaps_itself(array):

@@ -6,20 +6,25 @@ out: the cells of the kernel object. Entries that promise no overlap come first,
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-from pykern.abi import ENTRIES, TABLE_INDEX
+from pykern.abi import ADAPTED, ENTRIES, TABLE_INDEX
 from pykern.devices import OVERRIDE
+from pykern.program.adapter_code import adapter_code
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table, tell_dtype
-from pykern.runtime.launchable import NAME
-from pykern.source import ArraySpec, KernelSource
+from pykern.runtime.launchable import NAME, Otherwise
+from pykern.source import ArraySpec, KernelSource, leaves
 
 if TYPE_CHECKING:
+    from pykern.artifact import ArgumentUse
     from pykern.kernel import KernelBase
     from pykern.launching.variants import Variant
 
 
+LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")
+"""What a launch takes by name beside the arguments: a parameter that is called so is given by its place."""
 OFTEN = 32
 """Calls through Python after which a variant that has been pushed out by others comes back."""
 
@@ -29,7 +34,8 @@ class Entries:
 
     def __init__(self, kernel: KernelBase) -> None:
         self.kernel = kernel
-        self._slow = kernel.__call__
+        self._otherwise = Otherwise(slow := kernel.__call__, slow)
+        self._adapts = False
         self._here: list[Variant] = []
         self._there: list[tuple[int, KernelSource, int, Any]] = []
         self._missed: dict[int, int] = {}
@@ -43,6 +49,9 @@ class Entries:
         """An entry of the CPU."""
         here = any(one is variant for one in self._here)
         if here and self._are_current():
+            adapter_code.wanted()  # the call is in another form, perhaps
+            if adapter_code.address and not self._adapts:
+                self._install(variant.source)
             return
         missed = self._missed.get(id(variant), 0)
         self._missed[id(variant)] = missed + 1
@@ -53,10 +62,14 @@ class Entries:
 
     def look_again(self, source: KernelSource) -> None:
         """A launch on a device went through Python although there is an entry: names may have changed, or be back."""
-        if not self._are_current():
-            self._stale += 1
-            if self._stale % OFTEN == 1:
+        if self._are_current():
+            adapter_code.wanted()  # as above
+            if adapter_code.address and not self._adapts:
                 self._install(source)
+            return
+        self._stale += 1
+        if self._stale % OFTEN == 1:
+            self._install(source)
 
     def _are_current(self) -> bool:
         captured = self.kernel._captured
@@ -67,8 +80,23 @@ class Entries:
         self._there.insert(0, (address, source, facts, kept))
         self._install(source)
 
+    def _adapt(self) -> None:
+        """Let calls in another form be put into that of the entries."""
+        if self._adapts or not adapter_code.address:
+            return
+        self._adapts = True
+        parameters = self.kernel.signature.parameters
+        if len(parameters) >= ADAPTED:
+            return
+        named = not any(name in parameters for name in LAUNCH_KEYWORDS)
+        names = tuple(map(sys.intern, parameters)) if named else None
+        plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters.values())
+        function = self.kernel.__wrapped__ if plain and not self.kernel.derivatives else None
+        self._otherwise = Otherwise(adapter_code.bound(self.kernel), self._otherwise.python, names, function)
+
     def _install(self, source: KernelSource) -> None:
         """Those made for what the names in the kernel mean now."""
+        self._adapt()
         for parameter in source.parameters:
             if isinstance(parameter.spec, ArraySpec):
                 tell_dtype(parameter.spec.dtype)
@@ -81,17 +109,26 @@ class Entries:
         if any(guard.computed for guard in guards):
             launchable.clear(self.kernel)  # each launch asks again, in Python
             return
-        here = [v.entry_address for v in self._here]
-        there = [item[0] for item in self._there if item[1].function == function][:ENTRIES]
+        here = [(v.entry_address, writes(v.source, v.artifact.uses)) for v in self._here]
+        there = [(item[0], 0) for item in self._there if item[1].function == function][:ENTRIES]
         room = max(ENTRIES - len(there), ENTRIES // 2)  # where both are many, each has half
         self._here = self._here[:room]
         launchable.install(
             self.kernel,
             [*here[:room], *there][:ENTRIES],
-            self._slow,
+            self._otherwise,
             [
                 (NAME, OVERRIDE, "device", None),  # a block may choose another device
                 *(guard.cells() for guard in guards),
             ],
             tuple(self._there),
         )
+
+
+def writes(source: KernelSource, uses: tuple[ArgumentUse, ...]) -> int:
+    """One bit for each parameter that has an array which the code writes."""
+    found, remaining = 0, iter(uses)
+    for number, parameter in enumerate(source.parameters):
+        arrays = [next(remaining) for leaf in leaves(parameter.spec) if isinstance(leaf, ArraySpec)]
+        found |= any(use.writes for use in arrays) << number
+    return found

@@ -1,7 +1,7 @@
 """What ``ndrange=`` may be, and what it means.
 
-An int, a range, or a tuple of ints and ranges, one a dimension; a list of these launches each in
-turn. Goes out: `Extent`s, plain data, and `LaunchShape`: one index space with the size of its groups.
+An int, a range, or a tuple of ints and ranges, one a dimension; a list of tuples and ranges launches
+each in turn. Goes out: `Extent`s, plain data, and `LaunchShape`: one index space with the size of its groups.
 """
 
 from __future__ import annotations
@@ -62,6 +62,13 @@ class LaunchShape:
 def launches(ndrange: Any) -> list[tuple[Extent, ...]]:
     """The index spaces an ``ndrange=`` asks for. Raises `LaunchError` for anything else."""
     if isinstance(ndrange, list):
+        if ndrange and all(_length(item) is not None for item in ndrange):
+            each = ", ".join(f"({item},)" for item in ndrange)
+            raise LaunchError(
+                f"ndrange={ndrange!r} is a list, which is for several launches in turn",
+                hint=f"write ndrange={tuple(ndrange)!r} for its dimensions; launches in turn are ndrange=[{each}]",
+                code=NDRANGE,
+            )
         return [index_space(item) for item in ndrange]
     return [index_space(ndrange)]
 

@@ -25,7 +25,7 @@ from pykern.launching.checks import (
     overlapping,
     shared_bytes,
 )
-from pykern.launching.entries import Entries
+from pykern.launching.entries import LAUNCH_KEYWORDS, Entries
 from pykern.launching.graph import current_graph, not_captured
 from pykern.launching.index_space import Extent, LaunchShape, group_size, index_space, launches
 from pykern.launching.variants import Variant, compiled, obtain
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pykern.kernel import KernelBase
     from pykern.launching.on_device import DeviceKernel
     from pykern.launching.repeats import Repeats
-
-LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")
 
 
 class OnDevice(NamedTuple):
@@ -284,6 +282,8 @@ class Launcher:
         rank = variant.source.launch.rank
         if variant.source.launch.workgroup != (() if static is None else group_size(static, rank)):
             return  # the entry does not see `workgroup=`: such calls go the long way
+        if self.kernel.ndrange is not None and not variant.source.launch.plain:
+            return  # nor with which ranges the kernel was decorated
         self.entries.add_variant(variant)
 
     # -- on the reference device ---------------------------------------------------------------

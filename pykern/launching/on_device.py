@@ -17,6 +17,7 @@ import numpy as np
 
 from pykern.abi import GRID_AXES, array_slots, grid_axes
 from pykern.arrays.array import Array
+from pykern.arrays.foreign import element_type
 from pykern.arrays.making import array as copied
 from pykern.arrays.making import from_dlpack
 from pykern.artifact import Artifact, DeviceCode
@@ -68,6 +69,7 @@ class Places:
         elif (host := is_array(name, value)) is None:
             return None
         elif isinstance(host, np.ndarray):
+            element_type(name, host.dtype)
             self._add(self._copy(name, host), host, host)
         else:
             self._add(from_dlpack(value), None, value)

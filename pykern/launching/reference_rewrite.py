@@ -15,15 +15,15 @@ from typing import Any
 from pykern.capture import FunctionText, function_text
 from pykern.errors import KernelSyntaxError, nested_too_deeply
 from pykern.launching import reference_rules
+from pykern.launching.reference_chains import ChainRewriter
 from pykern.locations import parse_definition
 
 _SYMBOLS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.LShift: "<<",
-    ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.Pow: "**",
 }  # fmt: skip
 _HELPERS: dict[str, Callable] = {
     "_pk_binary": reference_rules.binary,
-    "_pk_with_literal": reference_rules.with_literal,
     "_pk_in_place": reference_rules.in_place,
     "_pk_update": reference_rules.update,
 }
@@ -72,7 +72,7 @@ def _compiled(function: types.FunctionType) -> types.CodeType | None:
         argument.annotation = None
     node.args.defaults = [ast.Constant(None) for _ in node.args.defaults]
     node.args.kw_defaults = [d and ast.Constant(None) for d in node.args.kw_defaults]
-    node.body = [_Rewriter().visit(statement) for statement in node.body]
+    node.body = _Rewriter().block(node.body)
     names = [*_HELPERS, "_pk_callee", *function.__code__.co_freevars]
     outer = ast.FunctionDef(
         name="outer",
@@ -87,19 +87,17 @@ def _compiled(function: types.FunctionType) -> types.CodeType | None:
     return found
 
 
-class _Rewriter(ast.NodeTransformer):
+class _Rewriter(ChainRewriter):
     """Operators and calls become calls of the helpers, at their places."""
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
         self.generic_visit(node)
         symbol = _SYMBOLS.get(type(node.op))
-        literals = [_is_literal(side) for side in (node.left, node.right)]
-        if symbol is None or all(literals):
+        if symbol is None or (_is_literal(node.left) and _is_literal(node.right)):
             return node
-        helper = "_pk_with_literal" if any(literals) else "_pk_binary"
-        return _calling(node, helper, ast.Constant(symbol), node.left, node.right)
+        return _calling(node, "_pk_binary", ast.Constant(symbol), node.left, node.right)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:  # noqa: N802
         self.generic_visit(node)
         symbol, target = _SYMBOLS.get(type(node.op)), node.target
         if symbol is None:
@@ -115,7 +113,7 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(ast.Expr(made), node)
         return node
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
         self.generic_visit(node)
         node.func = _calling(node.func, "_pk_callee", node.func)
         return node

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pykern import language
-from pykern.errors import BY_ZERO, AssertionFailed, KernelTypeError
+from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
 from pykern.promotion import promote, true_divide
 from pykern.runtime import reference
 from pykern.types import bool_, weak_float, weak_int
@@ -22,12 +22,12 @@ from pykern.types import bool_, weak_float, weak_int
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_,
-    "^": operator.xor,
+    "^": operator.xor, "**": operator.pow,
 }  # fmt: skip
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
     "%": operator.imod, "<<": operator.ilshift, ">>": operator.irshift, "&": operator.iand, "|": operator.ior,
-    "^": operator.ixor,
+    "^": operator.ixor, "**": operator.ipow,
 }  # fmt: skip
 _NUMBERS = (bool, int, float, np.generic)
 
@@ -36,11 +36,13 @@ def binary(op: str, a: Any, b: Any) -> Any:
     """``a op b``."""
     if not (isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS)):
         return PYTHON[op](a, b)
+    if op == "**":
+        return reference.apply("pow", (a, b))
     left, right = reference._type(a), reference._type(b)
     dtype = true_divide(left, right) if op == "/" else promote(left, right)
     if dtype == bool_:
         return PYTHON[op](np.bool_(a), np.bool_(b))  # NumPy's: + is or, * is and, - is refused
-    x, y = reference.cast(a, dtype), reference.cast(b, dtype)
+    x, y = reference.fitted(a, dtype), reference.fitted(b, dtype)
     if op in ("//", "%") and dtype.is_integer and y == 0:
         item = reference.current()
         if item is not None and item.launch.debug:
@@ -52,20 +54,6 @@ def binary(op: str, a: Any, b: Any) -> Any:
             x, y = np.float64(x), np.float64(y)
         made = reference.no_new_nan(PYTHON[op](x, y), (x, y))
         return float(made) if dtype == weak_float else made
-
-
-def with_literal(op: str, a: Any, b: Any) -> Any:
-    """`binary` where an operand is written as a number. One that the other's type cannot hold is refused."""
-    for value, other in ((a, b), (b, a)):
-        dtype = reference.dtype_of(other)
-        if type(value) is int and dtype is not None and dtype.is_integer and dtype != bool_ and op != "/":
-            low, high = np.iinfo(dtype.numpy).min, np.iinfo(dtype.numpy).max
-            if not low <= value <= high:
-                raise KernelTypeError(
-                    f"the constant {value} does not fit {dtype.name} ({low} .. {high})",
-                    hint=f"cast the other operand to a wider type, or the constant, as in pk.{dtype.name}(...)",
-                )
-    return binary(op, a, b)
 
 
 def in_place(op: str, a: Any, b: Any) -> Any:
@@ -110,18 +98,38 @@ def _cdiv(a: Any, b: Any) -> Any:
     return binary("+", binary("//", a, b), int(binary("%", a, b) != 0))
 
 
+def _range(*bounds: Any) -> range:
+    """One whose step is zero has no items, as compiled. Raises `KernelTypeError` for floats."""
+    for bound in bounds:
+        dtype = reference._type(bound)
+        if not dtype.is_integer:
+            raise KernelTypeError(
+                f"range takes integers, not {dtype.name}", hint="cut off the fraction: int(x)"
+            )
+    if len(bounds) < 3 or bounds[2] != 0:
+        return range(*bounds)
+    item = reference.current()
+    if reference.stands_as_constant(0):
+        raise KernelTypeError(
+            "the step of a range is not zero", hint="use 1, or a negative step to count down"
+        )
+    if item is not None and item.launch.debug:
+        raise AssertionFailed(f"assertion failed: {ZERO_STEP}")
+    return range(0)
+
+
 def _divmod(a: Any, b: Any) -> tuple[Any, Any]:
     return binary("//", a, b), binary("%", a, b)
 
 
 def _power(a: Any, b: Any) -> Any:
-    return reference.apply("pow", (a, b))
+    return binary("**", a, b)
 
 
 _FUNCTIONS: dict[str, Callable] = {
     **{name: getattr(language, name) for name in reference.MATHEMATICS if name not in ("pow", "abs")},
     "min": language.minimum, "max": language.maximum, "minimum": language.minimum, "maximum": language.maximum,
     "int": lambda x: reference.cast(x, weak_int), "float": lambda x: reference.cast(x, weak_float),
-    "cdiv": _cdiv, "divmod": _divmod, "pow": _power,
+    "cdiv": _cdiv, "range": _range, "divmod": _divmod, "pow": _power,
 }  # fmt: skip
 """By the language's names."""

@@ -5,7 +5,6 @@ Comes in: a source. Goes out: a `Variant` that runs. The order is: disk cache, c
 
 from __future__ import annotations
 
-import ctypes
 import os
 import threading
 from dataclasses import dataclass, replace
@@ -36,7 +35,7 @@ from pykern.program.team_code import team_code
 from pykern.program_source import ProgramSource
 from pykern.runtime.code_memory import NoRoom
 from pykern.runtime.loader import LoadedKernel, load
-from pykern.runtime.text import PrintCallback, printer
+from pykern.runtime.text import Printer
 from pykern.settings import settings
 from pykern.source import KernelSource
 
@@ -62,8 +61,8 @@ class Variant:
             self.code.run([*cells, 0])
             return
         report = np.zeros(REPORT_CELLS, np.int64)
-        callback: PrintCallback = printer(self.artifact.sites)
-        report[PRINT_CELL] = ctypes.cast(callback, ctypes.c_void_p).value or 0
+        prints = Printer(self.artifact.sites)
+        report[PRINT_CELL] = prints.address
         stop = threading.Timer(timeout or 0, report.__setitem__, (STOP_CELL, 1))
         if timeout is not None:
             stop.start()
@@ -71,6 +70,7 @@ class Variant:
             self.code.run([*cells, report.ctypes.data])
         finally:
             stop.cancel()
+        prints.check()
         if report[0]:
             raise failure(self.artifact.sites[int(report[0]) - 1], report)
 
@@ -116,7 +116,7 @@ def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel
     """What a source compiles to, and its code in this process. Raises what the compiler raises, and `DeviceError`
     where the code does not load."""
     key = source.key(versions())
-    entry = _kept(key)
+    entry = _kept(source, key)
     if entry is not None:
         try:
             code = load(entry.artifact.binary, entry.artifact.entry)
@@ -151,9 +151,12 @@ def _unloadable(source: KernelSource | ProgramSource, error: OSError) -> DeviceE
     )
 
 
-def _kept(key: str) -> Any:
+def _kept(source: KernelSource | ProgramSource, key: str) -> Any:
     """What the cache has; nothing where the stages are wanted (`PYKERN_DUMP`), which it does not hold."""
-    return None if settings().dump is not None else shared_cache().get(key)
+    found = None if settings().dump is not None else shared_cache().get(key)
+    if found is not None and settings().logs("cache"):
+        tell(f"pykern: found {source.function.name} for {source.target} in the cache\n")
+    return found
 
 
 def _told(artifact: Artifact) -> Artifact:
@@ -167,7 +170,7 @@ def _told(artifact: Artifact) -> Artifact:
 def compiled(source: KernelSource | ProgramSource) -> Artifact:
     """What a source compiles to, for a device whose driver loads it. Raises what the compiler raises."""
     key = source.key(versions())
-    entry = _kept(key)
+    entry = _kept(source, key)
     return _with_remarks(entry.artifact if entry is not None else replace(_compile(source, key), key=key))
 
 
@@ -182,9 +185,13 @@ def _with_remarks(artifact: Artifact) -> Artifact:
 
 def _compile(source: KernelSource | ProgramSource, key: str) -> Artifact:
     artifact = service().compile(source, keep_stages=settings().dump is not None)
-    shared_cache().put(key, artifact)
     if settings().dump is not None:
         _dump_page(source, artifact, dump(replace(artifact, key=key), settings().dump))
+        if artifact.lacks_code:
+            from pykern.lowered import no_code
+
+            raise no_code(artifact)
+    shared_cache().put(key, artifact)
     return artifact
 
 

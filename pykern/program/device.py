@@ -155,7 +155,7 @@ class DevicePlan:
         if not (array.flags.writeable if isinstance(array, np.ndarray) else not array.readonly):
             raise LaunchError(
                 f"`{name}` is read-only, and {how} `{self.artifact.kernel}`",
-                hint=f"pass a copy: {name}.copy()",
+                hint=f"pass a copy: np.array({name}), or {name}.copy() of a pk.Array",
             )
         if overlaps_itself(geometry := array if isinstance(array, np.ndarray) else array.geometry()):
             raise several_places(name, geometry, f"it {how} `{self.artifact.kernel}`")

@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.abi import ENTRIES, KEPT_LEAST, TABLE_INDEX
+from pykern.abi import ADAPTED, ENTRIES, KEPT_LEAST, TABLE_INDEX, WRITES_FLAGS
 from pykern.devices import OVERRIDE
 from pykern.launching.arguments import scalar_bits
+from pykern.program.adapter_code import adapter_code
 from pykern.program.entry_code import entry_code
 from pykern.program.memory_code import memory_code
 from pykern.program.words import Call, Words, words_of
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table
-from pykern.runtime.launchable import NAME
+from pykern.runtime.launchable import NAME, Otherwise
 from pykern.settings import settings
+from pykern.source import leaves
 from pykern.types import static
 
 if TYPE_CHECKING:
@@ -57,7 +59,8 @@ class ProgramEntries:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._plans: list[_Installed] = []
-        self._slow = program.__call__
+        self._otherwise = Otherwise(slow := program.__call__, slow)
+        self._adapts = False
         self._captured: Any = None
         self._lock = threading.Lock()
 
@@ -72,8 +75,12 @@ class ProgramEntries:
         calls = plan.calls[form] = plan.calls.get(form, 0) + 1
         changed = self._captured is not self._program._captured
         here = any(one.plan is plan and one.form == form for one in self._plans)
-        if here and not changed:
-            return  # arrays of another order, an `out` that overlaps
+        if here and not changed:  # arrays of another order, an `out` that overlaps, or a call in another form
+            adapter_code.wanted()
+            if adapter_code.address and not self._adapts:
+                with self._lock:
+                    self._install(self._program.captured())
+            return
         if calls == 2 or (calls > 2 and (changed or calls % OFTEN == 0)):
             if plan.is_large or plan.layout.scratch_bytes >= KEPT_LEAST:
                 memory_code.wanted()
@@ -130,11 +137,14 @@ class ProgramEntries:
         if any(guard.computed for guard in guards):
             launchable.clear(self._program)  # each call asks again, in Python
             return
+        if adapter_code.address and not self._adapts:
+            self._otherwise = Otherwise(adapter_code.bound(self._program), self._otherwise.python)
+            self._adapts = True
         launchable.install_plans(
             self._program,
             entry_code.address or 0,
-            [one.owner for one in self._plans],
-            self._slow,
+            [(one.owner, _writes(one.plan, one.form, one.source)) for one in self._plans],
+            self._otherwise,
             [
                 (NAME, OVERRIDE, "device", None),  # a block may choose another device
                 *(guard.cells() for guard in guards),
@@ -145,3 +155,22 @@ class ProgramEntries:
 def _owner(plan: Plan, words: Words) -> tuple:
     """What the entry holds while it runs a plan: the words are the first item's."""
     return bytes((ctypes.c_int64 * len(words.words))(*words.words)), plan, tuple(words.kept)
+
+
+def _writes(plan: Plan, form: Form, source: ProgramSource) -> int:
+    """One bit for each argument of a call of this form that has an array which the program writes, and flags."""
+    count, *named = form
+    found, flat = 0, 0
+    for number, parameter in enumerate(source.parameters):
+        here = range(flat, flat := flat + sum(1 for _ in leaves(parameter.spec)))
+        place = (
+            number
+            if number < count
+            else count + named.index(parameter.name)
+            if parameter.name in named
+            else -1
+        )
+        if any(n in plan.written for n in here) and 0 <= place < ADAPTED:
+            found |= 1 << place
+    hands_out = any(step >= 0 for _, step in plan.taken)
+    return found | hands_out << WRITES_FLAGS["hands_out"] | (not plan.is_flat) << WRITES_FLAGS["nested"]

@@ -20,11 +20,11 @@ from pykern.artifact import Artifact
 from pykern.errors import LaunchError
 from pykern.launching.variants import PRINT_CELL, failure
 from pykern.program.kinds import order_of
-from pykern.program.results import Builder, builder
+from pykern.program.results import Builder, builder, is_flat
 from pykern.program_source import ProgramSource
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.loader import LoadedKernel, run_cells
-from pykern.runtime.text import printer
+from pykern.runtime.text import Printer
 from pykern.runtime.written import note_write, overlaps_itself
 from pykern.source import ArraySpec, leaves
 from pykern.types import BY_NAME
@@ -56,6 +56,8 @@ class Plan:
         self.returned = len(layout.results) - len(layout.updated)
         self.dtypes = [BY_NAME[r.dtype].numpy for r in layout.results]
         self.build = builder(layout.tree)
+        self.is_flat = is_flat(layout.tree)
+        """Whether the returned value is an array, or a tuple of arrays and numbers."""
         self.fresh = [(n, r.shape, self.dtypes[n]) for n, r in enumerate(layout.results) if r.argument < 0]
         self.taken = [
             (n, r.argument) for n, r in enumerate(layout.results[: self.returned]) if r.argument >= 0
@@ -137,7 +139,7 @@ class Plan:
         if not array.flags.writeable:
             raise LaunchError(
                 f"`{name}` is read-only, and {how} `{self.artifact.kernel}`",
-                hint=f"pass a copy: {name}.copy()",
+                hint=f"pass a copy: np.array({name})",
             )
         if overlaps_itself(array):
             raise several_places(name, array, f"it {how} `{self.artifact.kernel}`")
@@ -155,11 +157,12 @@ class Plan:
                 run_cells(self.code.run_address, self._cells(*cells, 0, scratch.ctypes.data))
                 return
             report = np.zeros(REPORT_CELLS, np.int64)
-            callback = printer(self.artifact.sites)
-            report[PRINT_CELL] = ctypes.cast(callback, ctypes.c_void_p).value or 0
+            prints = Printer(self.artifact.sites)
+            report[PRINT_CELL] = prints.address
             run_cells(self.code.run_address, self._cells(*cells, report.ctypes.data, scratch.ctypes.data))
         finally:
             self._give(scratch)
+        prints.check()
         if report[0]:
             raise failure(self.artifact.sites[int(report[0]) - 1], report)
 

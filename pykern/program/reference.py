@@ -11,19 +11,26 @@ from __future__ import annotations
 import collections
 import contextvars
 import dataclasses
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pykern.errors import DeviceError
+from pykern.errors import DeviceError, KernelTypeError, LaunchError
 from pykern.launching.arguments import on_host
 from pykern.program.results import out_arrays
+from pykern.runtime import reference
+from pykern.runtime.reference_place import span_of
 from pykern.runtime.written import note_write, owner_of
 from pykern.source import Parameter, ScalarSpec
-from pykern.types import BY_NAME
+from pykern.types import BY_NAME, from_numpy
 
 _inside: contextvars.ContextVar[bool] = contextvars.ContextVar("pykern_program", default=False)
+
+
+_READ_ONLY = ("assignment destination is read-only", "output array is read-only")
+"""What NumPy says."""
 
 
 def is_inside() -> bool:
@@ -49,12 +56,34 @@ def run(
     try:
         with np.errstate(all="ignore"):
             result = function(**given)
+    except OverflowError as error:
+        raise _of_integer(error) or error from None
+    except ValueError as error:
+        if str(error) not in _READ_ONLY:
+            raise
+        raise LaunchError(
+            "an array that the program writes is read-only",
+            span_of(error.__traceback__),
+            "pass a copy: np.array(x)",
+        ) from None
     finally:
         _inside.reset(token)
         for view, bytes_before in zip(views, before, strict=True):
             if view.tobytes() != bytes_before:
                 note_write(view)
     return _taken(result, [v for v in given.values() if isinstance(v, np.ndarray)], out)
+
+
+def _of_integer(error: OverflowError) -> KernelTypeError | None:
+    """NumPy's refusal of a Python integer that a type does not hold, as compiled programs tell it of constants."""
+    found = re.fullmatch(r"Python integer (-?\d+) out of bounds for (\w+)", str(error))
+    dtype = from_numpy(np.dtype(found[2])) if found is not None else None
+    if found is None or dtype is None:
+        return None
+    low, high = int(np.iinfo(dtype.numpy).min), int(np.iinfo(dtype.numpy).max)
+    made = reference.unfit(int(found[1]), dtype.name, low, high)
+    made.span = span_of(error.__traceback__)
+    return made
 
 
 def _given(value: Any, parameter: Parameter) -> Any:

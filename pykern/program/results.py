@@ -55,6 +55,17 @@ def _build(node: Any, arrays: list[Any], numbers: bool) -> Any:
     return items if "list" in node else tuple(items)
 
 
+def is_flat(tree: str) -> bool:
+    """Whether the value is an array or a number, or a plain tuple of these."""
+    node = json.loads(tree)
+    plain = isinstance(node, dict) and "tuple" in node and not {"list", "fields"} & node.keys()
+    return all(_is_leaf(item) for item in (node["tuple"] if plain else [node]))
+
+
+def _is_leaf(node: Any) -> bool:
+    return node is None or not {"tuple", "dict"} & node.keys()
+
+
 @functools.cache
 def struct(name: str, fields: tuple[str, ...]) -> type:
     """The named tuple that stands for a named tuple or a dataclass: one class for each form, whoever builds it."""

@@ -23,7 +23,11 @@ _NUMPY_TYPES = tuple(
     name for name in ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64")
 )
 _KEYWORDS = tuple(map(sys.intern, ("ndrange", "stream", "workgroup", "out")))
+_INTERNED = tuple(map(sys.intern, ("__dlpack__", "__defaults__")))
+_VERSION_NAMES, _VERSION = ("max_version",), (1, 0)
 _kept: list[Any] = [np, COMPLETED, *_KEYWORDS]
+kinds: dict[type, int] = {}
+"""What `pykern.launching.foreign_kinds` has found out of types."""
 _types: dict[str, tuple[int, int]] = {}
 
 
@@ -46,6 +50,10 @@ def _made() -> ctypes.Array:
     cells[TABLE_INDEX["event"]] = id(COMPLETED)
     for keyword in _KEYWORDS:
         cells[TABLE_INDEX[keyword]] = id(keyword)
+    for name in _INTERNED:
+        cells[TABLE_INDEX[name]] = id(name)
+    cells[TABLE_INDEX["version_names"]], cells[TABLE_INDEX["version"]] = id(_VERSION_NAMES), id(_VERSION)
+    cells[TABLE_INDEX["kinds"]] = id(kinds)
     cells[TABLE_INDEX["ndarray"]] = id(np.ndarray)
     for name in _NUMPY_TYPES:
         dtype = BY_NAME[name].numpy
@@ -57,6 +65,12 @@ def _made() -> ctypes.Array:
     for cell, (address, place) in _types.items():
         cells[TABLE_INDEX[cell]], cells[TABLE_INDEX[_PLACES[cell]]] = address, place
     return cells
+
+
+def keep(value: Any) -> Any:
+    """The very same object, which the table may name from now on."""
+    _kept.append(value)
+    return value
 
 
 _PLACES = {"array": "array_launch", "stream_type": "stream_launch"}

@@ -11,6 +11,7 @@ import ctypes
 import sys
 import sysconfig
 from ctypes import c_char_p, c_int, c_ssize_t, c_uint, c_void_p, py_object
+from dataclasses import dataclass
 from typing import Any
 
 from pykern.abi import ENTRIES, KERNEL_CELLS
@@ -47,6 +48,19 @@ Guarded = tuple[int, Any, str, object]
 """A guard: kind; dict, cell or object; name, interned; value."""
 
 
+@dataclass(frozen=True)
+class Otherwise:
+    """Where calls go that no entry takes: `slow`, the same object for the kernel's life, and Python's way `python`.
+
+    Where `slow` is `pk_adapt` it finds parameters by `names`, None for those of programs, and the defaults of those
+    that are left out in `function`."""
+
+    slow: object
+    python: object
+    names: tuple[str, ...] | None = None
+    function: object = None
+
+
 def make_launchable(base: type, called: str = "Kernel") -> Any:
     """A subclass of `base` with room for entries. `base` has ``__slots__``, among them ``_kept``."""
     if not SUPPORTED:
@@ -76,12 +90,12 @@ def _cell(kernel: object, name: str) -> c_void_p:
 
 def install(
     kernel: Any,
-    entries: list[int],
-    slow: object,
+    entries: list[tuple[int, int]],
+    otherwise: Otherwise,
     guards: list[Guarded],
     kept: object = None,
 ) -> None:
-    """Let calls go to `entries` in this order, then to `slow`, which is the same object for the kernel's life.
+    """Let calls go to `entries` in this order, their addresses and what they write, then to where others go.
 
     What the code points to is kept alive in ``kernel._kept`` with `kept`, also what it pointed to before: a call may be
     on its way. No call is for longer: none looks at any of it once it has let other threads run.
@@ -91,38 +105,47 @@ def install(
     tables = _tables_of(kernel)
     table = _guard_table(guards, tables)
     before = kernel._kept[2:] if kernel._kept else ()
-    kernel._kept = (tables, before, slow, guards, table, kept)
+    kernel._kept = (tables, before, otherwise, guards, table, kept)
     clear(kernel)  # no thread meets old entries behind new guards
-    _cell(kernel, "slow").value = id(slow)
+    _tell(kernel, otherwise, entries[:ENTRIES])
     _cell(kernel, "guards").value = ctypes.addressof(table) if guards else None
+    _cell(kernel, "vectorcall").value = entries[0][0] if entries else None
+
+
+def _tell(kernel: Any, otherwise: Otherwise, entries: list[tuple[int, int]], program: bool = False) -> None:
+    """Fill the cells that tell what entries there are, and where other calls go."""
+    _cell(kernel, "slow").value = id(otherwise.slow)
+    _cell(kernel, "python").value = id(otherwise.python)
+    _cell(kernel, "names").value = None if otherwise.names is None else id(otherwise.names)
+    _cell(kernel, "function").value = None if otherwise.function is None else id(otherwise.function)
+    _cell(kernel, "program").value = int(program)
     for number in range(ENTRIES + 1):
-        _cell(kernel, f"entry{number}").value = (
-            entries[number] if number < min(len(entries), ENTRIES) else None
-        )
-    _cell(kernel, "vectorcall").value = entries[0] if entries else None
+        entry, writes = entries[number] if number < len(entries) else (0, 0)
+        _cell(kernel, f"entry{number}").value = entry
+        if number < ENTRIES:
+            _cell(kernel, f"writes{number}").value = writes
 
 
 def install_plans(
     program: Any,
     entry: int,
-    plans: list[tuple],
-    slow: object,
+    plans: list[tuple[tuple, int]],
+    otherwise: Otherwise,
     guards: list[Guarded],
 ) -> None:
-    """Let calls of an array program go to `entry`, which tries `plans` in this order, then to `slow`.
+    """Let calls of an array program go to `entry`, which tries `plans` in this order, then to where others go. With
+    each plan comes what it writes.
 
     The entry holds the plan that it runs; what it only looks at is kept until all cells are others.
     """
     tables = _tables_of(program)
     table = _guard_table(guards, tables)
-    program._kept = (tables, program._kept, plans, slow, guards, table)
+    program._kept = (tables, program._kept, plans, otherwise, guards, table)
     clear(program)  # as above
-    _cell(program, "slow").value = id(slow)
+    _tell(program, otherwise, [(id(plan), writes) for plan, writes in plans[:ENTRIES]], program=True)
     _cell(program, "guards").value = ctypes.addressof(table)
-    for number in range(ENTRIES + 1):
-        _cell(program, f"entry{number}").value = id(plans[number]) if number < len(plans[:ENTRIES]) else None
     _cell(program, "vectorcall").value = entry if plans else None
-    program._kept = (tables, plans, slow, guards, table)
+    program._kept = (tables, plans, otherwise, guards, table)
 
 
 def clear(kernel: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from pykern.errors import NAN_HINT, KernelTypeError, NotANumber
 from pykern.promotion import promote
+from pykern.runtime.reference_place import stands_as_constant
 from pykern.types import DType, bool_, from_numpy, weak_float, weak_int
 
 
@@ -112,15 +113,38 @@ def _to_integer(x: Any, low: int, high: int) -> int:
     return (int(x) - low) % (high - low + 1) + low
 
 
+def fitted(x: Any, dtype: DType) -> Any:
+    """`x` as an operand, or an element, of `dtype`: `cast`, but a Python integer that is written as a constant and
+    that the type does not hold is refused. Others wrap."""
+    if type(x) is int and dtype.is_integer and not dtype.weak and dtype != bool_:
+        refuse_unfit(x, dtype)
+    return cast(x, dtype)
+
+
+def refuse_unfit(number: int, dtype: DType) -> None:
+    """Raise `KernelTypeError` for a constant of the running line that an integer type does not hold."""
+    low = 0 if dtype.kind == "u" else -(1 << (dtype.bits - 1))
+    high = low + (1 << dtype.bits) - 1
+    if low <= number <= high:
+        return
+    item = current()
+    if stands_as_constant(number, frozenset() if item is None else item.launch.static):
+        raise unfit(number, dtype.name, low, high)
+
+
+def unfit(number: int, name: str, low: int, high: int) -> KernelTypeError:
+    """The error for a constant that an integer type does not hold."""
+    return KernelTypeError(
+        f"the constant {number} does not fit {name} ({low} .. {high})",
+        hint=f"use a wider type, as in pk.i64(...), or cast the constant, as in pk.{name}({number}), which wraps",
+    )
+
+
 def where(condition: Any, a: Any, b: Any) -> Any:
     """`a` or `b` in their common type."""
-    chosen, other = (a, b) if condition else (b, a)
-    return _promoted(chosen, other)
-
-
-def _promoted(chosen: Any, other: Any) -> Any:
-    dtype = promote(_type(chosen), _type(other))
-    return chosen if dtype == _type(chosen) else cast(chosen, dtype)
+    dtype = promote(_type(a), _type(b))
+    first, second = fitted(a, dtype), fitted(b, dtype)
+    return first if condition else second
 
 
 def _type(x: Any) -> DType:
@@ -139,7 +163,13 @@ def extremum(values: tuple, name: str) -> Any:
         values = values[0]
     result = values[0]
     for value in values[1:]:
-        if hasattr(result, "dtype") or hasattr(value, "dtype"):
+        dtype = promote(_type(result), _type(value))
+        if dtype.is_integer and not dtype.weak and dtype != bool_:
+            for one in (result, value):
+                fitted(one, dtype)
+            pick = (min if name == "minimum" else max)(int(result), int(value))
+            result = cast(pick, dtype)  # a weak one is compared as what it is
+        elif hasattr(result, "dtype") or hasattr(value, "dtype"):
             result = getattr(np, name)(result, value)
         else:
             nan = result != result or value != value
@@ -365,9 +395,17 @@ def _nextafter(x: Any, y: Any) -> Any:
 
 
 def _pow(a: Any, b: Any) -> Any:
-    """``a ** b``; floats of Python as C has them, not complex."""
-    weak = dtype_of(a) is None and dtype_of(b) is None
-    return _power_safe(math.pow)(a, b) if weak and float in (type(a), type(b)) else a**b
+    """``a ** b``; floats of Python as C has them, not complex. Of a weak exponent all bits count."""
+    dtype = promote(_type(a), _type(b))
+    if dtype.weak:
+        return _power_safe(math.pow)(a, b) if float in (type(a), type(b)) else a**b
+    if not dtype.is_integer or dtype == bool_:
+        return a**b
+    fitted(a, dtype)
+    if b < 0:
+        raise ValueError("integers to negative integer powers are not allowed")  # as NumPy says
+    fitted(b, dtype)
+    return cast(pow(int(a), int(b), 1 << dtype.bits), dtype)
 
 
 def _gcd(*args: Any) -> Any:

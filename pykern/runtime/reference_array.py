@@ -13,7 +13,7 @@ from pykern.runtime import reference
 from pykern.runtime.races import ATOMIC, READ, WRITE
 from pykern.runtime.reference_place import written_as_constant
 from pykern.runtime.written import note_write, overlaps_itself
-from pykern.types import DType, from_numpy
+from pykern.types import DType, bool_, from_numpy
 
 ALONE = "alone"
 """Of memory that one work-item has for itself."""
@@ -94,7 +94,8 @@ class ReferenceArray:
             )
         if not self._array.flags.writeable:
             raise LaunchError(
-                f"`{self._name}` is read-only, and the kernel writes it", hint="pass a copy: x.copy()"
+                f"`{self._name}` is read-only, and the kernel writes it",
+                hint=f"pass a copy: np.array({self._name})",
             )
         if self._refused is not None:
             raise self._refused
@@ -103,9 +104,11 @@ class ReferenceArray:
             if overlaps_itself(self._array):
                 raise LaunchError(
                     f"`{self._name}` has several positions at one place in memory, and the kernel writes it",
-                    hint="pass a copy: x.copy()",
+                    hint=f"pass a copy: np.array({self._name})",
                 )
             note_write(self._array)
+        if type(value) is int and self._dtype.is_integer and self._dtype != bool_:
+            reference.refuse_unfit(value, self._dtype)
         made = reference.stored(value, self._dtype)
         self._note(kind, place, made)
         self._array[place] = made

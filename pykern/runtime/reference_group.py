@@ -134,7 +134,7 @@ class Group:
         started: list[threading.Thread] = []
         try:
             for thread in threads:
-                thread.start()
+                _start(thread, len(started), len(threads))
                 started.append(thread)
             self._rounds()
         finally:
@@ -225,6 +225,17 @@ class Group:
             group = self.items[0].group
             self.buffers[number] = memory(shape, dtype, "pk.shared memory", debug, group)
         return self.buffers[number]
+
+
+def _start(thread: threading.Thread, started: int, wanted: int) -> None:
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise LaunchError(
+            f"the device python runs each of the {wanted} work-items of a group that meets in a thread, and after "
+            f"{started} the system gives no more: {error}",
+            hint="launch with a smaller workgroup=, or raise the limit of threads or memory (`ulimit -u`, `-v`)",
+        ) from None
 
 
 def _first(requests: dict[int, Request]) -> Request:

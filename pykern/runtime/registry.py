@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import threading
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from pykern.artifact import Artifact
@@ -24,6 +25,8 @@ KINDS = ("cuda", "rocm", "vulkan", "opencl")
 MEMORY_ONLY = ("cpu", "python", "null")
 """Kinds whose arrays lie in NumPy's memory: the CPU's launches need no driver, null's are only recorded."""
 
+_CALLED = {"nvidia": "cuda", "amd": "rocm", "hip": "rocm", "cl": "opencl", "vk": "vulkan", "host": "cpu"}
+"""Words of elsewhere."""
 _lock = threading.RLock()
 
 
@@ -53,7 +56,7 @@ def split(name: str) -> tuple[str, int]:
     if kind not in KINDS and kind not in MEMORY_ONLY:
         raise DeviceError(
             f"no device {name!r}",
-            hint=f"there are {', '.join(('cpu', 'python', *KINDS))}; see `pykern devices`",
+            hint=_instead(kind),
             code=NO_DEVICE,
         )
     if colon and not number.isdecimal():
@@ -61,6 +64,15 @@ def split(name: str) -> tuple[str, int]:
             f"no device {name!r}: {number!r} is no number", hint=f"write {kind}:0", code=NO_DEVICE
         )
     return kind, int(number or 0)
+
+
+def _instead(kind: str) -> str:
+    """What to write for a kind of device that there is not."""
+    kinds = ("cpu", "python", *KINDS)
+    if kind.lower() in ("gpu", "device", "accelerator"):
+        return f"write its kind: {', '.join(KINDS)}; `pykern devices` tells which are there"
+    near = [_CALLED[kind.lower()]] if kind.lower() in _CALLED else get_close_matches(kind, kinds, 1, 0.7)
+    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(kinds)}; see `pykern devices`"
 
 
 def info(name: str) -> DeviceInfo:

@@ -47,7 +47,7 @@ class Team:
         facts[FACTS["main"]] = _signed(threading.main_thread().ident or 0)
         self._library, self._facts = library, facts
         _at_fork(library.address("pk_forked"))
-        for name in ("pk_poll", "pk_fork", "pk_share", "pk_call"):
+        for name in ("pk_poll", "pk_no_memory", "pk_fork", "pk_share", "pk_call"):
             cells[TABLE_INDEX[name]] = library.address(name)
         self.loaded = True
 
@@ -55,6 +55,11 @@ class Team:
     def workers(self) -> int:
         """Threads besides those that launch."""
         return int(self._facts[FACTS["workers"]]) if self.loaded else 0
+
+    def stop(self) -> None:
+        """Let the launch that this thread works for end before its next chunk."""
+        if self.loaded:
+            self._library.function("pk_stop")()
 
     @property
     def forks(self) -> int:

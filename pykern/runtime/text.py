@@ -8,19 +8,41 @@ import sys
 from typing import Any
 
 from pykern.artifact import Site
+from pykern.runtime.team import team
 from pykern.types import BY_NAME
 
-PrintCallback = Any
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64))
 
 
-def printer(sites: tuple[Site, ...]) -> PrintCallback:
-    """A callback ``(site, report, values)``; keep it alive while the kernel runs."""
+class Printer:
+    """Prints of one launch: a callback ``(site, report, values)``, there as long as this is.
 
-    def show(site: int, _report: int, values: Any) -> None:
-        sys.stdout.write(printed(sites[site], values))
+    What writing raises, Ctrl-C among it, cannot go through compiled code: it is kept, nothing more is printed, the
+    launch ends before its next chunk, and whoever launched asks `check`.
+    """
 
-    return _CALLBACK(show)
+    def __init__(self, sites: tuple[Site, ...]) -> None:
+        self._sites = sites
+        self._raised: BaseException | None = None
+        self._callback = _CALLBACK(self._show)
+
+    @property
+    def address(self) -> int:
+        return ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+
+    def check(self) -> None:
+        """Raise what a print has raised."""
+        if self._raised is not None:
+            raise self._raised
+
+    def _show(self, site: int, _report: int, values: Any) -> None:
+        if self._raised is not None:
+            return
+        try:
+            sys.stdout.write(printed(self._sites[site], values))
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller of the launch
+            self._raised = error
+            team.stop()
 
 
 def printed(site: Site, values: Any) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from pykern.runtime.other_libraries import is_tensor
+
 _EXACT = 1 << 22
 """Elements up to which it is counted how many places strides in an odd order name."""
 
@@ -33,13 +35,10 @@ def note_write(array: Any) -> None:
 
 def owner_of(array: Any) -> Any | None:
     """The tensor of PyTorch that `array` is, or is a view of; None for others."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return None
     owner = array
     while isinstance(owner, np.ndarray | Borrowed):
         owner = owner.base if isinstance(owner, np.ndarray) else owner.owner
-    return owner if isinstance(owner, torch.Tensor) else None
+    return owner if is_tensor(owner) else None
 
 
 def overlaps_itself(array: np.ndarray) -> bool:

@@ -54,7 +54,8 @@ KERNELS = Kind("kernels", ".kernel", "a compiled kernel")
 OPENCL = Kind("opencl", ".binary", "a binary of an OpenCL driver")
 TUNED = Kind("tuned", ".timings", "timings of pk.tune", lasting=True)
 SEEN = Kind("seen", ".mark", "a mark", stale=90 * 24 * 3600.0)
-KINDS = (KERNELS, OPENCL, TUNED, SEEN)
+LIMITS = Kind("limits", ".rates", "what the processor reaches", lasting=True, stale=90 * 24 * 3600.0)
+KINDS = (KERNELS, OPENCL, TUNED, SEEN, LIMITS)
 
 
 @dataclass(frozen=True)

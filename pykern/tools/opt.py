@@ -1,7 +1,9 @@
 """``pykern-opt``: mlir-opt with the kern dialect and pykern's passes.
 
 Reads MLIR text (a file or ``-``), runs the passes given as flags or by ``--pass-pipeline=``, prints the
-module. Exit code 1: the IR or a pass failed; 2: usage.
+module. Exit codes: 0 ok, 1 the input, the IR or a pass failed, 2 usage, also a file that cannot be read, 4 the compiler
+itself failed.
+Read next: `mlir_text` (what is refused before MLIR sees it), `guarded` (what MLIR dies of becomes a message).
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from mlir import ir
 
 from pykern.dialect.context import new_context
 from pykern.dialect.diagnostics import Report, collected
-from pykern.errors import KernelError, PassError
+from pykern.dialect.reports import number_sites
+from pykern.errors import KernelError, PassError, VerifyError
+from pykern.locations import SourceSpan
 from pykern.lowering.gpu.program import target as _devices  # noqa: F401  and those of programs on devices
 from pykern.lowering.llvm import target as _cpu  # noqa: F401  registers the CPU's passes
 from pykern.lowering.llvm.pipeline import cpu_pipeline
@@ -30,12 +34,26 @@ from pykern.lowering.rocdl import options as rocdl_options
 from pykern.lowering.rocdl import target as _amd  # noqa: F401
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.lowering.spirv import target as _spirv  # noqa: F401
-from pykern.passes.framework import Pipeline, Upstream, run_pass, verify
+from pykern.lowering.targets import checked
+from pykern.passes.framework import (
+    Callback,
+    Pass,
+    Pipeline,
+    Upstream,
+    manager,
+    run_pass,
+    verify,
+    verify_attributes,
+)
 from pykern.passes.pipelines import kern_pipeline
-from pykern.passes.registry import known, parse_pipeline, with_options
+from pykern.passes.registry import known, parse_pipeline, with_text
 from pykern.passes.round_once import RoundOnce
 from pykern.source import KernelOptions
+from pykern.tools.guarded import CRASHED, USAGE, WRONG_INPUT, fault_of, guarded
+from pykern.tools.mlir_text import MAX_DEPTH, InputError, position, read_mlir, too_deep
 
+_ADVICE = ". If this is intended, please use -allow-unregistered-dialect with the MLIR tool used"
+"""What MLIR says for lack of a dialect, with an option that this tool does not have."""
 SPLIT = re.compile(r"^// -----\s*$", re.MULTILINE)
 
 
@@ -43,12 +61,26 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the tool; gives the exit code."""
     parser = command_line()
     chosen, rest = parser.parse_known_args(arguments)
+    again = sys.argv[1:] if arguments is None else arguments
+    return guarded("pykern-opt", lambda: _work(chosen, rest), "pykern.tools.opt:alone", again)
+
+
+def alone(arguments: list[str]) -> int:
+    """As `main`, in this process."""
+    return _work(*command_line().parse_known_args(arguments))
+
+
+def _work(chosen: argparse.Namespace, rest: list[str]) -> int:
     try:
         pipeline = _pipeline(chosen, rest)
     except KernelError as error:
         print(f"pykern-opt: {error}", file=sys.stderr)
-        return 2
-    text = sys.stdin.read() if chosen.file == "-" else _read(chosen.file)
+        return USAGE
+    try:
+        text = read_mlir(chosen.file)
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return error.status
     chunks = SPLIT.split(text) if chosen.split_input_file else [text]
     outcomes = [
         _process(chunk, pipeline, chosen, line)
@@ -56,7 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     if not chosen.verify_diagnostics:
         print("// -----\n".join(o.text for o in outcomes), end="")
-    return 0 if all(o.good for o in outcomes) else 1
+    return max(o.status for o in outcomes)
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -88,32 +120,32 @@ def _passes() -> str:
     return " ".join(f"--{name}" for name in sorted(known()))
 
 
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        print(f"pykern-opt: {path}: {error.strerror}", file=sys.stderr)
-        raise SystemExit(2) from None
-
-
 def _pipeline(chosen: argparse.Namespace, rest: list[str]) -> Pipeline:
     steps = list(parse_pipeline(chosen.pass_pipeline)) if chosen.pass_pipeline else []
+    context = ir.Context()
+    with context:
+        for step in steps:
+            if isinstance(step, Upstream):
+                manager(context, step.pipeline)  # says what MLIR does not know
     for flag in rest:
         if not flag.startswith("--"):
             raise PassError(f"`{flag}` is neither a file nor a flag")
         name, _, options = flag[2:].partition("=")
-        if name in known():
-            steps.append(with_options(known()[name], options.strip("'\"{}")))
-        else:
-            steps.append(_upstream(name, options))
+        steps.append(with_text(name, options.strip("'\"{}")) or _upstream(name, options))
     if chosen.target:
-        steps += [*kern_pipeline(KernelOptions()), RoundOnce(), *_target_pipeline(chosen.target)]
+        steps += [*kern_pipeline(KernelOptions()), RoundOnce(), Callback(function=_number_sites)]
+        steps += _target_pipeline(chosen.target)
     return Pipeline(tuple(steps))
 
 
-def _target_pipeline(target: str) -> Pipeline:
-    family = target.split(":")[0]
+def _number_sites(module: ir.Module) -> None:
+    """As the driver does before it lowers; what the sites are is for launches."""
+    number_sites(module)
+
+
+def _target_pipeline(given: str) -> Pipeline:
+    target = checked(given)
+    family = target.partition(":")[0]
     if family == "llvm":
         return cpu_pipeline(KernelOptions())
     if family == "nvvm":
@@ -121,7 +153,8 @@ def _target_pipeline(target: str) -> Pipeline:
     if family == "rocdl":
         return rocdl_pipeline(*rocdl_options.parse(target))
     raise PassError(
-        f"no target `{target}`", hint="there are `llvm`, the CPU, `nvvm:…` and `rocdl:…`, e.g. nvvm:sm_90a"
+        f"pykern-opt has no whole pipeline for `{target}`",
+        hint="there are those of `llvm`, the CPU, `nvvm:…` and `rocdl:…`, e.g. nvvm:sm_90a",
     )
 
 
@@ -144,11 +177,12 @@ def _upstream(name: str, options: str) -> Upstream:
 @dataclass(frozen=True)
 class _Outcome:
     text: str
-    good: bool
+    status: int
 
 
 def _process(text: str, pipeline: Pipeline, chosen: argparse.Namespace, first_line: int) -> _Outcome:
     context = new_context()
+    context.enable_multithreading(False)  # only this thread has room for what is deeply nested
     with context, ir.Location.unknown(), collected(context) as reports:
         printed, error = "", None
         try:
@@ -161,19 +195,29 @@ def _process(text: str, pipeline: Pipeline, chosen: argparse.Namespace, first_li
         if error is not None:
             reports.append(Report("error", error.reason, error.span))
     if chosen.verify_diagnostics:
-        return _Outcome("", _verify_expected(text, reports, first_line))
+        good = _verify_expected(text, reports, first_line)
+        return _Outcome("", 0 if good else WRONG_INPUT)
     for report in reports:
-        line = report.span.line + first_line - 1 if report.span else "?"
-        column = report.span.column + 1 if report.span else "?"
-        print(f"{chosen.file}:{line}:{column}: {report.severity}: {report.message}", file=sys.stderr)
-    return _Outcome(printed, not any(r.severity == "error" for r in reports))
+        place = f":{report.span.line + first_line - 1}:{report.span.column + 1}" if report.span else ""
+        message = report.message.replace(_ADVICE, ": MLIR's own dialects and kern are known")
+        print(f"{chosen.file}{place}: {report.severity}: {message}", file=sys.stderr)
+    if isinstance(error, _Fault):
+        return _Outcome(printed, CRASHED)
+    return _Outcome(printed, WRONG_INPUT if any(r.severity == "error" for r in reports) else 0)
 
 
 def _run(text: str, pipeline: Pipeline, chosen: argparse.Namespace) -> str:
+    if (place := too_deep(text)) is not None:
+        line, column = position(text, place)
+        raise VerifyError(
+            f"more than {MAX_DEPTH} brackets within each other, more than can be followed",
+            SourceSpan(chosen.file, line, column - 1, column),
+        )
     module = ir.Module.parse(text)
+    verify_attributes(module, "the input does not verify")
     verify(module, "the input does not verify")
     for step in pipeline:
-        run_pass(step, module)
+        _run_pass(step, module)
         if chosen.mlir_print_ir_after_all:
             print(f"// -----// IR Dump After {step} //----- //\n{module}", file=sys.stderr)
     return (
@@ -182,6 +226,20 @@ def _run(text: str, pipeline: Pipeline, chosen: argparse.Namespace) -> str:
         ).rstrip("\n")
         + "\n"
     )
+
+
+class _Fault(PassError):
+    """A pass that is wrong, rather than what it was given."""
+
+
+def _run_pass(step: Pass, module: ir.Module) -> None:
+    """As `run_pass`. What a pass trips over in Python is its own fault, and told as such, whoever wrote it."""
+    try:
+        run_pass(step, module)
+    except (KernelError, ir.MLIRError, MemoryError, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the end of the process: the user hears which pass it was
+        raise _Fault(fault_of(f"pass `{step}`", error)) from None
 
 
 # -- expected diagnostics ------------------------------------------------------------------------

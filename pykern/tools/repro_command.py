@@ -7,6 +7,7 @@ import argparse
 from pykern.testing.call_script import repro_of_texts
 from pykern.tools.call_arguments import call_as_text
 from pykern.tools.compile_command import load_kernel
+from pykern.tools.output import write
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -17,7 +18,6 @@ def run(chosen: argparse.Namespace) -> int:
     if not chosen.output:
         print(text, end="")
         return 0
-    with open(chosen.output, "w", encoding="utf-8") as file:
-        file.write(text)
+    write(chosen.output, text)
     print(chosen.output)
     return 0

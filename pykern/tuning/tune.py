@@ -22,6 +22,7 @@ from pykern.program.plan import Plan
 from pykern.program_source import ProgramSource
 from pykern.schedule import SCHEDULES
 from pykern.settings import settings
+from pykern.synthetic_frame import at_users_line
 from pykern.tuning.candidates import candidates
 from pykern.tuning.progress import TuningProgress
 from pykern.tuning.store import path_of, remember, timings
@@ -50,11 +51,15 @@ class Tuned:
     """The file that keeps them; empty where nothing is kept."""
     interrupted: bool = False
 
+    def __repr__(self) -> str:
+        return f"<pykern.Tuned {self}>"
+
     def __str__(self) -> str:
         what = "; ".join(self.schedules) or "the cost model's schedules"
         return f"{what}: {self.seconds * 1e3:.3g} ms a call, {self.before * 1e3:.3g} ms before"
 
 
+@at_users_line
 def tune(program: Any, *args: Any, seconds: float = 10.0, **keywords: Any) -> Tuned:
     """Time other schedules of a `@pk.jit` program's contractions on these arguments, and keep the best.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, SupportsIndex, TypeVar, overload
 
 from pykern.devices import device as Device  # noqa: N812 - `device` is a parameter below
 from pykern.event import Event
@@ -18,7 +18,7 @@ from pykern.stream import Stream
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Length = int | range
+Length = SupportsIndex | range
 Pass = str | Callable[[Any], None]
 
 

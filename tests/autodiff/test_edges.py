@@ -142,7 +142,7 @@ def test_launches_in_turn_are_reversed_in_turn(level):
 def test_launches_in_turn_that_depend_on_each_other_are_refused(level):
     y, dy = np.array([3.0]), np.ones(1)
     with pytest.raises(pk.NotDifferentiable, match="reads what it writes") as error:
-        pk.autodiff(squared_again, level=level)(pk.Dup(y, dy), ndrange=[1, 1])
+        pk.autodiff(squared_again, level=level)(pk.Dup(y, dy), ndrange=[(1,), (1,)])
     assert error.value.span is not None
     assert dy[0] == 1
     assert y[0] == 3

@@ -39,7 +39,8 @@ def checkout(tmp_path: Path) -> Path:
     (root / "passes").mkdir()
     for name in ["versions.py", "__init__.py"]:
         shutil.copy2(ROOT / "pykern" / "compiler" / name, root / "pykern" / "compiler" / name)
-    shutil.copy2(ROOT / "pykern" / "bootstrap.py", root / "pykern" / "bootstrap.py")
+    for name in ["bootstrap.py", "installation.py"]:
+        shutil.copy2(ROOT / "pykern" / name, root / "pykern" / name)
     (root / "pykern" / "__init__.py").write_text("")
     (root / "passes" / "fuse.py").write_text("level = 1\n")
     (root / "pykern" / "passes").symlink_to("../passes")
@@ -85,9 +86,10 @@ def test_every_edit_of_a_checkout_changes_it(checkout: Path):
 
 
 def test_an_installed_pykern_is_known_by_its_record(checkout: Path):
-    (checkout / "otherpykern-9.dist-info").mkdir()
-    (checkout / "otherpykern-9.dist-info" / "RECORD").write_text("not ours")
-    info = checkout / "pykern-1.2.3.dist-info"
+    (checkout / "pykern-9.dist-info").mkdir()  # another project's
+    (checkout / "otherpykern_mlir-9.dist-info").mkdir()
+    (checkout / "otherpykern_mlir-9.dist-info" / "RECORD").write_text("not ours")
+    info = checkout / "pykern_mlir-1.2.3.dist-info"
     info.mkdir()
     (info / "RECORD").write_text("pykern/__init__.py,sha256=abc,0\n")
     first = line_of(checkout)

@@ -36,6 +36,9 @@ def test_nothing_set():
         ("DEBUG", "1", "debug", True),
         ("DUMP", "~", "dump", os.path.expanduser("~")),
         ("LOG", "cache, remarks", "log", frozenset({"cache", "remarks"})),
+        *(("LOG", word, "log", frozenset({"all"})) for word in ("1", "true", "info", "ON", "debug", "all,1")),
+        ("LOG", "0", "log", frozenset()),
+        ("LOG", "Compile", "log", frozenset({"compile"})),
         ("QUIET", "yes", "quiet", True),
         ("TEST_REQUIRE", "opencl, vulkan", "test_require", frozenset({"opencl", "vulkan"})),
     ],
@@ -53,7 +56,7 @@ def test_each_variable(name: str, text: str, field: str, value: object):
         ("COMPILE_TIMEOUT", "0"), ("COMPILE_TIMEOUT", "nan"), ("COMPILE_TIMEOUT", "soon"),
         ("CACHE", "maybe"),
         ("CACHE_SIZE", "-1"), ("CACHE_SIZE", "big"), ("CACHE_SIZE", "inf"), ("CACHE_SIZE", "B"),
-        ("NUM_THREADS", "0"), ("NUM_THREADS", "2.5"), ("LOG", "everything"), ("DEBUG", "2"),
+        ("NUM_THREADS", "0"), ("NUM_THREADS", "2.5"), ("LOG", "everything"), ("LOG", "compiler"), ("DEBUG", "2"),
     ],
 )  # fmt: skip
 def test_a_bad_value_is_named_with_what_is_allowed(name: str, text: str):

@@ -12,7 +12,7 @@ from pykern import settings
 from tests.project.tree import ROOT
 
 sys.path.insert(0, str(ROOT / "docs"))
-from extensions import api, dialect, environment, language, markdown, promotion, targets
+from extensions import api, dialect, environment, language, markdown, passes, promotion, targets
 
 PLACED = [name for names in api.GROUPS.values() for name in names]
 TABLES = {*api.DTYPES, *api.CONSTANTS, *api.mathematics()}
@@ -94,3 +94,11 @@ def test_promotion_says_what_numpy_does():
 def test_docstrings_become_markdown():
     assert markdown.prose("``a`` is one.\n\nIn:  x.\nOut: y.") == "`a` is one.\n\n- **In:** x.\n- **Out:** y."
     assert markdown.table(["a|b"], [["c\nd"]]) == "| a\\|b |\n|---|\n| c d |"
+
+
+def test_passes_are_shown_with_what_they_change():
+    shown = passes.example("kern-shift-divisions")
+    assert shown is not None
+    assert (
+        "floordivsi" in shown.before and "shrsi" in shown.after and "floordivsi %arg1, %c8" not in shown.after
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import linecache
+import pickle
 import subprocess
 import sys
 import threading
@@ -92,6 +94,64 @@ def test_a_script(tmp_path):
     )
     assert trace.count("pykern/") <= 1, "one frame of pykern at most"
     assert message.startswith("`+` takes scalars, not array `x`: f64[?] [PK002]\n")
+    if sys.version_info >= (3, 11):
+        assert message.splitlines()[1:] == ["  help: index it, as in x[i]", "  more: pykern explain PK002"]
+
+
+ENDS = {
+    "kernel": "wrong(y, x, ndrange=8)",
+    "lower": "wrong.lower(y, x, ndrange=8)",
+    "raised": "wrong.raised(y, x, ndrange=8)",
+    "explore": "pk.explore(wrong, y, x, ndrange=8)",
+    "derivative": "pk.autodiff(wrong)(pk.Dup(y, y.copy()), pk.Dup(x, x.copy()), ndrange=8)",
+    "thread": "import threading; t = threading.Thread(target=lambda: wrong(y, x, ndrange=8)); t.start(); t.join()",
+    "program": "launches(y, x)",
+    "benchmark": "pk.benchmark(launches, (y, x))",
+    "tune": "pk.tune(launches, y, x)",
+    "check_grads": "pk.check_grads(launches, (y, x))",
+    "gradient": "pk.grad(launches)(y, x)",
+    "vjp": "pk.vjp(launches, y, x)",
+    "traceback": "import traceback\ntry: wrong(y, x, ndrange=8)\nexcept pk.KernelError: traceback.print_exc()",
+    "logging": "import logging\ntry: wrong(y, x, ndrange=8)\nexcept pk.KernelError: logging.exception('')",
+}
+LAUNCHES = "@pk.jit\ndef launches(y, x):\n    wrong(y, x, ndrange=8)\n    return y\n\n"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 prints no carets: the message has them")
+@pytest.mark.parametrize("name", ENDS)
+def test_the_place_is_printed_once_and_no_frames_of_ours_between(name, tmp_path):
+    path = script(tmp_path, LAUNCHES + ENDS[name])
+    said = run(path, folder=tmp_path).stderr
+    assert said.count("    return a + 1\n") == 1, said
+    assert said.count("    y[i] = outer(x) * 2\n") == 1, said
+    assert said.count("/pykern/") <= 1, said
+    inside = ["launches"] * (ENDS[name].find("launches") >= 0) + ["wrong", "outer", "inner"]
+    assert [function for _, function in frames(said)][-len(inside) :] == inside
+    assert "  help: index it, as in x[i]\n" in said
+
+
+@pytest.mark.parametrize("call", ["pk.device('gpu')", "pk.array([1.0], device='gpu')", "pk.Stream('gpu')"])
+def test_no_frames_of_ours_where_there_is_no_kernel(call, tmp_path):
+    said = run(script(tmp_path, call), folder=tmp_path).stderr
+    assert said.count("/pykern/") == 1 and "no device 'gpu'" in said
+
+
+def test_who_asks_without_frames_gets_the_place(tmp_path):
+    """Also where the error was caught below its frames, in another process, and by what prints the message alone."""
+    path = script(tmp_path, "")
+    names: dict = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    with pytest.raises(pk.KernelTypeError) as caught:
+        names["wrong"](names["y"], names["x"], ndrange=8)
+    place = f'  File "{path}", line {LINES["return a + 1"]} in inner\n    return a + 1\n           ^^^^^\n'
+    error = caught.value
+    assert place in str(error) and place in f"{error}"
+    assert place in "".join(traceback.format_exception_only(error))
+    assert place not in "".join(traceback.format_exception(error)) or sys.version_info < (3, 11)
+    assert place in str(pickle.loads(pickle.dumps(error)))
+    path.write_text("# edited since\n" * 50)
+    linecache.checkcache()
+    assert place in "".join(traceback.format_exception(error)), "the frames no longer show it"
 
 
 @pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
@@ -121,8 +181,6 @@ def test_errors_of_a_run_have_the_calls_that_led_there(device, call, last, tmp_p
 
 def test_exec(tmp_path):
     """Text that is in linecache has a source."""
-    import linecache
-
     text = "import pykern as pk\n\n@pk.kernel\ndef k(y):\n    y[pk.index()] = nowhere\n"
     linecache.cache["<generated>"] = (len(text), None, text.splitlines(True), "<generated>")
     names: dict = {}
@@ -138,10 +196,26 @@ def test_exec_without_a_source():
     names: dict = {}
     with pytest.raises(pk.KernelSyntaxError, match="source of `k` is not available") as caught:
         exec("import pykern as pk\n\n@pk.kernel\ndef k(y):\n    pass\n", names)
+    assert "write the kernel into a file and import it" in str(caught.value)
     assert "linecache" in str(caught.value)
     shown = [f.filename for f in traceback.extract_tb(caught.value.__traceback__)]
     assert sum(Path(name).name == "kernel.py" for name in shown) == 1, "one frame of pykern"
     assert shown[-1] == "<string>"
+
+
+@pytest.mark.parametrize(("how", "file"), [(("-c",), "<string>"), (("-",), "<stdin>")])
+def test_standard_input_and_the_command_line_have_no_source(how, file, tmp_path):
+    """What is advised runs: the same text in a file that is imported."""
+    text = "import numpy as np\nimport pykern as pk\n\n@pk.kernel\ndef k(y):\n    y[pk.index()] = 1\n\n"
+    given = (*how, text) if how == ("-c",) else how
+    said = run(*given, folder=tmp_path, given=text).stderr
+    assert f"the source of `k` is not available (file '{file}')" in said
+    assert "write the kernel into a file and import it" in said
+    (tmp_path / "mended.py").write_text(text)
+    done = run(
+        "-c", "from mended import *; y = np.zeros(3); k(y, ndrange=3); print(y.sum())", folder=tmp_path
+    )
+    assert done.stdout == "3.0\n", done.stderr
 
 
 def test_notebook_cell():
@@ -157,6 +231,11 @@ def test_notebook_cell():
     last = traceback.extract_tb(error.__traceback__)[-1]
     assert (last.lineno, last.name) == (6, "k")
     assert "y[pk.index()] = nowhere" in str(error)
+    assert [f.name for f in traceback.extract_tb(error.__traceback__) if "/pykern/" in f.filename] == [
+        "__call__"
+    ]
+    shown = "\n".join(shell.InteractiveTB.structured_traceback(type(error), error, error.__traceback__))
+    assert "kernel.py" not in shown and "nowhere" in shown
 
 
 def test_pytest_short(tmp_path):

@@ -21,6 +21,14 @@ from tests.project.tree import ROOT, source_files
 
 FOLDER = ROOT / "docs" / "errors"
 PAGES = sorted(FOLDER.glob("PK*.md"))
+ALONE = """
+import runpy, sys, traceback
+from pykern.errors import KernelError
+try:
+    runpy.run_path(sys.argv[1], run_name="__main__")
+except KernelError as error:
+    sys.exit("".join(traceback.format_exception_only(error)).rstrip())
+"""
 OUTPUT = re.compile(r"(<!-- output -->\n```text\n)(.*?)(```)", re.DOTALL)
 
 
@@ -37,7 +45,9 @@ def run(text: str, path: Path) -> str:
 def run_alone(text: str, path: Path) -> str:
     """The same, in a process of its own."""
     path.write_text(text)
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, cwd=path.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, str(path)], capture_output=True, text=True, cwd=path.parent
+    )
     found = re.search(r"^pykern\.errors\..*", done.stderr, re.DOTALL | re.MULTILINE)
     assert (found is not None) == (done.returncode != 0), done.stderr
     return normal(found[0], path) if found else ""

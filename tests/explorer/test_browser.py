@@ -19,11 +19,6 @@ CLICKED = 2
 """Lines of each file that are clicked: a click and what is seen of it takes seconds."""
 
 
-@pytest.fixture(scope="module")
-def browser():
-    yield from real.launched()
-
-
 @pytest.fixture(scope="module", params=TARGETS)
 def shown(request, tmp_path_factory):
     data = SAMPLES["heat"].look(request.param)
@@ -113,6 +108,7 @@ def test_a_second_line_in_another_colour(tab, shown):
 def test_pointing_lights_without_picking(tab, shown):
     data, _ = shown
     source = data.sources[0]
+    tab.press("Escape")  # the line that the page opens with
     tab.page.hover('#python .row[data-n="0"]')
     row = next(n for n, text in enumerate(source.lines) if "t[i + 1, j]" in text)
     n = tab.page.evaluate(

@@ -25,25 +25,6 @@ from tests.explorer.samples import HOSTILE, LONG, SAMPLES, matmul, matmul_by_row
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def browser():
-    yield from real.launched()
-
-
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Opens a page of explorations; all of them are checked and closed at the end."""
-    tabs = []
-
-    def open_(*subjects, hash="", **options):
-        tabs.append(Tab(browser, real.written(tmp_path, Comparison(subjects)), hash, **options))
-        return tabs[-1]
-
-    yield open_
-    for tab in tabs:
-        tab.done()
-
-
 def test_difference_gives_back_both_texts_and_is_short(opened):
     data = SAMPLES["heat"].look("llvm")
     tab = opened(data)
@@ -264,17 +245,6 @@ def data_summary(tab):
     return tab.page.inner_text("#body")
 
 
-def test_narrow_windows_show_one_pane(opened):
-    tab = opened(SAMPLES["saxpy"].look("llvm"), size=(700, 700))
-    visible = "[...document.querySelectorAll('.pane')].filter(p => p.offsetWidth).map(p => p.id)"
-    assert tab.page.evaluate(visible) == ["b"]
-    tab.page.click('[data-pane="python"]')
-    assert tab.page.evaluate(visible) == ["python"]
-    tab.page.click('[data-pane="stages"]')
-    assert tab.page.evaluate(visible) == []
-    assert tab.page.locator(".stage").first.is_visible()
-
-
 @pytest.mark.parametrize("size", [(1280, 720), (1280, 800), (1920, 1080)])
 def test_nothing_stands_out(opened, size):
     tab = opened(SAMPLES["heat"].look("nvvm:sm_90a"), size=size)
@@ -298,7 +268,7 @@ def long_page():
         parents = tuple((k,) for k in range(1, count + 1)) if n else ((),) * count
         stages.append(Stage(f"pass{n}", text, 1.0, "mlir", Lineage(("k.py",), "o" * count, parents, places)))
     source = SourceText("k", "k.py", 1, tuple(f"    x{n} = {n}" for n in range(50)))
-    return Exploration("k", "llvm", "", (source,), tuple(stages))
+    return Exploration("k", "k", "llvm", "", (source,), tuple(stages))
 
 
 CLICK = """async () => {

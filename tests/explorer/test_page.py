@@ -86,7 +86,7 @@ def test_large_constants_are_left_out():
 
 def test_the_page_is_light():
     web = Path(explorer.__file__).parent / "web"
-    assert sum(f.stat().st_size for f in web.iterdir() if f.suffix in (".js", ".css")) < 100_000
+    assert sum(f.stat().st_size for f in web.iterdir() if f.suffix in (".js", ".css")) < 125_000
     assert len(page(alone(SAMPLES["heat"]))) < 200_000
 
 

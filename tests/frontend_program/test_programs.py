@@ -502,3 +502,36 @@ def test_functions_are_inlined(rng):
         return plain(x, scale=3.0), smoothed(by=1.0, x=x)
 
     compare(program, *arrays(rng, (5,)))
+
+
+def test_python_own_functions_mean_what_they_do_in_python(rng):
+    """`sum` adds rows to a start, `min` and `max` choose among numbers; NumPy's of the name take axes."""
+    x, y = rng.random((2, 3)), rng.random(3)
+
+    @pk.jit
+    def all_rows(x):
+        return sum(x)
+
+    @pk.jit
+    def from_one(x):
+        return sum(x, 1)
+
+    @pk.jit
+    def least(x):
+        return min(x, -1)
+
+    @pk.jit
+    def elements(x, y):
+        return sum(y), max(y), np.sum(x, 1), np.max(x, 0), sum((y, y)), max(y[0], y[1], 0.5)
+
+    for program, given, told in (
+        (all_rows, x, "x.sum"),
+        (from_one, y, "adds the rows"),
+        (least, x, "pk.minimum"),
+    ):
+        with pytest.raises(pk.KernelTypeError, match="Python's") as caught:
+            program(given)
+        assert told in str(caught.value)
+    wanted = (y.sum(), y.max(), x.sum(1), x.max(0), y + y, max(y[0], y[1], 0.5))
+    for a, b in zip(elements(x, y), wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)

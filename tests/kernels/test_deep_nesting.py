@@ -95,10 +95,28 @@ def test_on_the_cpu(what: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(run(load(HEAD + text, tmp_path)), wanted)
 
 
+LONG = {
+    "a sum of 2000 terms": (KERNEL + f"    z[i] = {' + '.join(f'x[i] * {j}' for j in range(2000))}\n", X * 1999000),
+    "2000 signs": (KERNEL + f"    z[i] = {'-' * 2001}x[i]\n", -X),
+    "a chain of 1000 elif": (chain_of_elif(1000), found(1000)),
+    "a chain of 1000 returns": (chain_of_returns(1000), found(1000)),
+    "1000 conditional expressions": (conditional(1000), found(1000)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", [*CASES, *LONG])
+def test_on_the_reference_device(what: str, tmp_path: Path) -> None:
+    """It runs in the user's process, whose limit of recursion stays: chains are cut in pieces."""
+    text, wanted = {**CASES, **LONG}[what]
+    limit = sys.getrecursionlimit()
+    np.testing.assert_array_equal(run(load(HEAD + text, tmp_path), "python"), wanted)
+    assert sys.getrecursionlimit() == limit
+
+
 def test_on_the_reference_device_what_is_too_deep_is_refused(tmp_path: Path) -> None:
-    """It runs in the user's process, whose limit of recursion stays."""
+    """Powers are evaluated from their end, so that there is nothing to cut off in front."""
     with pytest.raises(pk.KernelSyntaxError, match="nested too deeply") as caught:
-        run(load(HEAD + CASES["a long sum"][0], tmp_path), "python")
+        run(load(f"{HEAD}{KERNEL}    z[i] = {' ** '.join(['x[i]'] * 600)}\n", tmp_path), "python")
     assert caught.value.span is not None and "def k(" in caught.value.span.source_line()
 
 

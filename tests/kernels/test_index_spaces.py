@@ -162,3 +162,19 @@ def test_a_read_only_argument_is_refused(device):
     assert (out == -1).all()
     with pytest.raises(pk.LaunchError, match=r"`out` is read-only, and .* writes it"):
         combine(x, out, out, ndrange=(2, 2), device=device)
+
+
+def test_a_list_of_lengths_is_no_tuple_of_dimensions():
+    """As a list it would be launches in turn, of which the last one is seen."""
+
+    @pk.kernel
+    def fill(x):
+        i, j = pk.index()
+        x[i, j] = i + 10 * j
+
+    x = np.zeros((3, 4))
+    with pytest.raises(pk.LaunchError, match="is a list, which is for several launches") as caught:
+        fill(x, ndrange=[3, 4])
+    assert "write ndrange=(3, 4)" in str(caught.value)
+    fill(x, ndrange=(3, 4))
+    np.testing.assert_array_equal(x, np.add.outer(np.arange(3), 10 * np.arange(4)))

@@ -226,3 +226,43 @@ def test_large_private_memory_is_refused(lavapipe):
         launched(private, lavapipe)
     assert line_of(caught.value) == "t = pk.private(10_000, pk.f32)"
     np.testing.assert_array_equal(launched(small, lavapipe), np.arange(20))
+
+
+@pk.kernel
+def first_small(o, m, x, start):
+    i = pk.index()
+    n = start[i]
+    while (c := x[n]) > 0.5:
+        n += 1
+    o[i] = c
+    m[i] = n
+
+
+@pk.kernel
+def first_pair(o, m, x, start):
+    i = pk.index()
+    n = start[i]
+    total = 0.0
+    while (c := x[n] + x[n + 1]) > 1.0 and n < 400:
+        k = 0
+        while (d := x[n + k]) > 0.7:
+            k += 1
+        total += d * k
+        n += 1
+    o[i] = c + total
+    m[i] = n
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("kernel", [first_small, first_pair])
+def test_what_a_condition_loads_is_kept_behind_the_loop(kernel, dtype, lavapipe, rng):
+    """Work-items that leave the loop before others of their vector kept nothing of what its condition had loaded."""
+    x = rng.random(600).astype(dtype)
+    x[-50:] = 0
+    start = rng.integers(0, 400, 333).astype(np.int32)
+    expected = np.zeros(333, dtype), np.zeros(333, np.int32)
+    kernel(*expected, x, start, ndrange=333, device="python")
+    found = pk.zeros(333, dtype, device=lavapipe), pk.zeros(333, np.int32, device=lavapipe)
+    kernel(*found, pk.asarray(x, device=lavapipe), pk.asarray(start, device=lavapipe), ndrange=333)
+    np.testing.assert_array_equal(found[1].numpy(), expected[1])
+    np.testing.assert_allclose(found[0].numpy(), expected[0], rtol=1e-3 if dtype == "f2" else 1e-6)

@@ -69,7 +69,7 @@ def test_functions_of_floats(expression, device):
             agree(expression, FLOATS.astype(dtype), a, np.zeros(len(FLOATS)), device)
 
 
-@pytest.mark.parametrize("device", ["cpu", "opencl:0"], indirect=True)
+@DEVICES
 @pytest.mark.parametrize("expression", ["x[i] / 0", "float(x[i]) / float(x[i] * 0)"])
 def test_floats_divided_by_zero(expression, device):
     for dtype in (np.float64, np.float32):

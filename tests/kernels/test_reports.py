@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+
 import numpy as np
 import pytest
 
@@ -71,3 +74,80 @@ def braces(x):
 def test_braces_around_values_are_text(device, capfd):
     braces(np.ones(1), ndrange=1, device=device).wait()
     assert capfd.readouterr().out == "{}{0}1.0}\n"
+
+
+class Interrupted:
+    """A stream on whose second write somebody presses Ctrl-C."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.written.append(text)
+        if len(self.written) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return len(text)
+
+    def flush(self) -> None: ...
+
+
+class Full:
+    """A stream on a disk that is full."""
+
+    def write(self, text: str) -> int:
+        raise OSError(28, "no space left")
+
+    def flush(self) -> None: ...
+
+
+@pk.kernel
+def tell_all(x):
+    print(x[pk.index()])
+
+
+def test_what_printing_raises_is_raised(device, monkeypatch):
+    x = np.arange(50)
+    for stream, error in ((Interrupted(), KeyboardInterrupt), (Full(), OSError)):
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", stream)
+            with pytest.raises(error):
+                tell_all(x, ndrange=50, device=device).wait()
+        if isinstance(stream, Interrupted):
+            assert len(stream.written) == 2
+
+
+def test_a_launch_ends_where_printing_raises(monkeypatch):
+    """Not all of its chunks run: a chunk of a kernel with a `while` is a few hundred work-items."""
+
+    @pk.kernel
+    def slowly(x):
+        i = pk.index()
+        n = 0
+        while n < 2000:
+            n += 1 + int(x[i])
+        if i % 1000 == 0:
+            print(i)
+        x[i] = n
+
+    x = np.zeros(200_000)
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(OSError, match="no space"):
+        slowly(x, ndrange=len(x))
+    assert (x == 0).any()
+
+
+@pk.jit
+def with_prints(x):
+    y = pk.zeros_like(x)
+    y[:] = x
+    tell_all(y, ndrange=50)
+    return y
+
+
+def test_programs_raise_it_too(monkeypatch):
+    stream = Interrupted()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stream)
+        with pytest.raises(KeyboardInterrupt):
+            with_prints(np.arange(50))
+    assert len(stream.written) == 2

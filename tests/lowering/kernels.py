@@ -28,8 +28,10 @@ class Case:
     spills: bool = False
 
     def compile(self, target: str) -> Any:
-        lowered = self.kernel.lower(*self.args, ndrange=self.ndrange, target=target, **self.keywords)
-        return lowered.compile()
+        return self.lower(target).compile()
+
+    def lower(self, target: str) -> Any:
+        return self.kernel.lower(*self.args, ndrange=self.ndrange, target=target, **self.keywords)
 
 
 def dtype(name: str) -> Any:

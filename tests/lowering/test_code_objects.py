@@ -14,7 +14,9 @@ import pytest
 from pykern.errors import TargetError
 from pykern.lowering.elf import amdgpu, code_object
 from pykern.lowering.elf.objects import parse
-from pykern.lowering.llvm.codegen import Host, target_machine
+from pykern.lowering.llvm.codegen import assemble
+from pykern.lowering.llvm.machines import Host
+from pykern.lowering.rocdl.codegen import machine_of
 
 READELF = Path(next(iter(llvm.__path__))) / "bin" / "llvm-readelf"
 KERNEL = """
@@ -35,7 +37,7 @@ define amdgpu_kernel void @other(ptr addrspace(1) %y) {{
 
 
 def emitted(text: str, chip: str) -> bytes:
-    machine, module = target_machine(Host("amdgcn-amd-amdhsa", chip, "")), backend.parse_assembly(text)
+    machine, module = machine_of(chip), backend.parse_assembly(text)
     module.data_layout = str(machine.target_data)
     return machine.emit_object(module)
 
@@ -107,9 +109,9 @@ define amdgpu_kernel void @user(ptr addrspace(1) %y) {
 def test_other_files_are_refused():
     with pytest.raises(TargetError, match="no ELF object"):
         code_object.link(b"nothing")
-    machine = target_machine(Host("x86_64-unknown-linux-gnu", "x86-64", "+sse2"))
+    host = Host("x86_64-unknown-linux-gnu", "x86-64", "+sse2")
     with pytest.raises(TargetError, match="no code of an AMD device"):
-        code_object.link(machine.emit_object(backend.parse_assembly("define void @f() {\n  ret void\n}")))
+        code_object.link(assemble("define void @f() {\n  ret void\n}", host))
 
 
 @pytest.mark.parametrize(("kind", "name"), [(8, "GOTPCREL32_LO"), (1, "ABS32_LO"), (77, "77")])

@@ -12,6 +12,7 @@ import pykern as pk
 from pykern.compiler.versions import versions
 from pykern.cuda_function import parsed
 from pykern.errors import KernelTypeError, NotDifferentiable, TargetError
+from pykern.installation import install_extra
 from pykern.source import cuda_functions
 
 TARGET = "nvvm:sm_90a"
@@ -253,7 +254,7 @@ def test_a_missing_package_is_named(module, monkeypatch):
 
     with pytest.raises(TargetError, match="needs the package") as caught:
         user_code._library(module, None)
-    assert "pykern[cuda]" in str(caught.value)
+    assert install_extra("cuda", *user_code.NEEDED) in str(caught.value)
 
 
 def test_it_is_called_in_kernels_only():

@@ -22,8 +22,6 @@ def resident_bytes() -> int:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells how much memory is used")
 def test_a_compiler_that_runs_for_long_keeps_no_texts():
     machine = codegen.machine_of(codegen.Host())
-    if machine is None:
-        pytest.skip("no library of LLVM's")
     text = "define void @f() {\n  ret void\n}\n; " + "x" * BYTES
 
     def parse() -> None:
@@ -62,7 +60,6 @@ def multiplies(reduces: bool) -> bool:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="looks for the instruction of x86")
-@pytest.mark.skipif(codegen.machine_of(codegen.Host()) is None, reason="no library of LLVM's")
 def test_loops_are_reduced_for_those_who_want_it():
     """An option of the process, for each module anew."""
     wishes = [True, False, False, True, True, False]

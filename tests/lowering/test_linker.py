@@ -18,7 +18,8 @@ from pykern.errors import TargetError
 from pykern.lowering.elf import aarch64
 from pykern.lowering.elf.shared_object import link
 from pykern.lowering.elf.writer import hashed
-from pykern.lowering.llvm.codegen import ELSEWHERE, Host, assemble, machine_of
+from pykern.lowering.llvm.codegen import assemble
+from pykern.lowering.llvm.machines import ELSEWHERE
 from pykern.runtime import loader
 from pykern.runtime.dynamic_library import open_dynamic
 from pykern.runtime.loader import Library, open_library
@@ -26,12 +27,10 @@ from pykern.runtime.loader import Library, open_library
 TOOLS = Path(next(iter(llvm.__path__))) / "bin"
 ARM = ELSEWHERE["aarch64"][0]
 I64, F64 = ctypes.c_int64, ctypes.c_double
-linux = pytest.mark.skipif(
+pytestmark = pytest.mark.skipif(
     not os.path.exists("/proc/self/maps") or os.uname().machine not in ("x86_64", "aarch64"),
     reason="code is linked by pykern itself on Linux, x86-64 and aarch64",
 )
-needs_llvm = pytest.mark.skipif(machine_of(Host()) is None, reason="no libLLVM beside MLIR's bindings")
-pytestmark = [linux, needs_llvm]
 
 FIRST = """
 @powers = hidden constant [4 x i64] [i64 1, i64 10, i64 100, i64 1000]

@@ -10,7 +10,7 @@ import pytest
 
 import pykern as pk
 from pykern.lowering.llvm import parts
-from pykern.lowering.llvm.codegen import Host, generate, machine_of
+from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.linker import link_shared
 from pykern.machine import processors
 
@@ -55,11 +55,9 @@ attributes #0 = {{ noinline }}
 
 
 needs_two = pytest.mark.skipif(processors() < 2, reason="one processor: everything is one part")
-needs_llvm = pytest.mark.skipif(machine_of(Host()) is None, reason="no libLLVM beside MLIR's bindings")
 
 
 @needs_two
-@needs_llvm
 @pytest.mark.parametrize("lines", [10, 400])
 def test_two_objects_do_what_one_does(tmp_path, lines):
     code = generate(module(lines), (), ("sum",))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -180,3 +182,44 @@ def test_one_process_emits_again_and_again():
             x[pk.index()] *= 2
 
         assert "global_store" in Case(doubled, (vector("f32"),), "n").compile("rocdl:gfx942").asm()
+
+
+WITHOUT_BACKEND = """
+import importlib.util, os, sys
+os.environ["PYKERN_COMPILER"], os.environ["PYKERN_CACHE"] = "inprocess", "0"
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *a: None if name == "llvmlite" else found(name, *a)
+import pykern as pk
+from pykern.compiler.service import service
+from pykern.launching.variants import compiled
+from pykern.settings import settings
+from tests.lowering.kernels import CASES
+
+def told(call):
+    try:
+        return call()
+    except pk.TargetError as error:
+        return f"{error.reason} | {error.hint}"
+
+lowered = CASES["matmul"].lower("rocdl:gfx942")
+print([s.kind for s in lowered.stages][-1], "llvm.func" in lowered.stages[-2].text, len(lowered.stages) > 20)
+print(told(lowered.compile))
+print(told(lambda: service().compile(lowered.source)))
+os.environ["PYKERN_DUMP"] = sys.argv[1]
+settings.cache_clear()
+print(told(lambda: compiled(lowered.source)))
+print(len(os.listdir(sys.argv[1])), "llvmlite" in sys.modules)
+"""
+
+
+def test_without_the_backend_there_are_the_stages(tmp_path):
+    """llvmlite comes with the extra `rocm`: who has it not sees MLIR and LLVM IR, and is told what makes code."""
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT_BACKEND, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    stages, *told, left = ran.stdout.splitlines()
+    assert stages == "llvm True True" and left == "1 False"
+    assert len(told) == 3
+    for line in told:
+        assert "llvmlite makes machine code for AMD's GPUs, and it is not installed | pip install" in line

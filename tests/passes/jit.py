@@ -16,7 +16,6 @@ from mlir import ir
 from mlir.dialects import llvm as llvm_dialect
 
 from pykern.dialect.context import new_context
-from pykern.lowering.llvm.codegen import Host, target_machine
 from pykern.passes.framework import Pass, Upstream, run_pass
 
 LOWERING = (
@@ -50,7 +49,7 @@ class Compiled:
             for step in (*passes, Upstream(LOWERING)):
                 run_pass(step, module)
             self.llvm_ir = llvm_dialect.translate_module_to_llvmir(module.operation)
-        machine = target_machine(Host())
+        machine = _machine(3, **SHARED)
         optimised = llvm.parse_assembly(self.llvm_ir)
         optimised.triple, optimised.data_layout = machine.triple, str(machine.target_data)
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level))
@@ -62,7 +61,7 @@ class Compiled:
     @functools.cached_property
     def assembly(self) -> str:
         """Made where a test looks at it: it takes as long as the machine code."""
-        return target_machine(Host()).emit_assembly(llvm.parse_assembly(self._optimised))
+        return _machine(3, **SHARED).emit_assembly(llvm.parse_assembly(self._optimised))
 
     def __call__(self, name: str, *arguments: Argument) -> None:
         values = [cell for argument in arguments for cell in _cells(argument)]
@@ -70,11 +69,17 @@ class Compiled:
         ctypes.CFUNCTYPE(None, *(type(v) for v in values))(address)(*values)
 
 
-def _machine(level: int) -> llvm.TargetMachine:
-    """One for each engine, which takes it over."""
+SHARED = {"reloc": "pic", "codemodel": "default"}
+"""What code of a shared object is made with."""
+
+
+def _machine(level: int, **kind: str) -> llvm.TargetMachine:
+    """One for each engine, which takes it over. llvmlite's: what is tested does not make its own reference."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
     features = llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=level)
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=level, **kind)
 
 
 def _cells(argument: Argument) -> list:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
@@ -54,6 +55,19 @@ def test_ported_kernels_are_right(tmp_path):
     assert "WRONG" not in errors
     assert len({r["benchmark"] for r in found}) == 23
     assert {r["line"] for r in found} <= {"pykern", "numba"}
+
+
+@pytest.mark.slow
+def test_products_behind_those_of_other_libraries(tmp_path):
+    out = tmp_path / "out.json"
+    status, output, errors = attempt(
+        sys.executable, ROOT / "benchmarks" / "behind.py", "--size", "67", "--rounds", "1", "--calls", "2",
+        "--json", out, cwd=tmp_path, environment=SMALL,
+    )  # fmt: skip
+    assert status == 0, output + errors
+    rates = json.loads(out.read_text())["gflop_per_s"]
+    assert {"pykern", "numpy", "pykern behind numpy", "numpy behind pykern"} <= set(rates)
+    assert all(rate > 0 for rate in rates.values())
 
 
 @pytest.mark.slow
@@ -113,5 +127,14 @@ def test_growth_is_fitted(tmp_path):
     assert status == 0, output + errors
     assert "exponent" in output
     found = records.read(str(tmp_path / "growth-compile.json"))
-    assert {"pykern kernel", "pykern kernel, memory", "pykern program"} <= {r["line"] for r in found}
+    lines = {
+        "kernel",
+        "kernel, memory",
+        "program",
+        "sum",
+        "sum, gradient",
+        "array sum",
+        "array sum, gradient",
+    }
+    assert {f"pykern {line}" for line in lines} <= {r["line"] for r in found}
     assert {r["config"]["statements"] for r in found} == {10, 100, 130}

@@ -39,6 +39,8 @@ def test_landscape_draws_a_picture(tmp_path):
     program = ROOT / "examples" / "landscape.py"
     output = run(sys.executable, program, "--steps", "40", "--picture", "picture.png", cwd=tmp_path)
     assert "volume conserved to" in output
+    parts = re.findall(r"^ +[0-9.]+ ms  (\w+).*\(\d+\)$", output, re.MULTILINE)
+    assert parts == ["frontend", "passes", "lowering", "code", "linking"]
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 

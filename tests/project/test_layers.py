@@ -18,10 +18,13 @@ PLAIN_DATA = tuple(
     f"pykern.{name}"
     for name in (
         "bootstrap",
+        "installation",
         "errors",
         "costs",
         "lineage",
         "locations",
+        "shown_frames",
+        "elsewhere",
         "types",
         "promotion",
         "source",
@@ -31,6 +34,7 @@ PLAIN_DATA = tuple(
         "integer_expressions",
         "launch_bounds",
         "abi",
+        "debug_checks",
         "settings",
         "storage",
         "machine",

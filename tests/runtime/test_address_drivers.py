@@ -17,6 +17,7 @@ import pytest
 
 from pykern.artifact import Artifact, DeviceCode
 from pykern.errors import DeviceError, OutOfMemory
+from pykern.installation import install_extra
 from pykern.runtime.driver import Missing
 from pykern.runtime.drivers import cuda, rocm
 from tests.runtime.fake_bindings import Machine, Result, fake_cuda, fake_hip
@@ -298,7 +299,7 @@ def test_missing_says_what_to_install(fake, monkeypatch):
         fake.runtime.open(0)
     fake.runtime.bindings = "no_such_package.driver"
     found = fake.runtime.devices()
-    assert isinstance(found, Missing) and found.install.startswith("pip install pykern[")
+    assert isinstance(found, Missing) and found.install == install_extra(fake.runtime.name)
 
 
 @pytest.mark.parametrize("kind", ["cuda", "rocm"])

@@ -16,6 +16,7 @@ from pykern.errors import DeviceError, LaunchError, UsedAfterFree
 from pykern.launching import device_entries
 from pykern.runtime import registry
 from pykern.runtime.launchable import SUPPORTED
+from tests.kernels.adapted import code_is_there
 from tests.runtime.fake_bindings import Machine, Result, fake_cuda
 
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="calls go through Python in this build of CPython")
@@ -246,10 +247,24 @@ def test_other_kinds_go_on_to_python(device):
         add(y, pk.zeros(1000, pk.f32, device="null:0"), 1.0, ndrange=5)
     add(y, x, 1.0, ndrange=0)
     add(y, x, 1, ndrange=1000)  # a Python int is another kind
-    add(y, x, a=1.0, ndrange=1000)
-    add(y, x, 1.0, ndrange=[1000, 10])
-    assert python.count == calls + 8
-    np.testing.assert_array_equal(y.numpy(), hy + 3 * hx + np.where(np.arange(1000) < 10, hx, 0))
+    add(y, x, 1.0, ndrange=[(1000,), (10,)])
+    assert python.count == calls + 7
+    np.testing.assert_array_equal(y.numpy(), hy + 2 * hx + np.where(np.arange(1000) < 10, hx, 0))
+
+
+@OPENCL
+def test_calls_in_another_form_are_adapted(device):
+    code_is_there()
+    add, python, hx, hy, x, y = entered(device)
+    add(y, x, a=0.0, ndrange=1000)  # from here on they are looked at
+    calls = python.count
+    add(y, a=1.0, x=x, ndrange=1000)
+    add(y, x, 1.0, ndrange=np.int64(1000))
+    add(y, x, 1.0, ndrange=(range(1000),))
+    assert python.count == calls
+    np.testing.assert_array_equal(y.numpy(), hy + 3 * hx)
+    with pytest.raises(pk.KernelTypeError, match="multiple values"):
+        add(y, x, 1.0, a=1.0, ndrange=1000)
 
 
 @OPENCL

@@ -149,7 +149,7 @@ def atomics(x, old):
     old[3] = pk.atomic_and_(x, 3, 6)
     old[4] = pk.atomic_or_(x, 4, 8)
     old[5] = pk.atomic_xor(x, 5, 1)
-    old[6] = pk.atomic_exchange(x, 6, 300)
+    old[6] = pk.atomic_exchange(x, 6, pk.i8(300))
     old[7] = pk.atomic_compare_exchange(x, 7, 5, 1)
     old[8] = pk.atomic_compare_exchange(x, 8, 6, 1)
 
@@ -475,3 +475,29 @@ def test_the_interrupt_of_a_user_leaves_no_thread(monkeypatch):
     )
     with pytest.raises(KeyboardInterrupt):
         launch(big_group, np.ones(64), ndrange=64, workgroup=64)
+
+
+def test_no_more_threads(monkeypatch):
+    """A group that meets takes a thread a work-item; those that were started end."""
+    before, start = threading.active_count(), threading.Thread.start
+
+    @pk.kernel
+    def meeting(x):
+        pk.barrier()
+        x[pk.index()] = 1.0
+
+    def refused(thread):
+        if threading.active_count() >= before + 5:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    x = np.zeros(16)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refused)
+        with pytest.raises(
+            pk.LaunchError, match=r"each of the 16 work-items(.|\n)*after 5 the system(.|\n)*workgroup="
+        ):
+            launch(meeting, x, ndrange=16, workgroup=16)
+    assert threading.active_count() == before
+    launch(meeting, x, ndrange=16, workgroup=16)
+    assert (x == 1).all()

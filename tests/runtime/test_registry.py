@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pykern as pk
+from pykern.installation import install_extra
 from pykern.runtime import registry
 from pykern.runtime.driver import Missing
 from pykern.runtime.drivers.opencl import icd
@@ -155,4 +156,4 @@ def test_a_missing_binding_says_what_to_install():
         "try: pk.device('opencl:0')\nexcept pk.DeviceError as e: print(e)"
     )
     output = in_new_process(program)
-    assert "pyopencl is not there" in output and "pip install pykern[opencl]" in output
+    assert "pyopencl is not there" in output and install_extra("opencl") in output

@@ -7,6 +7,8 @@ import itertools
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -66,6 +68,13 @@ def chunks_of(extent: int, wanted: int, chunks: int) -> list[tuple[int, int]]:
     return sorted(found)
 
 
+def assert_partition(found: list[tuple[int, int]], extent: int) -> None:
+    """All of 0..extent, each once."""
+    assert all(low < high for low, high in found)
+    assert [low for low, _ in found] == [0, *(high for _, high in found)][: len(found)]
+    assert (found[-1][1] if found else 0) == extent
+
+
 def bounds(extent: int, chunks: int) -> list[tuple[int, int]]:
     chunks = max(1, min(chunks, extent, 60_000))
     edges = [extent * n // chunks for n in range(chunks + 1)]
@@ -80,6 +89,50 @@ def test_every_chunk_runs_once(seed):
     assert chunks_of(extent, wanted, chunks) == bounds(extent, chunks)
 
 
+@pytest.mark.parametrize("wanted", [1, 2, 3])
+@pytest.mark.parametrize("chunks", [9, 65, 1000, 60_000])
+def test_short_chunks_that_are_taken_together_run_each_by_itself(chunks, wanted):
+    assert chunks_of((1 << 40) + 7, wanted, chunks) == bounds((1 << 40) + 7, chunks)
+
+
+UNENDING = """
+import os, signal, sys, threading, time
+import numpy as np
+import pykern as pk
+
+@pk.kernel
+def settle(o, x):
+    i = pk.index()
+    k = 0
+    v = x[i]
+    while v > 1.0:
+        v = v * 0.5
+        k = k + 1
+    o[i] = k
+
+pk.set_num_threads(int(sys.argv[1]))
+n = 1 << 20
+o, x = np.zeros(n), np.full(n, 8.0)
+settle(o, x, ndrange=n)
+assert (o == 3).all()
+x[3 * n // 4] = np.inf  # never settles, behind very many that are quick
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    settle(o, x, ndrange=n)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("count", ["1", "2"])
+def test_ctrl_c_ends_one_work_item_among_many_quick_ones(count, tmp_path):
+    (tmp_path / "unending.py").write_text(UNENDING)
+    done = subprocess.run(
+        [sys.executable, "unending.py", count], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "interrupted\n", done.stderr
+
+
 def test_more_threads_and_chunks_than_there_can_be():
     before = team.workers
     assert chunks_of(100_000, 3, 1 << 40) == bounds(100_000, 60_000)
@@ -90,10 +143,10 @@ def test_more_threads_and_chunks_than_there_can_be():
 def test_parts_of_a_nest_follow_from_its_last_run(seconds):
     found: list[tuple[int, int]] = []
     seen = ctypes.c_int64(seconds)
+
     function("pk_share", SHARE)(PART(lambda _, low, high: found.append((low, high))), None, 1000, seen)
     found.sort()
-    assert found[0][0] == 0 and found[-1][1] == 1000
-    assert all(a[1] == b[0] for a, b in itertools.pairwise(found))
+    assert_partition(found, 1000)
     assert seen.value != seconds and seen.value > 0
     if seconds > 1_000_000_000:
         assert len(found) >= 500  # 20 ms each, not to keep Ctrl-C waiting

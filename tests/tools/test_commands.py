@@ -6,10 +6,26 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import pykern
+import pykern as pk
 from pykern import errors
+from pykern.lowering.nvvm.disassembly import disassembler as nvdisasm
+from pykern.lowering.nvvm.ptxas import ptxas
+from pykern.lowering.spirv.disassembly import disassembler as spirv_dis
+from pykern.testing.lit import llvm_tools
+from tests.tools.kernels_for_tools import saxpy
+
+SPECS = (*(pk.spec((64,), pk.f32),) * 3, pk.f32)
+
+
+@pk.jit
+def program(x):
+    return x + 1
+
 
 KERNELS = Path(__file__).with_name("kernels_for_tools.py")
 MODULE = """
@@ -86,7 +102,7 @@ def test_compile_json_and_binary(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kernel", "args", "code", "said"),
     [
-        ("nothing.py::k", "f32", 1, "there is no file `nothing.py`"),
+        ("nothing.py::k", "f32", 2, "there is no file `nothing.py`"),
         (f"{KERNELS}", "f32", 1, f"there are {KERNELS}::saxpy"),
         (f"{KERNELS}::nothing", "f32", 1, "has no kernel `nothing`"),
         (f"{KERNELS}::saxpy", "f32[?]", 1, "gives 1 types for 4 parameters"),
@@ -100,12 +116,95 @@ def test_compile_refuses(kernel: str, args: str, code: int, said: str) -> None:
     assert said in done.stderr
 
 
+def errors_page(code: str) -> str:
+    from pykern.tools.explain_command import explanation
+
+    return explanation(code)
+
+
+def test_the_version() -> None:
+    done = run("cli", "--version")
+    assert (done.returncode, done.stdout) == (0, f"pykern-mlir {pykern.__version__}\n")
+
+
+def test_without_a_command_there_is_help_and_the_code_of_wrong_usage() -> None:
+    done = run("cli")
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("usage: pykern") and "explain" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["compile", "explore", "bench", "bisect", "repro"])
+def test_commands_that_run_a_file_say_so(command: str) -> None:
+    assert "FILE.py is imported, which runs it" in " ".join(run("cli", command, "--help").stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("word", "target"),
+    [
+        ("nvvm", "nvvm:sm_90a"), ("cuda", "nvvm:sm_90a"), ("rocm", "rocdl:gfx942"), ("amd", "rocdl:gfx942"),
+        ("spirv", "spirv:vulkan1.1"), ("vulkan", "spirv:vulkan1.1"), ("opencl", "spirv:opencl1.2"), ("cpu", "llvm"),
+        ("cuda:sm_80", "nvvm:sm_80"), ("hip:gfx1100+cumode", "rocdl:gfx1100+cumode"),
+    ],
+)  # fmt: skip
+def test_targets_by_the_words_of_elsewhere(word: str, target: str) -> None:
+    assert saxpy.lower(*SPECS, ndrange=64, target=word).artifact.target == target
+    assert program.lower(pk.spec((8,), pk.f32), target=word).artifact.target == target
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("nvmm", "did you mean nvvm?"), ("cuad", "did you mean cuda?"), ("nvvm:sm_91", "nvvm:sm_90"),
+        ("rocm:gfx941", "rocdl:gfx942"), ("spirv:vulkan1.4", "spirv:vulkan1.3"), ("cuda:0", "names a device"),
+        ("metal", "there are llvm, nvvm"), ("llvm:x86", "llvm:x86-64-v3"), ("nvvm:sm_80+alined", "there are aligned"),
+        ("", "there are llvm"), (5, "there are llvm"),
+    ],
+)  # fmt: skip
+def test_an_unknown_target_is_refused_before_anything_is_compiled(
+    target: Any, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def compile(*_: object, **__: object) -> None:
+        raise AssertionError("the compiler was asked")
+
+    monkeypatch.setattr("pykern.compiler.service.Service.compile", compile)
+    monkeypatch.chdir(tmp_path)
+    calls = (
+        lambda: saxpy.lower(*SPECS, ndrange=64, target=target),
+        lambda: program.lower(pk.spec((8,), pk.f32), target=target),
+        lambda: pk.explore(saxpy, *SPECS, ndrange=64, target=("llvm", target)),
+    )
+    for call in calls:
+        with pytest.raises(pk.TargetError) as caught:
+            call()
+        assert said in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_command_refuses_a_target_before_it_imports_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "loud.py"
+    file.write_text("raise SystemExit('imported')\n")
+    for command in ("compile", "explore"):
+        done = run("cli", command, f"{file}::k", "--ndrange", "4", "--target", "llvm,nvmm")
+        assert done.returncode == 2
+        assert "no target `nvmm`: did you mean nvvm?" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["loud.py"]
+
+
 @pytest.mark.parametrize("chosen", [("--stage", "nothing"), ("--stage", "99"), ("--diff", "kern", "nothing")])
 def test_compile_names_the_stages_there_are(chosen: tuple[str, ...]) -> None:
     types = "f32[?] f32[?] f32[?] f32"
     done = run("cli", "compile", f"{KERNELS}::saxpy", "--args", types, "--ndrange", "?", *chosen)
     assert done.returncode == 1
     assert "no stage" in done.stderr and "there are" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_stage_that_is_nearly_called_so(tmp_path: Path) -> None:
+    types = "f32[?] f32[?] f32[?] f32"
+    for command in (("compile",), ("explore", "--text")):
+        call = ("cli", *command, f"{KERNELS}::saxpy", "--args", types, "--ndrange", "?")
+        done = run(*call, "--stage", "kern-expand-ndrnge")
+        assert done.returncode == 1
+        assert "no stage 'kern-expand-ndrnge': did you mean 'kern-expand-ndrange'" in done.stderr
 
 
 def test_the_package_is_the_command() -> None:
@@ -134,6 +233,10 @@ def test_devices_says_what_is_there_and_what_is_not() -> None:
         assert all(row["found"] and "compiles for" in row["state"] for row in there)
     assert not listed["metal"]["found"]
     assert listed["MLIR"]["found"]
+    assert listed["FileCheck"]["state"] == str(llvm_tools() / "FileCheck")
+    for name, program in (("ptxas", ptxas()), ("nvdisasm", nvdisasm()), ("spirv-dis", spirv_dis())):
+        assert listed[name]["found"] == (program is not None)
+        assert listed[name]["state"] == (program or "not installed")
     assert "cpu" in run("cli", "devices").stdout
 
 
@@ -193,7 +296,16 @@ def test_every_error_is_explained(code: str, capsys: pytest.CaptureFixture[str])
 
     assert main(["explain", code.lower()]) == 0
     told = capsys.readouterr().out
-    assert told.startswith(f"# {code}: ") and "<!--" not in told
+    title = f"{code}: {errors.CODES[code][1]}"
+    assert told.startswith(f"{title}\n{'=' * len(title)}\n")
+    assert not [mark for mark in ("<!--", "```", "](", "\033", "## ") if mark in told]
+    page = errors_page(code)
+    code_lines = {
+        line for block in page.split("```")[1::2] for line in block.splitlines()[1:] if line.strip()
+    }
+    assert {f"    {line}" for line in code_lines} <= set(told.splitlines()), "code stands as it was written"
+    prose = [line for line in told.splitlines() if not line.startswith(" ")]
+    assert max(map(len, prose)) <= 80
 
 
 def test_errors_are_listed_and_unknown_ones_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,7 +314,31 @@ def test_errors_are_listed_and_unknown_ones_refused(capsys: pytest.CaptureFixtur
     assert main(["explain"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(errors.CODES)
     assert main(["explain", "22"]) == 0
-    assert main(["explain", "PK999"]) == 2 and main(["explain", "nonsense"]) == 2
+    capsys.readouterr()
+    for asked, said in (
+        ("PK909", "PK009: a launch that this kernel cannot run"),
+        ("ndrange", "PK022: the ndrange is missing or wrong"),
+        ("OutOfBound", "PK011: an access outside of an array"),
+        ("nonsense", "`pykern explain` lists them"),
+    ):
+        assert main(["explain", asked]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_an_explanation_in_a_terminal_is_bold_and_its_code_is_not_wrapped() -> None:
+    from pykern.benchmarking.terminal import ESCAPES, Style
+    from pykern.tools.markdown import rendered
+
+    page = "# A title\n\nSome `code` in\ntwo lines.\n\n```python\n" + "f(" + "x, " * 40 + "x)\n```\n"
+    shown = rendered(page, Style(True), width=20)
+    assert "\033[1mA title\033[0m" in shown and "\033[1mcode\033[0m" in shown
+    assert "    f(" + "x, " * 40 + "x)" in ESCAPES.sub("", shown).splitlines()
+    assert rendered(page, Style(), width=20).splitlines()[:4] == [
+        "A title",
+        "=======",
+        "",
+        "Some `code` in two",
+    ]
 
 
 def test_opt_runs_passes_in_order_of_flags() -> None:
@@ -232,7 +368,7 @@ def test_opt_prints_after_all_to_stderr() -> None:
     [
         (("--no-such-pass",), MODULE, 2, "no pass `no-such-pass`"),
         (("--kern-simplfy",), MODULE, 2, "did you mean --kern-simplify?"),
-        (("--pass-pipeline=kern-simplfy",), MODULE, 1, "'kern-simplfy' does not refer to a registered pass"),
+        (("--pass-pipeline=kern-simplfy",), MODULE, 2, "'kern-simplfy' does not refer to a registered pass"),
         (("--kern-expand-ndrange=wrong=1",), MODULE, 2, "no option `wrong`"),
         (("--pass-pipeline=a(",), MODULE, 2, "a bracket is not closed"),
         (("--target=tpu",), MODULE, 2, "no target `tpu`"),

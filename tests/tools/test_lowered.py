@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.explorer.comparison import Comparison
+from pykern.explorer.data import Exploration
 from pykern.settings import settings
+from pykern.testing.bisection import Fault
 
 SPECS = (pk.spec("n", pk.f32), pk.spec("n", pk.f32), pk.spec("n", pk.f32), pk.f32)
 
@@ -37,6 +40,48 @@ def test_texts(lowered: pk.Lowered) -> None:
     assert "define" in lowered.as_text("llvm-translate")
     with pytest.raises(KeyError, match="no stage 'nothing'"):
         lowered.as_text("nothing")
+
+
+def test_reprs_are_one_short_line(lowered: pk.Lowered, rng) -> None:
+    """Also of what holds texts of whole stages, source text or thousands of times."""
+    x = rng.random(8)
+    result = pk.benchmark({"a": lambda: None, "b": lambda: None}, (), 1, 300)
+    raised, refused = scale.raised(x, x, ndrange=8), strange.raised(x, x, ndrange=8)
+    assert raised and not refused
+    shown = [
+        lowered, lowered.artifact, *lowered.stages, lowered.compile(), raised, refused, result, result["a"],
+        total.lower(x), total, scale, pk.autodiff(scale), pk.grad(total), scale(x, x.copy(), ndrange=8),
+        pk.check_grads(total, (x,)), pk.array(x), pk.Stream(), pk.device("cpu"), pk.device("cpu").info,
+        pk.spec((2, None), pk.f32), pk.f32, pk.f32[:, 3], pk.In[pk.f32[:]], pk.every(3), pk.tune(total, x),
+        Exploration("k", "k", "llvm", "", (), lowered.stages), declared,
+        Comparison((Exploration("k", "k", "llvm", "", (), ()),)),
+        Fault("k", "cpu", "a", "b", ("cse",), "x: 1 is 2\nand more", "-a\n+b\n"),
+    ]  # fmt: skip
+    for one in shown:
+        assert "\n" not in repr(one) and len(repr(one)) < 600, repr(one)
+    assert repr(lowered) == f"<pykern.Lowered saxpy for llvm, {len(lowered.stages)} stages>"
+
+
+@pk.kernel
+def scale(y, x):
+    i = pk.index()
+    y[i] = x[i] * 2
+
+
+@pk.kernel
+def strange(y, x):
+    i = pk.index()
+    y[i] = x[i] if x[0] > i else pk.atomic_add(y, i, 1.0)
+
+
+@pk.jit
+def total(x):
+    return (x * x).sum()
+
+
+@pk.benchmark(x="n", values=[1, 2], lines={"sum": total})
+def declared(n):
+    return (np.ones(n),)
 
 
 def test_diff(lowered: pk.Lowered) -> None:

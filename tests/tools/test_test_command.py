@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pykern.installation import install_extra
 from pykern.testing.filecheck import problems
 from pykern.testing.generated_checks import check_lines
 from pykern.testing.lit import FEATURES, llvm_tools
@@ -142,7 +143,7 @@ def test_lit_that_is_missing_is_named(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "lit" else real(name))
     (tmp_path / "a.mlir").write_text(GOOD)
     assert main(["test", str(tmp_path)]) == 3
-    assert 'pip install "pykern[test]"' in capsys.readouterr().err
+    assert install_extra("test") in capsys.readouterr().err
 
 
 # -- --update --------------------------------------------------------------------------------------

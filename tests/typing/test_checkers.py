@@ -106,9 +106,7 @@ def test_mistakes_are_found(said):
 def seen_by_checkers() -> set[str]:
     """The names that ``pykern/__init__.py`` imports for them."""
     tree = ast.parse((ROOT / "pykern" / "__init__.py").read_text())
-    block = next(
-        n for n in tree.body if isinstance(n, ast.If) and any(isinstance(s, ast.ImportFrom) for s in n.body)
-    )
+    block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
     names = set()
     for node in ast.walk(block):
         if isinstance(node, ast.ImportFrom):

@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import time
 
-from llvmlite import ir
-
 from pykern.abi import ENTRIES, KERNEL_CELLS, PLAN_ROOM
 from pykern.artifact import Artifact
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA
 from pykern.lowering.llvm.linker import link_shared
-from pykern.lowering.llvm.program.builder import I1, I32, I64, NULL, PTR, Body, Value
 from pykern.lowering.llvm.program.entry_arguments import write_arguments
 from pykern.lowering.llvm.program.entry_results import write_results
 from pykern.lowering.llvm.program.entry_state import (
@@ -36,6 +33,10 @@ from pykern.lowering.llvm.program.entry_state import (
     plan_word,
     table,
 )
+from pykern.lowering.llvm.text_ir.body import Body
+from pykern.lowering.llvm.text_ir.function import Block
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Value
 from pykern.lowering.record import Record
 
 EXPORTS = ("pk_init", "pk_entry")
@@ -43,7 +44,7 @@ EXPORTS = ("pk_init", "pk_entry")
 
 def lower(record: Record) -> Artifact:
     """Write it, generate code, link."""
-    module = ir.Module()
+    module = Module()
     for write in (_init, write_arguments, write_results, _guarded, _unlocked, _call, _entry):
         write(module)
     code = generate(str(module), (), EXPORTS, texts=record.texts)
@@ -53,168 +54,163 @@ def lower(record: Record) -> Artifact:
     return Artifact("", "pk_entry", "entry:program", "pk_entry", binary)
 
 
-def _init(module: ir.Module) -> None:
-    table = ir.GlobalVariable(module, PTR, "pk_table")
-    table.linkage, table.initializer = "internal", NULL
-    f = Body(module, "pk_init", ir.VoidType(), [PTR])
+def _init(module: Module) -> None:
+    table = module.define("pk_table", "internal global ptr null")
+    f = Body(module, "pk_init", VOID, [PTR])
     f.store(f.arguments[0], table)
-    f.at.ret_void()
+    f.ret()
 
 
-def _guarded(module: ir.Module) -> None:
+def _guarded(module: Module) -> None:
     """Whether captured names still mean what they meant when the plans were made."""
     f = Body(module, "pk_guarded", I1, [PTR])
     (guards,) = f.arguments
-    with f.at.if_then(f.is_(guards, "==", NULL)):
-        f.at.ret(I1(1))
-    found = f.variable(NULL, PTR)
+    with f.if_then(f.is_(guards, "==", NULL)):
+        f.ret(I1(1))
+    found = f.variable(NULL)
     with f.loop(f.load(I64, guards)) as n:
-        at = f.place(guards, f.at.add(f.at.mul(n, I64(24)), I64(8)))
+        at = f.place(guards, f.add(f.mul(n, 24), 8))
         namespace, key = f.load(PTR, at), f.load(PTR, at, 8)
-        where = f.at.ptrtoint(namespace, I64)
-        is_name = f.is_(f.at.and_(where, I64(1)), "==", 0)
-        with f.at.if_else(is_name, likely=True) as (name, other):
+        where = f.cast("ptrtoint", namespace, I64)
+        is_name = f.is_(f.and_(where, 1), "==", 0)
+        with f.if_else(is_name, likely=True) as (name, other):
             with name:
                 f.store(f.call("PyDict_GetItemWithError", PTR, namespace, key), found)
-            with other, f.at.if_else(f.is_(where, "==", 1)) as (cell, attribute):
+            with other, f.if_else(f.is_(where, "==", 1)) as (cell, attribute):
                 with cell:
                     f.store(f.load(PTR, key, CELL_VALUE), found)
                 with attribute:
-                    owner = f.at.inttoptr(f.at.sub(where, I64(1)), PTR)
+                    owner = f.cast("inttoptr", f.sub(where, 1), PTR)
                     value = f.call("PyObject_GetAttr", PTR, owner, key)
                     f.store(value, found)
-                    f.call("Py_DecRef", ir.VoidType(), value)
-                    with f.at.if_then(f.is_(value, "==", NULL), likely=False):
-                        f.call("PyErr_Clear", ir.VoidType())
-        with f.at.if_then(f.is_(f.load(PTR, found), "!=", f.load(PTR, at, 16)), likely=False):
-            f.call("PyErr_Clear", ir.VoidType())
-            f.at.ret(I1(0))
-    f.at.ret(I1(1))
+                    f.call("Py_DecRef", VOID, value)
+                    with f.if_then(f.is_(value, "==", NULL), likely=False):
+                        f.call("PyErr_Clear", VOID)
+        with f.if_then(f.is_(f.load(PTR, found), "!=", f.load(PTR, at, 16)), likely=False):
+            f.call("PyErr_Clear", VOID)
+            f.ret(I1(0))
+    f.ret(I1(1))
 
 
-def _unlocked(module: ir.Module) -> None:
+def _unlocked(module: Module) -> None:
     """Run without Python's lock; false where a signal handler has raised."""
     f = Body(module, "pk_unlocked", I1, [PTR, PTR])
     run, slots = f.arguments
-    nothing = ir.VoidType()
     call = table(f, "pk_call")
-    with f.at.if_then(f.is_(call, "!=", NULL), likely=True):
-        f.at.ret(f.at.icmp_signed("==", f.call_pointer(call, I32, run, slots), I32(0)))
+    with f.if_then(f.is_(call, "!=", NULL), likely=True):
+        f.ret(f.is_(f.call_pointer(call, I32, run, slots), "==", 0))
     thread = f.call("PyEval_SaveThread", PTR)
-    f.call_pointer(run, nothing, slots)
-    f.call("PyEval_RestoreThread", nothing, thread)
-    f.at.ret(I1(1))
+    f.call_pointer(run, VOID, slots)
+    f.call("PyEval_RestoreThread", VOID, thread)
+    f.ret(I1(1))
 
 
-def _call(module: ir.Module) -> None:
+def _call(module: Module) -> None:
     """Run a plan whose arguments fit: the returned value, null with an error set, or 1 where Python has to make
     scratch memory first."""
     f = Body(module, "pk_call", PTR, [PTR, PTR, PTR, PTR])
     owner, plan, out, state = f.arguments
-    nothing = ir.VoidType()
     results = f.place(state, RESULTS)
     count = plan_word(f, plan, "results")
-    end = f.at.add(f.load(I64, state, SLOT), count)
+    end = f.add(f.load(I64, state, SLOT), count)
     slots = f.place(state, SLOTS)
-    scratch = f.variable(NULL, PTR)
-    f.put(I64(0), slots, end)  # the report
-    f.put(I64(0), slots, f.at.add(end, I64(1)))
+    scratch = f.variable(NULL)
+    f.put(0, slots, end)  # the report
+    f.put(0, slots, f.add(end, 1))
     pool = plan_word(f, plan, "pool", PTR)
-    block = f.variable(NULL, PTR)
+    block = f.variable(NULL)
     wanted = plan_word(f, plan, "scratch")
-    with f.at.if_then(f.is_(wanted, "!=", 0), likely=False):
+    with f.if_then(f.is_(wanted, "!=", 0), likely=False):
         take = table(f, "pk_take")
-        with f.at.if_then(f.is_(take, "!=", NULL)):
+        with f.if_then(f.is_(take, "!=", NULL)):
             got = f.call_pointer(take, PTR, wanted)
-            f.need(f.is_(got, "!=", NULL), I64(1).inttoptr(PTR))  # Python says so
+            f.need(f.is_(got, "!=", NULL), f.cast("inttoptr", I64(1), PTR))  # Python says so
             f.store(got, block)
-            f.put(got, slots, f.at.add(end, I64(1)))
+            f.put(got, slots, f.add(end, 1))
     kept = f.is_(f.load(PTR, block), "!=", NULL)
-    listed = f.at.and_(f.is_(pool, "!=", NULL), f.at.not_(kept))
-    with f.at.if_then(listed):
-        free = f.at.sub(f.load(I64, pool, SIZE), I64(1))
-        f.need(f.is_(free, ">=", 0), I64(1).inttoptr(PTR))
+    listed = f.and_(f.is_(pool, "!=", NULL), f.not_(kept))
+    with f.if_then(listed):
+        free = f.sub(f.load(I64, pool, SIZE), 1)
+        f.need(f.is_(free, ">=", 0), f.cast("inttoptr", I64(1), PTR))
         taken = f.word(f.load(PTR, pool, LIST_ITEMS), free, PTR)  # with the list's reference
         f.store(free, pool, SIZE)
         f.store(taken, scratch)
-        f.put(f.load(I64, taken, DATA), slots, f.at.add(end, I64(1)))
-    f.call("Py_IncRef", nothing, owner)  # another thread may put other plans in place meanwhile
+        f.put(f.load(I64, taken, DATA), slots, f.add(end, 1))
+    f.call("Py_IncRef", VOID, owner)  # another thread may put other plans in place meanwhile
     arrays = f.place(state, ARRAYS)
-    held = f.at.select(f.is_(plan_word(f, plan, "held"), "!=", 0), f.load(I64, state, SLOT), I64(0))
+    held = f.select(f.is_(plan_word(f, plan, "held"), "!=", 0), f.load(I64, state, SLOT), 0)
     with f.loop(held) as n:
-        f.call("Py_IncRef", nothing, f.word(arrays, n, PTR))  # of null, nothing
-    good = f.variable(I1(1), I1)
-    with f.at.if_else(f.is_(out, "==", NULL)) as (fresh, given):
-        with fresh, f.at.if_else(f.is_(plan_word(f, plan, "large"), "!=", 0), likely=False) as (large, small):
+        f.call("Py_IncRef", VOID, f.word(arrays, n, PTR))  # of null, nothing
+    good = f.variable(I1(1))
+    with f.if_else(f.is_(out, "==", NULL)) as (fresh, given):
+        with fresh, f.if_else(f.is_(plan_word(f, plan, "large"), "!=", 0), likely=False) as (large, small):
             with large:
                 f.store(f.call("pk_made", I1, plan, state), good)
             with small:
                 f.store(f.call("pk_fresh", I1, plan, state), good)
         with given, f.loop(count) as n:
-            f.call("Py_IncRef", nothing, f.word(results, n, PTR))
-    value = f.variable(NULL, PTR)
+            f.call("Py_IncRef", VOID, f.word(results, n, PTR))
+    value = f.variable(NULL)
     run = plan_word(f, plan, "run", PTR)
-    with f.at.if_then(f.load(I1, good), likely=True):
-        with f.at.if_else(f.is_(plan_word(f, plan, "long"), "!=", 0)) as (long, short):
+    with f.if_then(f.load(I1, good), likely=True):
+        with f.if_else(f.is_(plan_word(f, plan, "long"), "!=", 0)) as (long, short):
             with long:
                 f.store(f.call("pk_unlocked", I1, run, slots), good)
             with short:
-                f.call_pointer(run, nothing, slots)
-        with f.at.if_then(f.load(I1, good), likely=True):
+                f.call_pointer(run, VOID, slots)
+        with f.if_then(f.load(I1, good), likely=True):
             f.store(f.call("pk_value", PTR, plan, state), value)
-    with f.at.if_then(listed):
+    with f.if_then(listed):
         taken = f.load(PTR, scratch)
-        with f.at.if_then(f.is_(f.load(PTR, value), "!=", NULL), likely=True):
+        with f.if_then(f.is_(f.load(PTR, value), "!=", NULL), likely=True):
             put = f.call("PyList_Append", I32, pool, taken)
-            with f.at.if_then(f.at.icmp_signed("!=", put, I32(0)), likely=False):
-                f.call("PyErr_Clear", nothing)  # no room for it: this one is given up
-        f.call("Py_DecRef", nothing, taken)
-    with f.at.if_then(kept):
-        f.call_pointer(table(f, "pk_give"), nothing, f.load(PTR, block))
+            with f.if_then(f.is_(put, "!=", 0), likely=False):
+                f.call("PyErr_Clear", VOID)  # no room for it: this one is given up
+        f.call("Py_DecRef", VOID, taken)
+    with f.if_then(kept):
+        f.call_pointer(table(f, "pk_give"), VOID, f.load(PTR, block))
     with f.loop(count) as n:
-        f.call("Py_DecRef", nothing, f.word(results, n, PTR))  # of null, nothing
+        f.call("Py_DecRef", VOID, f.word(results, n, PTR))  # of null, nothing
     with f.loop(held) as n:
-        f.call("Py_DecRef", nothing, f.word(arrays, n, PTR))
-    f.call("Py_DecRef", nothing, owner)
-    f.at.ret(f.load(PTR, value))
+        f.call("Py_DecRef", VOID, f.word(arrays, n, PTR))
+    f.call("Py_DecRef", VOID, owner)
+    f.ret(f.load(PTR, value))
 
 
-def _entry(module: ir.Module) -> None:
+def _entry(module: Module) -> None:
     """The vectorcall: the plans in turn, then Python."""
     f = Body(module, "pk_entry", PTR, [PTR, PTR, I64, PTR])
     this, args, flags, names = f.arguments
-    with f.at.goto_block(f.entry):
-        state = f.at.alloca(ir.ArrayType(I64, STATE_WORDS))
-        state.type = PTR
+    state = f.stack(f"[{STATE_WORDS} x i64]")
     cells = f.place(this, table(f, "program_offset", I64))
-    count = f.at.and_(flags, I64((1 << 63) - 1))
-    python = f.function.append_basic_block("python")
-    out = f.variable(NULL, PTR)
+    count = f.and_(flags, (1 << 63) - 1)
+    python = f.new_block("python")
+    out = f.variable(NULL)
     keywords = f.variable(0)
-    with f.at.if_then(f.is_(names, "!=", NULL)):
+    with f.if_then(f.is_(names, "!=", NULL)):
         named = f.load(I64, names, SIZE)
-        _else_python(f, f.is_(f.at.add(count, named), "<=", PLAN_ROOM), python)
+        _else_python(f, f.is_(f.add(count, named), "<=", PLAN_ROOM), python)
         _keywords(f, args, count, names, state, (out, keywords))
     guards = f.load(PTR, cells, 8 * KERNEL_CELLS.index("guards"))
     _else_python(f, f.call("pk_guarded", I1, guards), python)
     with f.loop(ENTRIES) as n:
         owner = f.word(f.place(cells, 8 * KERNEL_CELLS.index("entry0")), n, PTR)
         _else_python(f, f.is_(owner, "!=", NULL), python)
-        plan = f.place(item_of(f, owner, I64(0)), BYTES_PAYLOAD)
+        plan = f.place(item_of(f, owner, 0), BYTES_PAYLOAD)
         fits = f.call("pk_arguments", I1, plan, args, count, f.load(I64, keywords), state)
-        with f.at.if_then(fits):
+        with f.if_then(fits):
             given = f.load(PTR, out)
-            good = f.variable(I1(1), I1)
-            with f.at.if_then(f.is_(given, "!=", NULL)):
+            good = f.variable(I1(1))
+            with f.if_then(f.is_(given, "!=", NULL)):
                 f.store(f.call("pk_given", I1, plan, given, state), good)
-            with f.at.if_then(f.load(I1, good)):
+            with f.if_then(f.load(I1, good)):
                 value = f.call("pk_call", PTR, owner, plan, given, state)
-                _else_python(f, f.is_(f.at.ptrtoint(value, I64), "!=", 1), python)
-                f.at.ret(value)
-    f.at.branch(python)
-    f.at.position_at_end(python)
+                _else_python(f, f.is_(f.cast("ptrtoint", value, I64), "!=", 1), python)
+                f.ret(value)
+    f.branch(python)
+    f.block = python
     slow = f.load(PTR, cells, 8 * KERNEL_CELLS.index("slow"))
-    f.at.ret(f.call("PyObject_Vectorcall", PTR, slow, args, flags, names))
+    f.ret(f.call("PyObject_Vectorcall", PTR, slow, args, flags, names))
 
 
 def _keywords(
@@ -223,17 +219,17 @@ def _keywords(
     """`out` into a variable unless it is None; the names and values of the others into the state, and how many."""
     out, keywords = found
     with f.loop(f.load(I64, names, SIZE)) as n:
-        name, value = item_of(f, names, n), f.word(args, f.at.add(count, n), PTR)
-        with f.at.if_else(f.is_(name, "==", table(f, "out"))) as (result, argument):
-            with result, f.at.if_then(f.is_(value, "!=", f.outside("_Py_NoneStruct"))):
+        name, value = item_of(f, names, n), f.word(args, f.add(count, n), PTR)
+        with f.if_else(f.is_(name, "==", table(f, "out"))) as (result, argument):
+            with result, f.if_then(f.is_(value, "!=", f.outside("_Py_NoneStruct"))):
                 f.store(value, out)
             with argument:
                 number = f.load(I64, keywords)
                 f.put(name, f.place(state, NAMES), number)
-                f.put(value, f.place(state, OBJECTS), f.at.add(count, number))
-                f.add(keywords, 1)
+                f.put(value, f.place(state, OBJECTS), f.add(count, number))
+                f.increase(keywords, 1)
 
 
-def _else_python(f: Body, condition: Value, python: ir.Block) -> None:
-    with f.at.if_then(f.at.not_(condition), likely=False):
-        f.at.branch(python)
+def _else_python(f: Body, condition: Value, python: Block) -> None:
+    with f.if_then(f.not_(condition), likely=False):
+        f.branch(python)

@@ -6,11 +6,8 @@ out: true, and cells, arrays and bytes in the state. Read next: `entry_results`.
 
 from __future__ import annotations
 
-from llvmlite import ir
-
 from pykern.abi import ARGUMENT_KINDS, ARRAY_CELLS, PLAN_WORDS
 from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA, DESCR, DIMS, FLAGS, NDIM, PAYLOAD
-from pykern.lowering.llvm.program.builder import F32, F64, I1, I32, I64, NULL, PTR, Body, Value
 from pykern.lowering.llvm.program.entry_state import (
     ARRAYS,
     HIGH,
@@ -29,9 +26,12 @@ from pykern.lowering.llvm.program.entry_state import (
     table,
     type_of,
 )
+from pykern.lowering.llvm.text_ir.body import Body
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import F32, F64, I1, I32, I64, NULL, PTR, VOID, Value
 
 
-def write_arguments(module: ir.Module) -> None:
+def write_arguments(module: Module) -> None:
     """Write `pk_arguments`, and `pk_fits` and `pk_apart`, which results need too."""
     _numpy(module)
     _fits(module)
@@ -39,13 +39,13 @@ def write_arguments(module: ir.Module) -> None:
     _arguments(module)
 
 
-def _numpy(module: ir.Module) -> None:
+def _numpy(module: Module) -> None:
     """The value, or the NumPy array that stands for a pykern.Array on the CPU that was not freed; else null."""
     f = Body(module, "pk_numpy", PTR, [PTR])
     (value,) = f.arguments
     kind = type_of(f, value)
-    with f.at.if_then(f.is_(kind, "==", table(f, "ndarray")), likely=True):
-        f.at.ret(value)
+    with f.if_then(f.is_(kind, "==", table(f, "ndarray")), likely=True):
+        f.ret(value)
     f.need(f.is_(kind, "==", table(f, "array")), NULL)
     held = f.load(PTR, value, table(f, "array_launch", I64))
     f.need(f.is_(held, "!=", NULL), NULL)
@@ -53,44 +53,44 @@ def _numpy(module: ir.Module) -> None:
     cells = f.place(held, BYTES_PAYLOAD)
     users = f.load(PTR, cells, 8 * ARRAY_CELLS.index("users"))
     f.need(f.is_(f.load(I64, users), "!=", 0), NULL)
-    f.at.ret(f.load(PTR, cells, 8 * ARRAY_CELLS.index("host")))
+    f.ret(f.load(PTR, cells, 8 * ARRAY_CELLS.index("host")))
 
 
-def _fits(module: ir.Module) -> None:
+def _fits(module: Module) -> None:
     """Whether a NumPy array has these flags, and the descr, rank and lengths that stand in a record."""
     f = Body(module, "pk_fits", I1, [PTR, PTR, I64])
     array, wanted, flags = f.arguments
     f.need(f.is_(f.load(PTR, array, DESCR), "==", f.load(PTR, wanted)), I1(0))
     rank = f.load(I64, wanted, 8)
-    f.need(f.is_(f.at.zext(f.load(I32, array, NDIM), I64), "==", rank), I1(0))
-    has = f.at.zext(f.load(I32, array, FLAGS), I64)
-    f.need(f.is_(f.at.and_(has, flags), "==", flags), I1(0))
+    f.need(f.is_(f.cast("zext", f.load(I32, array, NDIM), I64), "==", rank), I1(0))
+    has = f.cast("zext", f.load(I32, array, FLAGS), I64)
+    f.need(f.is_(f.and_(has, flags), "==", flags), I1(0))
     lengths = f.load(PTR, array, DIMS)
     with f.loop(rank) as d:
         f.need(f.is_(f.word(lengths, d), "==", f.word(f.place(wanted, 24), d)), I1(0))
-    f.at.ret(I1(1))
+    f.ret(I1(1))
 
 
-def _apart(module: ir.Module) -> None:
+def _apart(module: Module) -> None:
     """Note the bytes of an array; whether none of them is written here or there and used by both."""
     f = Body(module, "pk_apart", I1, [PTR, PTR, I64, I64, I64])
     state, array, size, writes, look = f.arguments
     low = f.load(I64, array, DATA)
-    high = f.at.add(low, size)
+    high = f.add(low, size)
     count = f.load(I64, state, SPAN)
-    with f.at.if_then(f.is_(look, "!=", 0)), f.loop(count) as n:
-        either = f.at.or_(writes, f.word(f.place(state, WRITES), n))
+    with f.if_then(f.is_(look, "!=", 0)), f.loop(count) as n:
+        either = f.or_(writes, f.word(f.place(state, WRITES), n))
         before = f.is_(high, "<=", f.word(f.place(state, LOW), n))
         after = f.is_(f.word(f.place(state, HIGH), n), "<=", low)
-        harmless = f.at.or_(f.is_(either, "==", 0), f.at.or_(before, after))
+        harmless = f.or_(f.is_(either, "==", 0), f.or_(before, after))
         f.need(harmless, I1(0))
     for value, place in ((low, LOW), (high, HIGH), (writes, WRITES)):
         f.put(value, f.place(state, place), count)
-    f.add(f.place(state, SPAN), 1)
-    f.at.ret(I1(1))
+    f.increase(f.place(state, SPAN), 1)
+    f.ret(I1(1))
 
 
-def _arguments(module: ir.Module) -> None:
+def _arguments(module: Module) -> None:
     """Whether the arguments are of the plan's kind; their cells, arrays and bytes are in the state then."""
     f = Body(module, "pk_arguments", I1, [PTR, PTR, I64, I64, PTR])
     plan, args, positional, keywords, state = f.arguments
@@ -103,27 +103,26 @@ def _arguments(module: ir.Module) -> None:
     f.store(0, state, SPAN)
     with f.loop(positional) as n:
         f.put(f.word(args, n, PTR), f.place(state, OBJECTS), n)
-    known = f.variable(f.at.add(positional, keywords))
-    record = f.variable(f.place(plan, 8 * len(PLAN_WORDS)), PTR)
+    known = f.variable(f.add(positional, keywords))
+    record = f.variable(f.place(plan, 8 * len(PLAN_WORDS)))
     with f.loop(plan_word(f, plan, "arguments")):
         at = f.load(PTR, record)
         value = f.word(f.place(state, OBJECTS), f.load(I64, at, 16), PTR)
-        after = f.function.append_basic_block()
+        after = f.new_block()
         f.put(NULL, f.place(state, ARRAYS), f.load(I64, state, SLOT))
-        choice = f.at.switch(f.load(I64, at, 8), after)
+        blocks = {kind: f.new_block(kind) for kind in _READS}
+        f.switch(f.load(I64, at, 8), {ARGUMENT_KINDS[kind]: b for kind, b in blocks.items()}, after)
         for kind, read in _READS.items():
-            block = f.function.append_basic_block(kind)
-            choice.add_case(I64(ARGUMENT_KINDS[kind]), block)
-            f.at.position_at_end(block)
+            f.block = blocks[kind]
             cell = read(f, plan, state, value, f.place(at, 24), known)
             if cell is not None:
                 slot = f.load(I64, state, SLOT)
                 f.put(cell, f.place(state, SLOTS), slot)
-                f.add(f.place(state, SLOT), 1)
-            f.at.branch(after)
-        f.at.position_at_end(after)
-        f.store(f.place(at, f.at.mul(f.load(I64, at), I64(8))), record)
-    f.at.ret(I1(1))
+                f.increase(f.place(state, SLOT), 1)
+            f.branch(after)
+        f.block = after
+        f.store(f.place(at, f.mul(f.load(I64, at), 8)), record)
+    f.ret(I1(1))
 
 
 def _read_array(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
@@ -141,32 +140,32 @@ def _read_array(f: Body, plan: Value, state: Value, value: Value, words: Value, 
 def _read_payload(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
     f.need(f.is_(type_of(f, value), "==", f.load(PTR, words)), I1(0))
     unused = f.load(I64, words, 8)
-    high = f.at.shl(f.load(I64, value, PAYLOAD), unused)
+    high = f.shl(f.load(I64, value, PAYLOAD), unused)
     signed = f.is_(f.load(I64, words, 16), "!=", 0)
-    return f.at.select(signed, f.at.ashr(high, unused), f.at.lshr(high, unused))
+    return f.select(signed, f.ashr(high, unused), f.lshr(high, unused))
 
 
 def _read_narrowed(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
     f.need(f.is_(type_of(f, value), "==", f.outside("PyFloat_Type")), I1(0))
-    number = f.at.fptrunc(f.load(F64, value, PAYLOAD), F32)
-    return f.at.zext(f.at.bitcast(number, I32), I64)
+    number = f.cast("fptrunc", f.load(F64, value, PAYLOAD), F32)
+    return f.cast("zext", f.cast("bitcast", number, I32), I64)
 
 
 def _read_int(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
     """The value of an exact int of at most 64 bits; -1 may be an error, which is looked at."""
     f.need(f.is_(type_of(f, value), "==", f.outside("PyLong_Type")), I1(0))
     number = f.call("PyLong_AsLongLong", I64, value)
-    with f.at.if_then(f.is_(number, "==", -1), likely=False):
+    with f.if_then(f.is_(number, "==", -1), likely=False):
         wrong = f.is_(f.call("PyErr_Occurred", PTR), "!=", NULL)
-        with f.at.if_then(wrong):
-            f.call("PyErr_Clear", ir.VoidType())
-            f.at.ret(I1(0))
+        with f.if_then(wrong):
+            f.call("PyErr_Clear", VOID)
+            f.ret(I1(0))
     return number
 
 
 def _read_bool(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
     f.need(f.is_(type_of(f, value), "==", f.outside("PyBool_Type")), I1(0))
-    return f.at.zext(f.is_(value, "==", f.outside("_Py_TrueStruct")), I64)
+    return f.cast("zext", f.is_(value, "==", f.outside("_Py_TrueStruct")), I64)
 
 
 def _read_same(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
@@ -183,7 +182,7 @@ def _read_tuple(f: Body, plan: Value, state: Value, value: Value, words: Value, 
     f.need(f.is_(f.load(I64, value, SIZE), "==", count), I1(0))
     with f.loop(count) as n:
         f.put(item_of(f, value, n), f.place(state, OBJECTS), f.load(I64, known))
-        f.add(known, 1)
+        f.increase(known, 1)
 
 
 def _read_list(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
@@ -193,7 +192,7 @@ def _read_list(f: Body, plan: Value, state: Value, value: Value, words: Value, k
     items = f.load(PTR, value, LIST_ITEMS)
     with f.loop(count) as n:
         f.put(f.word(items, n, PTR), f.place(state, OBJECTS), f.load(I64, known))
-        f.add(known, 1)
+        f.increase(known, 1)
 
 
 def _read_dict(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
@@ -201,17 +200,17 @@ def _read_dict(f: Body, plan: Value, state: Value, value: Value, words: Value, k
     f.need(f.is_(type_of(f, value), "==", f.outside("PyDict_Type")), I1(0))
     count = f.load(I64, words)
     f.need(f.is_(f.call("PyDict_Size", I64, value), "==", count), I1(0))
-    place, key, item = f.variable(0), f.variable(NULL, PTR), f.variable(NULL, PTR)
+    place, key, item = f.variable(0), f.variable(NULL), f.variable(NULL)
     with f.loop(count) as n:
         more = f.call("PyDict_Next", I32, value, place, key, item)
-        f.need(f.at.icmp_signed("!=", more, I32(0)), I1(0))
+        f.need(f.is_(more, "!=", 0), I1(0))
         found, wanted = f.load(PTR, key), f.word(f.place(words, 8), n, PTR)
-        with f.at.if_then(f.is_(found, "!=", wanted)):
+        with f.if_then(f.is_(found, "!=", wanted)):
             f.need(f.is_(type_of(f, found), "==", f.outside("PyUnicode_Type")), I1(0))
             order = f.call("PyUnicode_Compare", I32, found, wanted)
-            f.need(f.at.icmp_signed("==", order, I32(0)), I1(0))
+            f.need(f.is_(order, "==", 0), I1(0))
         f.put(f.load(PTR, item), f.place(state, OBJECTS), f.load(I64, known))
-        f.add(known, 1)
+        f.increase(known, 1)
 
 
 def _read_fields(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
@@ -219,12 +218,12 @@ def _read_fields(f: Body, plan: Value, state: Value, value: Value, words: Value,
     f.need(f.is_(type_of(f, value), "==", f.load(PTR, words)), I1(0))
     with f.loop(f.load(I64, words, 8)) as n:
         held = f.call("PyObject_GetAttr", PTR, value, f.word(f.place(words, 16), n, PTR))
-        with f.at.if_then(f.is_(held, "==", NULL), likely=False):
-            f.call("PyErr_Clear", ir.VoidType())
-            f.at.ret(I1(0))
-        f.call("Py_DecRef", ir.VoidType(), held)  # the object has another reference
+        with f.if_then(f.is_(held, "==", NULL), likely=False):
+            f.call("PyErr_Clear", VOID)
+            f.ret(I1(0))
+        f.call("Py_DecRef", VOID, held)  # the object has another reference
         f.put(held, f.place(state, OBJECTS), f.load(I64, known))
-        f.add(known, 1)
+        f.increase(known, 1)
 
 
 def _read_default(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:

@@ -5,10 +5,9 @@ Comes in: the layout of `pykern.abi` ("array programs"). Goes out: offsets, and 
 
 from __future__ import annotations
 
-from llvmlite import ir
-
 from pykern.abi import PLAN_ROOM, PLAN_WORDS, RESULT_WORDS, TABLE_INDEX
-from pykern.lowering.llvm.program.builder import I64, PTR, Body, Value
+from pykern.lowering.llvm.text_ir.body import Body
+from pykern.lowering.llvm.text_ir.values import I64, PTR, Type, Value
 
 TYPE, SIZE, LIST_ITEMS, CELL_VALUE = 8, 16, 24, 16
 """Byte offsets in objects: their type, the length of a tuple or list, a list's items, what a closure's cell holds."""
@@ -21,11 +20,11 @@ NAMES = 16 + 8 * PLAN_ROOM * 13
 STATE_WORDS = 2 + 14 * PLAN_ROOM
 
 
-def table(f: Body, name: str, kind: ir.Type = PTR) -> Value:
+def table(f: Body, name: str, kind: Type = PTR) -> Value:
     return f.load(kind, f.load(PTR, f.module.globals["pk_table"]), 8 * TABLE_INDEX[name])
 
 
-def plan_word(f: Body, plan: Value, name: str, kind: ir.Type = I64) -> Value:
+def plan_word(f: Body, plan: Value, name: str, kind: Type = I64) -> Value:
     return f.load(kind, plan, 8 * PLAN_WORDS.index(name))
 
 
@@ -39,8 +38,8 @@ def item_of(f: Body, items: Value, number: Value) -> Value:
 
 
 def section(f: Body, plan: Value, name: str) -> Value:
-    return f.place(plan, f.at.mul(plan_word(f, plan, name), I64(8)))
+    return f.place(plan, f.mul(plan_word(f, plan, name), 8))
 
 
-def result_word(f: Body, record: Value, name: str, kind: ir.Type = I64) -> Value:
+def result_word(f: Body, record: Value, name: str, kind: Type = I64) -> Value:
     return f.load(kind, record, 8 * RESULT_WORDS.index(name))

@@ -15,7 +15,16 @@ from pykern.passes.array_programs.nests.function import REPEATS, TEAM
 from pykern.passes.array_programs.nests.make import PARALLEL_WORK
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, index_constant, integers, kernels, named
+from pykern.passes.kernels import (
+    argument_marks,
+    body,
+    find,
+    index_constant,
+    integers,
+    kernels,
+    named,
+    symbols,
+)
 
 REPORT = "kern.report"
 """Mark of the program's argument that holds the address of its report."""
@@ -35,14 +44,14 @@ class LowerLaunches(Pass):
     name: ClassVar[str] = "kern-lower-launches"
 
     def run(self, module: ir.Module) -> None:
-        symbols = {_symbol(o.operation): o.operation for o in module.body.operations}
+        known = symbols(module)
         ExpandNdrange().run(module)
         for kernel in kernels(module):  # no library function is called so: a user's kernel may be `exp`
             kernel.attributes["sym_name"] = ir.StringAttr.get(SYMBOL_PREFIX + _symbol(kernel))
         for program in programs(module):
             report = _report_argument(program)
             for number, launch in enumerate(named(program, "kern.launch")):
-                _lower(module, program, launch, symbols[launch.opview.kernel], report, number)
+                _lower(module, program, launch, known[launch.opview.kernel], report, number)
 
 
 def _symbol(op: ir.Operation) -> str:
@@ -54,9 +63,7 @@ def _report_argument(program: ir.Operation) -> ir.Value:
     report = body(program).add_argument(ir.IndexType.get(), program.location)
     inputs = [a.type for a in body(program).arguments]
     program.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-    marks = list(ir.ArrayAttr(program.attributes["arg_attrs"]))
-    marks += [ir.DictAttr.get({})] * (len(inputs) - len(marks))
-    program.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
+    program.attributes["arg_attrs"] = ir.ArrayAttr.get(argument_marks(program))
     return report
 
 

@@ -75,7 +75,10 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
     """Tensors to tensors: fewer, larger operations. `attention`: the target has its tiles."""
     # before fusion: an operation of NumPy's is an op
     outlined = (
-        (OutlineAttention(), Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",)))
+        (
+            OutlineAttention(),
+            Upstream("convert-elementwise-to-linalg,canonicalize,cse", where=("func.call",), bodies=True),
+        )
         if attention
         else ()
     )
@@ -84,18 +87,18 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
             PrepareSignature(),  # first: marks are on the function as the frontend left it
             Upstream("convert-elementwise-to-linalg"),
             Upstream("func.func(linalg-generalize-named-ops)"),
-            Upstream("canonicalize,cse"),
+            Upstream("canonicalize,cse", bodies=True),
             *outlined,
             ReadTransposed(),  # before fusion, which leaves what several ops read
             HoldFusion(),  # what would be computed many times over stays apart
             FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),
             ReleaseFusion(),
-            Upstream("canonicalize,loop-invariant-code-motion,cse"),
+            Upstream("canonicalize,loop-invariant-code-motion,cse", bodies=True),
             FreshInserts(),  # after fusion: the inserted values are one operation each by now
-            Upstream("canonicalize,cse"),
+            Upstream("canonicalize,cse", bodies=True),
             FuseSiblings(),  # after inserts: each of the siblings may be computed in its own place
-            Upstream("canonicalize,cse"),
+            Upstream("canonicalize,cse", bodies=True),
             SeparateEmpties(),  # last: everything above merges and hoists them
         )
     )

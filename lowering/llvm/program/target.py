@@ -14,9 +14,10 @@ from mlir import ir
 
 from pykern.artifact import SCRATCH, Stage
 from pykern.errors import TargetError
-from pykern.lowering.llvm.codegen import Host, assemble, assembly_of, generate, host_of, translate
+from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
 from pykern.lowering.llvm.entry import GIL_WORK
 from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.machines import Host, host_of
 from pykern.lowering.llvm.needs import needed_by
 from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
 from pykern.lowering.llvm.polls import PollSignals
@@ -136,6 +137,7 @@ def _lowered(
     made = _generate(module, known.names, launcher, host, record, product=bool(used))
     if used:
         made.resources[SCHEDULES] = used
+    long = long or SCRATCH in made.resources  # it may run out of memory, and leave the call
     return replace(made, result_arguments=result_arguments, scratch_bytes=scratch, long=long)
 
 

@@ -8,14 +8,14 @@ Neither comes back where a signal handler raised: it goes on in `pk_call` (see `
 
 from __future__ import annotations
 
-from llvmlite import ir
-
 from pykern.abi import TABLE_INDEX
-from pykern.lowering.llvm.program.builder import I1, I32, I64, NULL, PTR, Value
-from pykern.lowering.llvm.team.calls import ASK_MS
-from pykern.lowering.llvm.team.state import CHUNKS, FRAME, LINE, MOST, RANGES, SLOT, SLOTS, VOID, TeamBody
+from pykern.lowering.llvm.team.calls import ASK_MS, OUT_OF_MEMORY
+from pykern.lowering.llvm.team.pace import GROUP, Pace
+from pykern.lowering.llvm.team.state import CHUNKS, FRAME, LINE, MOST, RANGES, SLOT, SLOTS, TeamBody
 from pykern.lowering.llvm.team.system import ALL, WAIT, WAKE_SOME, futex, futex_until, here, pause
 from pykern.lowering.llvm.team.workers import bit_of
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Operand, Value
 
 AWAKE = 20_000
 """Nanoseconds that a launch waits awake for the chunks of others."""
@@ -27,7 +27,7 @@ SHORTEST, LONGEST = 50_000, 20_000_000
 """Nanoseconds of a chunk: shorter ones would repeat too much, longer ones keep Ctrl-C waiting."""
 
 
-def write_fork(module: ir.Module) -> None:
+def write_fork(module: Module) -> None:
     """The functions of this file."""
     _alone(module)
     _join(module)
@@ -36,45 +36,51 @@ def write_fork(module: ir.Module) -> None:
     _share(module)
 
 
-def _least(f: TeamBody, a: Value, b: Value) -> Value:
-    b = I64(b) if isinstance(b, int) else b
-    return f.at.select(f.is_(a, "<", b), a, b)
+def _least(f: TeamBody, a: Value, b: Operand) -> Value:
+    return f.select(f.is_(a, "<", b), a, b)
 
 
-def _most(f: TeamBody, a: Value, b: Value) -> Value:
-    b = I64(b) if isinstance(b, int) else b
-    return f.at.select(f.is_(a, ">", b), a, b)
+def _most(f: TeamBody, a: Value, b: Operand) -> Value:
+    return f.select(f.is_(a, ">", b), a, b)
 
 
-def _alone(module: ir.Module) -> None:
+def _alone(module: Module) -> None:
     """All chunks, one after the other, in this thread."""
     f = TeamBody(module, "pk_alone", VOID, [PTR, PTR, I64, I64])
     function, data, extent, parts = f.arguments
     frame = f.frame()
-    asks = f.variable(I1(0), I1)
-    with f.at.if_then(f.is_(frame, "!=", NULL)):
+    asks = f.variable(I1(0))
+    with f.if_then(f.is_(frame, "!=", NULL)):
         f.store(f.is_(f.load(I64, frame, FRAME["asks"]), "!=", 0), asks)
-    with f.loop(parts) as part:
-        low, high = (f.at.sdiv(f.at.mul(extent, n), parts) for n in (part, f.at.add(part, I64(1))))
-        f.call_pointer(function, VOID, data, low, high)
-        with f.at.if_then(f.load(I1, asks)):
+    begun, pace = f.variable(0), Pace(f, parts, 1)
+    with f.while_(lambda: f.is_(f.load(I64, begun), "<", parts)):
+        first = f.load(I64, begun)
+        some = _least(f, _least(f, pace.wanted(), GROUP), f.sub(parts, first))
+        low = f.variable(f.sdiv(f.mul(extent, first), parts))
+        with f.loop(some) as n:
+            high = f.sdiv(f.mul(extent, f.add(f.add(first, n), 1)), parts)
+            f.call_pointer(function, VOID, data, f.load(I64, low), high)
+            f.store(high, low)
+        f.store(f.add(first, some), begun)
+        with f.if_then(f.load(I1, asks)):
             f.call("pk_poll", VOID)
-    f.at.ret_void()
+        pace.measure()
+    f.ret()
 
 
-def _free_slot(module: ir.Module) -> None:
+def _free_slot(module: Module) -> None:
     """The number of a slot that is ours now; -1 where all are taken."""
     f = TeamBody(module, "pk_free_slot", I64, [])
-    with f.loop(I64(SLOTS)) as n:
+    with f.loop(SLOTS) as n:
         place = f.place(f.slot(n), SLOT["busy"])
-        with f.at.if_then(f.is_(f.read(place), "==", 0)):
+        with f.if_then(f.is_(f.read(place), "==", 0)):
             _, mine = f.swap(place, 0, 1)
-            with f.at.if_then(mine):
-                f.at.ret(n)
-    f.at.ret(I64(-1))
+            with f.if_then(mine):
+                f.ret(n)
+    f.ret(-1)
 
 
-def _join(module: ir.Module) -> None:
+def _join(module: Module) -> None:
     """Wait until all chunks are done; the frame is null unless Python is to be asked for signals."""
     f = TeamBody(module, "pk_join", VOID, [PTR, I32, PTR])
     slot, parts, frame = f.arguments
@@ -82,51 +88,51 @@ def _join(module: ir.Module) -> None:
     done = f.place(slot, SLOT["done"])
 
     def left() -> Value:
-        return f.at.icmp_unsigned("!=", f.read(done, order="acquire", kind=I32), parts)
+        return f.is_(f.read(done, order="acquire", kind=I32), "!=", parts)
 
     with f.while_(left):
         pause(f)
-        f.add(turns, 1)
-        with f.at.if_then(f.is_(f.at.and_(f.load(I64, turns), I64(63)), "==", 0), likely=False):
+        f.increase(turns, 1)
+        with f.if_then(f.is_(f.and_(f.load(I64, turns), 63), "==", 0), likely=False):
             now = f.now()
-            with f.at.if_then(f.is_(f.load(I64, until), "==", 0)):
-                f.store(f.at.add(now, I64(AWAKE)), until)
-            with f.at.if_then(f.is_(now, ">", f.load(I64, until))):
+            with f.if_then(f.is_(f.load(I64, until), "==", 0)):
+                f.store(f.add(now, AWAKE), until)
+            with f.if_then(f.is_(now, ">", f.load(I64, until))):
                 f.change("xchg", f.place(slot, SLOT["waiting"]), 1)
                 seen = f.read(done, order="seq_cst", kind=I32)
                 asks = f.is_(frame, "!=", NULL)
-                more = f.at.icmp_unsigned("!=", seen, parts)
-                with f.at.if_then(more), f.at.if_else(asks) as (main, other):
+                more = f.is_(seen, "!=", parts)
+                with f.if_then(more), f.if_else(asks) as (main, other):
                     with main:
                         futex_until(f, done, seen, ASK_MS)
                     with other:
                         futex(f, done, WAIT, seen)
-                with f.at.if_then(asks):
+                with f.if_then(asks):
                     f.call("pk_ask", VOID, frame, slot)
-    f.at.ret_void()
+    f.ret()
 
 
-def _fork(module: ir.Module) -> None:
+def _fork(module: Module) -> None:
     f = TeamBody(module, "pk_fork", VOID, [PTR, PTR, I64, I64, I64])
     function, data, extent, wanted, chunks = f.arguments
-    with f.at.if_then(f.is_(extent, "<=", 0)):
-        f.at.ret_void()
+    with f.if_then(f.is_(extent, "<=", 0)):
+        f.ret()
     parts = _most(f, _least(f, _least(f, chunks, extent), CHUNKS), 1)
     team = _least(f, _least(f, wanted, MOST), parts)
     frame = f.frame()
-    inside, asking = f.variable(0), f.variable(NULL, PTR)
-    with f.at.if_then(f.is_(frame, "!=", NULL)):
+    inside, asking = f.variable(0), f.variable(NULL)
+    with f.if_then(f.is_(frame, "!=", NULL)):
         f.store(f.load(I64, frame, FRAME["inside"]), inside)
-        with f.at.if_then(f.is_(f.load(I64, frame, FRAME["asks"]), "!=", 0)):
+        with f.if_then(f.is_(f.load(I64, frame, FRAME["asks"]), "!=", 0)):
             f.store(frame, asking)
     number = f.variable(-1)
-    with f.at.if_then(f.at.and_(f.is_(team, ">", 1), f.is_(f.load(I64, inside), "==", 0))):
+    with f.if_then(f.and_(f.is_(team, ">", 1), f.is_(f.load(I64, inside), "==", 0))):
         f.store(f.call("pk_free_slot", I64), number)
-    with f.at.if_then(f.is_(f.load(I64, number), "<", 0)):
+    with f.if_then(f.is_(f.load(I64, number), "<", 0)):
         f.call("pk_alone", VOID, function, data, extent, parts)
-        f.at.ret_void()
-    with f.at.if_then(f.is_(f.read(f.state("workers")), "<", f.at.sub(team, I64(1))), likely=False):
-        f.call("pk_hire", VOID, f.at.sub(team, I64(1)))
+        f.ret()
+    with f.if_then(f.is_(f.read(f.state("workers")), "<", f.sub(team, 1)), likely=False):
+        f.call("pk_hire", VOID, f.sub(team, 1))
     which = f.load(I64, number)
     slot = f.slot(which)
     for name, value in (
@@ -140,53 +146,50 @@ def _fork(module: ir.Module) -> None:
     for name in ("stop", "waiting"):
         f.write(0, slot, SLOT[name])
     f.write(I32(0), slot, SLOT["done"])
-    generation = f.at.add(f.read(slot, SLOT["generation"]), I64(1))
+    generation = f.add(f.read(slot, SLOT["generation"]), 1)
     with f.loop(team) as k:
-        first, last = (f.at.sdiv(f.at.mul(parts, n), team) for n in (k, f.at.add(k, I64(1))))
-        ticket = f.at.or_(f.at.shl(generation, I64(32)), f.at.or_(f.at.shl(first, I64(16)), last))
-        f.write(ticket, f.place(f.place(slot, RANGES), f.at.mul(k, I64(LINE))))
+        first, last = (f.sdiv(f.mul(parts, n), team) for n in (k, f.add(k, 1)))
+        ticket = f.or_(f.shl(generation, 32), f.or_(f.shl(first, 16), last))
+        f.write(ticket, f.place(f.place(slot, RANGES), f.mul(k, LINE)))
     f.write(generation, slot, SLOT["generation"], "release")
     home = here(f)
-    with f.at.if_then(f.is_(f.read(f.state("home")), "!=", home)):
+    with f.if_then(f.is_(f.read(f.state("home")), "!=", home)):
         f.write(home, f.state("home"))
-    bit = f.at.shl(I64(1), which)
+    bit = f.shl(1, which)
     f.change("or", f.state("running"), bit)
     f.change("add", f.state("epoch"), 1, kind=I32)
-    with f.at.if_then(f.is_(f.read(f.state("sleepers"), order="seq_cst"), "!=", 0)):
-        all_bits = f.at.sub(f.at.shl(bit_of(f, f.at.sub(team, I64(1))), I64(1)), I64(1))
+    with f.if_then(f.is_(f.read(f.state("sleepers"), order="seq_cst"), "!=", 0)):
+        all_bits = f.sub(f.shl(bit_of(f, f.sub(team, 1)), 1), 1)
         futex(f, f.state("epoch"), WAKE_SOME, ALL, all_bits)
     f.change("add", f.state("forks"), 1, "monotonic")
-    f.call("pk_work", I1, slot, I64(0), generation, f.load(PTR, asking))
-    f.change("and", f.state("running"), f.at.xor(bit, I64(-1)))
-    f.call("pk_join", VOID, slot, f.at.trunc(parts, I32), f.load(PTR, asking))
+    f.call("pk_work", I1, slot, 0, generation, f.load(PTR, asking))
+    f.change("and", f.state("running"), f.xor(bit, -1))
+    f.call("pk_join", VOID, slot, f.cast("trunc", parts, I32), f.load(PTR, asking))
+    ended = f.is_(f.read(slot, SLOT["stop"]), "==", OUT_OF_MEMORY)
     f.write(0, slot, SLOT["busy"], "release")
-    with f.at.if_then(f.is_(frame, "!=", NULL)):
+    with f.if_then(f.is_(frame, "!=", NULL)):
+        with f.if_then(ended, likely=False):
+            f.store(OUT_OF_MEMORY, frame, FRAME["stopped"])
         f.call("pk_leave", VOID, frame)
-    f.at.ret_void()
+    f.ret()
 
 
-def _share(module: ir.Module) -> None:
+def _share(module: Module) -> None:
     """`seen` points to the nanoseconds that the nest took last, 0 before; a null pointer: a chunk a thread."""
     f = TeamBody(module, "pk_share", VOID, [PTR, PTR, I64, PTR])
     function, data, extent, seen = f.arguments
     table = f.load(PTR, module.globals["pk_table"])
     team = _least(f, _most(f, f.load(I64, table, 8 * TABLE_INDEX["threads"]), 1), MOST)
-    with f.at.if_then(f.is_(seen, "==", NULL)):
+    with f.if_then(f.is_(seen, "==", NULL)):
         f.call("pk_fork", VOID, function, data, extent, team, team)
-        f.at.ret_void()
+        f.ret()
     before = f.read(seen)
     several = f.is_(team, ">", 1)
-    work = f.at.mul(before, team)
-    short = f.at.select(
-        several, _least(f, f.at.sdiv(work, I64(SHORTEST)), _times(f, team, CHUNKS_EACH)), I64(1)
-    )
-    parts = _most(f, _most(f, short, team), f.at.sdiv(work, I64(LONGEST)))
-    first = f.at.select(f.is_(before, "==", 0), _times(f, team, FIRST_EACH), parts)
+    work = f.mul(before, team)
+    short = f.select(several, _least(f, f.sdiv(work, SHORTEST), f.mul(team, CHUNKS_EACH)), 1)
+    parts = _most(f, _most(f, short, team), f.sdiv(work, LONGEST))
+    first = f.select(f.is_(before, "==", 0), f.mul(team, FIRST_EACH), parts)
     started = f.now()
     f.call("pk_fork", VOID, function, data, extent, team, first)
-    f.write(_most(f, f.at.sub(f.now(), started), 1), seen)
-    f.at.ret_void()
-
-
-def _times(f: TeamBody, value: Value, by: int) -> Value:
-    return f.at.mul(value, I64(by))
+    f.write(_most(f, f.sub(f.now(), started), 1), seen)
+    f.ret()

@@ -8,12 +8,10 @@ stack (`FRAME`), which the thread finds again.
 
 from __future__ import annotations
 
-from llvmlite import ir
-from llvmlite.ir.instructions import StoreAtomicInstr
+from pykern.lowering.llvm.text_ir.body import Body
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import I32, I64, PTR, Operand, Type, Value, value
 
-from pykern.lowering.llvm.program.builder import I32, I64, PTR, Body, Value
-
-VOID = ir.VoidType()
 LINE = 64
 MOST = 256
 """Threads of a team."""
@@ -55,45 +53,31 @@ class TeamBody(Body):
     def state(self, name: str) -> Value:
         return self.place(self.module.globals["state"], PLACES[name])
 
-    def read(self, pointer: Value, offset: int = 0, order: str = "monotonic", kind: ir.Type = I64) -> Value:
-        return self.at.load_atomic(self.place(pointer, offset), order, kind.width // 8, typ=kind)
+    def read(self, pointer: Value, offset: int = 0, order: str = "monotonic", kind: Type = I64) -> Value:
+        return self.load_atomic(kind, self.place(pointer, offset), order)
 
-    def read_pointer(self, pointer: Value, offset: int = 0) -> Value:
-        return self.at.load_atomic(self.place(pointer, offset), "monotonic", 8, typ=PTR)
+    def write(self, what: Operand, pointer: Value, offset: int = 0, order: str = "monotonic") -> None:
+        self.store_atomic(value(what), self.place(pointer, offset), order)
 
-    def write(self, value: Value, pointer: Value, offset: int = 0, order: str = "monotonic") -> None:
-        value = I64(value) if isinstance(value, int) else value
-        size = 8 if isinstance(value.type, ir.PointerType) else value.type.width // 8
-        # llvmlite's own `store_atomic` wants to know what the pointer points to
-        self.at._insert(StoreAtomicInstr(self.at.block, value, self.place(pointer, offset), order, size))
-
-    def change(
-        self, op: str, pointer: Value, value: Value, order: str = "seq_cst", kind: ir.Type = I64
-    ) -> Value:
+    def change(self, op: str, pointer: Value, by: Operand, order: str = "seq_cst", kind: Type = I64) -> Value:
         """An atomic operation; what was there before."""
-        return self.at.atomic_rmw(op, pointer, kind(value) if isinstance(value, int) else value, order)
+        return self.atomic_rmw(op, pointer, value(by, kind), order)
 
-    def swap(self, pointer: Value, before: Value, after: Value) -> tuple[Value, Value]:
+    def swap(self, pointer: Value, before: Operand, after: Operand) -> tuple[Value, Value]:
         """Put `after` where `before` is; what was there, and whether it was."""
-        made = self.at.cmpxchg(pointer, _i64(before), _i64(after), "acq_rel", "acquire")
-        return self.at.extract_value(made, 0), self.at.extract_value(made, 1)
+        return self.cmpxchg(pointer, before, after, "acq_rel", "acquire")
 
     def memory(self, nbytes: int) -> Value:
         """On the stack."""
-        with self.at.goto_block(self.entry):
-            self.at.position_at_start(self.entry)
-            made = self.at.alloca(ir.ArrayType(I64, nbytes // 8))
-            made.align = 16
-            made.type = PTR
-        return made
+        return self.stack(f"[{nbytes // 8} x i64], align 16")
 
     def now(self) -> Value:
         """Nanoseconds of a clock that only goes forward."""
         return self.call("pk_now", I64)
 
-    def slot(self, number: Value) -> Value:
+    def slot(self, number: Operand) -> Value:
         first = self.place(self.module.globals["state"], FIRST_SLOT)
-        return self.place(first, self.at.mul(_i64(number), I64(SLOT_BYTES)))
+        return self.place(first, self.mul(number, SLOT_BYTES))
 
     def frame(self) -> Value:
         """This thread's; null where it is in no launch."""
@@ -103,27 +87,18 @@ class TeamBody(Body):
         self.call("pthread_setspecific", I32, self._key(), frame)
 
     def _key(self) -> Value:
-        return self.at.trunc(self.load(I64, self.state("key")), I32)
+        return self.cast("trunc", self.load(I64, self.state("key")), I32)
 
     def jump_target(self, frame: Value) -> Value:
         """C's `setjmp`: zero, and something else when it comes back here."""
-        known = self.module.globals.get("_setjmp")
-        if known is None:
-            known = ir.Function(self.module, ir.FunctionType(I32, [PTR]), "_setjmp")
-            known.attributes.add("returns_twice")
-        return self.at.call(known, [frame])
+        return self.call_pointer(self.module.function("_setjmp", (I32, (PTR,)), "returns_twice"), I32, frame)
 
-    def system(self, number: int, *arguments: Value) -> Value:
+    def system(self, number: int, *arguments: Operand) -> Value:
         """A call of the system, with all of its six arguments."""
-        values = [self.at.ptrtoint(a, I64) if isinstance(a.type, ir.PointerType) else a for a in arguments]
-        return self.call("syscall", I64, I64(number), *values, *[I64(0)] * (6 - len(values)))
+        values = [value(a) for a in (*arguments, *[0] * (6 - len(arguments)))]
+        numbers = [self.cast("ptrtoint", v, I64) if v.type == PTR else v for v in values]
+        return self.call("syscall", I64, number, *numbers)
 
 
-def new_state(module: ir.Module) -> None:
-    words = ir.ArrayType(I64, BYTES // 8)
-    made = ir.GlobalVariable(module, words, "state")
-    made.linkage, made.initializer, made.align, made.type = "internal", ir.Constant(words, None), LINE, PTR
-
-
-def _i64(value: Value) -> Value:
-    return I64(value) if isinstance(value, int) else value
+def new_state(module: Module) -> None:
+    module.define("state", f"internal global [{BYTES // 8} x i64] zeroinitializer, align {LINE}")

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from llvmlite import ir
-
-from pykern.lowering.llvm.program.builder import I32, I64, PTR, Value
-from pykern.lowering.llvm.team.state import VOID, TeamBody
+from pykern.lowering.llvm.team.state import TeamBody
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import I32, I64, PTR, VOID, Operand, Value
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ OTHER, BATCH = 0, 3
 """Policies of threads that share processors by turns."""
 
 
-def write_system(module: ir.Module) -> None:
+def write_system(module: Module) -> None:
     """The functions of this file."""
     _now(module)
     _forbid(module)
@@ -53,10 +52,10 @@ def processor(f: TeamBody) -> Processor:
     return PROCESSORS[f.module.triple.partition("-")[0]]
 
 
-def futex(f: TeamBody, word: Value, what: int, value: Value, bits: Value = 0) -> None:
+def futex(f: TeamBody, word: Value, what: int, value: Operand, bits: Operand = 0) -> None:
     """Wait as long as the word is `value`, or wake so many that wait. `bits`: see `WAIT_SOME`."""
-    number = I64(value) if isinstance(value, int) else f.at.zext(value, I64)
-    f.system(processor(f).futex, word, I64(what), number, I64(0), I64(0), _i64(bits))
+    number = value if isinstance(value, int) else f.cast("zext", value, I64)
+    f.system(processor(f).futex, word, what, number, 0, 0, bits)
 
 
 def futex_until(f: TeamBody, word: Value, value: Value, milliseconds: int) -> None:
@@ -64,7 +63,7 @@ def futex_until(f: TeamBody, word: Value, value: Value, milliseconds: int) -> No
     moment = f.memory(16)
     f.store(0, moment)
     f.store(milliseconds * 1_000_000, moment, 8)
-    f.system(processor(f).futex, word, I64(WAIT), f.at.zext(value, I64), moment)
+    f.system(processor(f).futex, word, WAIT, f.cast("zext", value, I64), moment)
 
 
 def pause(f: TeamBody) -> None:
@@ -74,22 +73,18 @@ def pause(f: TeamBody) -> None:
 
 def here(f: TeamBody) -> Value:
     """The processor this thread is on, plus 1; 0 where nobody knows."""
-    return f.at.add(f.at.sext(f.call("sched_getcpu", I32), I64), I64(1))
+    return f.add(f.cast("sext", f.call("sched_getcpu", I32), I64), 1)
 
 
-def _i64(value: Value) -> Value:
-    return I64(value) if isinstance(value, int) else value
-
-
-def _now(module: ir.Module) -> None:
+def _now(module: Module) -> None:
     f = TeamBody(module, "pk_now", I64, [])
     moment = f.memory(16)
     f.call("clock_gettime", I32, I32(MONOTONIC), moment)
     seconds, rest = f.load(I64, moment), f.load(I64, moment, 8)
-    f.at.ret(f.at.add(f.at.mul(seconds, I64(1_000_000_000)), rest))
+    f.ret(f.add(f.mul(seconds, 1_000_000_000), rest))
 
 
-def _forbid(module: ir.Module) -> None:
+def _forbid(module: Module) -> None:
     """Let this thread run where `allowed` says but on processor `cpu`, if there are `enough` then; else on all of them.
 
     Linux wakes a thread on the processor of the one that wakes it, and may leave both there for a tenth of a second.
@@ -98,31 +93,31 @@ def _forbid(module: ir.Module) -> None:
     allowed, cpu, enough = f.arguments
     mask = f.memory(MASK_BYTES)
     count = f.variable(0)
-    with f.loop(I64(MASK_BYTES // 8)) as n:
+    with f.loop(MASK_BYTES // 8) as n:
         word = f.word(allowed, n)
-        bit = f.at.shl(I64(1), f.at.and_(cpu, I64(63)))
-        here = f.is_(f.at.lshr(cpu, I64(6)), "==", n)
-        left = f.at.select(here, f.at.and_(word, f.at.xor(bit, I64(-1))), word)
+        bit = f.shl(1, f.and_(cpu, 63))
+        here = f.is_(f.lshr(cpu, 6), "==", n)
+        left = f.select(here, f.and_(word, f.xor(bit, -1)), word)
         f.put(left, mask, n)
-        f.add(count, f.at.ctpop(left))
+        f.increase(count, f.call("llvm.ctpop.i64", I64, left))
     some = f.is_(f.load(I64, count), ">=", enough)
-    f.call("sched_setaffinity", I32, I32(0), I64(MASK_BYTES), f.at.select(some, mask, allowed))
-    f.at.ret_void()
+    f.call("sched_setaffinity", I32, I32(0), MASK_BYTES, f.select(some, mask, allowed))
+    f.ret()
 
 
-def _short_slice(module: ir.Module) -> None:
+def _short_slice(module: Module) -> None:
     """Ask the scheduler for short turns: who slept then takes over from who waits awake (Linux 6.12; no rights are
     needed). Only where threads share by turns at all; all else stays as it is."""
     f = TeamBody(module, "pk_short_slice", VOID, [])
     wanted = f.load(I64, f.state("slice"))
-    with f.at.if_then(f.is_(wanted, "==", 0)):
-        f.at.ret_void()
+    with f.if_then(f.is_(wanted, "==", 0)):
+        f.ret()
     facts = f.memory(ATTRIBUTES_BYTES)
     numbers = processor(f)
-    got = f.system(numbers.get_attributes, I64(0), facts, I64(ATTRIBUTES_BYTES))
+    got = f.system(numbers.get_attributes, 0, facts, ATTRIBUTES_BYTES)
     policy = f.load(I32, facts, ATTRIBUTES["policy"])
-    shares = f.at.or_(*(f.at.icmp_unsigned("==", policy, I32(p)) for p in (OTHER, BATCH)))
-    with f.at.if_then(f.at.and_(f.is_(got, "==", 0), shares)):
+    shares = f.or_(*(f.is_(policy, "==", p) for p in (OTHER, BATCH)))
+    with f.if_then(f.and_(f.is_(got, "==", 0), shares)):
         f.store(wanted, facts, ATTRIBUTES["runtime"])
-        f.system(numbers.set_attributes, I64(0), facts, I64(0))
-    f.at.ret_void()
+        f.system(numbers.set_attributes, 0, facts, 0)
+    f.ret()

@@ -7,11 +7,10 @@ process may end around them. A child of a fork has none, and makes its own.
 
 from __future__ import annotations
 
-from llvmlite import ir
-
-from pykern.lowering.llvm.program.builder import I1, I32, I64, NULL, PTR, Value
-from pykern.lowering.llvm.team.state import SLOT, SLOTS, VOID, TeamBody
+from pykern.lowering.llvm.team.state import SLOT, SLOTS, TeamBody
 from pykern.lowering.llvm.team.system import MASK_BYTES, WAIT_SOME, futex, here, pause
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Value
 
 STACK = 16 << 20
 """Bytes at least, of which only what is touched is taken: kernels keep private arrays there."""
@@ -25,7 +24,7 @@ DETACHED, SET_MASK = 1, 2
 _SIGNALS = (1 << 64) - 1 - sum(1 << (number - 1) for number in SYNCHRONOUS)
 
 
-def write_workers(module: ir.Module) -> None:
+def write_workers(module: Module) -> None:
     """The functions of this file."""
     _search(module)
     _apart(module)
@@ -37,128 +36,128 @@ def write_workers(module: ir.Module) -> None:
 
 def bit_of(f: TeamBody, number: Value) -> Value:
     """The bit that worker `number` waits with: the last one is for all further ones."""
-    return f.at.shl(I64(1), f.at.select(f.is_(number, "<", 32), f.at.sub(number, I64(1)), I64(31)))
+    return f.shl(1, f.select(f.is_(number, "<", 32), f.sub(number, 1), 31))
 
 
-def _search(module: ir.Module) -> None:
+def _search(module: Module) -> None:
     """Work on every launch that there is; whether there was any."""
     f = TeamBody(module, "pk_search", I1, [I64])
     (me,) = f.arguments
     bits = f.variable(f.read(f.state("running"), order="acquire"))
-    did = f.variable(I1(0), I1)
+    did = f.variable(I1(0))
     with f.while_(lambda: f.is_(f.load(I64, bits), "!=", 0)):
         left = f.load(I64, bits)
-        f.store(f.at.and_(left, f.at.sub(left, I64(1))), bits)
-        slot = f.slot(f.at.cttz(left, I1(1)))
+        f.store(f.and_(left, f.sub(left, 1)), bits)
+        slot = f.slot(f.call("llvm.cttz.i64", I64, left, I1(1)))
         generation = f.read(slot, SLOT["generation"], "acquire")
         worked = f.call("pk_work", I1, slot, me, generation, NULL)
-        f.store(f.at.or_(f.load(I1, did), worked), did)
-    f.at.ret(f.load(I1, did))
+        f.store(f.or_(f.load(I1, did), worked), did)
+    f.ret(f.load(I1, did))
 
 
-def _sleep(module: ir.Module) -> None:
+def _sleep(module: Module) -> None:
     """Wait until the epoch is another than the one `seen`, away from the processor of the last launch."""
     f = TeamBody(module, "pk_sleep", VOID, [I64, I32, PTR, PTR])
     me, seen, allowed, avoided = f.arguments
     f.call("pk_apart", VOID, allowed, avoided)
     f.change("add", f.state("sleepers"), 1)
     epoch = f.read(f.state("epoch"), order="seq_cst", kind=I32)
-    with f.at.if_then(f.at.icmp_unsigned("==", epoch, seen)):
+    with f.if_then(f.is_(epoch, "==", seen)):
         futex(f, f.state("epoch"), WAIT_SOME, seen, bit_of(f, me))
     f.change("sub", f.state("sleepers"), 1)
-    with f.at.if_then(f.is_(here(f), "==", f.read(f.state("home")))):
+    with f.if_then(f.is_(here(f), "==", f.read(f.state("home")))):
         f.call("pk_apart", VOID, allowed, avoided)
-    f.at.ret_void()
+    f.ret()
 
 
-def _apart(module: ir.Module) -> None:
+def _apart(module: Module) -> None:
     """Leave the processor that launches came from last, where there are enough others."""
     f = TeamBody(module, "pk_apart", VOID, [PTR, PTR])
     allowed, avoided = f.arguments
     home = f.read(f.state("home"))
     same = f.is_(home, "==", f.load(I64, avoided))
-    known = f.at.and_(f.is_(home, ">", 0), f.is_(home, "<=", 8 * MASK_BYTES))
-    with f.at.if_then(f.at.and_(known, f.at.not_(same))):
+    known = f.and_(f.is_(home, ">", 0), f.is_(home, "<=", 8 * MASK_BYTES))
+    with f.if_then(f.and_(known, f.not_(same))):
         f.store(home, avoided)
-        f.call("pk_forbid", VOID, allowed, f.at.sub(home, I64(1)), f.read(f.state("workers")))
-    f.at.ret_void()
+        f.call("pk_forbid", VOID, allowed, f.sub(home, 1), f.read(f.state("workers")))
+    f.ret()
 
 
-def _worker(module: ir.Module) -> None:
+def _worker(module: Module) -> None:
     """What a thread of the team does all its life."""
     f = TeamBody(module, "pk_worker", PTR, [PTR])
-    me = f.at.ptrtoint(f.arguments[0], I64)
+    me = f.cast("ptrtoint", f.arguments[0], I64)
     allowed, avoided = f.memory(MASK_BYTES), f.variable(0)
-    f.call("sched_getaffinity", I32, I32(0), I64(MASK_BYTES), allowed)
+    f.call("sched_getaffinity", I32, I32(0), MASK_BYTES, allowed)
     f.call("pk_short_slice", VOID)
     turns, until, last = f.variable(0), f.variable(0), f.variable(0)
-    again = f.variable(I1(1), I1)
+    again = f.variable(I1(1))
     with f.forever():
         seen = f.read(f.state("epoch"), order="acquire", kind=I32)
-        with f.at.if_then(f.at.not_(f.call("pk_search", I1, me))):
+        with f.if_then(f.not_(f.call("pk_search", I1, me))):
             f.store(0, turns)
             f.store(0, until)
             f.store(I1(1), again)
             with f.while_(lambda: _same_epoch(f, seen, again)):
                 pause(f)
-                f.add(turns, 1)
-                with f.at.if_then(f.is_(f.at.and_(f.load(I64, turns), I64(TURN - 1)), "==", 0), likely=False):
+                f.increase(turns, 1)
+                with f.if_then(f.is_(f.and_(f.load(I64, turns), TURN - 1), "==", 0), likely=False):
                     now = f.now()
-                    with f.at.if_then(f.is_(f.load(I64, until), "==", 0)):
-                        f.store(f.at.add(now, f.load(I64, f.state("spin"))), until)
+                    with f.if_then(f.is_(f.load(I64, until), "==", 0)):
+                        f.store(f.add(now, f.load(I64, f.state("spin"))), until)
                         f.store(now, last)
-                    lost = f.is_(f.at.sub(now, f.load(I64, last)), ">", LOST)
+                    lost = f.is_(f.sub(now, f.load(I64, last)), ">", LOST)
                     f.store(now, last)
-                    with f.at.if_then(f.at.or_(lost, f.is_(now, ">=", f.load(I64, until)))):
+                    with f.if_then(f.or_(lost, f.is_(now, ">=", f.load(I64, until)))):
                         f.call("pk_sleep", VOID, me, seen, allowed, avoided)
                         f.store(I1(0), again)
 
 
 def _same_epoch(f: TeamBody, seen: Value, again: Value) -> Value:
     epoch = f.read(f.state("epoch"), order="acquire", kind=I32)
-    return f.at.and_(f.at.icmp_unsigned("==", epoch, seen), f.load(I1, again))
+    return f.and_(f.is_(epoch, "==", seen), f.load(I1, again))
 
 
-def _hire(module: ir.Module) -> None:
+def _hire(module: Module) -> None:
     """See that there are so many workers, if the system gives them, and nobody else is just making some."""
     f = TeamBody(module, "pk_hire", VOID, [I64])
     (wanted,) = f.arguments
     _, free = f.swap(f.state("hiring"), 0, 1)
-    with f.at.if_then(f.at.not_(free)):
-        f.at.ret_void()
+    with f.if_then(f.not_(free)):
+        f.ret()
     signals, before, attributes, thread = (f.memory(MASK_BYTES) for _ in range(4))
-    with f.loop(I64(MASK_BYTES // 8)) as n:
-        f.put(I64(-1), signals, n)
-    f.store(I64(_SIGNALS - (1 << 64)), signals)
+    with f.loop(MASK_BYTES // 8) as n:
+        f.put(-1, signals, n)
+    f.store(_SIGNALS - (1 << 64), signals)
     f.call("pthread_sigmask", I32, I32(SET_MASK), signals, before)
     f.call("pthread_attr_init", I32, attributes)
     f.call("pthread_attr_setdetachstate", I32, attributes, I32(DETACHED))
-    f.call("pthread_attr_setstacksize", I32, attributes, I64(STACK))
-    good = f.variable(I1(1), I1)
+    f.call("pthread_attr_setstacksize", I32, attributes, STACK)
+    good = f.variable(I1(1))
 
     def fewer() -> Value:
-        return f.at.and_(f.load(I1, good), f.is_(f.read(f.state("workers")), "<", wanted))
+        return f.and_(f.load(I1, good), f.is_(f.read(f.state("workers")), "<", wanted))
 
     with f.while_(fewer):
-        number = f.at.add(f.read(f.state("workers")), I64(1))
-        worker = f.module.globals["pk_worker"]
-        made = f.call("pthread_create", I32, thread, attributes, worker, f.at.inttoptr(number, PTR))
-        f.store(f.at.icmp_signed("==", made, I32(0)), good)
-        with f.at.if_then(f.load(I1, good)):
+        number = f.add(f.read(f.state("workers")), 1)
+        worker = f.module.function("pk_worker", (PTR, (PTR,)))
+        made = f.call("pthread_create", I32, thread, attributes, worker, f.cast("inttoptr", number, PTR))
+        f.store(f.is_(made, "==", 0), good)
+        with f.if_then(f.load(I1, good)):
             f.write(number, f.state("workers"))
     f.call("pthread_attr_destroy", I32, attributes)
     f.call("pthread_sigmask", I32, I32(SET_MASK), before, NULL)
     f.write(0, f.state("hiring"), order="release")
-    f.at.ret_void()
+    f.ret()
 
 
-def _forked(module: ir.Module) -> None:
+def _forked(module: Module) -> None:
     """In a child of a fork: there are no workers, nor the threads whose launches were under way."""
     f = TeamBody(module, "pk_forked", VOID, [])
     for name in ("workers", "sleepers", "running", "hiring"):
         f.write(0, f.state(name))
     f.write(f.call("pthread_self", I64), f.state("main"))
-    with f.loop(I64(SLOTS)) as n:
+    with f.loop(SLOTS) as n:
         for name in ("busy", "waiting"):
             f.write(0, f.slot(n), SLOT[name])
-    f.at.ret_void()
+    f.ret()

@@ -20,6 +20,8 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 from mlir.dialects import math as math_dialect
 
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import VerifyError
 from pykern.passes.array_programs.attention.lanes import Lanes
 from pykern.passes.array_programs.attention.mask import last_key_offset
 from pykern.passes.array_programs.attention.outline import ATTENTION, LENGTHS, MAPS, UNSHIFTED
@@ -37,7 +39,7 @@ from pykern.passes.array_programs.attention.panels import (
 )
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.rows.emit import PARALLEL_WORK
-from pykern.passes.kernels import identity, index_constant, named
+from pykern.passes.kernels import identity, index_constant, named, symbols
 from pykern.passes.schedules.loops import Counted
 
 ROWS = 6
@@ -46,22 +48,46 @@ TILES = 8
 """Register tiles of a block: 48 queries, with their part of the result, stay in the first cache beside a panel."""
 KEYS = 256
 """Keys of a block: 48 x 256 scores and as many rows of values stay in the second cache."""
+FACTORS, LENGTHS_AT_LEAST = 3, 4
+"""Queries, keys and values; and their lengths, apart from those of batches."""
 ONCE = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
 QUICK = "#arith.fastmath<afn,nnan,nsz>"
 
 
 def make_attentions(place: Place, threads: bool) -> None:
     """All calls of `.tiles` functions of a program; those functions are gone then."""
-    known = {ir.StringAttr(o.attributes["sym_name"]).value: o.operation for o in place.module.body.operations}
+    known = symbols(place.module)
     done: list[ir.Operation] = []
     for call in named(place.program, "func.call"):
         tiles = known.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
         if tiles is not None and MAPS in tiles.attributes:
-            score = known[ir.FlatSymbolRefAttr(tiles.attributes[ATTENTION]).value]
+            score = _score(tiles, known)
             make_attention(place, call, tiles, score, threads)
             done += [tiles, score]
     for each in {identity(op): op for op in done}.values():
         each.erase()
+
+
+def _score(tiles: ir.Operation, known: dict[str, ir.Operation]) -> ir.Operation:
+    """The function that `kern.attention` names. Raises `VerifyError` where the marks do not fit the arguments."""
+    inputs = ir.FunctionType(ir.TypeAttr(tiles.attributes["function_type"]).value).inputs
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(tiles.attributes[MAPS])]
+    lengths = tuple(ir.DenseI64ArrayAttr(tiles.attributes[LENGTHS])) if LENGTHS in tiles.attributes else ()
+    mark = tiles.attributes.get(ATTENTION, None)
+    score = known.get(mark.value) if isinstance(mark, ir.FlatSymbolRefAttr) else None
+    read = [*inputs[: len(maps) - 1], *inputs[-1:]]
+    fits = len(read) == len(maps) >= FACTORS + 1 and len(lengths) >= LENGTHS_AT_LEAST
+    fits = fits and all(
+        isinstance(kind, ir.MemRefType) and kind.rank == len(m.results) and m.n_dims == len(lengths)
+        for kind, m in zip(read, maps, strict=True)
+    )
+    if score is None or not fits or not isinstance(ir.MemRefType(read[-1]).element_type, ir.FloatType):
+        raise VerifyError(
+            f"attention of wrong marks: `{ATTENTION}` names a function of the module, `{LENGTHS}` lists batches, "
+            f"queries, keys, depth and width, and `{MAPS}` has a map of these for each array and the result",
+            span_of(tiles.location),
+        )
+    return score
 
 
 def make_attention(

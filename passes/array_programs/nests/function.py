@@ -7,6 +7,7 @@ arguments, then `lo` and `hi`; `Nest.inside` is where loops are emitted, `Nest.c
 from __future__ import annotations
 
 import itertools
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from mlir import ir
@@ -91,8 +92,13 @@ class _Inside:
         program = ir.StringAttr(nest.place.program.attributes["sym_name"]).value
         nest.symbol = f"{program}.nest{next(nest.place.numbers)}"
         nest.types = [*(v.type for v in nest.passed), ir.IndexType.get(), ir.IndexType.get()]
-        self.location = nest.op.location
-        self.location.__enter__()
+        with ExitStack() as entered:
+            arguments = self._begin(nest, entered)
+            self.entered = entered.pop_all()
+        return arguments[-2], arguments[-1]
+
+    def _begin(self, nest: Nest, entered: ExitStack) -> list[ir.Value]:
+        entered.enter_context(nest.op.location)
         with ir.InsertionPoint(nest.place.module.body):
             made = func.FuncOp(nest.symbol, ir.FunctionType.get(nest.types, []))
         nest.function = made.operation
@@ -100,21 +106,19 @@ class _Inside:
         block = made.add_entry_block()
         arguments = list(block.arguments)
         nest.known = dict(zip(nest.passed, arguments, strict=False))
-        self.point = ir.InsertionPoint(block)
-        self.point.__enter__()
+        entered.enter_context(ir.InsertionPoint(block))
         nest.views = index_constant(0).owner.operation  # views stand before it, everything else behind
         inside = {value: nest.value(value) for value in nest.inner}
         for op in find(nest.op, lambda o: True):
             for n, operand in enumerate(op.operands):
                 if operand in inside:
                     op.operands[n] = inside[operand]
-        return arguments[-2], arguments[-1]
+        return arguments
 
     def __exit__(self, *error: object) -> None:
-        if error[0] is None:
-            func.ReturnOp([])
-        self.point.__exit__(*error)
-        self.location.__exit__(*error)
+        with self.entered:
+            if error[0] is None:
+                func.ReturnOp([])
 
 
 def _mark(made: func.FuncOp, passed: list[ir.Value]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.dialect.diagnostics import span_of
-from pykern.errors import NotDifferentiable
+from pykern.errors import NotDifferentiable, PassError
 from pykern.passes import kernels
 from pykern.passes.autodiff.rules.flow import ONLY_LOOK, varying_results
 
@@ -25,7 +25,12 @@ class Activity:
 
     def __init__(self, kernel: ir.Operation, active: tuple[int, ...]) -> None:
         _refuse_foreign(kernel)
-        arguments = kernels.body(kernel).arguments
+        arguments = list(kernels.body(kernel).arguments)
+        if any(n >= len(arguments) for n in active):
+            raise PassError(
+                f"the kernel has {len(arguments)} arguments, and one of another number is to be differentiated",
+                span_of(kernel.location),
+            )
         self.kernel = kernel
         self.arguments = {arguments[n] for n in active}
         self.values: set[ir.Value] = {a for a in self.arguments if not _is_memory(a)}

@@ -17,7 +17,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import LaneIdOp
 from pykern.errors import NotDifferentiable
 from pykern.passes.autodiff.direct import lanes
-from pykern.passes.autodiff.rules.gates import Flow
+from pykern.passes.autodiff.rules.gates import Flow, both
 
 _REDUCTIONS = ("kern.subgroup_reduce", "kern.group_reduce")
 _SCANS = {"kern.subgroup_scan": False, "kern.subgroup_exclusive_scan": True}
@@ -31,10 +31,25 @@ def reverse_collective(sweep: Sweep, op: ir.Operation) -> bool:
     """Reverse a subgroup or group operation; False for any other op."""
     if op.name not in COLLECTIVES:
         return False
-    adjoint = sweep.pop(op.results[0])
-    if adjoint is not None and sweep.activity.varied(op.operands[0]):
-        sweep.add(op.operands[0], _flowing(sweep, op, adjoint))
+    flow = sweep.adjoints.pop(op.results[0], None)
+    if flow is not None and sweep.activity.varied(op.operands[0]):
+        found = _flowing(sweep, op, flow.settled())
+        found = found if isinstance(found, Flow) else Flow(found)
+        if flow.gate is not None:
+            found = Flow(found.value, both(found.gate, _open(sweep, op, flow)), factored=True)
+        sweep.add(op.operands[0], found)
     return True
+
+
+def _open(sweep: Sweep, op: ir.Operation, flow: Flow) -> ir.Value | None:
+    """Whether anything flows to this work-item: what would, if one came from each that is open."""
+    kind = flow.value.type
+    if op.name in _SCANS and ir.StringAttr(op.attributes["kind"]).value != "add":
+        return None
+    ones = arith.SelectOp(flow.gate, _number(kind, 1.0), _number(kind, 0.0)).result
+    total = type(op.opview).create("add", ones) if op.name in _REDUCTIONS else _flowing(sweep, op, ones)
+    assert isinstance(total, ir.Value)
+    return arith.CmpFOp(arith.CmpFPredicate.OGT, total, _number(kind, 0.0)).result
 
 
 def collective_tangent(op: ir.Operation, values: dict[ir.Value, ir.Value], tangent: ir.Value) -> ir.Value:

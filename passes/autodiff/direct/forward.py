@@ -23,6 +23,7 @@ from pykern.passes.autodiff.direct.memory import local_shadows, refuse_atomic
 from pykern.passes.autodiff.direct.shadow_arguments import replace_function
 from pykern.passes.autodiff.direct.sharing import MEMORY_AT
 from pykern.passes.autodiff.direct.sweep import no_rule, zero
+from pykern.passes.autodiff.parts import tangent_of
 from pykern.passes.autodiff.rules import table
 from pykern.passes.framework import Pass
 
@@ -77,7 +78,7 @@ class _Tangents:
         """Copy a block; `carried` are the operands of its terminator whose tangents go along."""
         operations = [o.operation for o in block.operations]
         for op in operations:
-            with op.location:
+            with tangent_of(op.location):
                 if carried is not None and op == operations[-1]:
                     tangents = [self._tangent(op.operands[n]) for n in carried]
                     copy_of(op, [*self._of(op.operands), *tangents])

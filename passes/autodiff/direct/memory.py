@@ -6,6 +6,7 @@ it and leaves it. Where other work-items may add to the same cell, the addition 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mlir import ir
@@ -18,8 +19,10 @@ from pykern.dialect.memory import BarrierOp, DynamicSharedOp, PrivateOp, SharedO
 from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
 from pykern.passes.autodiff.direct.activity import LOCAL, Activity
+from pykern.passes.autodiff.direct.memory_gates import from_cell, is_open, nothing, to_cell
 from pykern.passes.autodiff.direct.sharing import MEMORY_AT, Sharing
 from pykern.passes.autodiff.rules.expression import cast_float, flow_type
+from pykern.passes.autodiff.rules.gates import Flow, is_singular
 from pykern.passes.kernels import index_constant, named
 
 if TYPE_CHECKING:
@@ -27,13 +30,33 @@ if TYPE_CHECKING:
 
 
 class Shadows:
-    """The shadow of each array that carries a derivative; `restored` arrays get their old cells back."""
+    """The shadow of each array that carries a derivative; `restored` arrays get their old cells back.
+
+    With `gated`, the callers' shadows hold gates, all of them (`memory_gates`).
+    """
 
     def __init__(
-        self, activity: Activity, sharing: Sharing, of: dict[ir.Value, ir.Value], restored: set[ir.Value]
+        self,
+        kernel: ir.Operation,
+        activity: Activity,
+        sharing: Sharing,
+        of: dict[ir.Value, ir.Value],
+        restored: set[ir.Value],
+        gated: bool,
     ) -> None:
         self.activity, self.sharing = activity, sharing
         self.of, self.restored = of, restored
+        self._all_gated = gated
+        self._singular = self._all_gated or bool(kernels.find(kernel, is_singular))
+
+    def gated(self, memory: ir.Value) -> bool:
+        """Whether what flows through the memory keeps its gates: it may go on to infinite factors."""
+        kind = ir.MemRefType(memory.type).element_type
+        if not self._singular or flow_type(kind) != kind:
+            return False
+        if self._all_gated or memory in self.restored or not isinstance(memory.owner, ir.Block):
+            return True
+        return len(self.sharing.accesses[memory].stores) > 1  # one may overwrite another
 
     def concerns(self, op: ir.Operation) -> bool:
         if op.name not in MEMORY_AT:
@@ -63,11 +86,11 @@ def reverse_memory(sweep: Sweep, op: ir.Operation) -> bool:
 
 def _load(sweep: Sweep, op: ir.Operation) -> None:
     memory, *indices = op.operands
-    flowing = sweep.pop(op.results[0])
-    if flowing is None or memory not in sweep.shadows.of:
+    flow = sweep.adjoints.pop(op.results[0], None)
+    if flow is None or memory not in sweep.shadows.of:
         return
     accumulate(
-        flowing,
+        to_cell(flow) if sweep.shadows.gated(memory) else flow.settled(),
         sweep.shadows.of[memory],
         [sweep.recall.primal(i) for i in indices],
         sweep.shadows.exclusive(memory),
@@ -78,10 +101,11 @@ def _store(sweep: Sweep, op: ir.Operation) -> None:
     value, memory, *indices = op.operands
     where = [sweep.recall.primal(i) for i in indices]
     if memory in sweep.shadows.of:
-        shadow = sweep.shadows.of[memory]
-        sweep.add(value, memref.LoadOp(shadow, where).result)
-        nothing = arith.ConstantOp(value.type, ir.FloatAttr.get(value.type, 0.0)).result
-        memref.StoreOp(nothing, shadow, where)
+        shadow, gated = sweep.shadows.of[memory], sweep.shadows.gated(memory)
+        flowing = memref.LoadOp(shadow, where).result
+        sweep.add(value, from_cell(flowing) if gated else flowing)
+        zero = arith.ConstantOp(value.type, ir.FloatAttr.get(value.type, 0.0)).result
+        memref.StoreOp(nothing(value.type) if gated else zero, shadow, where)
     if memory in sweep.shadows.restored:
         old = sweep.recall.overwritten(op)
         memref.StoreOp(old, sweep.recall.forward.values[memory], where)
@@ -94,7 +118,8 @@ def _atomic(sweep: Sweep, op: ir.Operation) -> None:
         return
     kind = refuse_atomic(op)
     flowing = memref.LoadOp(sweep.shadows.of[memory], [sweep.recall.primal(i) for i in indices]).result
-    sweep.add(op.operands[0], arith.NegFOp(flowing).result if kind == "sub" else flowing)
+    gate = is_open(flowing) if sweep.shadows.gated(memory) else None
+    sweep.add(op.operands[0], Flow(arith.NegFOp(flowing).result if kind == "sub" else flowing, gate))
 
 
 def refuse_atomic(op: ir.Operation) -> str:
@@ -111,28 +136,36 @@ def refuse_atomic(op: ir.Operation) -> str:
 
 
 def local_shadows(
-    kernel: ir.Operation, activity: Activity, values: dict[ir.Value, ir.Value]
+    kernel: ir.Operation,
+    activity: Activity,
+    values: dict[ir.Value, ir.Value],
+    gated: Callable[[ir.Value], bool] = lambda memory: False,
 ) -> dict[ir.Value, ir.Value]:
-    """Shadows of shared and private memory, zeroed once: in a loop, too, it is one array."""
+    """Shadows of shared and private memory, zeroed once: in a loop, too, it is one array.
+
+    Where the memory is `gated`, nothing flows to its cells yet.
+    """
     made: dict[ir.Value, ir.Value] = {}
     for op in named(kernel, *LOCAL):
         if op.result in activity.buffers:
             with op.location:
-                made[op.result] = _shadow_of_local(op, [values[v] for v in op.operands], kernels.rank(kernel))
+                start = -0.0 if gated(op.result) else 0.0
+                sizes = [values[v] for v in op.operands]
+                made[op.result] = _shadow_of_local(op, sizes, kernels.rank(kernel), start)
     if any(memory.owner.operation.name != "kern.private" for memory in made):
         BarrierOp.create()
     return made
 
 
-def _shadow_of_local(op: ir.Operation, operands: list[ir.Value], rank: int) -> ir.Value:
-    """A shadow for shared or private memory, zeroed, in a kernel of `rank` dimensions."""
+def _shadow_of_local(op: ir.Operation, operands: list[ir.Value], rank: int, start: float) -> ir.Value:
+    """A shadow for shared or private memory, filled with `start`, in a kernel of `rank` dimensions."""
     kind = ir.MemRefType(op.results[0].type)
     if op.name == "kern.dynamic_shared":
         made = DynamicSharedOp.create(operands[0], kind.element_type)
     else:
         create = (SharedOp if op.name == "kern.shared" else PrivateOp).create
         made = create(tuple(kind.shape), kind.element_type)
-    _fill_with_zero(made, None if op.name == "kern.private" else rank)
+    _fill(made, start, None if op.name == "kern.private" else rank)
     return made
 
 
@@ -153,8 +186,8 @@ def accumulate(flowing: ir.Value, shadow: ir.Value, indices: list[ir.Value], exc
         old.owner.operation.attributes[LAUNCH] = ir.UnitAttr.get()
 
 
-def _fill_with_zero(memory: ir.Value, group_rank: int | None) -> None:
-    """Zero a buffer; the work-items of a group of `group_rank` dimensions share the first dimension."""
+def _fill(memory: ir.Value, number: float, group_rank: int | None) -> None:
+    """Fill a buffer; the work-items of a group of `group_rank` dimensions share the first dimension."""
     kind = ir.MemRefType(memory.type)
     starts = [index_constant(0) for _ in kind.shape]
     steps = [index_constant(1) for _ in kind.shape]
@@ -165,7 +198,7 @@ def _fill_with_zero(memory: ir.Value, group_rank: int | None) -> None:
         steps[0] = sizes[0]
         for size in sizes[1:]:
             steps[0] = arith.MulIOp(steps[0], size).result
-    _nest(memory, list(zip(starts, ends, steps, strict=True)), [])
+    _nest(memory, number, list(zip(starts, ends, steps, strict=True)), [])
 
 
 def _length(memory: ir.Value, dim: int) -> ir.Value:
@@ -175,12 +208,12 @@ def _length(memory: ir.Value, dim: int) -> ir.Value:
     return index_constant(kind.shape[dim])
 
 
-def _nest(memory: ir.Value, bounds: list, indices: list[ir.Value]) -> None:
+def _nest(memory: ir.Value, number: float, bounds: list, indices: list[ir.Value]) -> None:
     if not bounds:
         kind = ir.MemRefType(memory.type).element_type
-        memref.StoreOp(arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0)).result, memory, indices)
+        memref.StoreOp(arith.ConstantOp(kind, ir.FloatAttr.get(kind, number)).result, memory, indices)
         return
     loop = scf.ForOp(*bounds[0])
     with ir.InsertionPoint(loop.body):
-        _nest(memory, bounds[1:], [*indices, loop.induction_variable])
+        _nest(memory, number, bounds[1:], [*indices, loop.induction_variable])
         scf.YieldOp([])

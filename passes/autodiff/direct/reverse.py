@@ -18,13 +18,13 @@ from pykern.passes import kernels
 from pykern.passes.autodiff.direct.activity import Activity
 from pykern.passes.autodiff.direct.branches import both_sides
 from pykern.passes.autodiff.direct.copying import ForwardSweep
-from pykern.passes.autodiff.direct.loop_gates import drop_unread_gates
 from pykern.passes.autodiff.direct.memory import Shadows, accumulate, local_shadows
 from pykern.passes.autodiff.direct.recall import Recall, Scope
 from pykern.passes.autodiff.direct.shadow_arguments import replace_function
 from pykern.passes.autodiff.direct.sharing import Sharing
 from pykern.passes.autodiff.direct.structured import captured_values
 from pykern.passes.autodiff.direct.sweep import Sweep
+from pykern.passes.autodiff.unread_gates import drop_unread_gates
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import identity, named
 
@@ -49,16 +49,16 @@ class ReverseKernel(Pass):
 
 
 def reverse_kernel(
-    kernel: ir.Operation, active: tuple[int, ...], strided: tuple[int, ...] = ()
+    kernel: ir.Operation, active: tuple[int, ...], strided: tuple[int, ...] = (), gated: bool = False
 ) -> ir.Operation:
-    """Put the gradient of one kernel in its place; see `ReverseKernel`."""
+    """Put the gradient of one kernel in its place; see `ReverseKernel`. With `gated`, all its shadows hold gates."""
     with kernel.location:
-        return replace_function(kernel, active, strided, _Gradient(kernel, active).emit)
+        return replace_function(kernel, active, strided, _Gradient(kernel, active, gated).emit)
 
 
 class _Gradient:
-    def __init__(self, kernel: ir.Operation, active: tuple[int, ...]) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: ir.Operation, active: tuple[int, ...], gated: bool) -> None:
+        self.kernel, self.gated = kernel, gated
         self.activity = Activity(kernel, active)
         self.sharing = Sharing(kernel)
         self.sharing.refuse_races()
@@ -77,16 +77,15 @@ class _Gradient:
         """The new body. `values` and `shadows` map the kernel's arguments to the new function's."""
         self.forward.values.update(values)
         arrays = {a: s for a, s in shadows.items() if isinstance(a.type, ir.MemRefType)}
-        held = Shadows(self.activity, self.sharing, arrays, self.restored)
+        held = Shadows(self.kernel, self.activity, self.sharing, arrays, self.restored, self.gated)
         self.sweep = Sweep(self.activity, Recall(self.forward, self.sharing), held)
-        held.of.update(local_shadows(self.kernel, self.activity, self.forward.values))
+        held.of.update(local_shadows(self.kernel, self.activity, self.forward.values, held.gated))
         self._both(kernels.body(self.kernel))
         for argument, shadow in shadows.items():
             if argument not in arrays and argument in self.sweep.adjoints:
                 accumulate(self.sweep.taken(argument), shadow, [], exclusive=False)
         func.ReturnOp([])
-        for loop in reversed(self.sweep.gated):
-            drop_unread_gates(loop)
+        drop_unread_gates(ir.InsertionPoint.current.block.owner.operation)
 
     def _both(self, block: ir.Block) -> None:
         """Forward and back through a block that is not repeated: its values stay alive between."""

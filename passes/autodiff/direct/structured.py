@@ -7,7 +7,7 @@ out of the reversed branch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from mlir import ir
@@ -19,7 +19,7 @@ from pykern.passes.autodiff.direct.loop_gates import Carried
 from pykern.passes.autodiff.direct.recall import Scope, trip_count
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.rules.gates import Flow
-from pykern.passes.kernels import find, identity, index_constant, named
+from pykern.passes.kernels import find, identity, index_constant, named, terminator
 from pykern.passes.work_groups.meetings import is_guard
 
 if TYPE_CHECKING:
@@ -75,8 +75,6 @@ def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
             )
 
     _isolated(sweep, reverse)
-    if carried_on.gated:
-        sweep.gated.append(made)
     results = carried_on.flows(list(made.results))
     for value, flow in zip(outside, results[len(active) :], strict=True):
         sweep.adjoints[value] = flow
@@ -92,51 +90,61 @@ def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
     trips = _for_group(op, sweep.recall.scope.recall(forward.trips[identity(op)]))
     tested = [v for v in before.arguments if sweep.activity.varied(v)]
     passed = [n for n, v in enumerate(after.arguments) if sweep.activity.varied(v)]
-    start = [_popped(sweep, op.results[n]) for n in passed]
-    start += [_zero(v.type) for v in tested] + [sweep.taken(v) for v in outside]
+    first, last = len(passed), len(passed) + len(tested)  # of what is tested, in what is carried
+    inside = [after.arguments[n] for n in passed]
+    flowing = [sweep.adjoints.pop(op.results[n], None) for n in passed] + [None] * len(tested)
+    flowing += [sweep.adjoints.get(v) for v in outside]
+    carried = Carried.of(flowing, [flow_type(v.type) for v in (*inside, *tested, *outside)], op)
+    given_on = Carried([], [flow_type(v.type) for v in (*inside, *outside)], carried.gated)
     one = index_constant(1)
-    made, block = _loop(arith.AddIOp(trips, one).result, start)
+    made, block = _loop(arith.AddIOp(trips, one).result, carried.start)
 
-    def test(given: list[ir.Value], at: ir.Block) -> list[ir.Value]:
+    def enter(given: Sequence[Flow | None], ends: Sequence[ir.Value]) -> None:
+        """What flows to `ends`, and behind that to values from outside."""
+        around = zip(outside, given[len(ends) :], strict=True)
+        sweep.adjoints = {v: flow for v, flow in around if flow is not None}
+        for value, flow in zip(ends, given, strict=False):
+            sweep.add(value, flow)
+
+    def test(given: Sequence[Flow | None], at: ir.Block) -> list[Flow | None]:
         """Reverse the test: adjoints of what it passed on become those of what it was given."""
-        sweep.adjoints = dict(zip(outside, map(Flow, given[len(passed) :]), strict=True))
         values = list(terminator(before).operands)[1:]
-        for n, adjoint in zip(passed, given, strict=False):
-            sweep.add(values[n], adjoint)
+        enter(given, [values[n] for n in passed])
         sweep.block(Scope(before, forward.block_of(op, 0), at))
-        return [sweep.taken(v) for v in tested] + [sweep.taken(v) for v in outside]
+        return [sweep.adjoints.get(v) for v in (*tested, *outside)]
 
-    def body(given: list[ir.Value], at: ir.Block) -> list[ir.Value]:
-        sweep.adjoints = dict(zip(outside, map(Flow, given[len(tested) :]), strict=True))
+    def body(given: Sequence[Flow | None], at: ir.Block) -> list[Flow | None]:
         ends = dict(zip(before.arguments, terminator(after).operands, strict=True))
-        for value, adjoint in zip(tested, given, strict=False):
-            sweep.add(ends[value], adjoint)
+        enter(given, [ends[v] for v in tested])
         sweep.block(Scope(after, forward.block_of(op, 1), at))
-        return [sweep.taken(after.arguments[n]) for n in passed] + [sweep.taken(v) for v in outside]
+        return [sweep.adjoints.get(v) for v in (*inside, *outside)]
 
     def reverse() -> None:
         with ir.InsertionPoint(block):
-            given = list(block.arguments)[1:]
-            flowing = given[: len(passed)] + given[len(passed) + len(tested) :]
-            at_test = test(flowing, block)
+            given = carried.flows(list(block.arguments)[1:])
+            at_test = test([*given[:first], *given[last:]], block)
             more = arith.CmpIOp(arith.CmpIPredicate.slt, block.arguments[0], trips).result
-            types = [start[n].type for n in range(len(passed))] + _flow_types(outside)
-            inner = ir.Operation.create("scf.if", results=types, operands=[more], regions=2)
-            run, rest = (region.blocks.append() for region in inner.regions)
+            holder = ir.Operation.create("scf.if", operands=[more], regions=2)
+            run, rest = (region.blocks.append() for region in holder.regions)
             with ir.InsertionPoint(run):
-                _yield(body(at_test, run))
+                _yield(given_on.yielded(body(at_test, run)))
             with ir.InsertionPoint(rest):
-                _yield([_zero(v.type) for v in start[: len(passed)]] + at_test[len(tested) :])
-            results = list(inner.results)
-            _yield(results[: len(passed)] + at_test[: len(tested)] + results[len(passed) :])
+                _yield(given_on.yielded([*[None] * len(passed), *at_test[len(tested) :]]))
+            types = [v.type for v in terminator(rest).operands]
+            inner = ir.Operation.create("scf.if", results=types, operands=[more], regions=2)
+            for end, region in zip((run, rest), inner.regions, strict=True):
+                end.append_to(region)
+            holder.erase()
+            results = given_on.flows(list(inner.results))
+            _yield(carried.yielded([*results[:first], *at_test[: len(tested)], *results[first:]]))
 
     _isolated(sweep, reverse)
-    results = list(made.results)[len(passed) :]
-    for value, adjoint in zip(outside, results[len(tested) :], strict=True):
-        sweep.adjoints[value] = Flow(adjoint)
+    results = carried.flows(list(made.results))
+    for value, flow in zip(outside, results[last:], strict=True):
+        sweep.adjoints[value] = flow
     initial = dict(zip(before.arguments, op.operands, strict=True))
-    for value, adjoint in zip(tested, results, strict=False):
-        sweep.add(initial[value], adjoint)
+    for value, flow in zip(tested, results[first:], strict=False):
+        sweep.add(initial[value], flow)
 
 
 STRUCTURED: dict[str, Callable[[Sweep, ir.Operation], None]] = {
@@ -144,10 +152,6 @@ STRUCTURED: dict[str, Callable[[Sweep, ir.Operation], None]] = {
     "scf.for": reverse_for,
     "scf.while": reverse_while,
 }
-
-
-def terminator(block: ir.Block) -> ir.Operation:
-    return block.operations[len(block.operations) - 1].operation
 
 
 def captured_values(sweep: Sweep, op: ir.Operation) -> list[ir.Value]:
@@ -221,19 +225,6 @@ def _before_marker(scope: Scope, counter: ir.Value) -> None:
     for op in chain[: position + 1]:
         if identity(op) != identity(scope.marker):
             op.move_before(scope.marker)
-
-
-def _popped(sweep: Sweep, value: ir.Value) -> ir.Value:
-    return sweep.pop(value) or _zero(value.type)
-
-
-def _flow_types(values: list[ir.Value]) -> list[ir.Type]:
-    return [flow_type(v.type) for v in values]
-
-
-def _zero(kind: ir.Type) -> ir.Value:
-    kind = flow_type(kind)
-    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0)).result
 
 
 def _yield(values: list[ir.Value]) -> None:

@@ -17,6 +17,7 @@ from pykern.passes.autodiff.direct.collectives import reverse_collective
 from pykern.passes.autodiff.direct.memory import Shadows, reverse_memory
 from pykern.passes.autodiff.direct.recall import Recall, Scope
 from pykern.passes.autodiff.direct.structured import STRUCTURED
+from pykern.passes.autodiff.parts import adjoint_of
 from pykern.passes.autodiff.rules import table
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.rules.gates import Flow, through
@@ -31,8 +32,6 @@ class Sweep:
     def __init__(self, activity: Activity, recall: Recall, shadows: Shadows) -> None:
         self.activity, self.recall, self.shadows = activity, recall, shadows
         self.adjoints: dict[ir.Value, Flow] = {}
-        self.gated: list[ir.Operation] = []
-        """Reversed loops that carry gates."""
         self._touched: dict[int, bool] = {}
 
     # -- adjoints ------------------------------------------------------------------------------
@@ -63,7 +62,7 @@ class Sweep:
         if operations is None:
             operations = [o.operation for o in scope.block.operations]
         for op in reversed(operations):
-            with op.location:
+            with adjoint_of(op.location):
                 self._operation(op)
         self.recall.scopes.pop()
         scope.close()

@@ -41,6 +41,9 @@ class Snapshots:
         self._promised[argument.arg_number - 1] = promise
         return promise.results[0]
 
+    def forget(self) -> None:
+        """The reverse loop is gone, and with it the promises, which stood in it."""
+
     def finish(self, reverse: scf.ForOp) -> scf.ForOp:
         """The reverse loop with the replays in it; `reverse` is gone, or given back if it reads nothing."""
         if not self._promised:

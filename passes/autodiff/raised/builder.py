@@ -64,7 +64,7 @@ class GenericBuilder:
         for output in outputs:
             held = self._block.add_argument(element(output.init.type), ir.Location.current)
             with self.body:
-                yielded.append(_combined(held, output.value) if output.accumulate else output.value)
+                yielded.append(combined(held, output.value) if output.accumulate else output.value)
         with self.body:
             linalg.YieldOp(yielded)
         used = {str(e) for e in outputs[0].map.results}
@@ -98,7 +98,7 @@ class GenericBuilder:
         self._holder.erase()
 
 
-def _combined(held: ir.Value, value: ir.Value) -> ir.Value:
+def combined(held: ir.Value, value: ir.Value) -> ir.Value:
     """What is accumulated: a sum, or of bits whether there is one."""
     return (arith.addf if isinstance(value.type, ir.FloatType) else arith.ori)(held, value)
 

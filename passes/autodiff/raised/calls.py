@@ -14,12 +14,16 @@ from mlir.dialects import bufferization, func, tensor
 from pykern.passes.argument_uses import written_arguments
 from pykern.passes.array_programs.outline_launches import LAUNCHES, WRITES, launch_like, to_buffer, to_tensor
 from pykern.passes.autodiff.direct.forward import forward_kernel
+from pykern.passes.autodiff.direct.memory_gates import is_open, to_cell
 from pykern.passes.autodiff.direct.reverse import reverse_kernel
-from pykern.passes.autodiff.raised.cotangents import Cotangents
+from pykern.passes.autodiff.raised.builder import elementwise
+from pykern.passes.autodiff.raised.cotangents import Cotangents, zero
+from pykern.passes.autodiff.raised.gates import Gate, as_bit, as_byte, byte
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
-from pykern.passes.autodiff.raised.values import is_float, zeros_like
-from pykern.passes.kernels import body, named
+from pykern.passes.autodiff.raised.values import constant, element, empty, full, is_float, is_tensor, sizes_of
+from pykern.passes.autodiff.rules.gates import Flow, is_singular
+from pykern.passes.kernels import body, find, named
 
 CUSTOM = "kern.custom"
 GRADIENTS = "kern.gradients"
@@ -34,13 +38,51 @@ def reverse_call(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
     if CUSTOM in callee.operation.attributes:
         _reverse_custom(op, module, callee, scope, cotangents)
         return
-    companion = _companion(module, callee, "vjp", reverse_kernel)
-    flowing = [cotangents.take_or_zero(r, scope) for r in op.results if is_float(r.type)]
+    symbol = ir.FlatSymbolRefAttr(callee.operation.attributes[LAUNCHES]).value
+    gated = cotangents.singular or bool(find(_function(module, symbol).operation, is_singular))
+    companion = _companion(module, callee, "vjp.gated" if gated else "vjp", _reversed[gated])
+    flowing = [_given(r, scope, cotangents, gated) for r in op.results if is_float(r.type)]
     given = [scope.value(v) for v in op.operands]
     call = func.CallOp(companion, [*given, *flowing])
     floats = [v for v in op.operands if is_float(v.type)]
     for operand, cotangent in zip(floats, call.results, strict=True):
-        cotangents.add(operand, cotangent)
+        cotangents.add(operand, cotangent, _gate_of(cotangent) if gated else None)
+
+
+def _gated(kernel: ir.Operation, active: tuple[int, ...]) -> ir.Operation:
+    """The reverse of a kernel of which all shadows hold gates."""
+    return reverse_kernel(kernel, active, gated=True)
+
+
+_reversed = {False: reverse_kernel, True: _gated}
+
+
+def _given(result: ir.Value, scope: Scope, cotangents: Cotangents, gated: bool) -> ir.Value:
+    """The shadow of what a launch wrote; minus zero where nothing flows, if it holds gates."""
+    gate, cotangent = cotangents.gate(result), cotangents.take(result)
+    if cotangent is None:
+        zeros = zero(result, scope)
+        return _filled(zeros, -0.0) if gated else zeros
+    if not gated or gate is None:
+        return cotangent
+    if not is_tensor(cotangent):
+        return to_cell(Flow(cotangent, gate()))
+    return elementwise(lambda open, value: to_cell(Flow(value, as_bit(open))), [gate(), cotangent], cotangent)
+
+
+def _gate_of(shadow: ir.Value) -> Gate:
+    """The gate that a shadow holds."""
+    if not is_tensor(shadow):
+        return lambda: is_open(shadow)
+    return lambda: elementwise(
+        lambda value: as_byte(is_open(value)), [shadow], empty(sizes_of(shadow), byte())
+    )
+
+
+def _filled(like: ir.Value, number: float) -> ir.Value:
+    return (
+        full(sizes_of(like), element(like.type), number) if is_tensor(like) else constant(like.type, number)
+    )
 
 
 def _reverse_custom(
@@ -89,7 +131,7 @@ def _companion(
     arguments = list(callee.arguments)
     active = [n for n, a in enumerate(arguments) if is_float(a.type)]
     written = [n for n in ir.DenseI64ArrayAttr(callee.operation.attributes[WRITES]) if n in active]
-    more, results = (written, active) if mode == "vjp" else (active, written)
+    more, results = (active, written) if mode == "jvp" else (written, active)
     types = [a.type for a in arguments]
     kind = ir.FunctionType.get([*types, *(types[n] for n in more)], [types[n] for n in results])
     with ir.InsertionPoint(callee.operation), callee.location:
@@ -97,7 +139,8 @@ def _companion(
         with ir.InsertionPoint(made.add_entry_block()):
             primal = list(made.arguments)[: len(arguments)]
             given = dict(zip(more, list(made.arguments)[len(arguments) :], strict=True))
-            left = _launch(callee, kernel, primal, active, given)
+            start = -0.0 if mode == "vjp.gated" else 0.0
+            left = _launch(callee, kernel, primal, active, given, start)
             func.ReturnOp([left[n] for n in results])
     return made
 
@@ -108,8 +151,9 @@ def _launch(
     primal: list[ir.Value],
     active: list[int],
     given: dict[int, ir.Value],
+    start: float,
 ) -> dict[int, ir.Value]:
-    """Launch the derivative with zero shadows where none is given; the shadows it left, by argument."""
+    """Launch the derivative with shadows of `start` where none is given; the shadows it left, by argument."""
     values: list[ir.Value] = []
     place: dict[int, int] = {}
     for n, value in enumerate(primal):
@@ -119,8 +163,8 @@ def _launch(
             shadow = given.get(n)
             if not isinstance(value.type, ir.ShapedType):  # the shadow of a scalar is an array of rank 0
                 kind = ir.RankedTensorType.get([], value.type)
-                shadow = tensor.FromElementsOp(kind, [shadow or zeros_like(value)]).result
-            values.append(_own_zeros(value) if shadow is None else shadow)
+                shadow = tensor.FromElementsOp(kind, [shadow or constant(value.type, start)]).result
+            values.append(_own(value, start) if shadow is None else shadow)
     like = named(callee.operation, "kern.launch")[0].opview
     kinds = [a.type for a in body(kernel).arguments]
     uses = written_arguments(kernel)
@@ -136,10 +180,10 @@ def _launch(
     }
 
 
-def _own_zeros(value: ir.Value) -> ir.Value:
-    """Zeros in memory of their own: equal ones would be merged, and two shadows be one buffer."""
-    zeros = zeros_like(value)
-    return bufferization.alloc_tensor(zeros.type, [], copy=zeros)
+def _own(value: ir.Value, number: float) -> ir.Value:
+    """Memory of its own, filled: equal tensors would be merged, and two shadows be one buffer."""
+    filled = _filled(value, number)
+    return bufferization.alloc_tensor(filled.type, [], copy=filled)
 
 
 def _derivative(

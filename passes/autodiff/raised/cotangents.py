@@ -9,7 +9,7 @@ from mlir import ir
 
 from pykern.passes.autodiff.raised.boxes import Box
 from pykern.passes.autodiff.raised.builder import add
-from pykern.passes.autodiff.raised.gates import Gate, MaybeGate, either
+from pykern.passes.autodiff.raised.gates import Gate, MaybeGate, either, emitted, shut
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.values import element, empty, empty_like, is_tensor, zeros_like
 
@@ -28,13 +28,20 @@ class Hollow:
 
 
 class Cotangents:
-    """Sums up what flows to each value that varies; the rest is let go."""
+    """Sums up what flows to each value that varies; the rest is let go.
 
-    def __init__(self, varied: set[ir.Value]) -> None:
-        self.varied = varied
+    `singular`: some partial derivative of the program may be infinite, so that loops carry gates.
+    """
+
+    def __init__(self, varied: set[ir.Value], singular: bool) -> None:
+        self.varied, self.singular = varied, singular
         self._held: dict[ir.Value, ir.Value] = {}
         self._hollow: dict[ir.Value, Hollow] = {}
         self._gates: dict[ir.Value, Gate] = {}
+
+    def inside(self) -> Cotangents:
+        """Those of a region, in which nothing is known yet."""
+        return Cotangents(self.varied, self.singular)
 
     def add(self, value: ir.Value, cotangent: ir.Value | None, gate: MaybeGate = None) -> None:
         """More flows to `value`, where `gate` is open; it is zero elsewhere."""
@@ -85,6 +92,18 @@ class Cotangents:
     def take_or_zero(self, value: ir.Value, scope: Scope) -> ir.Value:
         held = self.take(value)
         return zero(value, scope) if held is None else held
+
+
+def gate_of(value: ir.Value, cotangents: Cotangents, scope: Scope) -> ir.Value:
+    """The gate of what flows to `value`, to be carried out of a region."""
+    return gate_bits(value, cotangents.gate(value), cotangents.any([value]), scope)
+
+
+def gate_bits(value: ir.Value, gate: MaybeGate, flows: bool, scope: Scope) -> ir.Value:
+    """The gate of a value to which something flows where `gate` is open, or nothing."""
+    static = not is_tensor(value) or ir.RankedTensorType(value.type).has_static_shape
+    like = value if static else scope.value(value)
+    return emitted(gate, like) if flows else shut(like)
 
 
 def blank(value: ir.Value, scope: Scope) -> ir.Value:

@@ -13,10 +13,17 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import func, scf
 
+from pykern.passes.autodiff.parts import tangent_of
 from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.calls import forward_call, launches
 from pykern.passes.autodiff.raised.clone import body_of, clone, defining, terminator_operands
-from pykern.passes.autodiff.raised.functions import Signature, active_arguments, check_program, chosen
+from pykern.passes.autodiff.raised.functions import (
+    Signature,
+    active_arguments,
+    check_program,
+    chosen,
+    writing,
+)
 from pykern.passes.autodiff.raised.movement import chooses_tensors
 from pykern.passes.autodiff.raised.prepare import copied, first_function
 from pykern.passes.autodiff.raised.refuse import refused
@@ -84,7 +91,7 @@ def forward(function: func.FuncOp, active: Sequence[int]) -> func.FuncOp:
     tangents = dict(zip([arguments[k] for k in active], given[len(arguments) :], strict=True))
     writer = _Forward(varied(primal.operation, tangents), tangents)
     writer.known.update(zip(arguments, given, strict=False))
-    with ir.InsertionPoint(made.regions[0].blocks[0]), function.location:
+    with writing(made), ir.InsertionPoint(made.regions[0].blocks[0]), function.location:
         writer.block(body)
         flowing = [writer.tangent(result) for result in results if is_float(result.type)]
         func.ReturnOp([*(writer.value(result) for result in results), *flowing])
@@ -112,7 +119,7 @@ class _Forward:
 
     def block(self, block: ir.Block) -> None:
         for op in list(block.operations)[:-1]:
-            with op.operation.location:
+            with tangent_of(op.operation.location):
                 self.op(op.operation)
 
     def op(self, op: ir.Operation) -> None:

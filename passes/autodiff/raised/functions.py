@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from mlir import ir
@@ -100,6 +101,18 @@ class Signature:
         made.operation.attributes["res_attrs"] = ir.ArrayAttr.get(results)
         made.add_entry_block()
         return made
+
+
+@contextmanager
+def writing(made: func.FuncOp) -> Iterator[None]:
+    """Inside, `made` is written from a primal in another module: if that fails, it goes before that module does.
+
+    What it copied last may still read values of the primal, and MLIR ends the process where values go that are read.
+    """
+    with ExitStack() as undo:
+        undo.callback(made.operation.erase)
+        yield
+        undo.pop_all()
 
 
 def _name(attributes: ir.Attribute) -> str | None:

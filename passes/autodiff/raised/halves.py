@@ -14,7 +14,8 @@ from mlir.dialects import arith, func, tensor
 
 from pykern.passes.autodiff.raised.clone import defining, free_values, terminator_operands
 from pykern.passes.autodiff.raised.residuals import residuals
-from pykern.passes.kernels import identity
+from pykern.passes.autodiff.raised.split_branches import split_branches
+from pykern.passes.kernels import identity, terminator
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ class Halves:
     def of(cls, made: func.FuncOp, seeds: int, gradients: int) -> Halves:
         block = made.regions[0].blocks[0]
         late = set(list(block.arguments)[seeds:])
+        split_branches(block, late)
         waiting: list[ir.Operation] = []
         read: dict[ir.Value, None] = {}
         for op in list(block.operations)[:-1]:
             values = free_values(op.operation)
             if any(v in late for v in values):
-                late.update(op.operation.results)
                 waiting.append(op.operation)
                 read.update(dict.fromkeys(values))
         read.update(dict.fromkeys(terminator_operands(block)[gradients:]))
@@ -51,7 +52,7 @@ class Halves:
         Gives the number of residuals.
         """
         block = self.made.regions[0].blocks[0]
-        end = _end(block)
+        end = terminator(block)
         results = list(end.operands)[: self.gradients]
         with ir.InsertionPoint(end), end.location:
             arrays = [_as_array(value) for value in self.kept]
@@ -67,7 +68,7 @@ class Halves:
     def keep_backward(self) -> None:
         """Leave a function of the cotangents and, behind them, the residuals."""
         block = self.made.regions[0].blocks[0]
-        end = _end(block)
+        end = terminator(block)
         flowing = list(end.operands)[self.gradients :]
         needed = self._needed(flowing)
         with ir.InsertionPoint(end), end.location:
@@ -98,10 +99,6 @@ class Halves:
                 found.add(identity(op))
                 waiting += free_values(op)
         return found
-
-
-def _end(block: ir.Block) -> ir.Operation:
-    return block.operations[len(block.operations) - 1].operation
 
 
 def _array_type(kind: ir.Type) -> ir.Type:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from pykern.passes.array_programs.fuse_long_chains import PIECE, fuse_pieces
 from pykern.passes.array_programs.hold_fusion import HOLD, ReleaseFusion
 from pykern.passes.kernels import named
 
@@ -29,6 +30,7 @@ def join_cheap(module: ir.Module) -> None:
         with op.location:
             _hold(op.operands, ir.InsertionPoint(op))
             _hold(op.results, ir.InsertionPoint.after(op))
+    fuse_pieces(module, PIECE)  # upstream alone takes the square of a chain
     PassManager.parse(_FUSE).run(module.operation)
     ReleaseFusion().run(module)
 

@@ -4,6 +4,9 @@ Its body recomputes the primal's body from the values carried into the trip, and
 rule reads are stored: a linear loop stores nothing, and its forward loop goes where nobody uses it.
 Checkpoints: `all` of the trips in a stack, or by `binomial` (fewer, and recomputed in between); every
 k-th needs nothing here, its loop was split in two before (`strips`).
+
+Gates (`gates`) of what is carried go around it as well, but for what flows everywhere in every trip. Which that is, is
+found by writing the loop: with the fewest gates first, and once more where a trip closes some other.
 """
 
 from __future__ import annotations
@@ -13,143 +16,130 @@ from mlir.dialects import scf
 
 from pykern.passes.autodiff.raised.binomial import Snapshots
 from pykern.passes.autodiff.raised.block import ReverseBlock
-from pykern.passes.autodiff.raised.clone import body_of, clone_block, free_values, terminator_operands
-from pykern.passes.autodiff.raised.cotangents import Cotangents
-from pykern.passes.autodiff.raised.gates import Gate, emitted, shut
-from pykern.passes.autodiff.raised.refuse import refused
+from pykern.passes.autodiff.raised.clone import body_of, free_values, terminator_operands
+from pykern.passes.autodiff.raised.cotangents import Cotangents, gate_bits, gate_of
+from pykern.passes.autodiff.raised.gates import Gate
 from pykern.passes.autodiff.raised.scope import Scope
-from pykern.passes.autodiff.raised.stack import peek, push, stack_type
+from pykern.passes.autodiff.raised.stored import Stored
 from pykern.passes.autodiff.raised.strips import ATTRIBUTE, parse
-from pykern.passes.autodiff.raised.trips import Trips, room
-from pykern.passes.autodiff.raised.values import Index, element, empty, index, minus
-from pykern.passes.kernels import identity
+from pykern.passes.autodiff.raised.trips import Trips
+from pykern.passes.autodiff.raised.values import index, minus
+from pykern.passes.autodiff.rules.gates import is_choice
+from pykern.passes.kernels import find
 
 
 def reverse_for(op: ir.Operation, scope: Scope, cotangents: Cotangents, block: ReverseBlock) -> None:
     """It carries the cotangents of the carried values, and of the outer values the body reads."""
-    body, inits = body_of(op), list(op.operands)[3:]
-    variable, *carried = list(body.arguments)
-    active = [k for k, argument in enumerate(carried) if argument in cotangents.varied]
-    outer = [value for value in free_values(op, nested_only=True) if value in cotangents.varied]
-    trips = Trips.of(*[scope.value(bound) for bound in list(op.operands)[:3]])
-    ends = [*(op.results[k] for k in active), *outer]
-    carries = any(cotangents.gate(value) is not None for value in ends[: len(active)])
-    closing = [
-        n for n in range(len(ends)) if carries and (n < len(active) or _may_close(ends[n], cotangents))
-    ]
-    bits = [_gate_of(ends[n], cotangents, scope) for n in closing]
-    start = [cotangents.take_or_zero(value, scope) for value in ends]
-
-    made = scf.ForOp(index(0), index(trips.count), index(1), [*start, *bits])
-    scope.anchor = made.operation
-    with ir.InsertionPoint(made.body):
-        trip = minus(minus(trips.count, 1), made.induction_variable)
-        kind, number = (
-            parse(ir.StringAttr(op.attributes[ATTRIBUTE]).value) if ATTRIBUTE in op.attributes else ("all", 0)
-        )
-        stored = Snapshots(op, scope, number) if kind == "binomial" else Stored(op, scope, trips.count, trip)
-        inner = Scope(body, made.body, scope, stored.value)
-        inner.known[variable] = trips.variable(trip)
-        inside = Cotangents(cotangents.varied)
-        flowing = list(made.inner_iter_args)
-        gates = _gates(closing, flowing[len(start) :])
-        for n, value in enumerate(outer, len(active)):
-            inside.add(value, flowing[n], gates.get(n))
-        for n, k in enumerate(active):
-            inside.add(terminator_operands(body)[k], flowing[n], gates.get(n))
-        block(inner, inside)
-        wanted = [*(carried[k] for k in active), *outer]
-        bits = [_gate_of(wanted[n], inside, inner) for n in closing]
-        scf.YieldOp([*(inside.take_or_zero(value, inner) for value in wanted), *bits])
-    inside.check_all_taken()
-    made = stored.finish(made)
-    scope.anchor = None
-    results = list(made.results)
-    gates = _gates(closing, results[len(start) : len(start) + len(closing)])
-    for n, value in enumerate(outer, len(active)):
-        cotangents.add(value, results[n], gates.get(n))
-    for n, k in enumerate(active):
-        cotangents.add(inits[k], results[n], gates.get(n))
+    loop = _Loop(op, scope, cotangents)
+    chooses = cotangents.singular and bool(find(op, is_choice))
+    carries = chooses or any(cotangents.gate(value) is not None for value in op.results)
+    closing = {n for n in range(len(loop.ends)) if carries and loop.may_close(n)}
+    with scope.here:
+        start = [cotangents.take_or_zero(value, scope) for value in loop.ends]
+    while True:
+        trip = _Trip(loop, start, sorted(closing))
+        trip.write(block)
+        more = trip.closed() - closing if carries else set()
+        if not more:
+            break
+        trip.drop()
+        closing |= more
+    trip.finish()
 
 
-def _may_close(value: ir.Value, cotangents: Cotangents) -> bool:
-    return cotangents.gate(value) is not None or not cotangents.any([value])
+class _Loop:
+    """A loop of the primal: `ends` are the active values it gives, and then what varies and is read from outside."""
+
+    def __init__(self, op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
+        self.op, self.scope, self.cotangents = op, scope, cotangents
+        self.body = body_of(op)
+        self.variable, *self.carried = list(self.body.arguments)
+        self.active = [k for k, argument in enumerate(self.carried) if argument in cotangents.varied]
+        self.outer = [v for v in free_values(op, nested_only=True) if v in cotangents.varied]
+        self.trips = Trips.of(*[scope.value(bound) for bound in list(op.operands)[:3]])
+        self.ends = [*(op.results[k] for k in self.active), *self.outer]
+        self.flows = [cotangents.any([value]) for value in self.ends]
+        self.gates = [cotangents.gate(value) for value in self.ends]
+
+    def may_close(self, number: int) -> bool:
+        """Whether what flows to an end flows under a gate, or to a value from outside nothing flows yet."""
+        return self.gates[number] is not None or (number >= len(self.active) and not self.flows[number])
+
+    def bits(self, closing: list[int]) -> list[ir.Value]:
+        """The gates with which the reversed loop begins."""
+        return [gate_bits(self.ends[n], self.gates[n], self.flows[n], self.scope) for n in closing]
 
 
-def _gate_of(value: ir.Value, cotangents: Cotangents, scope: Scope) -> ir.Value:
-    """The gate of what flows to `value`, to be carried around the loop."""
-    like = value if _is_static(value) else scope.value(value)
-    return emitted(cotangents.gate(value), like) if cotangents.any([value]) else shut(like)
+class _Trip:
+    """The reversed loop, with gates of the ends `closing`."""
+
+    def __init__(self, loop: _Loop, start: list[ir.Value], closing: list[int]) -> None:
+        self.loop, self.start, self.closing = loop, start, closing
+        op, scope = loop.op, loop.scope
+        self.bits = loop.bits(closing)
+        self.made = scf.ForOp(index(0), index(loop.trips.count), index(1), [*start, *self.bits])
+        scope.anchor = self.made.operation
+        with ir.InsertionPoint(self.made.body):
+            trip = minus(minus(loop.trips.count, 1), self.made.induction_variable)
+            self.stored = _states(op, scope, loop.trips, trip)
+            self.inner = Scope(loop.body, self.made.body, scope, self.stored.value)
+            self.inner.known[loop.variable] = loop.trips.variable(trip)
+        self.inside = loop.cotangents.inside()
+        self.wanted = [*(loop.carried[k] for k in loop.active), *loop.outer]
+
+    def write(self, block: ReverseBlock) -> None:
+        """The reverse of the body, but for its end."""
+        loop, inside, flowing = self.loop, self.inside, list(self.made.inner_iter_args)
+        count = len(loop.active)
+        gates = self._gates(flowing)
+        with ir.InsertionPoint(self.made.body):
+            for n, value in enumerate(loop.outer, count):
+                inside.add(value, flowing[n], gates.get(n))
+            for n, k in enumerate(loop.active):
+                inside.add(terminator_operands(loop.body)[k], flowing[n], gates.get(n))
+            block(self.inner, inside)
+
+    def closed(self) -> set[int]:
+        """The numbers of active values to which all flows under gates at the end of a trip."""
+        return {n for n in range(len(self.loop.active)) if self.inside.gate(self.wanted[n]) is not None}
+
+    def drop(self) -> None:
+        self.loop.scope.anchor = None
+        self.made.operation.erase()
+        self.stored.forget()
+
+    def finish(self) -> None:
+        """End the body; what comes out of the loop flows on."""
+        loop, inside, cotangents = self.loop, self.inside, self.loop.cotangents
+        always = {n for n in self.closing if self._always(n)}
+        with ir.InsertionPoint(self.made.body):
+            ends = [gate_of(self.wanted[n], inside, self.inner) for n in self.closing]
+            scf.YieldOp([*(inside.take_or_zero(value, self.inner) for value in self.wanted), *ends])
+        inside.check_all_taken()
+        made = self.stored.finish(self.made)
+        loop.scope.anchor = None
+        results = list(made.results)
+        gates = {n: gate for n, gate in self._gates(results).items() if n not in always}
+        count = len(loop.active)
+        for n, value in enumerate(loop.outer, count):
+            cotangents.add(value, results[n], gates.get(n))
+        for n, k in enumerate(loop.active):
+            cotangents.add(list(loop.op.operands)[3 + k], results[n], gates.get(n))
+
+    def _always(self, number: int) -> bool:
+        """Whether what flows to an end in any trip flows on everywhere."""
+        value = self.wanted[number]
+        return self.inside.any([value]) and self.inside.gate(value) is None and self.loop.flows[number]
+
+    def _gates(self, values: list[ir.Value]) -> dict[int, Gate]:
+        """The gates that are carried, by the number of what they belong to."""
+        carried = zip(self.closing, values[len(self.start) :], strict=False)
+        return {n: lambda value=value: value for n, value in carried}
 
 
-def _is_static(value: ir.Value) -> bool:
-    return not isinstance(value.type, ir.RankedTensorType) or value.type.has_static_shape
-
-
-def _gates(closing: list[int], values: list[ir.Value]) -> dict[int, Gate]:
-    """The gates that are carried, by the number of what they belong to."""
-    return {n: lambda value=value: value for n, value in zip(closing, values, strict=True)}
-
-
-class Stored:
-    """The carried values a reverse loop reads, and the stacks they come from."""
-
-    def __init__(self, op: ir.Operation, scope: Scope, count: Index, trip: Index) -> None:
-        self.op, self.scope, self.count, self.trip = op, scope, count, trip
-        self._promised: dict[int, ir.Operation] = {}  # carried value to the op that stands for its stack
-
-    def value(self, argument: ir.Value) -> ir.Value:
-        """A carried value at the trip that is reversed."""
-        place = argument.arg_number - 1
-        if isinstance(argument.type, ir.RankedTensorType) and not argument.type.has_static_shape:
-            raise refused(self.op, "a tensor of a size known at run time cannot be stored in every trip")
-        with self.scope.here:
-            promise = ir.Operation.create(
-                "builtin.unrealized_conversion_cast",
-                results=[stack_type(room(self.op, self.count), argument.type)],
-            )
-        self._promised[place] = promise
-        return peek(promise.results[0], self.trip, argument.type)
-
-    def finish(self, reverse: scf.ForOp) -> scf.ForOp:
-        """Make the forward loop push what was read, and keep the promises; the reverse loop stays."""
-        if not self._promised:
-            return reverse
-        places = sorted(self._promised)
-        stacks = storing(self.op, self.scope, places)
-        for place, stack in zip(places, stacks, strict=True):
-            self._promised[place].results[0].replace_all_uses_with(stack)
-            self._promised[place].erase()
-        return reverse
-
-
-def storing(op: ir.Operation, scope: Scope, places: list[int]) -> list[ir.Value]:
-    """Rewrite the copy of the loop `op` in `scope` to keep the carried values `places` of every trip."""
-    for result in op.results:
-        scope.value(result)
-    old = scope.copies[identity(op)]
-    with ir.InsertionPoint(old), old.location:
-        bounds, inits = list(old.operands)[:3], list(old.operands)[3:]
-        trips, body = Trips.of(*bounds), body_of(old)
-        length, stacks = room(op, trips.count), []
-        for place in places:
-            type = stack_type(length, inits[place].type)
-            first = length if ir.RankedTensorType(type).is_dynamic_dim(0) else type.shape[0]
-            stacks.append(empty([first, *list(type.shape)[1:]], element(type)))
-        new = scf.ForOp(*bounds, [*inits, *stacks])
-        with ir.InsertionPoint(new.body):
-            arguments = list(new.inner_iter_args)
-            trip = trips.trip(new.induction_variable)
-            kept = [
-                push(stack, arguments[k], trip)
-                for stack, k in zip(arguments[len(inits) :], places, strict=True)
-            ]
-            known = dict(zip(body.arguments, [new.induction_variable, *arguments], strict=False))
-            scf.YieldOp([*clone_block(body, known), *kept])
-    copied = list(new.results)
-    for result, replacement in zip(old.results, copied, strict=False):
-        result.replace_all_uses_with(replacement)
-    scope.known.update(zip(op.results, copied, strict=False))
-    scope.copies[identity(op)] = new.operation
-    old.erase()
-    return copied[len(inits) :]
+def _states(op: ir.Operation, scope: Scope, trips: Trips, trip: int | ir.Value) -> Snapshots | Stored:
+    """Where the states of a trip come from."""
+    kind, number = "all", 0
+    if ATTRIBUTE in op.attributes:
+        kind, number = parse(ir.StringAttr(op.attributes[ATTRIBUTE]).value)
+    return Snapshots(op, scope, number) if kind == "binomial" else Stored(op, scope, trips.count, trip)

@@ -38,20 +38,33 @@ def extract_slice(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> Non
     gate, known = cotangents.gate(result), cotangents.gate(source)
     part = cotangents.take(result)
     whole = cotangents.take(source)
-    gate = gates.moved(
-        gate, lambda bits: _put_like(op, bits, gates.closed(sizes_of(scope.value(source))), scope, first=1)
-    )
-    if whole is not None:
-        gate = gates.either(gate, known)
-        part = add(_cut_like(op, whole, result.type, scope, first=1), part)
-    else:
+    if whole is None:
+        gate = gates.moved(gate, lambda bits: _put_like(op, bits, _nowhere(source, scope), scope, first=1))
         whole = zero(source, scope)
+    else:
+        if gate is not None and known is not None:
+            gate = _opened(op, gate, known, scope)
+        else:
+            gate = None
+        part = add(_cut_like(op, whole, result.type, scope, first=1), part)
     cotangents.add(source, _put_like(op, part, whole, scope, first=1), gate)
+
+
+def _opened(op: ir.Operation, gate: gates.Gate, known: gates.Gate, scope: Scope) -> gates.Gate:
+    """The gate `known` of a tensor, open as well where `gate`, that of a slice, is."""
+
+    def made() -> ir.Value:
+        part, whole = gate(), known()
+        there = _cut_like(op, whole, gates.like_bytes(op.results[0].type), scope, first=1)
+        return _put_like(op, elementwise(arith.ori, [there, part], there), whole, scope, first=1)
+
+    return made
 
 
 def insert_slice(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     source, destination = op.operands[0], op.operands[1]
     gate, whole = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
+    assert whole is not None
     if source in cotangents.varied:
         part = _cut_like(op, whole, source.type, scope, first=2)
         cotangents.add(source, part, _part(gate, source.type, lambda: _places(op, scope, first=2)))
@@ -62,7 +75,18 @@ def insert_slice(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
             zeros = linalg.fill(constant(element(part.type), 0.0), outs=[part])
             return _put_like(op, zeros, whole, scope, first=2)
 
-    cotangents.add_hollow(destination, Hollow(whole, box_of(op), left), gate)
+    def open_around() -> ir.Value:
+        """What is overwritten gets nothing."""
+        bits = gates.emitted(gate, whole)
+        return _put_like(op, _nowhere(source, scope), bits, scope, first=2)
+
+    cotangents.add_hollow(destination, Hollow(whole, box_of(op), left), open_around)
+
+
+def _nowhere(value: ir.Value, scope: Scope) -> ir.Value:
+    """The gate of a tensor like a primal one to which nothing flows."""
+    static = ir.RankedTensorType(value.type).has_static_shape
+    return gates.closed(shape(value) if static else sizes_of(scope.value(value)))
 
 
 def extract(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
@@ -70,16 +94,21 @@ def extract(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     gate, known = cotangents.gate(op.results[0]), cotangents.gate(source)
     part = cotangents.take(op.results[0])
     whole = cotangents.take(source)
-    gate = gates.moved(
-        gate,
-        lambda open: tensor.insert(gates.as_byte(open), gates.closed(sizes_of(scope.value(source))), places),
-    )
+
+    def opened() -> ir.Value:
+        assert gate is not None
+        bits = _nowhere(source, scope) if known is None else known()
+        bit = gates.as_byte(gate())
+        if known is not None:
+            bit = arith.ori(tensor.extract(bits, places), bit)
+        return tensor.insert(bit, bits, places)
+
+    under_gates = gate is not None and (whole is None or known is not None)
     if whole is not None:
-        gate = gates.either(gate, known)
         part = arith.addf(tensor.extract(whole, places), part)
     else:
         whole = zero(source, scope)
-    cotangents.add(source, tensor.insert(part, whole, places), gate)
+    cotangents.add(source, tensor.insert(part, whole, places), opened if under_gates else None)
 
 
 def chooses_tensors(op: ir.Operation) -> bool:
@@ -118,13 +147,20 @@ def insert(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     if number in cotangents.varied:
         open = gates.moved(gate, lambda bits: gates.as_bit(tensor.extract(bits, places)))
         cotangents.add(number, tensor.extract(whole, places), open)
+
+    def open_around() -> ir.Value:
+        """What is overwritten gets nothing."""
+        bits = gates.emitted(gate, whole)
+        return tensor.insert(arith.constant(gates.byte(), 0), bits, places)
+
     if destination in cotangents.varied:
-        cotangents.add(destination, tensor.insert(constant(number.type, 0.0), whole, places), gate)
+        none = constant(number.type, 0.0)
+        cotangents.add(destination, tensor.insert(none, whole, places), open_around)
 
 
 def pad(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     source, block = op.operands[0], op.regions[0].blocks[0]
-    whole = cotangents.take(op.results[0])
+    gate, whole = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
     if any(value in cotangents.varied for value in terminator_operands(block)):
         raise refused(op, "padding with a value that is differentiated has no rule")
     if source not in cotangents.varied:
@@ -133,8 +169,8 @@ def pad(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
     if ir.ShapedType.get_dynamic_size() in low:
         raise refused(op, "padding by an amount known at run time has no rule")
     type = ir.RankedTensorType.get(shape(source), element(source.type))
-    part = tensor.extract_slice(type, whole, [], [], [], low, shape(source), [1] * len(low))
-    cotangents.add(source, part)
+    places = [[], [], [], low, shape(source), [1] * len(low)]
+    cotangents.add(source, tensor.extract_slice(type, whole, *places), _part(gate, type, lambda: places))
 
 
 def expand_shape(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
@@ -179,23 +215,33 @@ def cast(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
 
 
 def from_elements(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
-    whole, sizes = cotangents.take(op.results[0]), shape(op.results[0])
+    gate, whole = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
+    sizes = shape(op.results[0])
     for place, number in enumerate(op.operands):
         if number in cotangents.varied:
             at = []
             for size in reversed(sizes):
                 place, last = divmod(place, size)
                 at.insert(0, index(last))
-            cotangents.add(number, tensor.extract(whole, at))
+            open = gates.moved(gate, lambda bits, at=at: gates.as_bit(tensor.extract(bits, at)))
+            cotangents.add(number, tensor.extract(whole, at), open)
 
 
 def splat(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
-    whole, rank = cotangents.take(op.results[0]), len(shape(op.results[0]))
+    gate, whole = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
+    assert whole is not None
+    open = gates.moved(gate, lambda bits: gates.as_bit(_joined(bits)))
+    cotangents.add(op.operands[0], _joined(whole), open)
+
+
+def _joined(whole: ir.Value) -> ir.Value:
+    """All elements added up; of bits whether there is one."""
+    rank = len(shape(whole))
     builder = GenericBuilder(rank)
     with builder.body:
         part = builder.input(whole, ir.AffineMap.get_identity(rank))
     total = Output(full([], part.type, 0.0), affine(rank, []), part, accumulate=True)
-    cotangents.add(op.operands[0], tensor.extract(builder.finish([total])[0], []))
+    return tensor.extract(builder.finish([total])[0], [])
 
 
 def concat(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:

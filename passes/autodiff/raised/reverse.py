@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.passes.autodiff.parts import adjoint_of
 from pykern.passes.autodiff.raised import movement
 from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.branch import reverse_if
@@ -21,7 +22,13 @@ from pykern.passes.autodiff.raised.calls import launches, reverse_call
 from pykern.passes.autodiff.raised.clone import terminator_operands
 from pykern.passes.autodiff.raised.contraction import contract_as
 from pykern.passes.autodiff.raised.cotangents import Cotangents
-from pykern.passes.autodiff.raised.functions import Signature, active_arguments, check_program, chosen
+from pykern.passes.autodiff.raised.functions import (
+    Signature,
+    active_arguments,
+    check_program,
+    chosen,
+    writing,
+)
 from pykern.passes.autodiff.raised.gates import MaybeGate
 from pykern.passes.autodiff.raised.loop import reverse_for
 from pykern.passes.autodiff.raised.prepare import prepared
@@ -31,8 +38,10 @@ from pykern.passes.autodiff.raised.structured import is_structured
 from pykern.passes.autodiff.raised.structured_reverse import reverse_structured
 from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.autodiff.rules import table
-from pykern.passes.autodiff.rules.gates import Flow, through
+from pykern.passes.autodiff.rules.gates import Flow, is_singular, through
+from pykern.passes.autodiff.unread_gates import drop_unread_gates
 from pykern.passes.framework import Pass
+from pykern.passes.kernels import find
 
 
 @dataclass(frozen=True)
@@ -72,19 +81,23 @@ def reverse(function: func.FuncOp, active: Sequence[int], checkpoint: str = "all
             more_arguments=[(f"{signature.result_name(k)}.cotangent", results[k].type) for k in seeded],
             more_results=[arguments[k].type for k in active],
         )
-        scope = Scope(body, made.regions[0].blocks[0])
-        given = list(made.arguments)
-        scope.known.update(zip(arguments, given, strict=False))
-        scope.emit_all()
-        cotangents = Cotangents(varied(primal.operation, [arguments[k] for k in active]))
-        with function.location, scope.here:
-            for k, cotangent in zip(seeded, given[len(arguments) :], strict=True):
-                cotangents.add(results[k], cotangent)
-            reverse_block(scope, cotangents)
-            flowing = [cotangents.take_or_zero(arguments[k], scope) for k in active]
-            func.ReturnOp([*(scope.value(result) for result in results), *flowing])
-        cotangents.check_all_taken()
-        contract_as(primal.operation, made.operation)
+        with writing(made):
+            scope = Scope(body, made.regions[0].blocks[0])
+            given = list(made.arguments)
+            scope.known.update(zip(arguments, given, strict=False))
+            scope.emit_all()
+            singular = bool(find(primal.operation, is_singular))
+            cotangents = Cotangents(varied(primal.operation, [arguments[k] for k in active]), singular)
+            with function.location, scope.here:
+                for k, cotangent in zip(seeded, given[len(arguments) :], strict=True):
+                    cotangents.add(results[k], cotangent)
+                reverse_block(scope, cotangents)
+                flowing = [cotangents.take_or_zero(arguments[k], scope) for k in active]
+                func.ReturnOp([*(scope.value(result) for result in results), *flowing])
+            cotangents.check_all_taken()
+            if singular:
+                drop_unread_gates(made.operation)
+            contract_as(primal.operation, made.operation)
     return made
 
 
@@ -92,7 +105,7 @@ def reverse_block(scope: Scope, cotangents: Cotangents) -> None:
     """Pull cotangents back through the block `scope` stands for, last op first."""
     for op in reversed(list(scope.primal.operations)[:-1]):
         if cotangents.any(op.operation.results):
-            with op.operation.location, scope.here:
+            with adjoint_of(op.operation.location), scope.here:
                 _reverse_op(op.operation, scope, cotangents)
 
 

@@ -8,7 +8,7 @@ product             ybar * (product of all other contributions), at each contrib
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import arith
@@ -16,12 +16,13 @@ from mlir.dialects import arith
 from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, elementwise
 from pykern.passes.autodiff.raised.cotangents import Cotangents
 from pykern.passes.autodiff.raised.frame import Frame
-from pykern.passes.autodiff.raised.gates import MaybeGate, as_bit
+from pykern.passes.autodiff.raised.gates import MaybeGate, as_bit, as_byte, byte
+from pykern.passes.autodiff.raised.gates import both as both_gates
 from pykern.passes.autodiff.raised.product import other_factors
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.structured import Kind, Structured
-from pykern.passes.autodiff.raised.values import constant, full, sizes_of
+from pykern.passes.autodiff.raised.values import constant, empty, full, sizes_of
 from pykern.passes.autodiff.rules.gates import Flow, both
 
 _EQUAL = arith.CmpFPredicate.OEQ
@@ -31,7 +32,8 @@ _EQUAL = arith.CmpFPredicate.OEQ
 class Seed:
     """A cotangent that enters a body at its value `at`: ``cotangent(frame)`` is its element.
 
-    It flows where `gate`, that of the result, is open at the loops of `map`, and where ``chosen(frame)`` says so.
+    It flows where `gate`, that of the result, is open at the loops of `map`, and where ``chosen(frame)`` says so;
+    `factored`: it was multiplied by what may be infinite.
     """
 
     at: ir.Value
@@ -39,6 +41,7 @@ class Seed:
     map: ir.AffineMap
     gate: MaybeGate = None
     chosen: Callable[[Frame], ir.Value] | None = None
+    factored: bool = False
 
     @property
     def gated(self) -> bool:
@@ -46,7 +49,7 @@ class Seed:
 
     def flow(self, frame: Frame, gates: bool) -> tuple[ir.Value, Flow]:
         """The value where it enters and what flows there, with its gate if `gates`."""
-        return self.at, Flow(self.cotangent(frame), self.open(frame) if gates else None)
+        return self.at, Flow(self.cotangent(frame), self.open(frame) if gates else None, self.factored)
 
     def open(self, frame: Frame) -> ir.Value | None:
         """The gate's element."""
@@ -64,26 +67,37 @@ def seeds(op: Structured, scope: Scope, cotangents: Cotangents) -> list[Seed]:
     for output in range(len(op.outputs)):
         gate, cotangent = cotangents.gate(op.op.results[output]), cotangents.take(op.op.results[output])
         if cotangent is not None:
-            seed = _SEEDS[op.combined[output].kind](op, output, cotangent, scope, cotangents)
-            made.append(replace(seed, gate=gate))
+            rule = _SEEDS[op.combined[output].kind]
+            made.append(rule(op, output, cotangent, gate, cotangents, scope))
             if op.combined[output].kind is Kind.ADD:
                 cotangents.add(op.outputs[output], cotangent, gate)
     return made
 
 
-def _whole(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangents: Cotangents) -> Seed:
+def _whole(
+    op: Structured, output: int, ybar: ir.Value, gate: MaybeGate, cotangents: Cotangents, scope: Scope
+) -> Seed:
     map = op.output_map(output)
-    return Seed(op.yielded[output], lambda frame: frame.bring(ybar, map), map)
+    return Seed(op.yielded[output], lambda frame: frame.bring(ybar, map), map, gate)
 
 
-def _extremum(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangents: Cotangents) -> Seed:
+def _extremum(
+    op: Structured, output: int, ybar: ir.Value, gate: MaybeGate, cotangents: Cotangents, scope: Scope
+) -> Seed:
     map, init = op.output_map(output), op.outputs[output]
     contribution = op.combined[output].contribution
     assert contribution is not None
     result = scope.value(op.op.results[output])
     share = elementwise(arith.divf, [ybar, ties(op, output, scope)])
     if init in cotangents.varied:
-        cotangents.add(init, elementwise(where_equal, [scope.value(init), result, share]))
+        start = scope.value(init)
+
+        def taken_at_start() -> ir.Value:
+            return elementwise(_are_equal, [start, result], empty(sizes_of(result), byte()))
+
+        cotangents.add(
+            init, elementwise(where_equal, [start, result, share]), both_gates(gate, taken_at_start)
+        )
 
     def taken(frame: Frame) -> ir.Value:
         return arith.cmpf(_EQUAL, frame.primal.value(contribution), frame.bring(result, map))
@@ -92,24 +106,30 @@ def _extremum(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotange
         here = frame.primal.value(contribution)
         return where_equal(here, frame.bring(result, map), frame.bring(share, map))
 
-    return Seed(contribution, seed, map, chosen=taken)
+    return Seed(contribution, seed, map, gate, taken)
 
 
-def _product(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangents: Cotangents) -> Seed:
+def _product(
+    op: Structured, output: int, ybar: ir.Value, gate: MaybeGate, cotangents: Cotangents, scope: Scope
+) -> Seed:
     map = op.output_map(output)
     contribution = op.combined[output].contribution
     assert contribution is not None
     others = other_factors(op, output, scope)
     if op.outputs[output] in cotangents.varied:
-        cotangents.add(op.outputs[output], elementwise(arith.mulf, [ybar, others.of_init]))
+        cotangents.add(op.outputs[output], elementwise(arith.mulf, [ybar, others.of_init]), gate)
     return Seed(
         contribution,
         lambda frame: arith.mulf(frame.bring(ybar, map), frame.bring(others.of_contribution, others.map)),
         map,
+        gate,
+        factored=True,
     )
 
 
-def _refused(op: Structured, output: int, ybar: ir.Value, scope: Scope, cotangents: Cotangents) -> Seed:
+def _refused(
+    op: Structured, output: int, ybar: ir.Value, gate: MaybeGate, cotangents: Cotangents, scope: Scope
+) -> Seed:
     raise refused(op.op, "this reduction is no sum, product, maximum or minimum")
 
 
@@ -141,3 +161,7 @@ def ties(op: Structured, output: int, scope: Scope) -> ir.Value:
 def where_equal(a: ir.Value, b: ir.Value, value: ir.Value) -> ir.Value:
     equal = arith.cmpf(_EQUAL, a, b)
     return arith.select(equal, value, constant(value.type, 0.0))
+
+
+def _are_equal(a: ir.Value, b: ir.Value) -> ir.Value:
+    return as_byte(arith.cmpf(_EQUAL, a, b))

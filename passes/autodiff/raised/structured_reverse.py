@@ -8,6 +8,7 @@ one tensor too (`stencil`); any other map is run in order, every loop a reductio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from mlir import ir
 from mlir.dialects import arith, tensor
@@ -41,7 +42,7 @@ class Adjoint:
     def __init__(self, op: Structured, scope: Scope, cotangents: Cotangents) -> None:
         self.op, self.scope, self.cotangents = op, scope, cotangents
         self.seeds: list[Seed] = seeds(op, scope, cotangents)
-        self.risky = _is_risky(op)
+        self.risky = _is_risky(op) or any(seed.factored for seed in self.seeds)
 
     def run(self) -> None:
         found = targets(self.op, self.cotangents.varied)
@@ -75,7 +76,7 @@ class Adjoint:
         builder = GenericBuilder(self.op.loops, lambda: self.op.extents)
         with builder.body:
             frame = gathering_frame(self.op, self.scope, builder, target)
-            values = self.swept(frame or Frame(self.op, self.scope, builder), [target], gates=frame is None)
+            values = self.swept(frame or Frame(self.op, self.scope, builder), [target])
             if frame is not None and values:
                 values = [(target, frame.guarded(values[0][1]))]
         if not values:
@@ -85,12 +86,10 @@ class Adjoint:
         else:
             self.finish(builder, values, kinds=["reduction"] * self.op.loops)
 
-    def swept(
-        self, frame: Frame, group: Sequence[Target], gates: bool = True
-    ) -> list[tuple[Target, ir.Value]]:
+    def swept(self, frame: Frame, group: Sequence[Target]) -> list[tuple[Target, ir.Value]]:
         """The cotangents of the targets' elements, in the body being written; none where nothing flows."""
         elements = [e for target in group for e in target.elements]
-        entering = [seed.flow(frame, gates and self.risky) for seed in self.seeds]
+        entering = [seed.flow(frame, self.risky) for seed in self.seeds]
         flowing = backward(self.op, frame.primal, entering, elements)
         found = []
         for target in group:
@@ -124,29 +123,33 @@ class Adjoint:
             self.cotangents.add(target.value, tensor.extract(result, []) if scalar else result, gate)
 
     def gate(self, target: Target) -> MaybeGate:
-        """Where anything flows to a target at a projection of the loops."""
-        closed_seeds = [(seed.at, seed.gated) for seed in self.seeds]
-        reached = gated(self.op, closed_seeds, target.elements)
-        if not target.map.is_projected_permutation or not reached.issuperset(target.elements):
-            return None
-        return lambda: self._bytes(target)
+        """Where anything flows to a target."""
+        return (lambda: self._bytes(target)) if self.closes(target.elements) else None
+
+    def closes(self, elements: Sequence[ir.Value]) -> bool:
+        """Whether all that flows to `elements` flows under gates."""
+        reached = gated(self.op, [(seed.at, seed.gated) for seed in self.seeds], elements)
+        return bool(reached) and all(reached.values())
+
+    def open(self, frame: Frame, elements: Sequence[ir.Value]) -> ir.Value:
+        """In the body being written: whether anything flows to `elements`, which `closes`, as a byte."""
+        entering = [(seed.at, seed.open(frame)) for seed in self.seeds]
+        found = gates_back(self.op, frame.primal, entering, elements)
+        first, *others = [found[one] for one in elements if one in found]
+        total = reduce(either, others, first)
+        assert total is not None
+        return as_byte(total)
 
     def _bytes(self, target: Target) -> ir.Value:
         """The gate of a target, written like its cotangent."""
         builder = GenericBuilder(self.op.loops, lambda: self.op.extents)
         with builder.body:
-            frame = Frame(self.op, self.scope, builder)
-            entering = [(seed.at, seed.open(frame)) for seed in self.seeds]
-            open = gates_back(self.op, frame.primal, entering, target.elements)
-            total = open[target.elements[0]]
-            for element_ in target.elements[1:]:
-                total = either(total, open[element_])
-            assert total is not None
-            total = as_byte(total)
+            total = self.open(Frame(self.op, self.scope, builder), target.elements)
         whole = target.map.is_permutation
         sizes = sizes_of(self.scope.value(target.value)) if is_tensor(target.value) else []
         init = empty(sizes, byte()) if whole else closed(sizes)
-        (result,) = builder.finish([Output(init, target.map, total, not whole)])
+        in_order = None if target.map.is_projected_permutation else ["reduction"] * self.op.loops
+        (result,) = builder.finish([Output(init, target.map, total, not whole)], in_order)
         return result if is_tensor(target.value) else as_bit(tensor.extract(result, []))
 
     def start(self, value: ir.Value, accumulate: bool) -> ir.Value:

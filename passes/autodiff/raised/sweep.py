@@ -103,8 +103,8 @@ def gates_back(
 
 def gated(
     op: Structured, seeds: Iterable[tuple[ir.Value, bool]], targets: Iterable[ir.Value]
-) -> set[ir.Value]:
-    """Those of `targets` to which all flows under a gate; nothing is emitted."""
+) -> dict[ir.Value, bool]:
+    """For those of `targets` to which anything flows, whether all of it flows under gates; nothing is emitted."""
     found = _gates_back(
         op,
         ((value, True if closed else None) for value, closed in seeds),
@@ -113,7 +113,8 @@ def gated(
         lambda a, b: a and b,
         lambda a, b: a or b,
     )
-    return {value for value, gate in found.items() if gate}
+    wanted = set(targets)
+    return {value: bool(gate) for value, gate in found.items() if value in wanted}
 
 
 def _gates_back(

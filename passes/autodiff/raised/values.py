@@ -32,7 +32,8 @@ def shape(value: ir.Value) -> list[int]:
 
 
 def constant(type: ir.Type, number: float) -> ir.Value:
-    return arith.constant(type, number)
+    """A float, or an integer of as much."""
+    return arith.constant(type, number if isinstance(type, ir.FloatType) else int(number))
 
 
 def known(value: ir.Value) -> Index:

@@ -103,6 +103,30 @@ def may_be_infinite(op: ir.Operation, operand: int) -> bool:
     return op.name not in FINITE and not all(map(_is_finite, table.reads(op, operand).values()))
 
 
+_BOUNDED = frozenset({
+    "arith.mulf", "math.fma", "math.absf", "math.copysign", "math.sin", "math.cos", "math.tanh", "math.atan",
+    "math.asinh", "math.erf", "math.erfc",
+})  # fmt: skip
+"""Ops whose partial derivatives are finite at all finite operands."""
+
+
+def is_singular(op: ir.Operation) -> bool:
+    """Whether a partial derivative of the op can be infinite where its operands are not."""
+    places = range(len(op.operands)) if table.has_rule(op) and op.name not in _BOUNDED else ()
+    return any(may_be_infinite(op, place) for place in places)
+
+
+def is_choice(op: ir.Operation) -> bool:
+    """Whether the op takes some floats and leaves others: a select, an extremum, a branch, what overwrites a part."""
+    if op.name in ("scf.if", "tensor.insert", "tensor.insert_slice"):
+        return True
+    return any(chooses(op, k) and _holds_floats(v.type) for k, v in enumerate(op.operands))
+
+
+def _holds_floats(kind: ir.Type) -> bool:
+    return isinstance(kind.element_type if isinstance(kind, ir.ShapedType) else kind, ir.FloatType)
+
+
 def _is_finite(value: ir.Value) -> bool:
     """Whether the value is a constant that is a number."""
     if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":

@@ -31,7 +31,11 @@ RULES: dict[str, tuple[str | None, ...]] = {
     "math.atan2": ("y / (x * x + y * y)", "-(x / (x * x + y * y))"),
     "math.erf": ("(2 / SQRT_PI) * exp(-(x * x))",),
     "math.erfc": ("-(2 / SQRT_PI) * exp(-(x * x))",),
-    "math.powf": ("where(y == 0, 0, y * pow(x, y - 1))", "where(x == 0, 0, r * log(x))"),
+    # 0 ** 0 is a constant; elsewhere y * pow(x, y - 1) has a derivative by y, also where y is 0
+    "math.powf": (
+        "y * where(x == 0, where(y == 0, 0, pow(x, y - 1)), pow(x, y - 1))",
+        "where(x == 0, 0, r * log(x))",
+    ),
     "math.fpowi": ("where(y == 0, 0, real(y) * powi(x, y - 1))", None),
     "math.fma": ("y", "x", "1"),
     "math.absf": ("sign(x)",),

@@ -31,6 +31,7 @@ class VectorizeItems(Pass):
     """
 
     name: ClassVar[str] = "kern-vectorize-items"
+    powers: ClassVar[tuple[str, ...]] = ("bytes",)
     only_speed: ClassVar[bool] = True
     bytes: int = 128
     """Width of a vector; W is that many bytes of the widest floats. Four registers of AVX2 a value: measured, half

@@ -44,7 +44,7 @@ const FIRST_A = failed >= 0 ? SUBJECTS[failed].last - 1 : MANY ? SUBJECTS[0].las
 const FIRST_B = failed >= 0 ? SUBJECTS[failed].last : LAST;
 const S = {
   a: FIRST_A, b: FIRST_B, pin: null, second: null, diff: "", follow: false, plumbing: false, all: false,
-  numbers: false, context: false, quiet: false, only: "", drawer: "summary", theme: "", value: null,
-  folded: new Map(), find: null,
+  numbers: false, context: false, quiet: false, only: "", part: "", drawer: "summary", theme: "", value: null,
+  folded: new Map(), find: null, hitLine: 0, hitInPython: false, suggested: false,
 };
 const FLAGS = ["follow", "plumbing", "all", "numbers", "context", "quiet"];

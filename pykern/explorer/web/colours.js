@@ -34,7 +34,7 @@ function irWord(m) {
 }
 
 // instructions: the mnemonic, then operands
-const ASM = /^(\s*)(@!?%\w+\s+)?([a-z][\w.]*)/;
+const ASM = /^(\s*)(@!?%?\w+\s+)?([A-Za-z][\w.]*)/;
 function asmText(text) {
   const m = ASM.exec(text);
   if (!m || /^\s*[.#/;]/.test(text)) return coloured(text, WORDS, irWord);

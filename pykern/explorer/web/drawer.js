@@ -90,9 +90,6 @@ function reproducePanel() {
     <table class="facts">${row("pykern", escape(D.pykern))}${row("kernel", `<code>${escape(s.kernel.name)}(${escape(s.kernel.signature)})</code>`)}${row("target", `<code>${escape(s.kernel.target)}</code>`)}${known}</table></div>`;
 }
 
-let foundHtml = none("press / and type; Enter goes on");
-const searchPanel = () => `<div class="hits">${foundHtml}</div>`;
-
 const DRAWERS = {
   summary: ["Summary", summaryPanel, "s"], resources: ["Resources", resourcesPanel, "r"], roofline: ["Roofline", () => many(roofline), "f"],
   memory: ["Memory", () => many(memoryPanel), "w"], counts: ["Op counts", countsPanel, "o"], remarks: ["Remarks", remarksPanel, "i"],
@@ -115,33 +112,8 @@ function drawDrawer() {
 
 function open(drawer) {
   S.drawer = drawer;
+  document.body.dataset.drawer = "open";
   drawDrawer();
+  turnTo("drawer");
   remember();
-}
-
-const LONGEST_LIST = 60;
-function search(text, regex) {
-  S.find = null;
-  foundHtml = none("press / and type; Enter goes on");
-  byId("search").classList.remove("wrong");
-  if (text) {
-    try { S.find = new RegExp(regex ? text : text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i"); }
-    catch { byId("search").classList.add("wrong"); }
-  }
-  if (S.find) {
-    const hits = STAGES.map(s => [s, s.changed ? s.lines.flatMap((l, n) => S.find.test(l) ? [n + 1] : []) : []]).filter(([, lines]) => lines.length);
-    foundHtml = hits.slice(0, LONGEST_LIST).map(([s, lines]) => `<button class="hit" data-n="${s.id}" data-line="${lines[0]}"><span>${escape(MANY ? `${label(s.subject)}: ${s.name}` : s.name)}</span><b>${lines.length}</b></button>`).join("") || none("found nowhere");
-  }
-  panes.forEach(p => p.draw());
-  open("search");
-}
-
-function nextFound(step) {
-  const pane = [paneB, paneA, python].find(p => p.rows.some(r => r.text && S.find && S.find.test(r.text)));
-  if (!pane) return;
-  const hits = pane.rows.flatMap((r, n) => r.text && S.find.test(r.text) ? [n] : []);
-  const at = hits.findIndex(n => n > pane.cursor);
-  pane.cursor = step > 0 ? hits[at < 0 ? 0 : at] : [...hits].reverse().find(n => n < pane.cursor) ?? hits[hits.length - 1];
-  pane.reveal(pane.cursor);
-  pane.mark();
 }

@@ -2,9 +2,9 @@
 function label(k) {  // what tells a subject from the others
   const all = SUBJECTS.map(s => s.kernel), own = all[k];
   const parts = [];
-  if (new Set(all.map(x => x.name)).size > 1) parts.push(own.name);
+  if (new Set(all.map(x => x.title)).size > 1) parts.push(own.title);
   if (new Set(all.map(x => x.target)).size > 1) parts.push(own.target);
-  return parts.join(" ") || `${own.name} ${k + 1}`;
+  return parts.join(" ") || `${own.title} ${k + 1}`;
 }
 
 const number = value => Number(value).toLocaleString("en");
@@ -26,7 +26,7 @@ function facts(subject) {
 function drawHead() {
   const k = MANY ? STAGES[S.b].subject : 0, subject = SUBJECTS[k];
   const pills = SUBJECTS.map((s, n) => `<span class="pill ${n === k ? "own" : ""} ${s.error ? "bad" : ""}">${escape(MANY ? label(n) : s.kernel.target)}</span>`).join("");
-  byId("title").innerHTML = `<h1 title="${escape(`${subject.kernel.name}(${subject.kernel.signature})`)}">${escape(subject.kernel.name)}<small>(${escape(subject.kernel.signature)})</small></h1>${pills}`;
+  byId("title").innerHTML = `<h1 title="${escape(`${subject.kernel.title}(${subject.kernel.signature})`)}">${escape(subject.kernel.title)}<small>(${escape(subject.kernel.signature)})</small></h1>${pills}`;
   byId("facts").innerHTML = subject.error ? `<span class="wrong"><b>did not compile</b></span>` : facts(subject);
 }
 
@@ -74,11 +74,12 @@ function drawStages() {
   const html = STAGES.map(s => {
     const head = MANY && s.n === 0 ? `<div class="subject" title="${escape(label(s.subject))}">${escape(label(s.subject))}</div>` : "";
     const isLast = s.id === SUBJECTS[s.subject].last;
-    if (!S.all && !s.changed && s.id !== S.a && s.id !== S.b && !isLast) return head;
+    const divided = s.parts && !(s.n && STAGES[s.id - 1].parts) ? `<div class="divide">${s.parts.includes("b") ? "forward and backward" : "with tangents"}</div>` : "";
+    if (!S.all && !s.changed && s.id !== S.a && s.id !== S.b && !isLast) return head + divided;
     const dot = s.kind === "failed" ? "✕" : s.kind !== "mlir" ? "◆" : s.changed ? "●" : "○";
     const count = S.pin && lit[s.id].size ? `<b class="count" title="lit lines">${lit[s.id].size}</b>` : "";
     const moved = s.kind === "failed" ? "failed" : s.n && s.changed ? `<ins>+${s.added}</ins> <del>−${s.removed}</del>` : s.changed ? plural(s.lines.length, "line") : "unchanged";
-    return `${head}<button class="stage ${s.id === S.a ? "a" : ""} ${s.id === S.b ? "b" : ""} k-${s.kind}" data-n="${s.id}" tabindex="-1" title="${escape(s.name)}" ${s.id === S.b ? 'aria-current="true"' : ""}>
+    return `${head}${divided}<button class="stage ${s.id === S.a ? "a" : ""} ${s.id === S.b ? "b" : ""} k-${s.kind}" data-n="${s.id}" tabindex="-1" title="${escape(s.name)}" ${s.id === S.b ? 'aria-current="true"' : ""}>
       <i>${dot}</i><span>${escape(s.name)}</span>${count}<em>${moved}</em><u>${s.kind === "failed" ? "" : `${s.ms.toFixed(s.ms < 10 ? 2 : 1)} ms`}</u></button>`;
   }).join("");
   if (listed !== html) byId("list").innerHTML = listed = html;
@@ -94,7 +95,7 @@ const options = chosen => SUBJECTS.map((subject, k) => {
 }).join("");
 
 function drawTitles() {
-  python.title.innerHTML = `<span class="what">Python</span><span class="where">${escape(SUBJECTS[0].files[0] || "").split("/").pop()}</span>`;
+  python.title.innerHTML = `<span class="what">Python</span><span class="where">${escape(SUBJECTS[0].files[0] || "").split("/").pop()}</span><span class="chips">${partChips()}</span>`;
   const select = (id, which) => `<select data-which="${which}" aria-label="stage ${id}" tabindex="-1">${options(S[which])}</select>`;
   const mark = id => MANY ? `<span class="whose" title="${escape(label(STAGES[id].subject))}">${escape(label(STAGES[id].subject))}</span>` : "";
   paneA.title.innerHTML = `<span class="key">A</span>${select("A", "a")}${mark(S.a)}`;

@@ -16,6 +16,7 @@ function show(all = true) {
   }
   drawTitles();
   drawStages();
+  drawSwitch();
   drawTimeline();
   drawHead();
   drawDrawer();
@@ -35,7 +36,7 @@ function remember() {
   if (S.pin) parts.push(`pin=${pinText(S.pin)}`);
   if (S.second) parts.push(`second=${pinText(S.second)}`);
   FLAGS.forEach(flag => { if (S[flag]) parts.push(`${flag}=1`); });
-  ["diff", "only", "theme"].forEach(name => { if (S[name]) parts.push(`${name}=${S[name]}`); });
+  ["diff", "only", "part", "theme"].forEach(name => { if (S[name]) parts.push(`${name}=${S[name]}`); });
   if (S.drawer !== "summary" && S.drawer !== "search") parts.push(`drawer=${S.drawer}`);
   const hash = "#" + parts.join("&");
   if (location.hash !== hash) try { history.replaceState(null, "", hash); } catch { /* a frame without an address */ }
@@ -52,10 +53,13 @@ function recall() {
   S.b = stage("b", FIRST_B);
   FLAGS.forEach(flag => { S[flag] = given.get(flag) === "1"; });
   S.diff = word("diff", ["side", "unified"]);
+  S.part = word("part", KNOWN_PARTS);
   S.only = word("only", [...new Set(Object.values(HUES))]);
   S.drawer = word("drawer", Object.keys(DRAWERS)) || "summary";
+  if (given.has("drawer")) document.body.dataset.drawer = "open";
   S.pin = readPin(given.get("pin"));
   S.second = S.pin && readPin(given.get("second"));
+  if (!["a", "b", "pin"].some(name => given.has(name))) suggest();
   setTheme(word("theme", ["light", "dark"]));
 }
 
@@ -77,9 +81,11 @@ function go(which, id) {
   S[which] = id;
   S.follow = false;
   S.value = null;
+  S.hitLine = 0;
+  S.hitInPython = false;
   show(false);
   const pane = which === "a" ? paneA : paneB, hits = pane.hits();
-  if (hits.length && !hits.some(n => isInSight(pane, n))) pane.reveal(hits[0]);
+  if (hits.length && !hits.some(n => isInSight(pane, n))) pane.revealHit();
 }
 
 function move(which, step) {
@@ -139,6 +145,7 @@ function save(id) {
 }
 
 function letGo() {
+  S.suggested = false;
   if (S.second) S.second = null; else if (S.pin) S.pin = null; else S.value = null;
   S.follow = S.follow && S.pin !== null;
   show(false);
@@ -154,6 +161,7 @@ const KEYS = {
   p: ["light constants, casts and other plumbing, too", () => flip("plumbing")],
   u: ["list stages that changed nothing, too", () => flip("all")],
   h: ["hide remarks under the Python", () => flip("quiet")],
+  g: ["of a derivative: the forward part alone, the backward part, both", nextPart],
   z: ["fold or unfold all regions", foldAll],
   s: ["summary", () => open("summary")], r: ["resources", () => open("resources")], f: ["roofline", () => open("roofline")],
   w: ["memory", () => open("memory")], o: ["op counts", () => open("counts")], i: ["remarks", () => open("remarks")], x: ["reproduce", () => open("reproduce")],
@@ -165,7 +173,7 @@ const KEYS = {
 const IN_PANES = [["↑ ↓ PgUp PgDn", "move"], ["Enter", "pick the line"], ["Shift Enter", "pick a second line"], ["=", "uses of the line's value"], ["- +", "fold, unfold"]];
 
 function focus(pane) {
-  document.body.dataset.tab = pane.el.id;
+  turnTo(pane.el.id);
   pane.scroll.focus();
 }
 

@@ -80,17 +80,21 @@ class Pane {
 
   pythonBody(row) {
     const subject = SUBJECTS[SAME_SOURCE ? STAGES[S.b].subject : row.subject];
-    const count = subject.weight.get(`${row.file}:${row.line}`);
+    const parts = subject.weight.get(`${row.file}:${row.line}`) || {}, count = Object.values(parts).reduce((x, y) => x + y, 0);
     const work = Object.entries(subject.work.get(`${row.file}:${row.line}`) || {}).map(([what, n]) => plural(n, what)).join(", ");
-    const told = `${plural(count || 0, "instruction")} of the last stage${work ? `; ${work} ${subject.costs.of}` : ""}`;
-    const share = count ? Math.max(.12, count / subject.heaviest) : 0;
-    const heat = count ? `<b class="weight" title="${escape(told)}" style="--share:${share.toFixed(2)}">${count}</b>` : "";
+    const names = partNames(), split = KNOWN_PARTS.map(part => `${parts[part] || 0} ${names[part]}`).join(", ");
+    const told = `${plural(count, "instruction")} of the last stage${split ? ` (${split})` : ""}${work ? `; ${work} ${subject.costs.of}` : ""}`;
+    const heat = (KNOWN_PARTS.length ? KNOWN_PARTS : ["f"]).map((part, n) => parts[part]
+      ? `<b class="weight ${KNOWN_PARTS.length ? `part-${part}` : ""}" title="${escape(told)}" style="--at:${n};--share:${Math.max(.12, parts[part] / subject.heaviest).toFixed(2)}">${parts[part]}</b>` : "").join("");
     return `${heat}<span role="gridcell">${pythonText(row.text)}</span>`;
   }
 
   stageBody(row, classes) {
     const stage = STAGES[row.stage], kind = stage.kinds[row.line - 1];
     classes.push(kind === "o" || stage.kind === "failed" ? "operation" : kind === "p" ? "plumbing" : "other");
+    const part = kind === "o" ? partOf(stage, row.line) : "";
+    if (part) classes.push(`part-${part}`);
+    if (S.part && part !== S.part) classes.push("aside");
     if (S.only && hueOfLine(stage, row.text) !== S.only) classes.push("aside");
     const dot = kind === "o" ? `<b class="dot ${stage.src[row.line - 1] ? "" : "hollow"}"></b>` : "";
     const fold = row.fold ? `<b class="fold" title="fold (- +)">${row.fold === "closed" ? "▸" : "▾"}</b>` : "";
@@ -139,10 +143,15 @@ class Pane {
     });
   }
 
-  reveal(n) {
-    const top = n * ROW, sight = this.scroll;
-    if (top < sight.scrollTop || top > sight.scrollTop + sight.clientHeight - 2 * ROW)
-      sight.scrollTop = Math.max(0, top - sight.clientHeight / 3);
+  reveal(n, from = n) {  // `from` is to be seen too, where both have room
+    const top = n * ROW, sight = this.scroll, both = from < n && (n - from) * ROW < sight.clientHeight * .7;
+    if (top < sight.scrollTop || top > sight.scrollTop + sight.clientHeight - 2 * ROW || (both && from * ROW < sight.scrollTop))
+      sight.scrollTop = Math.max(0, both ? from * ROW - 2 * ROW : top - sight.clientHeight / 3);
+  }
+
+  revealHit() {
+    const hits = this.hits();
+    if (hits.length) this.reveal(...bestHit(this.rows, hits));
   }
 
   numberAt(event) {

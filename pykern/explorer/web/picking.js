@@ -20,14 +20,8 @@ SUBJECTS.forEach(subject => {
     subject.costs.accesses.forEach(x => add(x, x.kind, 1));
     subject.costs.work.forEach(x => add(x, "flop", x.flops));
   }
-  subject.weight = new Map();  // instructions of the last stage for each line of Python
-  const last = [...subject.stages].reverse().find(s => s.kind !== "failed");
-  last.src.forEach((place, row) => {
-    if (!place || last.kinds[row] !== "o") return;
-    const key = `${place[0]}:${place[1]}`;
-    subject.weight.set(key, (subject.weight.get(key) || 0) + 1);
-  });
-  subject.heaviest = Math.max(1, ...subject.weight.values());
+  subject.weight = countsByPart(subject);
+  subject.heaviest = Math.max(1, ...[...subject.weight.values()].flatMap(Object.values));
 });
 
 let lit = litLines(null), lit2 = litLines(null), hovered = null, hoverLit = null;
@@ -41,11 +35,12 @@ const samePin = (p, q) => p && q && p.stage === q.stage && p.line === q.line && 
 function pin(row, from, second = false) {
   if (row.line === undefined) return;
   const name = second && S.pin ? "second" : "pin", made = asPin(row);
-  S[name] = samePin(S[name], made) ? null : made;
+  S[name] = samePin(S[name], made) && !(name === "pin" && S.suggested) ? null : made;
+  S.suggested = false;
   relight();
   panes.forEach(p => {
     const hits = p.hits();
-    if (p !== from && hits.length && !second && !hits.some(n => isInSight(p, n))) p.reveal(hits[0]);
+    if (p !== from && hits.length && !second && !hits.some(n => isInSight(p, n))) p.revealHit();
   });
 }
 
@@ -57,7 +52,15 @@ function relight() {
   if (S.follow) paneB.set(followRows());
   panes.forEach(p => { p.mark(); p.drawRuler(); });
   drawStages();
+  drawSwitch();
   remember();
+}
+
+function suggest() {  // what a page opens with that was not told: the costliest line
+  const k = STAGES[S.b].subject, hot = SUBJECTS[k].hot;
+  if (!hot) return;
+  S.pin = {stage: PYTHON, subject: SAME_SOURCE ? 0 : k, file: hot[0], line: hot[1]};
+  S.suggested = true;
 }
 
 let pointed = null, drawn = null, waiting = false;

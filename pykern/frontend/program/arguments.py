@@ -32,7 +32,8 @@ def bind(
     names = parameters.split()
     plain = [n.removesuffix("=") for n in names]
     if len(args) > len(plain):
-        raise t.type_error(node, f"`{name}` takes {len(plain)} arguments, not {len(args)}")
+        raise t.type_error(node, f"`{name}` takes {len(plain)} arguments, not {len(args)}",
+                           f"it takes {', '.join(plain)}")  # fmt: skip
     given = dict(zip(plain, args, strict=False))
     for keyword, value in keywords.items():
         if keyword not in plain or keyword in given:
@@ -41,7 +42,8 @@ def bind(
         given[keyword] = value
     for parameter in names:
         if parameter not in given and not parameter.endswith("="):
-            raise t.type_error(node, f"`{name}` needs the argument `{parameter}`")
+            raise t.type_error(node, f"`{name}` needs the argument `{parameter}`",
+                               f"it takes {', '.join(plain)}")  # fmt: skip
     return {n: given.get(n, NoneValue()) for n in plain}
 
 

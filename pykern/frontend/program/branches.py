@@ -15,6 +15,7 @@ from mlir import ir
 
 from pykern.frontend import arithmetic
 from pykern.frontend.desugar import BROKE, RETURNED, SKIPPED
+from pykern.frontend.merging import differing
 from pykern.frontend.program.flow import (
     Leaf,
     LeafType,
@@ -30,7 +31,7 @@ from pykern.frontend.program.flow import (
     zeros_like,
 )
 from pykern.frontend.program.values import Cell
-from pykern.frontend.values import Scalar, Undefined, UnsupportedValue, Value, describe
+from pykern.frontend.values import Scalar, Undefined, UnsupportedValue, Value
 from pykern.types import bool_
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def choose(
     _either(t, node, condition, [side(on_true), side(on_false)])
     chosen = t.names.pop(_CHOSEN)
     if isinstance(chosen, UnsupportedValue):
-        raise t.type_error(node, f"the sides have no common type: {chosen.description}")
+        raise t.type_error(node, f"the sides have no common type: {chosen.description}",
+                           "give both one type and shape, or write if and else, with a name for each")  # fmt: skip
     return chosen
 
 
@@ -164,10 +166,13 @@ def _meet(
     if undefined is not None:
         return undefined
     if a is None or b is None:
-        return Undefined(name, t.span(node))
+        return Undefined(name, t.place_of(name, [node]) or t.span(node))
     types = common_types(a, b) if flows(a) and flows(b) else None
     if types is None:
-        return UnsupportedValue(f"{describe(a)} on one path and {describe(b)} on the other")
+        places = t.frame.places.get(name), t.place_of(name, [node])
+        if isinstance(node, ast.If):
+            places = t.place_of(name, node.body) or places[0], t.place_of(name, node.orelse) or places[0]
+        return differing(name, a, b, "on one path", "on the other", places)
     return a, b, types
 
 

@@ -57,6 +57,9 @@ def call(t: ProgramTranslator, node: ast.Call, name: str) -> Value:
 
 def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """A name of the language on values."""
+    if name.startswith(_OF_PYTHON):
+        name = name.removeprefix(_OF_PYTHON)
+        _check_python(t, node, name, args)
     if name in ("min", "max"):
         return _extremum(t, node, name, args, keywords)
     if name in reductions.NAMES:
@@ -79,6 +82,8 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
     if name in language_ops.CASTS:
         return _python_cast(t, node, name, args)
     hint = "write a kernel for what one work-item does, and call it with an ndrange"
+    if name in language_ops.POSITIONS:
+        hint = "this is for kernels: write @pk.kernel above the function, not @pk.jit, and launch it with ndrange=n"
     if name == "print":
         hint = 'return the value; or run the program as Python, where it prints: with pk.device("python")'
     raise t.syntax_error(node, f"`{name}` is not available in array programs", hint)
@@ -125,6 +130,23 @@ def _mathematics(t: ProgramTranslator, node: ast.Call, name: str, args: list[Val
         return result
 
     return elementwise.apply(t, node, args, function)
+
+
+_OF_PYTHON = "builtins."
+"""What names of Python's own functions begin with, where NumPy's of the name mean something else."""
+
+
+def _check_python(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value]) -> None:
+    """Refuse what Python's `sum`, `min` and `max` do otherwise than NumPy's."""
+    first = args[0] if args else None
+    if not isinstance(first, Cell) or not first.shape:
+        return
+    if name == "sum" and (len(args) > 1 or len(first.shape) > 1):
+        raise t.type_error(node, "Python's `sum` adds the rows of an array to a start",
+                           "write x.sum(axis=0) for rows, x.sum() for all elements; add the start")  # fmt: skip
+    if name != "sum" and len(args) > 1:
+        raise t.type_error(node, f"Python's `{name}` chooses among numbers, and this is {first.description}",
+                           f"write pk.{name}imum(a, b) of arrays, x.{name}(axis=0) along an axis")  # fmt: skip
 
 
 def _extremum(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
 from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape
 from pykern.frontend.program.values import Cell
@@ -78,9 +79,10 @@ def broadcast_shapes(t: ProgramTranslator, node: ast.AST, cells: Sequence[Cell])
 
 
 def broadcast_to(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType, shape: Shape) -> Cell:
-    """`value` as an array of `dtype` and `shape`; refuses what would have to shrink."""
+    """`value` as an array of `dtype` and `shape`; refuses what would have to shrink, and constants that do not fit."""
     if isinstance(value, Scalar):
-        return Cell(dtype, shape, fill(value, dtype, shape))
+        with t.operands_of(node):
+            return Cell(dtype, shape, fill(arithmetic.element(value, dtype), dtype, shape))
     if not isinstance(value, Cell):
         raise t.type_error(node, f"an array or a number is needed here, not {describe(value)}")
     if value.shape == shape and value.dtype == dtype:

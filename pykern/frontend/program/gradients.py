@@ -69,7 +69,9 @@ def make(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], key
         for n in chosen:
             if not -len(known) <= n < len(known):
                 raise t.type_error(
-                    node, f"{describe(f)} has {len(known)} parameters, and argnums names number {n}"
+                    node,
+                    f"{describe(f)} has no parameter number {n}, which argnums names",
+                    f"it has {len(known)}, numbered from 0",
                 )
         chosen = tuple(n % len(known) for n in chosen)
     elif any(n < 0 for n in chosen):
@@ -112,7 +114,7 @@ def call(t: ProgramTranslator, node: ast.Call, callee: GradientValue, args: list
         if isinstance(slot, str) and slot not in keywords:
             default = defaults_of(f).get(slot)
             if default is None:
-                raise t.type_error(node, f"{describe(f)} needs the argument `{name}`")
+                raise t.type_error(node, f"{describe(f)} needs the argument `{name}`", "give it in the call")
             keywords[slot] = default
         active[slot] = name
         order[n] = list(active).index(slot)

@@ -18,7 +18,7 @@ from mlir.dialects import bufferization
 
 from pykern.dialect.launch import LaunchOp
 from pykern.dialect.reports import ReportBoundsOp
-from pykern.errors import KernelError
+from pykern.errors import LAUNCHED_FROM, KernelError
 from pykern.frontend import kernel as kernel_frontend
 from pykern.frontend.casts import convert, materialise, memory_type
 from pykern.frontend.parse import parse_function
@@ -228,7 +228,8 @@ def _built(t: ProgramTranslator, node: ast.Call, source: KernelSource) -> tuple[
     try:
         made = kernel_frontend.build_module(source)
     except KernelError as error:
-        error.extra_notes = (*error.extra_notes, ("launched from here", t.span(node)), *t.call_notes())
+        launch = f"{LAUNCHED_FROM}`{t.frame.function.source.name}`", t.span(node)
+        error.extra_notes = (*error.extra_notes, launch, *t.call_notes())
         raise
     taken = {ir.StringAttr(op.operation.attributes["sym_name"]).value for op in t.module.body.operations}
     name = source.function.name

@@ -14,18 +14,25 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from pykern.errors import CHANGED_KIND
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import materialise
 from pykern.frontend.control import (
     assigned_names,
+    begin,
     ceil_divide,
     constant_items,
+    constant_values,
+    is_known,
+    read_later,
     target_names,
     trip_count,
     unrolled,
 )
 from pykern.frontend.desugar import RESULT, none_of
+from pykern.frontend.merging import differing
 from pykern.frontend.program import aliasing
+from pykern.frontend.program.branches import run_path
 from pykern.frontend.program.flow import (
     LeafType,
     common_types,
@@ -44,6 +51,7 @@ from pykern.frontend.program.flow import (
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import RangeValue, Scalar, Undefined, Value, describe
+from pykern.locations import SourceSpan
 from pykern.types import weak_int
 
 if TYPE_CHECKING:
@@ -138,7 +146,12 @@ def _scf_for(t: ProgramTranslator, node: ast.For, r: RangeValue) -> None:
             _iteration(t, node, r, block.arguments[0], count is not None)
         return Made(op, block)
 
-    _loop(t, node, node.body, make, set(target_names(node)), _trips(r))
+    targets, values = set(target_names(node)), constant_values(r)
+    read = read_later(t, node, [*targets, *assigned_names(node.body)]) if values else frozenset()
+    _loop(t, node, node.body, make, targets, _trips(r), read - targets)
+    for name in targets & read - set(assigned_names(node.body)):
+        if isinstance(t.names.get(name), Undefined):
+            t.names[name] = Scalar(weak_int, const=values[-1])
 
 
 def _iteration(t: ProgramTranslator, node: ast.For, r: RangeValue, counter: ir.Value, counts: bool) -> None:
@@ -205,19 +218,27 @@ def while_loop(t: ProgramTranslator, node: ast.While) -> None:
         test, body = (region.blocks.append(*types) for region in op.regions)
         with ir.InsertionPoint(test):
             carried.enter(t, list(test.arguments))
-            before = dict(t.names)
             with t.writes() as written:
                 condition = materialise(arithmetic.truth(t.condition(test_node)))
-            if written or any(not same(v, before.get(n)) for n, v in t.names.items()):
-                raise t.syntax_error(node.test, "the condition of a loop changes a name or an array",
-                                     "change it in the body")  # fmt: skip
-            ir.Operation.create("scf.condition", operands=[condition, *test.arguments])
+            if written:
+                raise t.syntax_error(node.test, "the condition of a loop writes an array",
+                                     "write it in the body")  # fmt: skip
+            ir.Operation.create("scf.condition", operands=[condition, *carried.operands(t.names, {})])
         with ir.InsertionPoint(body):
             carried.enter(t, list(body.arguments))
             t.statements(node.body)
         return Made(op, body)
 
-    _loop(t, node, node.body, make, set(), None)
+    begin(t, node, lambda: _forms_after(t, node.test))
+    _loop(t, node, [*node.body, ast.Expr(node.test)], make, set(), None)
+
+
+def _forms_after(t: ProgramTranslator, test: ast.expr) -> dict[str, Value]:
+    """Values of the form that names have after a condition; nothing is left of it."""
+    scratch = ir.Operation.create("scf.execute_region", regions=1)
+    found = run_path(t, scratch.regions[0].blocks.append(), lambda: t.condition(test)).names
+    scratch.erase()
+    return {name: zeros_like(value) for name, value in found.items() if flows(value)}
 
 
 def _loop(
@@ -227,8 +248,10 @@ def _loop(
     make: Make,
     targets: set[str],
     count: Callable[[], Scalar] | None,
+    begun: frozenset[str] = frozenset(),
 ) -> None:
-    """Build the loop until what it carries, and in which types, stands still."""
+    """Build the loop until what it carries, and in which types, stands still. The names `begun` get a value before
+    anything else, however often the loop runs: they have it afterwards."""
     before = dict(t.names)
     assigned = list(dict.fromkeys((*assigned_names(body), *sorted(targets))))
     carried = Carried()
@@ -242,7 +265,7 @@ def _loop(
         with t.writes() as contents:
             made = make(carried)
         ends = t.names
-        if not _grow(t, node, carried, before, ends, contents, start, assigned, targets):
+        if not _grow(t, node, carried, before, ends, contents, start, assigned, targets, {RESULT, *begun}):
             break
         made.op.erase()
     with ir.InsertionPoint(made.block):
@@ -254,11 +277,21 @@ def _loop(
     slots = aliasing.slots(carried.names, carried.starts, ends, after)
     for name in assigned:
         if name not in carried.names and not same_contents(ends.get(name), before.get(name)):
-            before[name] = Undefined(name, t.span(node))
+            place = t.place_of(name, [node]) or t.span(node)
+            before[name] = _changed(t, name, before.get(name), ends.get(name), place)
     before.update(after)
     for cell, ssa in zip(carried.cells, results[len(carried.types) :], strict=True):
         t.put(cell, ssa)
     aliasing.settle(t, node, slots, carried.cells, count)
+
+
+def _changed(
+    t: ProgramTranslator, name: str, first: Value | None, last: Value | None, place: SourceSpan
+) -> Value:
+    """What a name is after a loop that may run no round, and did not carry it."""
+    if last is None or not is_known(first):
+        return Undefined(name, place)
+    return differing(name, first, last, "before the loop", "after it", (t.frame.places.get(name), place))
 
 
 def _carry(carried: Carried, name: str, value: Value) -> None:
@@ -276,6 +309,7 @@ def _grow(
     start: int,
     assigned: list[str],
     targets: set[str],
+    begun: set[str],
 ) -> bool:
     """Take up what the body showed has to be carried too, or in a wider type; whether there was any."""
     size, regrown = len(carried.names), False
@@ -289,7 +323,7 @@ def _grow(
             regrown = regrown or not same_origins(first, met)
             before[name] = met
             continue
-        if name == RESULT and first is None and flows(last):
+        if name in begun and (first is None or isinstance(first, Undefined)) and flows(last):
             assert last is not None
             value = zeros_like(last)
             carried.names[name] = value
@@ -340,5 +374,9 @@ def _met_types(
 
 def _moved(t: ProgramTranslator, node: ast.stmt, name: str, first: Value | None, last: Value | None):
     was, now = (describe(v) if v is not None else "nothing" for v in (first, last))
-    return t.type_error(node, f"`{name}` is {was} before the loop and {now} at the end of its body",
-                        "types and shapes stand still: use another name, or unroll with range(n)")  # fmt: skip
+    hint = "types and shapes stand still: use another name, or unroll with range(n)"
+    if isinstance(last, Cell) and not (isinstance(first, Cell) and first.shape == last.shape):
+        made = f"{name} = pk.zeros({last.shape!r}, pk.{last.dtype.name})"
+        hint = f"types and shapes stand still: begin with an array of this kind, as {made}, or unroll with range(n)"
+    return t.type_error(node, f"`{name}` is {was} before the loop and {now} at the end of its body", hint,
+                        CHANGED_KIND)  # fmt: skip

@@ -46,14 +46,16 @@ def _full(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dic
     given = arguments.bind(t, node, "full", "shape value= dtype= fill_value=", args, keywords)
     value = _number(t, node, given)
     dtype = arguments.dtype(t, node, given["dtype"], value.dtype)
-    return _array(value, dtype, arguments.shape(t, node, given["shape"]))
+    with t.operands_of(node):
+        return _array(arithmetic.element(value, dtype), dtype, arguments.shape(t, node, given["shape"]))
 
 
 def _full_like(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "full_like", "x value= dtype= fill_value=", args, keywords)
     x = arguments.array(t, node, given["x"])
     dtype = arguments.dtype(t, node, given["dtype"], x.dtype)
-    return _array(_number(t, node, given), dtype, x.shape)
+    with t.operands_of(node):
+        return _array(arithmetic.element(_number(t, node, given), dtype), dtype, x.shape)
 
 
 def _number(t: ProgramTranslator, node: ast.AST, given: dict[str, Value]) -> Scalar:

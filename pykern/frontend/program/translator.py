@@ -15,7 +15,7 @@ from typing import Any
 from mlir import ir
 
 from pykern.frontend import arithmetic
-from pykern.frontend.advice import instead_in_program
+from pykern.frontend.advice import UNSUPPORTED_STATEMENTS, instead_in_program
 from pykern.frontend.casts import convert
 from pykern.frontend.control import MAX_UNROLL, constant_items
 from pykern.frontend.operations import OPERATORS
@@ -79,6 +79,13 @@ class ProgramTranslator(Displays):
     """State of one program's translation. Methods are named after what they take."""
 
     PLACE = "array programs"
+    unsupported_statements = UNSUPPORTED_STATEMENTS | {
+        "With": ("with", "write the body without it; what it does belongs around the call of the program"),
+        "Try": ("try", "programs raise no exceptions: choose among values with pk.where, or test with `if`"),
+        "Raise": ("raise", "assert shapes and pk.static values; look at results behind the call"),
+        "Global": ("global", "return the value, and assign it where the program is called"),
+    }
+    instead_of_text = "programs hold numbers and arrays: return the values, and format them behind the call"
     instead_of_copies = "write pk.range(...), which stays a loop"
     instead_of_tuple = (
         "write `for k in range(...)` with constant bounds, which is unrolled, rather than pk.range; for any index "
@@ -335,6 +342,8 @@ class ProgramTranslator(Displays):
         return instead_in_program(path) or super().instead_of_missing(path)
 
     def instead(self, description: str, name: str) -> str:
+        if description in ("a list", "a dict", "a set"):
+            return "a program changes nothing outside of itself: make it in the program, and return it; or pass it"
         return instead_in_program(name) or super().instead(description, name)
 
     def cell_attribute(self, node: ast.Attribute, cell: Cell) -> Value:

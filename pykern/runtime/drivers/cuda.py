@@ -10,6 +10,7 @@ import importlib
 from typing import Any
 
 from pykern.errors import DeviceError
+from pykern.installation import install_extra
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
 from pykern.runtime.drivers.addresses import AddressDriver, Calls
 from pykern.runtime.drivers.results import check
@@ -141,9 +142,7 @@ class CudaRuntime:
         try:
             cu: Any = importlib.import_module(self.bindings)
         except ImportError as error:
-            return Missing(
-                self.name, f"the Python package cuda-bindings: {error}", "pip install pykern[cuda]"
-            )
+            return Missing(self.name, f"the Python package cuda-bindings: {error}", install_extra("cuda"))
         try:
             return self._devices(cu)
         except RuntimeError as error:  # the bindings found no libcuda.so.1

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pykern.errors import DeviceError, OutOfMemory
+from pykern.installation import install_extra
 from pykern.runtime.drivers.launched import LOST
 
 if TYPE_CHECKING:
@@ -32,14 +33,15 @@ FAULTS = {
     "deviceunavailable": "the device is gone",
 }
 """Results by which a kernel's failure is told, by whatever call comes next; nothing else runs on the device then."""
+PTXAS = "nvidia-cuda-nvcc-cu12"
 REFUSALS = {
     "launchoutofresources": "give a smaller workgroup=: its work-items need more registers than there are",
     "invalidimage": "the code was made for another GPU: see pk.device(...).info.target",
     "nobinaryforgpu": "the code was made for another GPU: see pk.device(...).info.target",
-    "invalidptx": "NVIDIA's driver is too old for this PTX: install a newer one, or ptxas (pip install pykern[cuda])",
-    "unsupportedptxversion": "NVIDIA's driver is too old: install a newer one, or ptxas (pip install pykern[cuda])",
+    "invalidptx": "NVIDIA's driver is too old for this PTX: install a newer one, or ptxas ({ptxas})",
+    "unsupportedptxversion": "NVIDIA's driver is too old: install a newer one, or ptxas ({ptxas})",
 }
-"""What to do about launches and code that are not taken."""
+"""What to do about launches and code that are not taken; ``{ptxas}`` is how ptxas is installed."""
 
 
 def check(calls: Calls, result: Any, what: str, kernels: Names = list) -> Any:
@@ -56,7 +58,7 @@ def failure(calls: Calls, code: Any, what: str, kernels: Names = list) -> Device
     text = told.decode() if isinstance(told, bytes) else str(told)
     kind = OutOfMemory if code.name == calls.out_of_memory else DeviceError
     known = code.name.removeprefix("CUDA_ERROR_").removeprefix("hipError").replace("_", "").lower()
-    hint = REFUSALS.get(known)
+    hint = REFUSALS[known].format(ptxas=install_extra("cuda", PTXAS)) if known in REFUSALS else None
     fault = FAULTS.get(known, "")
     if fault:
         names = ", ".join(f"`{name}`" for name in kernels())

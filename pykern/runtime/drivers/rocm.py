@@ -11,6 +11,7 @@ import os
 from typing import Any
 
 from pykern.errors import DeviceError
+from pykern.installation import install_extra
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
 from pykern.runtime.drivers.addresses import AddressDriver, Calls
 from pykern.runtime.drivers.results import check
@@ -130,7 +131,7 @@ class RocmRuntime:
         try:
             hip = self._imported()
         except ImportError as error:
-            return Missing(self.name, f"the Python package hip-python: {error}", "pip install pykern[rocm]")
+            return Missing(self.name, f"the Python package hip-python: {error}", install_extra("rocm"))
         except RuntimeError as error:  # some versions of the bindings load libamdhip64 at once
             return Missing(self.name, f"libamdhip64 cannot be loaded: {error}", DRIVER)
         try:

@@ -10,11 +10,15 @@ import importlib
 from typing import Any
 
 from pykern.errors import DeviceError
+from pykern.installation import install_extra
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
 from pykern.runtime.drivers.opencl.facts import describe, refusal
 from pykern.runtime.drivers.opencl.icd import vendors
 
-INSTALL = "pip install pykern[opencl]; for the CPU also: pip install intel-opencl-rt intel-cmplr-lib-rt"
+
+def _install() -> str:
+    """What brings the bindings, and a device that every x86-64 machine has."""
+    return f"{install_extra('opencl')}; for the CPU also: pip install intel-opencl-rt intel-cmplr-lib-rt"
 
 
 class OpenClRuntime:
@@ -29,12 +33,12 @@ class OpenClRuntime:
         try:
             cl = importlib.import_module("pyopencl")
         except ImportError as error:
-            return Missing(self.name, f"pyopencl is not there ({error})", INSTALL)
+            return Missing(self.name, f"pyopencl is not there ({error})", _install())
         with vendors() as tried:
             try:
                 platforms = cl.get_platforms()
             except cl.Error as error:
-                return Missing(self.name, f"no OpenCL platform ({error}; looked in {tried})", INSTALL)
+                return Missing(self.name, f"no OpenCL platform ({error}; looked in {tried})", _install())
         there, refused = [], []
         for platform in platforms:
             try:
@@ -48,7 +52,9 @@ class OpenClRuntime:
                 else:
                     there.append(device)
         if not there:
-            return Missing(self.name, "; ".join(refused) or f"no OpenCL device (looked in {tried})", INSTALL)
+            return Missing(
+                self.name, "; ".join(refused) or f"no OpenCL device (looked in {tried})", _install()
+            )
         self._devices = sorted(there, key=lambda d: _place(cl, d))
         return [describe(cl, device, number) for number, device in enumerate(self._devices)]
 

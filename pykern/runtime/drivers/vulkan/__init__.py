@@ -7,6 +7,7 @@ device does, device.py for how devices are found, stream.py for how work is kept
 from __future__ import annotations
 
 from pykern.errors import DeviceError
+from pykern.installation import install_extra
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
 
 
@@ -20,7 +21,7 @@ class VulkanRuntime:
         try:
             from pykern.runtime.drivers.vulkan.device import physical_devices
         except ImportError as error:
-            return Missing(self.name, f"the Python package vulkan: {error}", "pip install vulkan")
+            return Missing(self.name, f"the Python package vulkan: {error}", install_extra("vulkan"))
         except (OSError, AttributeError) as error:  # no loader, or one of before Vulkan 1.2
             return Missing(
                 self.name, f"the Vulkan loader: {error}", "the Vulkan loader of the system (libvulkan1)"

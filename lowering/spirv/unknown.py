@@ -1,0 +1,21 @@
+"""A zero that no compiler of a driver can know: it is read from the words of the launch.
+
+Comes in: a flat kernel, whose last argument holds the launch's words. Read next: `opaque_zeros`, `loop_results`.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from pykern.lowering.gpu.flat_memory import ARGUMENTS
+from pykern.passes import kernels
+from pykern.passes.kernels import index_constant
+
+
+def unknown_zero(kernel: ir.Operation) -> ir.Value:
+    """An i64, made at the insertion point: the sign of the last word, a group's number or the position of an array."""
+    block = kernels.body(kernel)
+    words = sum(ir.StringAttr(a).value == "word" for a in ir.ArrayAttr(kernel.attributes[ARGUMENTS]))
+    last = memref.LoadOp(block.arguments[len(block.arguments) - 1], [index_constant(words - 1)]).result
+    return arith.ShRUIOp(last, arith.ConstantOp(last.type, 63).result).result

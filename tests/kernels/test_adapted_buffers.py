@@ -1,0 +1,394 @@
+"""Arrays by DLPack, by a buffer and by `__array_interface__`: values, strides, formats, what is read-only, and whose
+memory is let go."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import gc
+import mmap
+import signal
+import sys
+import weakref
+from multiprocessing.shared_memory import SharedMemory
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.errors import KernelTypeError, LaunchError
+from pykern.pytest_plugin import need_package
+from pykern.runtime.launchable import SUPPORTED
+from tests.kernels.adapted import fast, make_axpy, make_copy, make_copy_2d, python_calls, slow, vectors
+
+__all__ = ["python_calls"]
+pytestmark = pytest.mark.skipif(not SUPPORTED, reason="calls go through Python in this build of CPython")
+
+
+class Exporter:
+    """A library's array: NumPy's own by DLPack. `old`: before 1.0, without a version."""
+
+    def __init__(self, array, old=False):
+        self.array, self.old, self.asked = array, old, 0
+
+    def __dlpack__(self, **keywords):
+        self.asked += 1
+        if self.old and keywords:
+            raise TypeError("unexpected keyword argument 'max_version'")
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+class Interface:
+    """What tells of its memory as NumPy does."""
+
+    def __init__(self, array, mask=None):
+        self.array, self.mask = array, mask
+
+    @property
+    def __array_interface__(self):
+        told = self.array.__array_interface__
+        return told if self.mask is None else {**told, "mask": self.mask}
+
+
+# -- formats ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", "bBhHiIlLqQfd")
+def test_arrays_of_the_module_array(python_calls, code):
+    copied = make_copy()
+    o, x = array.array(code, [0] * 5), array.array(code, range(1, 6))
+    fast(python_calls, lambda: copied(o, x, ndrange=5))
+    assert list(o) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["c_bool", "c_byte", "c_ubyte", "c_short", "c_ushort", "c_int", "c_uint", "c_long", "c_ulong", "c_longlong",
+     "c_ulonglong", "c_float", "c_double", "c_size_t", "c_int16", "c_uint64"],
+)  # fmt: skip
+def test_arrays_of_ctypes(python_calls, kind):
+    copied, of = make_copy(), getattr(ctypes, kind)
+    o, x = (of * 4)(), (of * 4)(1, 0, 1, 1)
+    fast(python_calls, lambda: copied(o, x, ndrange=4))
+    assert list(o) == [1, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "code", ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "n", "N"]
+)
+def test_memoryviews(python_calls, code):
+    copied = make_copy()
+    o, x, _ = vectors(6, {"n": "q", "N": "Q"}.get(code, code))
+    views = memoryview(o), memoryview(x)
+    if code in "nN":
+        views = tuple(memoryview(v.tobytes()).cast(code) for v in (o, x))
+        views = (memoryview(bytearray(o.tobytes())).cast(code), views[1])
+    fast(python_calls, lambda: copied(*views, ndrange=6))
+    np.testing.assert_array_equal(np.asarray(views[0]), x)
+
+
+def test_bytes_of_all_kinds(python_calls, tmp_path):
+    copied = make_copy()
+    file = tmp_path / "bytes"
+    file.write_bytes(b"\0" * 5)
+    shared = SharedMemory(create=True, size=5)
+    try:
+        with file.open("r+b") as handle, mmap.mmap(handle.fileno(), 5) as mapped:
+            for o in (bytearray(5), memoryview(bytearray(5)), shared.buf[:5], mapped):
+                fast(python_calls, lambda o=o: copied(o, b"bytes", ndrange=5))
+                assert bytes(o[:5]) == b"bytes"
+        del o
+        assert file.read_bytes() == b"bytes"
+    finally:
+        gc.collect()
+        shared.close()
+        shared.unlink()
+
+
+def test_two_dimensions_and_none(python_calls):
+    copied, base = make_copy_2d(), np.arange(24.0).reshape(4, 6)
+    o = ((ctypes.c_double * 6) * 4)()
+    fast(python_calls, lambda: copied(o, memoryview(base), ndrange=(4, 6)))
+    np.testing.assert_array_equal(np.asarray(o), base)
+    for view in (base[::2, ::-1], base.T, base[1:2], base[:, 3:4], base[:, :0]):
+        out = np.zeros(view.shape)
+        fast(
+            python_calls,
+            lambda out=out, view=view: copied(memoryview(out), memoryview(view), ndrange=out.shape),
+        )
+        np.testing.assert_array_equal(out, view)
+
+    @pk.kernel
+    def total(o, x):
+        i = pk.index()
+        pk.atomic_add(o, (), x[i])
+
+    number, x = ctypes.c_double(0), array.array("d", [1, 2, 3])
+    fast(python_calls, lambda: total(number, x, ndrange=3))
+    assert number.value == 30.0
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda x: memoryview(x.astype(">f4")), ">f4, which kernels have not"),
+        (lambda x: memoryview(x.astype("c8")), "complex64, which kernels have not"),
+        (lambda x: memoryview(x.astype("S1")), "bytes, which kernels have not"),
+        (lambda x: memoryview(np.zeros(7, [("a", "f4"), ("b", "i4")])), "which kernels have not"),
+        (lambda x: memoryview(x.astype(np.longdouble)), "which kernels have not"),
+        (lambda x: array.array("u", "bytes"), "strings, which kernels have not"),
+        (
+            lambda x: (type("Pair", (ctypes.Structure,), {"_fields_": [("a", ctypes.c_int)]}) * 7)(),
+            "which kernels have not",
+        ),
+        (lambda x: ctypes.pointer(ctypes.c_float(1)), "`x` is .*LP_c_float that gives no view of its memory"),
+        (
+            lambda x: Interface(x, np.zeros(7, bool)),
+            "`x` is .*Interface that gives no view of its memory: it has a mask",
+        ),
+        (lambda x: object(), "`x` is a value of type object"),
+        (lambda x: {1, 2}, "`x` is a set"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The 'u' type code is deprecated")
+def test_formats_that_kernels_have_not(python_calls, make, reason):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    for first in (memoryview(x), array.array("f", x), (ctypes.c_float * 7)(*x), Interface(x)):
+        fast(python_calls, lambda first=first: axpy(o, first, y, ndrange=7))
+    bad = make(x)
+    for _ in range(2):
+        with pytest.raises(KernelTypeError, match=reason):
+            slow(python_calls, lambda: axpy(o, bad, y, ndrange=7))
+
+
+def test_what_is_not_aligned_is_refused(python_calls):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    fast(python_calls, lambda: axpy(o, memoryview(x), y, ndrange=7))
+    odd = np.frombuffer(bytearray(29), np.uint8)[1:].view(np.float32)
+    with pytest.raises(LaunchError, match="`x` has elements that are not aligned"):
+        slow(python_calls, lambda: axpy(o, memoryview(odd), y, ndrange=7))
+    record = np.zeros(7, [("a", "<f4"), ("b", "i1")])["a"]
+    with pytest.raises(LaunchError, match="`x` has elements that are not aligned"):
+        slow(python_calls, lambda: axpy(o, Interface(record), y, ndrange=7))
+
+
+# -- what is read-only -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "of",
+    [memoryview, Interface, Exporter, lambda v: Exporter(v, old=True)],
+    ids=["buffer", "interface", "dlpack", "old dlpack"],
+)
+def test_read_only_memory_is_not_written(python_calls, of):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    if of in (memoryview, Interface, Exporter):
+        fast(python_calls, lambda: axpy(of(o), of(x), y, ndrange=7))
+        np.testing.assert_array_equal(o, 2 * x + y)
+    else:
+        fast(python_calls, lambda: axpy(o, of(x), y, ndrange=7))
+    before = o.copy()
+    closed = o.view()
+    closed.flags.writeable = of not in (memoryview, Interface, Exporter)
+    with pytest.raises(LaunchError, match="`o` is read-only, and `axpy` writes it"):
+        slow(python_calls, lambda: axpy(of(closed), x, y, 1.0, ndrange=7))
+    np.testing.assert_array_equal(o, before)
+    if of is not Exporter:
+        fast(python_calls, lambda: axpy(o, of(closed), y, 0.0, ndrange=7))
+
+
+def test_overlap_of_views_of_different_kinds(python_calls):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    fast(python_calls, lambda: axpy(memoryview(o), Exporter(x), Interface(y), ndrange=7))
+    whole = np.arange(8, dtype=np.float32)
+    for first, second in ((memoryview, Exporter), (Interface, memoryview), (Exporter, Interface)):
+        with pytest.raises(LaunchError, match="`o` and `x` overlap in part"):
+            slow(python_calls, lambda f=first, s=second: axpy(f(whole[1:]), s(whole[:-1]), y, ndrange=7))
+    np.testing.assert_array_equal(whole, np.arange(8))
+
+
+def test_outputs_with_one_place_for_many(python_calls):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    one = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (7,), (0,))
+    for of in (memoryview, Interface, Exporter):
+        fast(python_calls, lambda of=of: axpy(of(o), of(one), y, ndrange=7))
+        with pytest.raises(LaunchError, match="`o` has several positions at one place"):
+            slow(python_calls, lambda of=of: axpy(of(one), x, y, ndrange=7))
+
+
+# -- DLPack ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "view", [lambda a: a, lambda a: a[::2, 1:], lambda a: a.T, lambda a: a[:, ::-1], lambda a: a[:0]]
+)
+def test_dlpack_with_strides(python_calls, view):
+    copied, x = make_copy_2d(), view(np.arange(24.0).reshape(4, 6))
+    o = np.zeros(x.shape)
+    given, out = Exporter(x), Exporter(o)
+    fast(python_calls, lambda: copied(out, given, ndrange=o.shape))
+    np.testing.assert_array_equal(o, x)
+    assert given.asked >= 5
+
+
+def test_an_exporter_that_fails_is_told(python_calls):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    fast(python_calls, lambda: axpy(o, Exporter(x), y, ndrange=7))
+
+    class Failing(Exporter):
+        def __dlpack__(self, **keywords):
+            raise BufferError("it is on strike")
+
+    bad = Exporter(x)
+    bad.array = None
+    with pytest.raises((KernelTypeError, AttributeError), match="'NoneType' object"):
+        slow(python_calls, lambda: axpy(o, bad, y, ndrange=7))
+    with pytest.raises(
+        KernelTypeError, match=r"`x` is .*Failing that gives no view of its memory: it is on strike"
+    ):
+        slow(python_calls, lambda: axpy(o, Failing(x), y, ndrange=7))
+    fast(python_calls, lambda: axpy(o, Exporter(x), y, ndrange=7), warm=0)
+
+
+def test_ctrl_c_while_an_exporter_is_asked(python_calls):
+    """The call is made once more by Python's way then: what came but once must not be lost."""
+    copied, o, x = make_copy(), np.zeros(4), np.arange(4.0)
+
+    class Slow(Exporter):
+        interrupts = False
+
+        def __dlpack__(self, **keywords):
+            if self.interrupts:
+                self.interrupts = False
+                signal.raise_signal(signal.SIGINT)
+            return super().__dlpack__(**keywords)
+
+    given = Slow(x)
+    fast(python_calls, lambda: copied(o, given, ndrange=4))
+    given.interrupts = True
+    with pytest.raises(KeyboardInterrupt):
+        copied(o, given, ndrange=4)
+    fast(python_calls, lambda: copied(o, given, ndrange=4), warm=0)
+
+
+def test_memory_is_let_go(python_calls):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    block = bytearray(x.tobytes())
+    exporter, interface = Exporter(y), Interface(y)
+    calls = [
+        lambda: axpy(o, memoryview(block).cast("f"), exporter, ndrange=7),
+        lambda: axpy(o, memoryview(block).cast("f"), interface, ndrange=7),
+    ]
+    for call in calls:
+        fast(python_calls, call)
+    counts = [sys.getrefcount(v) for v in (y, exporter, interface, block)]
+    for call in calls * 100:
+        call()
+    assert [sys.getrefcount(v) for v in (y, exporter, interface, block)] == counts
+    with pytest.raises(KernelTypeError):
+        axpy(o, memoryview(block).cast("f"), {1}, ndrange=7)
+    gc.collect()
+    block.append(0)  # nobody has a buffer of it
+
+
+def test_an_exporter_is_let_go(python_calls):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    exporter = Exporter(x)
+    seen = weakref.ref(exporter)
+    for _ in range(5):
+        axpy(o, exporter, y, ndrange=7)
+    assert len(python_calls) < 5
+    del exporter
+    gc.collect()
+    assert seen() is None
+
+
+# -- JAX -------------------------------------------------------------------------------------------
+
+
+JAX_DTYPES = ["bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "bfloat16", "float32",
+              "float8_e4m3fn", "float8_e5m2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", JAX_DTYPES)
+def test_arrays_of_jax(python_calls, dtype):
+    jnp = need_package("jax").numpy
+    copied, x = make_copy(), jnp.asarray([0, 1, 1, 0, 1], dtype)
+    o = np.zeros(5, x.dtype)
+    fast(python_calls, lambda: copied(o, x, ndrange=5))
+    np.testing.assert_array_equal(o.astype(np.float32), np.asarray(x).astype(np.float32))
+    for _ in range(2):
+        with pytest.raises(LaunchError, match="`o` is read-only"):
+            slow(python_calls, lambda: copied(x, o, ndrange=5))
+
+
+def test_arrays_of_jax_in_programs(python_calls):
+    jnp = need_package("jax").numpy
+
+    @pk.jit
+    def scaled(x, y):
+        return x * 2 + y
+
+    x, y = jnp.arange(6.0).reshape(2, 3), jnp.ones((2, 3))
+    result = fast(python_calls, lambda: scaled(x, y))
+    np.testing.assert_array_equal(result, np.asarray(2 * x + y))
+    short = jnp.arange(6, dtype=jnp.bfloat16)
+    result = fast(python_calls, lambda: scaled(short, short))
+    np.testing.assert_array_equal(result.astype(np.float32), np.arange(6, dtype=np.float32) * 3)
+
+
+def test_arrays_of_jax_that_are_gone_or_traced(python_calls):
+    jax = need_package("jax")
+    axpy, (o, x, y) = make_axpy(), vectors()
+    fast(python_calls, lambda: axpy(o, jax.numpy.asarray(x), y, ndrange=7))
+    gone = jax.numpy.asarray(x)
+    gone.delete()
+    with pytest.raises(KernelTypeError, match="`x` is a JAX array that was deleted"):
+        slow(python_calls, lambda: axpy(o, gone, y, ndrange=7))
+
+    def inside(t):
+        axpy(o, t, y, ndrange=7)
+        return t
+
+    for transform in (jax.jit, jax.vmap, lambda f: jax.grad(lambda t: f(t).sum())):
+        with pytest.raises(KernelTypeError, match="`x` is traced by JAX"):
+            slow(python_calls, lambda t=transform: t(inside)(jax.numpy.ones(7)))
+
+
+# -- array programs --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("of", [memoryview, Interface, Exporter, lambda v: array.array("f", v)])
+def test_programs_read_and_write_them(python_calls, of):
+    @pk.jit
+    def update(y, x):
+        y[:] = y + x
+        return x * 3
+
+    _, x, _ = vectors()
+    o = of(np.zeros(7, np.float32))
+    result = fast(python_calls, lambda: update(o, of(x)))
+    np.testing.assert_array_equal(result, 3 * x)
+    held = o.array if hasattr(o, "array") else np.asarray(o)
+    np.testing.assert_array_equal(held, 5 * x)
+
+
+def test_results_go_into_them(python_calls):
+    @pk.jit
+    def both(x, y):
+        return x + y, x - y
+
+    _, x, y = vectors()
+    first, second = array.array("f", [0] * 7), (ctypes.c_float * 7)()
+    result = fast(python_calls, lambda: both(x, memoryview(y), out=(first, second)))
+    assert result[0] is first and result[1] is second
+    np.testing.assert_array_equal(np.asarray(first), x + y)
+    np.testing.assert_array_equal(np.asarray(second), x - y)
+    with pytest.raises(LaunchError, match="`out` has a read-only array for result 1"):
+        slow(python_calls, lambda: both(x, y, out=(first, memoryview(bytes(28)).cast("f"))))
+    with pytest.raises(LaunchError, match="result 0 is float32"):
+        slow(python_calls, lambda: both(x, y, out=(array.array("d", [0] * 7), second)))
+    first.append(0)  # nobody has a buffer of it
