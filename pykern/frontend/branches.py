@@ -18,7 +18,8 @@ from mlir.dialects import arith
 from pykern.dialect.memory import GuardOp
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
-from pykern.frontend.desugar import BROKE, RESULT, RETURNED, SKIPPED
+from pykern.frontend.desugar import RESULT
+from pykern.frontend.left_paths import Flow, have_left
 from pykern.frontend.merging import flows, leaves, meet, rebuild, same, same_form, unify, zeros_like
 from pykern.frontend.values import Scalar, Value, describe
 from pykern.locations import SourceSpan
@@ -27,7 +28,7 @@ from pykern.types import DType, bool_
 if TYPE_CHECKING:
     from pykern.frontend.translation import Translation
 
-_TRUE = Scalar(bool_, const=True)
+_FLOW = Flow(flows, same_form, zeros_like)
 
 
 @dataclass
@@ -54,15 +55,13 @@ def branch(t: Translation, node: ast.If) -> None:
     changed = {
         name for path in paths for name, value in path.names.items() if not same(value, before.get(name))
     }
-    left = [_has_left(t, path, before) for path in paths]
-    if getattr(node, "else_has_left", False) and not t.frame.unrolling:
-        left[1] = True
+    left = have_left(node, t.frame.unrolling, [path.names for path in paths], before)
     merged: dict[str, tuple[Value, Value]] = {}
     for name in sorted(changed):
         where = t.place_of(name, [node]) or t.span(node)
         sides = paths[0].names.get(name), paths[1].names.get(name)
         if name != RESULT:  # which is read of the path that has left, and of no other
-            sides = _still_read(left, *sides)
+            sides = _FLOW.still_read(left, *sides)
         met = meet(name, *sides, where, partial(_places, t, node, name, known.get(name)))
         if isinstance(met, tuple):
             merged[name] = met
@@ -81,25 +80,6 @@ def _places(
 ) -> tuple[SourceSpan | None, SourceSpan | None]:
     """Where a name gets its value on each side."""
     return t.place_of(name, node.body) or earlier, t.place_of(name, node.orelse) or earlier
-
-
-def _has_left(t: Translation, path: _Path, before: dict[str, Value]) -> bool:
-    """Whether the path ends in return, break or continue: what follows is guarded, and reads nothing of it."""
-    flags = (RETURNED,) if t.frame.unrolling else (RETURNED, BROKE, SKIPPED)
-    return any(
-        name.startswith(flags) and same(value, _TRUE) and not same(before.get(name), _TRUE)
-        for name, value in path.names.items()
-    )
-
-
-def _still_read(left: list[bool], a: Value | None, b: Value | None) -> tuple[Value | None, Value | None]:
-    """A path that has left takes the form of the other side."""
-    if left[0] == left[1]:
-        return a, b
-    gone, kept = (a, b) if left[0] else (b, a)
-    if kept is not None and not (flows(gone) and flows(kept) and gone is not None and same_form(gone, kept)):
-        gone = zeros_like(kept) if flows(kept) else kept
-    return (gone, kept) if left[0] else (kept, gone)
 
 
 def _path(t: Translation, scratch: ir.Operation, region: int, body: Callable[[], object]) -> _Path:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from pykern.frontend import arithmetic
-from pykern.frontend.desugar import BROKE, RETURNED, SKIPPED
+from pykern.frontend.left_paths import Flow, have_left
 from pykern.frontend.merging import differing
 from pykern.frontend.program.flow import (
     Leaf,
@@ -32,12 +32,11 @@ from pykern.frontend.program.flow import (
 )
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, Undefined, UnsupportedValue, Value
-from pykern.types import bool_
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
 
-_TRUE = Scalar(bool_, const=True)
+_FLOW = Flow(flows, common_types, zeros_like)
 _CHOSEN = ".chosen"
 
 
@@ -57,7 +56,7 @@ def branch(t: ProgramTranslator, node: ast.If) -> None:
         t.statements(node.body if condition.const else node.orelse)
         return
     sides = [lambda: t.statements(node.body), lambda: t.statements(node.orelse)]
-    _either(t, node, condition, sides, getattr(node, "else_has_left", False))
+    _either(t, node, condition, sides)
 
 
 def conditional(t: ProgramTranslator, node: ast.IfExp) -> Value:
@@ -93,19 +92,16 @@ def _either(
     node: ast.AST,
     condition: Scalar,
     sides: list[Callable[[], object]],
-    else_has_left: bool = False,
 ) -> None:
     assert condition.ssa is not None
     scratch = ir.Operation.create("scf.if", operands=[condition.ssa], regions=2)
     before = dict(t.names)
     paths = [run_path(t, scratch.regions[n].blocks.append(), side) for n, side in enumerate(sides)]
     t.frame.environment.locals = before
-    left = [_has_left(t, path, before) for path in paths]
-    if else_has_left and not t.frame.unrolling:
-        left[1] = True
+    left = have_left(node, t.frame.unrolling, [path.names for path in paths], before)
     merged: dict[str, tuple[Value, Value, list[LeafType]]] = {}
     for name in sorted({n for path in paths for n, v in path.names.items() if not same(v, before.get(n))}):
-        a, b = _still_read(left, paths[0].names.get(name), paths[1].names.get(name))
+        a, b = _FLOW.still_read(left, paths[0].names.get(name), paths[1].names.get(name))
         met = _meet(t, node, name, a, b)
         if isinstance(met, tuple):
             merged[name] = met
@@ -126,27 +122,6 @@ def run_path(t: ProgramTranslator, block: ir.Block, body: Callable[[], object]) 
     path = Path(block, t.names, contents)
     t.frame.environment.locals = saved
     return path
-
-
-def _has_left(t: ProgramTranslator, path: Path, before: dict[str, Value]) -> bool:
-    """Whether the path ends in return, break or continue: what follows is guarded, and reads nothing of it."""
-    flags = (RETURNED,) if t.frame.unrolling else (RETURNED, BROKE, SKIPPED)
-    return any(
-        name.startswith(flags) and same(value, _TRUE) and not same(before.get(name), _TRUE)
-        for name, value in path.names.items()
-    )
-
-
-def _still_read(left: list[bool], a: Value | None, b: Value | None) -> tuple[Value | None, Value | None]:
-    """A path that has left takes the form of the other side."""
-    if left[0] == left[1]:
-        return a, b
-    gone, kept = (a, b) if left[0] else (b, a)
-    if kept is not None and not (
-        flows(gone) and flows(kept) and gone is not None and common_types(gone, kept) is not None
-    ):
-        gone = zeros_like(kept) if flows(kept) else kept
-    return (gone, kept) if left[0] else (kept, gone)
 
 
 def _meet(
