@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.passes.ir.structured import generic, indexing_maps, reduces
 from pykern.passes.kernels import body
 
 
@@ -60,9 +61,9 @@ def _elementwise_shape(op: ir.Operation) -> tuple[int, ...] | None:
         return None
     shape = tuple(ir.RankedTensorType(types[0]).shape)
     identity = ir.AffineMap.get_identity(len(shape), op.context)
-    if any(ir.AffineMapAttr(one).value != identity for one in ir.ArrayAttr(op.attributes["indexing_maps"])):
+    if any(one != identity for one in indexing_maps(op)):
         return None
-    if any("parallel" not in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])):
+    if reduces(op):
         return None
     inside = body(op)
     initial = list(inside.arguments)[-len(op.results) :]
@@ -85,31 +86,14 @@ def _join(run: Run) -> None:
     ]
     with ir.InsertionPoint(last), last.location:
         empties = [ir.Operation.create("tensor.empty", results=[value.type]).results[0] for value in outputs]
-        made = _generic(list(inputs), empties, len(run.shape))
+        identity = ir.AffineMap.get_identity(len(run.shape))
+        maps = [identity] * (len(inputs) + len(empties))
+        made = generic(list(inputs), empties, maps, [False] * len(run.shape))
     _fill(made, run, inputs, outputs)
     for value, result in zip(outputs, made.results, strict=True):
         value.replace_all_uses_with(result)
     for op in reversed(run.members):
         op.erase()
-
-
-def _generic(inputs: list[ir.Value], outputs: list[ir.Value], rank: int) -> ir.Operation:
-    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
-    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
-    made = ir.Operation.create(
-        "linalg.generic",
-        results=[value.type for value in outputs],
-        operands=[*inputs, *outputs],
-        attributes={
-            "indexing_maps": ir.ArrayAttr.get([identity] * (len(inputs) + len(outputs))),
-            "iterator_types": ir.ArrayAttr.get([parallel] * rank),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(outputs)]),
-        },
-        regions=1,
-    )
-    elements = [ir.RankedTensorType(value.type).element_type for value in (*inputs, *outputs)]
-    made.regions[0].blocks.append(*elements, arg_locs=[made.location] * len(elements))
-    return made
 
 
 def _fill(made: ir.Operation, run: Run, inputs: dict[ir.Value, int], outputs: list[ir.Value]) -> None:

@@ -11,6 +11,7 @@ from mlir.dialects import tensor
 
 from pykern.passes.array_programs.aliases import outputs_of, programs
 from pykern.passes.framework import Pass
+from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import argument_marks, named, replace
 
 
@@ -71,8 +72,8 @@ def _is_computed(insert: ir.Operation) -> bool:
 def _only_the_box(insert: ir.Operation, offsets: list[int], sizes: list[int]) -> bool:
     """Whether all that is read of the old tensor is the box, each element where it is written."""
     generic, old = insert.operands[0].owner.operation, insert.operands[1]
-    maps = [str(ir.AffineMapAttr(m).value) for m in ir.ArrayAttr(generic.attributes["indexing_maps"])]
-    if "reduction" in str(generic.attributes["iterator_types"]):
+    maps = indexing_maps(generic)
+    if reduces(generic):
         return False
     for value, reads in zip(list(generic.operands)[:-1], maps[:-1], strict=True):
         if _source(value) != old:

@@ -10,6 +10,7 @@ from mlir import ir
 from pykern.passes.array_programs.aliases import ancestor_in, outputs_of, programs
 from pykern.passes.array_programs.separate_empties import is_fill
 from pykern.passes.framework import Pass
+from pykern.passes.ir.structured import generic, indexing_maps, loop_lengths, reduces, reduction_loops
 from pykern.passes.kernels import find, identity
 from pykern.passes.remarks import remark
 
@@ -63,19 +64,13 @@ def _fuse_one(function: ir.Operation) -> bool:
 def _may_join(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
     if len(first.operands) + len(second.operands) > MOST_OPERANDS:
         return False
-    if str(first.attributes["iterator_types"]) != str(second.attributes["iterator_types"]):
+    if reduction_loops(first) != reduction_loops(second):
         return False
-    if not _shared(first, second) or _lengths(first) != _lengths(second):
+    if not _shared(first, second) or loop_lengths(first) != loop_lengths(second):
         return False
-    if "reduction" in str(first.attributes["iterator_types"]) and not (
-        _reads_once(first) and _reads_once(second)
-    ):
+    if reduces(first) and not (_reads_once(first) and _reads_once(second)):
         return False
     return _may_wait(first, second, places)
-
-
-def _maps(op: ir.Operation) -> list[ir.AffineMap]:
-    return [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
 
 
 def _inputs(op: ir.Operation) -> list[ir.Value]:
@@ -85,23 +80,17 @@ def _inputs(op: ir.Operation) -> list[ir.Value]:
 def _shared(first: ir.Operation, second: ir.Operation) -> bool:
     """Whether both read an array along all dimensions, in the same way."""
     seen = [
-        (v, str(m)) for v, m in zip(_inputs(first), _maps(first), strict=False) if len(m.results) == m.n_dims
+        (v, str(m))
+        for v, m in zip(_inputs(first), indexing_maps(first), strict=False)
+        if len(m.results) == m.n_dims
     ]
-    return any((v, str(m)) in seen for v, m in zip(_inputs(second), _maps(second), strict=False) if m.n_dims)
+    return any(
+        (v, str(m)) in seen for v, m in zip(_inputs(second), indexing_maps(second), strict=False) if m.n_dims
+    )
 
 
 def _reads_once(op: ir.Operation) -> bool:
-    return all(len(m.results) == m.n_dims for _, m in zip(_inputs(op), _maps(op), strict=False))
-
-
-def _lengths(op: ir.Operation) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for value, m in zip(op.operands, _maps(op), strict=True):
-        if isinstance(value.type, ir.RankedTensorType):
-            for length, expression in zip(ir.RankedTensorType(value.type).shape, m.results, strict=True):
-                if isinstance(expression, ir.AffineDimExpr):
-                    found[expression.position] = length
-    return found
+    return all(len(m.results) == m.n_dims for _, m in zip(_inputs(op), indexing_maps(op), strict=False))
 
 
 def _may_wait(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
@@ -134,26 +123,14 @@ def _is_made_for_it(value: ir.Value) -> bool:
 
 def _join(first: ir.Operation, second: ir.Operation) -> None:
     counts = [len(_inputs(op)) for op in (first, second)]
-    operands = [*_inputs(first), *_inputs(second)]
-    maps = [
-        ir.AffineMapAttr.get(m) for op, n in zip((first, second), counts, strict=True) for m in _maps(op)[:n]
-    ]
+    outputs: list[ir.Value] = []
+    maps = [m for op, n in zip((first, second), counts, strict=True) for m in indexing_maps(op)[:n]]
     for op, n in zip((first, second), counts, strict=True):
-        operands += list(op.operands)[n:]
-        maps += [ir.AffineMapAttr.get(m) for m in _maps(op)[n:]]
+        outputs += list(op.operands)[n:]
+        maps += indexing_maps(op)[n:]
     results = [*first.results, *second.results]
     with ir.InsertionPoint(second), second.location:
-        made = ir.Operation.create(
-            "linalg.generic",
-            operands=operands,
-            results=[r.type for r in results],
-            attributes={
-                "indexing_maps": ir.ArrayAttr.get(maps),
-                "iterator_types": first.attributes["iterator_types"],
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([sum(counts), len(results)]),
-            },
-            regions=1,
-        )
+        made = generic([*_inputs(first), *_inputs(second)], outputs, maps, reduction_loops(first))
     _move_bodies(made, first, second, counts)
     for old, new in zip(results, made.results, strict=True):
         old.replace_all_uses_with(new)
@@ -165,7 +142,7 @@ def _move_bodies(made: ir.Operation, first: ir.Operation, second: ir.Operation, 
     blocks = [op.regions[0].blocks[0] for op in (first, second)]
     old = [a for block, n in zip(blocks, counts, strict=True) for a in list(block.arguments)[:n]]
     old += [a for block, n in zip(blocks, counts, strict=True) for a in list(block.arguments)[n:]]
-    target = made.regions[0].blocks.append(*[a.type for a in old])
+    target = made.regions[0].blocks[0]
     for before, after in zip(old, target.arguments, strict=True):
         before.replace_all_uses_with(after)
     yielded: list[ir.Value] = []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.structured import indexing_maps, loops_in
 from pykern.passes.kernels import body, named
 from pykern.passes.schedules.product import CONVERSIONS, multiplies
 
@@ -71,8 +71,8 @@ def _producer(value: ir.Value) -> ir.Operation | None:
 
 def _repeats(consumer: ir.Operation, operand: int) -> bool:
     """Whether the consumer reads each element of an operand in more than one iteration."""
-    reads = ir.AffineMapAttr(ir.ArrayAttr(consumer.attributes["indexing_maps"])[operand]).value
-    return len(set(re.findall(r"d\d+", " ".join(map(str, reads.results))))) < reads.n_dims
+    reads = indexing_maps(consumer)[operand]
+    return len(loops_in(reads)) < reads.n_dims
 
 
 def _is_constant(producer: ir.Operation) -> bool:
@@ -88,7 +88,7 @@ def _in_product(producer: ir.Operation, consumer: ir.Operation) -> bool:
 
 def _moves(op: ir.Operation) -> bool:
     *conversions, end = [o.operation for o in body(op).operations]
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = indexing_maps(op)
     if len(maps) != 2 or not all(m.is_permutation for m in maps):
         return False
     value = body(op).arguments[0]

@@ -11,6 +11,7 @@ from pykern.errors import NotRaisable
 from pykern.passes.array_programs.aliases import programs
 from pykern.passes.autodiff.raised.clone import clone
 from pykern.passes.framework import Pass, Upstream, run_pass
+from pykern.passes.ir.structured import indexing_maps, reduces, reduction_loops
 from pykern.passes.kernels import body, find, index_constant, named
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
@@ -131,7 +132,7 @@ def _is_parallel(module: ir.Module) -> bool:
             continue
         if op.name != "linalg.generic":
             return False
-        if any("parallel" not in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])):
+        if reduces(op):
             return False
     return True
 
@@ -142,14 +143,14 @@ def _is_product(op: ir.Operation) -> bool:
         return True
     if op.name != "linalg.generic" or len(op.operands) != 3 or not multiplies(op):
         return False
-    kinds = ["parallel" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-    accesses = [access_of(ir.AffineMapAttr(m).value) for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    reductions = reduction_loops(op)
+    accesses = list(map(access_of, indexing_maps(op)))
     left, right, result = (a.dimensions if a is not None else set() for a in accesses)
-    if all(kinds) or any(a is None for a in accesses):
+    if not any(reductions) or any(a is None for a in accesses):
         return False
     if any(len(s.factors) > 1 for a in accesses if a is not None for s in a.sums):
         return bool(result - right) or bool(result - left)
-    summed = {d for d, parallel in enumerate(kinds) if not parallel}
+    summed = {d for d, is_sum in enumerate(reductions) if is_sum}
     return bool(result - left) and bool(result - right) and summed <= left & right
 
 

@@ -9,6 +9,7 @@ from mlir import ir
 from mlir.dialects import tensor
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.structured import indexing_maps, set_indexing_maps
 from pykern.passes.kernels import body, named, replace
 from pykern.passes.schedules.access import DYNAMIC
 from pykern.passes.schedules.product import multiplies
@@ -51,7 +52,7 @@ def _axes(op: ir.Operation) -> list[int]:
         return []
     if next(iter(block.operations)).operation.operands[0] != block.arguments[0]:
         return []
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = indexing_maps(op)
     if not all(m.is_permutation for m in maps):
         return []
     reads, writes = ([ir.AffineDimExpr(e).position for e in m.results] for m in maps)
@@ -60,13 +61,13 @@ def _axes(op: ir.Operation) -> list[int]:
 
 def _with_source(reader: ir.Operation, number: int, source: ir.Value, axes: list[int]) -> None:
     """An operand of a linalg.generic becomes the source, its map what it was before in the source's order."""
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(reader.attributes["indexing_maps"])]
+    maps = indexing_maps(reader)
     if number >= len(maps) - len(reader.results):
         return
     was = maps[number]
     results = list(was.results)
     maps[number] = ir.AffineMap.get(was.n_dims, 0, [results[axis] for axis in axes])
-    reader.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
+    set_indexing_maps(reader, maps)
     reader.operands[number] = source
 
 

@@ -11,6 +11,7 @@ from mlir.dialects import memref
 from pykern.dialect.attribute_forms import integers_of
 from pykern.passes.array_programs.aliases import Positions, programs, root_of
 from pykern.passes.framework import Pass
+from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import argument_marks, body, identity
 
 RESULT_ARGUMENTS = "kern.result_arguments"
@@ -96,17 +97,16 @@ def is_elementwise(op: ir.Operation, source: ir.Value, target: ir.Value) -> bool
     """Whether a linalg.generic reads `source` exactly where it writes `target`."""
     if op.name != "linalg.generic":
         return False
-    maps = [m.value if hasattr(m, "value") else m for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    texts = [str(m) for m in maps]
+    maps = indexing_maps(op)
     operands = list(op.operands)
     if target not in operands or any(
         root_of(v) in (source, target) and v not in (source, target) for v in operands
     ):
         return False
-    if "reduction" in str(op.attributes["iterator_types"]):
+    if reduces(op):
         return False
-    out = texts[operands.index(target)]
-    return all(texts[n] == out for n, v in enumerate(operands) if v == source)
+    out = maps[operands.index(target)]
+    return all(maps[n] == out for n, v in enumerate(operands) if v == source)
 
 
 def _copy_at_end(end: ir.Operation, copies: list[tuple[ir.Value, ir.Value]]) -> None:

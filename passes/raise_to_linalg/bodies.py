@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, linalg
 
+from pykern.passes.ir import structured
 from pykern.passes.raise_to_linalg.boxes import Box
 from pykern.passes.raise_to_linalg.builder import TRAPS
 from pykern.passes.raise_to_linalg.evaluation import Evaluator
@@ -43,22 +44,13 @@ def generic(
 ) -> ir.Value:
     """`linalg.generic`; `body` gets the op, the input elements and the output's, and gives the result."""
     dims = [*parallel, *reduced]
-    operands = [*inputs, out]
-    kinds = ["parallel"] * len(parallel) + ["reduction"] * len(reduced)
-    iterators = [ir.Attribute.parse(f"#linalg.iterator_type<{kind}>") for kind in kinds]
-    op = ir.Operation.create(
-        "linalg.generic",
-        results=[out.tensor.type],
-        operands=[operand.tensor for operand in operands],
-        attributes={
-            "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(_map(o.maps, dims)) for o in operands]),
-            "iterator_types": ir.ArrayAttr.get(iterators),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), 1]),
-        },
-        regions=1,
+    op = structured.generic(
+        [each.tensor for each in inputs],
+        [out.tensor],
+        [_map(each.maps, dims) for each in (*inputs, out)],
+        [False] * len(parallel) + [True] * len(reduced),
     )
-    elements = [ir.RankedTensorType(operand.tensor.type).element_type for operand in operands]
-    block = op.regions[0].blocks.append(*elements)
+    block = op.regions[0].blocks[0]
     with ir.InsertionPoint(block):
         *values, old = block.arguments
         linalg.YieldOp([body(op, list(values), old)])

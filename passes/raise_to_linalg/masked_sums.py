@@ -13,6 +13,7 @@ from mlir import ir
 from mlir.dialects import tensor
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.structured import generic, indexing_maps, reduction_loops
 from pykern.passes.kernels import body, named
 
 NEEDED = "kern.needed"
@@ -43,7 +44,7 @@ class UnmaskSums(Pass):
 
 def _masked(op: ir.Operation) -> tuple[list[ir.Operation], ir.Operation, list[int]] | None:
     """The products that are summed, the mask, and the mask as factors of the dimensions."""
-    kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
+    kinds = reduction_loops(op)
     if not any(kinds) or len(op.results) != 1:
         return None
     block = body(op)
@@ -131,11 +132,12 @@ def _contraction(op: ir.Operation, product: ir.Operation, out: ir.Value, form: l
     """One product's sum, without the mask."""
     arguments = list(body(op).arguments)
     numbers = [arguments.index(v) for v in product.operands]
-    maps = list(ir.ArrayAttr(op.attributes["indexing_maps"]))
-    made = _generic(
-        [*(op.operands[n] for n in numbers), out],
+    maps = indexing_maps(op)
+    made = generic(
+        [op.operands[n] for n in numbers],
+        [out],
         [*(maps[n] for n in numbers), maps[-1]],
-        op.attributes["iterator_types"],
+        reduction_loops(op),
     )
     made.attributes[NEEDED] = ir.DenseI64ArrayAttr.get(form)
     block = body(made)
@@ -151,15 +153,14 @@ def _contraction(op: ir.Operation, product: ir.Operation, out: ir.Value, form: l
 
 def _chosen(op: ir.Operation, mask: ir.Operation, value: ir.Value, start: ir.Value) -> ir.Value:
     """The sum where the mask holds, else what it started from."""
-    out = ir.AffineMapAttr(list(ir.ArrayAttr(op.attributes["indexing_maps"]))[-1]).value
+    out = indexing_maps(op)[-1]
     kind = ir.RankedTensorType(value.type)
     places = {e.position: n for n, e in enumerate(ir.AffineDimExpr(e) for e in out.results)}
-    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
-    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+    identity = ir.AffineMap.get_identity(kind.rank)
     empty = tensor.EmptyOp(list(kind.shape), kind.element_type).result
     fill = _owner(start, "linalg.fill")
     read = [value] if fill is not None else [value, start]
-    made = _generic([*read, empty], [identity] * (len(read) + 1), ir.ArrayAttr.get([parallel] * kind.rank))
+    made = generic(read, [empty], [identity] * (len(read) + 1), [False] * kind.rank)
     block = body(made)
     with ir.InsertionPoint(block):
         truth = _copied(mask.results[0], places)
@@ -178,19 +179,3 @@ def _copied(value: ir.Value, places: dict[int, int]) -> ir.Value:
         attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
     operands = [_copied(v, places) for v in op.operands]
     return ir.Operation.create(op.name, [value.type], operands, attributes=attributes).results[0]
-
-
-def _generic(operands: list[ir.Value], maps: list[ir.Attribute], kinds: ir.Attribute) -> ir.Operation:
-    made = ir.Operation.create(
-        "linalg.generic",
-        results=[operands[-1].type],
-        operands=operands,
-        attributes={
-            "indexing_maps": ir.ArrayAttr.get(maps),
-            "iterator_types": kinds,
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands) - 1, 1]),
-        },
-        regions=1,
-    )
-    made.regions[0].blocks.append(*(ir.RankedTensorType(v.type).element_type for v in operands))
-    return made

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, linalg
 
+from pykern.passes.ir.structured import generic
 from pykern.passes.schedules.edges import Edges
 from pykern.passes.schedules.narrow import ATTRIBUTE as DOT
 from pykern.passes.schedules.narrow import Dot
@@ -76,30 +77,20 @@ class Contraction:
             marks["reads"] = len(inputs)
             inputs += self.reads
             outs.append(self.result)
-        operands = [v for v, _ in (*inputs, *outs)]
         i64 = ir.IntegerType.get_signless(64)
-        op = ir.Operation.create(
-            "linalg.generic",
-            operands=operands,
-            attributes={
-                "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for _, m in (*inputs, *outs)]),
-                "iterator_types": ir.ArrayAttr.get([self._iterator(d) for d in range(self.dimensions)]),
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(outs)]),
-                MARK: mark(**marks),
-                PART: ir.IntegerAttr.get(i64, self.part),
-            },
-            regions=1,
+        op = generic(
+            [v for v, _ in inputs],
+            [v for v, _ in outs],
+            [m for _, m in (*inputs, *outs)],
+            [d in self.terms for d in range(self.dimensions)],
+            {MARK: mark(**marks), PART: ir.IntegerAttr.get(i64, self.part)},
         )
         if isinstance(self.product, Dot):
             op.attributes[DOT] = self.product.attribute()
-        block = op.regions[0].blocks.append(*map(element_of, operands))
+        block = op.regions[0].blocks[0]
         with ir.InsertionPoint(block):
             self._body(list(block.arguments))
         return op
-
-    def _iterator(self, dimension: int) -> ir.Attribute:
-        kind = "reduction" if dimension in self.terms else "parallel"
-        return ir.Attribute.parse(f"#linalg.iterator_type<{kind}>")
 
     def _body(self, arguments: list[ir.Value]) -> None:
         a, b = arguments[:2]

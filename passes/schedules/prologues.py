@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.array_programs.aliases import VIEWS, outputs_of, root_of, users
+from pykern.passes.ir.structured import indexing_maps, loop_count
 from pykern.passes.kernels import body, find
 from pykern.passes.schedules.access import Access, Sum, access_of
 from pykern.passes.schedules.readers import captured_by, is_elementwise
@@ -120,15 +121,13 @@ def _stays_the_same(maker: ir.Operation, op: ir.Operation) -> bool:
 
 
 def _prologue(op: ir.Operation, number: int, maker: ir.Operation, indices: list[int]) -> Prologue | None:
-    access = access_of(ir.AffineMapAttr(ir.ArrayAttr(op.attributes["indexing_maps"])[number]).value)
-    *reads, written = (
-        access_of(ir.AffineMapAttr(m).value) for m in ir.ArrayAttr(maker.attributes["indexing_maps"])
-    )
+    access = access_of(indexing_maps(op)[number])
+    *reads, written = map(access_of, indexing_maps(maker))
     if access is None or written is None or not all(s.is_dimension() for s in (*access.sums, *written.sums)):
         return None
     sums = [Sum(()) if n < 0 else access.sums[n] for n in indices]
     names = {w.factors[0][0]: s for w, s in zip(written.sums, sums, strict=True)}
-    if len(names) != len(written.sums) or len(names) != len(ir.ArrayAttr(maker.attributes["iterator_types"])):
+    if len(names) != len(written.sums) or len(names) != loop_count(maker):
         return None
     operands: list[tuple[ir.Value, Access | None]] = []
     for value, each in zip(maker.operands, reads, strict=False):

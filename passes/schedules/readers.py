@@ -12,6 +12,7 @@ from mlir import ir
 
 from pykern.passes.array_programs.aliases import VIEWS, outputs_of, root_of, users
 from pykern.passes.array_programs.nests.space import Space
+from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_count, reduces
 from pykern.passes.kernels import body, find
 from pykern.passes.schedules.access import Access, Sum, access_of
 
@@ -90,19 +91,14 @@ def _is_next(op: ir.Operation, reader: ir.Operation) -> bool:
 
 
 def is_elementwise(op: ir.Operation) -> bool:
-    kinds = [str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-    if outputs_of(op) != 1 or any("parallel" not in kind for kind in kinds):
+    if outputs_of(op) != 1 or reduces(op):
         return False
     inner = find(op, lambda o: o.name != "linalg.yield")
-    plain = all(
-        o.name.startswith(("arith.", "math.")) and len(o.results) == 1 and not o.regions for o in inner
-    )
-    block = body(op)
-    return plain and not list(block.arguments[len(op.operands) - 1].uses)
+    return is_scalar_arithmetic(inner) and not list(body(op).arguments[len(op.operands) - 1].uses)
 
 
 def _reader(space: Space, op: ir.Operation, number: int) -> Reader | None:
-    maps = [access_of(ir.AffineMapAttr(m).value) for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    maps = [access_of(m) for m in indexing_maps(op)]
     mine, out = maps[number], access_of(space.maps[2])
     if mine is None or out is None or any(m is None for m in maps):
         return None
@@ -112,7 +108,7 @@ def _reader(space: Space, op: ir.Operation, number: int) -> Reader | None:
         s.factors[0][0]: o.factors[0][0] for s, o in zip(mine.sums, out.sums, strict=True)
     }  # dimensions of the reader to those of the contraction
     lane = out.sums[-1].factors[0][0]
-    if len(ir.ArrayAttr(op.attributes["iterator_types"])) != len(names):
+    if loop_count(op) != len(names):
         return None
     operands = []
     for n, value in enumerate(op.operands):

@@ -22,8 +22,8 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from pykern.passes.array_programs.aliases import outputs_of
-from pykern.passes.array_programs.nests.space import lengths_of
 from pykern.passes.framework import Pass
+from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops
 from pykern.passes.kernels import body, index_constant, named
 from pykern.passes.schedules.access import Access, Number, access_of, as_value, plus
 from pykern.passes.schedules.cost_model import LINE
@@ -96,13 +96,11 @@ class Tile:
         self.op = op
         marks = ir.DictAttr(op.attributes[MARK])
         self.marks = {named.name: ir.IntegerAttr(named.attr).value for named in marks}
-        maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
-        kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-        self.lengths = lengths_of(op, maps, len(kinds))
-        accesses = [access_of(m) for m in maps]
+        self.lengths = loop_lengths(op)
+        accesses = [access_of(m) for m in indexing_maps(op)]
         assert all(a is not None for a in accesses)
         self.accesses: list[Access] = [a for a in accesses if a is not None]
-        self.terms = [d for d, is_term in enumerate(kinds) if is_term]
+        self.terms = [d for d, is_term in enumerate(reduction_loops(op)) if is_term]
         self.row, self.lane = self.marks["row"], self.marks["lane"]
         self.inputs = len(op.operands) - outputs_of(op)
         out = op.operands[self.inputs]

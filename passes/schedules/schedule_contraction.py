@@ -12,7 +12,8 @@ from mlir import ir
 from pykern.machine import Cpu, cpu
 from pykern.passes.array_programs.aliases import VIEWS
 from pykern.passes.array_programs.nests.function import Place
-from pykern.passes.array_programs.nests.space import Space, lengths_of
+from pykern.passes.array_programs.nests.space import Space
+from pykern.passes.ir.structured import loop_lengths, reduction_loops
 from pykern.passes.schedules.cost_model import can_take, schedule_for, shares
 from pykern.passes.schedules.direct import Direct
 from pykern.passes.schedules.dots import Dots
@@ -141,9 +142,7 @@ def _apart(product: Product) -> Product | None:
 
 def _ungrouped(space: Space) -> Space:
     """Every dimension a loop of its own, so that readers can tell them apart."""
-    count = len(space.groups)
-    kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(space.op.attributes["iterator_types"])]
-    return replace(space, lengths=lengths_of(space.op, space.maps, count), reduction=kinds)
+    return replace(space, lengths=loop_lengths(space.op), reduction=reduction_loops(space.op))
 
 
 def _is_known(product: Product) -> bool:

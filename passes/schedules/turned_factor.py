@@ -11,9 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mlir import ir
-from mlir.dialects import linalg, memref
+from mlir.dialects import memref
 
 from pykern.machine import Cpu
+from pykern.passes.ir import structured
+from pykern.passes.ir.structured import indexing_maps, set_indexing_maps
 from pykern.passes.schedules.cost_model import schedule_for
 from pykern.passes.schedules.narrow import dot_for
 from pykern.passes.schedules.needed import needed
@@ -49,18 +51,10 @@ def turn(product: Product) -> ir.Operation:
     swapped = ir.AffineMap.get_permutation([1, 0])
     with ir.InsertionPoint(op), op.location:
         copy = memref.AllocOp(ir.MemRefType.get([columns, rows], kind.element_type), [], []).result
-        maps = [swapped, ir.AffineMap.get_identity(2)]
-        parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
-        made = linalg.GenericOp(
-            [], [source], [copy],
-            ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]), ir.ArrayAttr.get([parallel] * 2),
-        )  # fmt: skip
-        inside = made.regions[0].blocks.append(kind.element_type, kind.element_type)
-        with ir.InsertionPoint(inside):
-            linalg.YieldOp([inside.arguments[0]])
-    reads = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+        made = structured.copy(source, copy, [swapped, ir.AffineMap.get_identity(2)])
+    reads = indexing_maps(op)
     was = reads[number]
     reads[number] = ir.AffineMap.get(was.n_dims, 0, list(reversed(list(was.results))))
-    op.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in reads])
+    set_indexing_maps(op, reads)
     op.operands[number] = copy
-    return made.operation
+    return made

@@ -18,6 +18,7 @@ from pykern.costs import Access, Costs, Turns, Work
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
 from pykern.passes.array_programs.aliases import is_inside, programs
+from pykern.passes.ir.structured import loop_lengths
 
 COUNTED = "func.func(linalg-generalize-named-ops)"
 """The stage that is counted: every operation on arrays says its loops, and none was fused."""
@@ -46,26 +47,13 @@ def _work(op: ir.Operation, program: ir.Operation) -> Work | None:
     times, stands, above = 1, op, op.parent
     if above is not None and above.operation.name == "linalg.generic":
         stands = above.operation  # a product's own operations have no line
-        times = math.prod(_lengths(stands))
+        times = math.prod(loop_lengths(stands))
     around = turns_of(op, program)
     if times * around.times == 0:
         return None
     file, line = _place(stands)
     name, dtype = op.name.split(".")[1].removesuffix("f"), str(op.results[0].type)
     return Work(name, dtype, flops_of(op), file, line, Turns(times * around.times, around.loops))
-
-
-def _lengths(op: ir.Operation) -> list[int]:
-    """Of the loops of a linalg.generic."""
-    maps = [ir.AffineMapAttr(a).value for a in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    known: dict[int, int] = {}
-    for value, indexing in zip(op.operands, maps, strict=True):
-        if not isinstance(value.type, ir.RankedTensorType):
-            continue
-        for length, index in zip(ir.ShapedType(value.type).shape, indexing.results, strict=True):
-            if isinstance(index, ir.AffineDimExpr):
-                known[index.position] = length
-    return list(known.values())
 
 
 def _arguments(block: ir.Block, names: dict[ir.Value, str]) -> Iterator[Access]:

@@ -11,6 +11,7 @@ import math
 from mlir import ir
 
 from pykern.passes.array_programs.aliases import programs
+from pykern.passes.ir.structured import loop_lengths
 from pykern.passes.kernels import body, find, is_constant, kernels
 
 UNKNOWN = 1 << 62
@@ -29,7 +30,9 @@ def _block(block: ir.Block, launched: dict[str, ir.Operation]) -> int:
 
 def _op(op: ir.Operation, launched: dict[str, ir.Operation]) -> int:
     if op.name == "linalg.generic":
-        return _iterations(op) * (len(list(op.regions[0].blocks[0].operations)) + len(op.operands))
+        return math.prod(loop_lengths(op)) * (
+            len(list(op.regions[0].blocks[0].operations)) + len(op.operands)
+        )
     if op.name.startswith(("linalg.", "memref.copy")):
         return max(map(_elements, op.operands), default=1)
     if op.name == "scf.for":
@@ -50,18 +53,6 @@ def _launch(op: ir.Operation, launched: dict[str, ir.Operation]) -> int:
     if kernel is None or find(kernel, lambda inner: inner.name in LOOPS or inner.name.endswith("call")):
         return UNKNOWN
     return math.prod(op.opview.ndrange) * len(find(kernel, lambda inner: True))
-
-
-def _iterations(op: ir.Operation) -> int:
-    """The product of the loops' lengths: each is a length of some operand."""
-    lengths: dict[int, int] = {}
-    for value, attribute in zip(op.operands, ir.ArrayAttr(op.attributes["indexing_maps"]), strict=True):
-        if isinstance(value.type, ir.ShapedType):
-            along = ir.AffineMapAttr(attribute).value.results
-            for expression, length in zip(along, value.type.shape, strict=True):
-                if isinstance(expression, ir.AffineDimExpr):
-                    lengths[expression.position] = length
-    return math.prod(lengths.values())
 
 
 def _elements(value: ir.Value) -> int:

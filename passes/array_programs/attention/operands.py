@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_count, reduces
 from pykern.passes.kernels import body
 
 Exprs = tuple[ir.AffineExpr, ...]
@@ -22,8 +23,7 @@ class Operand:
 
 def operand(op: ir.Operation, number: int) -> Operand:
     """An operand of a linalg.generic, over the op's own dimensions."""
-    m = ir.AffineMapAttr(ir.ArrayAttr(op.attributes["indexing_maps"])[number]).value
-    return Operand(op.operands[number], tuple(m.results))
+    return Operand(op.operands[number], tuple(indexing_maps(op)[number].results))
 
 
 def dims(*positions: int) -> Exprs:
@@ -50,25 +50,16 @@ def is_elementwise(op: ir.Operation | None) -> bool:
     """A linalg.generic with one result, computed element by element with plain arithmetic."""
     if op is None or op.name != "linalg.generic" or len(op.results) != 1:
         return False
-    if "reduction" in str(op.attributes["iterator_types"]) or _uses_output(op):
+    if reduces(op) or _uses_output(op):
         return False
-    if sorted(positions(operand(op, len(op.operands) - 1).at)) != list(range(rank_of(op))):
+    if sorted(positions(operand(op, len(op.operands) - 1).at)) != list(range(loop_count(op))):
         return False
     inside = [o.operation for o in body(op).operations][:-1]
-    return all(
-        (o.name.startswith(("arith.", "math.")) or o.name == "linalg.index")
-        and len(o.results) == 1
-        and not o.regions
-        for o in inside
-    )
+    return is_scalar_arithmetic([o for o in inside if o.name != "linalg.index"])
 
 
 def _uses_output(op: ir.Operation) -> bool:
     return bool(list(list(body(op).arguments)[-1].uses))
-
-
-def rank_of(op: ir.Operation) -> int:
-    return len(ir.ArrayAttr(op.attributes["iterator_types"]))
 
 
 def within(op: ir.Operation, at: Exprs) -> dict[int, ir.AffineExpr]:

@@ -23,7 +23,6 @@ from pykern.passes.array_programs.attention.operands import (
     operand,
     positions,
     producer,
-    rank_of,
     through,
     within,
 )
@@ -35,6 +34,7 @@ from pykern.passes.array_programs.attention.softmax import (
     softmax,
     starts_from,
 )
+from pykern.passes.ir.structured import loop_count, reduction_loops
 from pykern.passes.kernels import body, identity
 
 FEWEST = 32
@@ -78,7 +78,7 @@ def attention_of(op: ir.Operation) -> Attention | None:
     """The attention whose result `op` gives."""
     divided = divided_product(op)
     product, total, between = (op, None, ()) if divided is None else divided
-    rank = rank_of(product) - 1 if product.name == "linalg.generic" else 0
+    rank = loop_count(product) - 1 if product.name == "linalg.generic" else 0
     outside = _product(product)
     if outside is None or rank < 2:
         return None
@@ -141,9 +141,8 @@ def _product(op: ir.Operation | None) -> tuple[Operand, Operand] | None:
     narrower."""
     if op is None or op.name != "linalg.generic" or len(op.operands) != 3 or len(op.results) != 1:
         return None
-    rank = rank_of(op) - 1
-    kinds = [str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-    if ["reduction" in kind for kind in kinds] != [False] * rank + [True]:
+    rank = loop_count(op) - 1
+    if reduction_loops(op) != [False] * rank + [True]:
         return None
     *conversions, multiplied, total, end = [None, None, *(o.operation for o in body(op).operations)]
     if multiplied is None or multiplied.name != "arith.mulf" or total is None or total.name != "arith.addf":
@@ -171,9 +170,9 @@ def _is_matrix(read: Operand, first: int, second: int, without: int) -> bool:
 def _scores(value: ir.Value, rank: int, members: list[ir.Value]) -> ir.Operation | None:
     """The product that `value` comes of, element by element; adds the tensors on the way to `members`."""
     op = producer(value)
-    if _product(op) is not None and op is not None and rank_of(op) == rank + 1:
+    if _product(op) is not None and op is not None and loop_count(op) == rank + 1:
         return op
-    if op is None or not is_elementwise(op) or rank_of(op) != rank:
+    if op is None or not is_elementwise(op) or loop_count(op) != rank:
         return None
     found: ir.Operation | None = None
     for number in range(len(op.operands) - 1):

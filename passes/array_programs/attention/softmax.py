@@ -18,10 +18,10 @@ from pykern.passes.array_programs.attention.operands import (
     is_elementwise,
     operand,
     producer,
-    rank_of,
     through,
     within,
 )
+from pykern.passes.ir.structured import loop_count, reduction_loops
 from pykern.passes.kernels import body
 
 CONVERSIONS = ("arith.extf", "arith.truncf")
@@ -74,11 +74,11 @@ def divided_product(op: ir.Operation) -> tuple[ir.Operation, Operand, tuple[ir.V
     if op.name != "linalg.generic" or len(op.results) != 1:
         return None
     quotient = _single(op.results[0], "arith.divf")
-    if quotient is None or quotient[0].at != dims(*range(rank_of(op))):
+    if quotient is None or quotient[0].at != dims(*range(loop_count(op))):
         return None
     divided, converted = _unconverted(quotient[0])
     product = producer(divided.value)
-    if product is None or divided.at != dims(*range(rank_of(op))):
+    if product is None or divided.at != dims(*range(loop_count(op))):
         return None
     return product, quotient[1], (divided.value, *converted)
 
@@ -131,7 +131,7 @@ def _single(value: ir.Value, name: str) -> list[Operand] | None:
     arguments = list(body(op).arguments)
     if any(v not in arguments for v in inside[0].operands):
         return None
-    known = within(op, dims(*range(rank_of(op))))
+    known = within(op, dims(*range(loop_count(op))))
     reads = [operand(op, arguments.index(v)) for v in inside[0].operands]
     return [Operand(r.value, composed(r.at, known)) for r in reads]
 
@@ -154,7 +154,7 @@ def _times_inverse(weights: ir.Value) -> tuple[list[Operand] | None, ir.Value | 
             continue
         if len(list(body(op).operations)) == 2:
             divisor = operand(op, arguments.index(first.operands[1]))
-            known = within(op, dims(*range(rank_of(op))))
+            known = within(op, dims(*range(loop_count(op))))
             divisor = Operand(divisor.value, composed(divisor.at, known))
             return [e, Operand(divisor.value, _at(divisor, read))], read.value
     return None, None
@@ -165,9 +165,8 @@ def _reduced(value: ir.Value, name: str, start: float) -> ir.Value | None:
     op = producer(value)
     if op is None or op.name != "linalg.generic" or len(op.operands) != 2 or len(op.results) != 1:
         return None
-    rank = rank_of(op)
-    kinds = [str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-    if ["reduction" in kind for kind in kinds] != [False] * (rank - 1) + [True]:
+    rank = loop_count(op)
+    if reduction_loops(op) != [False] * (rank - 1) + [True]:
         return None
     *conversions, joined, _ = [None, *(o.operation for o in body(op).operations)]
     if joined is None or joined.name != name or {*map(narrow, joined.operands)} != {*body(op).arguments}:

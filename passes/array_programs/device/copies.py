@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.passes.ir import structured
+
 
 def copy_to_generic(copy: ir.Operation) -> None:
     """A memref.copy as a generic."""
@@ -17,23 +19,9 @@ def generic_copy(
 ) -> ir.Operation:
     """``out[i] = in[i]`` over `rank` dimensions; `dims` are those of each operand, which may be a number."""
     maps = [ir.AffineMap.get(rank, 0, [ir.AffineExpr.get_dim(d) for d in each]) for each in dims]
-    kinds = [v.type.element_type if isinstance(v.type, ir.MemRefType) else v.type for v in operands]
-    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+    source, target = operands
     with ir.InsertionPoint(before), before.location:
-        made = ir.Operation.create(
-            "linalg.generic",
-            operands=operands,
-            attributes={
-                "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
-                "iterator_types": ir.ArrayAttr.get([parallel] * rank),
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
-            },
-            regions=1,
-        )
-        block = made.regions[0].blocks.append(*kinds)
-        with ir.InsertionPoint(block):
-            ir.Operation.create("linalg.yield", operands=[block.arguments[0]])
-    return made
+        return structured.copy(source, target, maps)
 
 
 def is_contiguous(value: ir.Value) -> bool:

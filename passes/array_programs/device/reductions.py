@@ -18,7 +18,8 @@ from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.points import Items, Points, group_of, spread
 from pykern.passes.array_programs.device.products import launch_product, product_of
 from pykern.passes.array_programs.nests.combine import Combine, combines
-from pykern.passes.array_programs.nests.space import Space, lengths_of, space_of
+from pykern.passes.array_programs.nests.space import Space, space_of
+from pykern.passes.ir.structured import generic, loop_lengths
 from pykern.passes.kernels import index_constant
 
 Start = list["ir.Value | None"]
@@ -231,7 +232,7 @@ def _reduction_of_parts(
 ) -> ir.Operation:
     """``out[cell] = join(out[cell], source[cell, part])``, as a linalg.generic before the op."""
     dimensions = [d for g in space.parallel for d in space.groups[g]]
-    known = lengths_of(space.op, space.maps, sum(map(len, space.groups)))
+    known = loop_lengths(space.op)
     lengths = [known[d] for d in dimensions] or [1]
     kind = ir.MemRefType(source.type)
     element, shape = kind.element_type, [*lengths, kind.shape[1]]
@@ -246,20 +247,8 @@ def _reduction_of_parts(
             for e in out_map.results
         ]
         maps = [ir.AffineMap.get(rank + 1, 0, dims), ir.AffineMap.get(rank + 1, 0, target)]
-        kinds = ["parallel"] * rank + ["reduction"]
-        made = ir.Operation.create(
-            "linalg.generic",
-            operands=[source, out],
-            attributes={
-                "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
-                "iterator_types": ir.ArrayAttr.get(
-                    [ir.Attribute.parse(f"#linalg.iterator_type<{k}>") for k in kinds]
-                ),
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
-            },
-            regions=1,
-        )
-        block = made.regions[0].blocks.append(element, element)
+        made = generic([source], [out], maps, [False] * rank + [True])
+        block = made.regions[0].blocks[0]
         with ir.InsertionPoint(block):
             ir.Operation.create("linalg.yield", operands=[join.join(block.arguments[1], block.arguments[0])])
     return made

@@ -17,7 +17,8 @@ from pykern.passes.array_programs.device.kernel import is_pure
 from pykern.passes.array_programs.device.products import product_of
 from pykern.passes.array_programs.device.reductions import KINDS, PART
 from pykern.passes.array_programs.nests.combine import Combine, combines
-from pykern.passes.array_programs.nests.space import lengths_of, space_of
+from pykern.passes.array_programs.nests.space import space_of
+from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops
 from pykern.passes.kernels import find, identity
 
 Key = tuple[ir.Value, tuple[int, ...]]
@@ -150,9 +151,7 @@ def _dimensions(op: ir.Operation) -> tuple[list[ir.AffineMap], list[bool], list[
         rank = ir.MemRefType(op.operands[1].type).rank
         identity_map = ir.AffineMap.get_identity(rank)
         return [identity_map] * 2, [False] * rank, list(ir.MemRefType(op.operands[1].type).shape)
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-    return maps, kinds, lengths_of(op, maps, len(kinds))
+    return indexing_maps(op), reduction_loops(op), loop_lengths(op)
 
 
 def _is_static(op: ir.Operation) -> bool:

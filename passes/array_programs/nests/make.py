@@ -24,6 +24,8 @@ from pykern.passes.array_programs.nests.turned.direct import DirectSquares
 from pykern.passes.array_programs.nests.turned.find import Turn, turn_of
 from pykern.passes.array_programs.nests.turned.staged import StagedSquares
 from pykern.passes.framework import Pass
+from pykern.passes.ir import structured
+from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import body, identity, index_constant, named
 from pykern.passes.remarks import remark
 from pykern.passes.schedules.product import Product
@@ -283,7 +285,7 @@ def starts_of(operations: list[ir.Operation]) -> tuple[dict[int, list[ir.Value |
     for op in operations:
         starts[identity(op)] = [None] * outputs_of(op)
     for op in reversed(operations):
-        if identity(op) in fills or "reduction" not in str(op.attributes["iterator_types"]):
+        if identity(op) in fills or not reduces(op):
             continue
         for n, out in enumerate(list(op.operands)[-outputs_of(op) :]):
             fill = _fill_before(op, out) if _reaches_all(op, n) else None
@@ -296,8 +298,7 @@ def starts_of(operations: list[ir.Operation]) -> tuple[dict[int, list[ir.Value |
 
 def _reaches_all(op: ir.Operation, output: int) -> bool:
     """Whether the op writes every cell of the output: not where an index comes twice, as on a diagonal."""
-    maps = list(ir.ArrayAttr(op.attributes["indexing_maps"]))[-outputs_of(op) :]
-    return ir.AffineMapAttr(maps[output]).value.is_projected_permutation
+    return indexing_maps(op)[-outputs_of(op) :][output].is_projected_permutation
 
 
 def _fill_before(op: ir.Operation, out: ir.Value) -> ir.Operation | None:
@@ -318,7 +319,7 @@ def _filled_with(op: ir.Operation, out: ir.Value) -> ir.Value | None:
         return None
     block = body(op)
     value = list(block.operations)[-1].operation.operands[0]
-    if "reduction" in str(op.attributes["iterator_types"]) or len(list(block.operations)) != 1:
+    if reduces(op) or len(list(block.operations)) != 1:
         return None
     if isinstance(value.owner, ir.Block) and value.owner == block:
         number = list(block.arguments).index(value)
@@ -336,22 +337,7 @@ def copies_to_generics(function: ir.Operation) -> None:
     for copy in named(function, "memref.copy"):
         source, target = copy.operands
         remark(copy, f"kept a copy: {_described(ir.MemRefType(source.type))}")
-        rank = ir.MemRefType(source.type).rank
-        identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
-        element = ir.MemRefType(source.type).element_type
-        parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+        every = ir.AffineMap.get_identity(ir.MemRefType(source.type).rank)
         with ir.InsertionPoint(copy), copy.location:
-            made = ir.Operation.create(
-                "linalg.generic",
-                operands=[source, target],
-                attributes={
-                    "indexing_maps": ir.ArrayAttr.get([identity, identity]),
-                    "iterator_types": ir.ArrayAttr.get([parallel] * rank),
-                    "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
-                },
-                regions=1,
-            )
-            block = made.regions[0].blocks.append(element, element)
-            with ir.InsertionPoint(block):
-                ir.Operation.create("linalg.yield", operands=[block.arguments[0]])
+            structured.copy(source, target, [every, every])
         copy.erase()

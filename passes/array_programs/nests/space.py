@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from dataclasses import dataclass, field
 
 from mlir import ir
 
 from pykern.passes.array_programs.aliases import outputs_of
+from pykern.passes.ir.structured import dimensions_in, indexing_maps, loop_lengths, loops_in, reduction_loops
 from pykern.passes.kernels import find
 
 LINE = 8
@@ -57,8 +57,7 @@ class Space:
 
     def moves_output(self, group: int) -> bool:
         """Whether another iteration of a loop writes another cell: no register holds a sum over it."""
-        named = re.compile(rf"\bd{self.groups[group][0]}\b")
-        return any(named.search(str(e)) for m in self.maps[self.inputs :] for e in m.results)
+        return any(self.groups[group][0] in loops_in(m) for m in self.maps[self.inputs :])
 
     @property
     def reduced(self) -> list[int]:
@@ -67,9 +66,7 @@ class Space:
 
 def space_of(op: ir.Operation) -> Space:
     """Analyse a linalg.generic."""
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    kinds = ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-    lengths = lengths_of(op, maps, len(kinds))
+    maps, kinds, lengths = indexing_maps(op), reduction_loops(op), loop_lengths(op)
     groups = _groups(op, maps, kinds)
     space = Space(
         op, [math.prod(lengths[d] for d in g) for g in groups], [kinds[g[0]] for g in groups], maps, groups
@@ -91,17 +88,6 @@ def _across(space: Space, strides: list[list[int]]) -> int | None:
             if jumps and number != space.order[-1] and space.lengths[number] >= SHORT:
                 return number
     return None
-
-
-def lengths_of(op: ir.Operation, maps: list[ir.AffineMap], count: int) -> list[int]:
-    found: dict[int, int] = {}
-    for value, m in zip(op.operands, maps, strict=True):
-        if not isinstance(value.type, ir.MemRefType):
-            continue
-        for length, expression in zip(ir.MemRefType(value.type).shape, m.results, strict=True):
-            if isinstance(expression, ir.AffineDimExpr):
-                found.setdefault(expression.position, length)
-    return [found[d] for d in range(count)]
 
 
 def _groups(op: ir.Operation, maps: list[ir.AffineMap], kinds: list[bool]) -> list[list[int]]:
@@ -149,7 +135,7 @@ def strides_of(value: ir.Value, m: ir.AffineMap, lengths: list[int]) -> list[int
         for d in range(len(lengths)):
             if isinstance(expression, ir.AffineDimExpr):
                 strides[d] += stride * (expression.position == d)
-            elif f"d{d}" in str(expression):
+            elif d in dimensions_in(expression):
                 strides[d] += stride
     return strides
 

@@ -14,6 +14,7 @@ from mlir.passmanager import PassManager
 
 from pykern.passes.array_programs.fuse_long_chains import PIECE, fuse_pieces
 from pykern.passes.array_programs.hold_fusion import HOLD, ReleaseFusion
+from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import named
 
 _CHEAP = {"arith.addf", "arith.subf", "arith.mulf", "arith.negf", "arith.constant", "linalg.yield"}
@@ -44,10 +45,8 @@ def _hold(values: Iterable[ir.Value], place: ir.InsertionPoint) -> None:
 
 
 def _is_cheap(op: ir.Operation) -> bool:
-    kinds = {str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])}
-    maps = {ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])}
     return (
-        kinds == {"#linalg.iterator_type<parallel>"}
-        and all(m.is_permutation for m in maps)
+        not reduces(op)
+        and all(m.is_permutation for m in indexing_maps(op))
         and all(inner.operation.name in _CHEAP for inner in op.regions[0].blocks[0].operations)
     )

@@ -15,6 +15,7 @@ from mlir import ir
 
 from pykern.passes.autodiff.raised.clone import defining, free_values
 from pykern.passes.autodiff.raised.cut import NEVER, least_cut
+from pykern.passes.ir.structured import reduces
 from pykern.passes.kernels import find
 
 VALUE_COST = 64
@@ -102,8 +103,8 @@ def is_cheap(op: ir.Operation) -> bool:
     if dialect == "tensor" or op.name in _MOVES:
         return not op.regions or all(map(_is_arithmetic, find(op, lambda _: True)))
     if op.name in _PARALLEL:
-        reduces = op.name == "linalg.generic" and "reduction" in str(op.attributes["iterator_types"])
-        return not reduces and all(map(_is_arithmetic, find(op, lambda _: True)))
+        is_sum = op.name == "linalg.generic" and reduces(op)
+        return not is_sum and all(map(_is_arithmetic, find(op, lambda _: True)))
     return False
 
 

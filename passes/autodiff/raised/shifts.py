@@ -8,6 +8,7 @@ from mlir.dialects import tensor
 from pykern.passes.autodiff.raised.linear_maps import Linear, linear
 from pykern.passes.autodiff.raised.structured import Structured
 from pykern.passes.autodiff.raised.values import affine, element, is_tensor
+from pykern.passes.ir.structured import set_indexing_maps
 
 
 def cut_shifts(op: ir.Operation, varied: set[ir.Value]) -> bool:
@@ -32,7 +33,7 @@ def cut_shifts(op: ir.Operation, varied: set[ir.Value]) -> bool:
         )
     if maps == view.maps:
         return False
-    op.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
+    set_indexing_maps(op, maps)
     return True
 
 

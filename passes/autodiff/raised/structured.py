@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mlir import ir
-from mlir.dialects import arith, linalg
+from mlir.dialects import arith
 
 from pykern.passes.autodiff.raised.clone import defining, free_values
-from pykern.passes.autodiff.raised.values import is_tensor, shape
+from pykern.passes.ir.structured import indexing_maps, loop_lengths
 
 
 class Kind(enum.Enum):
@@ -48,7 +48,7 @@ class Structured:
         self.inputs = operands[: len(operands) - len(results)]
         self.outputs = operands[len(operands) - len(results) :]
         self.operands = operands
-        self.maps = [ir.AffineMapAttr(m).value for m in linalg.get_indexing_maps(op)]
+        self.maps = indexing_maps(op)
         self.loops = self.maps[0].n_dims
         self.block = op.regions[0].blocks[0]
         self.arguments = list(self.block.arguments)
@@ -63,13 +63,7 @@ class Structured:
     @cached_property
     def extents(self) -> list[int]:
         """The trip count of every loop."""
-        found: dict[int, int] = {}
-        for value, map in zip(self.operands, self.maps, strict=True):
-            if is_tensor(value):
-                for size, expression in zip(shape(value), map.results, strict=True):
-                    if isinstance(expression, ir.AffineDimExpr):
-                        found[expression.position] = size
-        return [found[d] for d in range(self.loops)]
+        return loop_lengths(self.op)
 
     def output_map(self, output: int) -> ir.AffineMap:
         return self.maps[len(self.inputs) + output]

@@ -13,6 +13,7 @@ from mlir import ir
 
 from pykern.passes.array_programs.aliases import outputs_of, root_of, writes
 from pykern.passes.array_programs.nests.space import is_dense, space_of
+from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import find, identity
 from pykern.passes.schedules.product import Product
 from pykern.passes.schedules.schedule_contraction import scheduled_product
@@ -167,15 +168,10 @@ def _touched(op: ir.Operation) -> list[tuple[ir.Value, bool]] | None:
 
 def _is_over_rows(op: ir.Operation, rows: Product) -> bool:
     """Whether the op computes one element a row from elements of that row and numbers, into memory of its own."""
-    if (
-        op.name != "linalg.generic"
-        or outputs_of(op) != 1
-        or "reduction" in str(op.attributes["iterator_types"])
-    ):
+    if op.name != "linalg.generic" or outputs_of(op) != 1 or reduces(op):
         return False
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
     length = rows.lengths[rows.lane]
-    for value, one in zip(op.operands, maps, strict=True):
+    for value, one in zip(op.operands, indexing_maps(op), strict=True):
         if not isinstance(value.type, ir.MemRefType):
             continue
         kind = ir.MemRefType(value.type)

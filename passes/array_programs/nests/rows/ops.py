@@ -13,7 +13,8 @@ from mlir import ir
 
 from pykern.passes.array_programs.aliases import outputs_of
 from pykern.passes.array_programs.nests.combine import combines
-from pykern.passes.array_programs.nests.space import is_dense, lengths_of
+from pykern.passes.array_programs.nests.space import is_dense
+from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_lengths, reduction_loops
 from pykern.passes.kernels import find
 
 SAME_BUFFER = ("memref.collapse_shape", "memref.expand_shape", "memref.cast")
@@ -82,7 +83,9 @@ def row_op(op: ir.Operation, rows: int) -> RowOp | None:
     if count is None or 0 in lengths:
         return None
     along, across = dims[:count], dims[count:]
-    accesses = [_access(v, m, along, across, lengths) for v, m in zip(op.operands, _maps(op), strict=True)]
+    accesses = [
+        _access(v, m, along, across, lengths) for v, m in zip(op.operands, indexing_maps(op), strict=True)
+    ]
     kinds = {reduced[d] for d in along}, {reduced[d] for d in across}
     if any(a is None for a in accesses) or max(map(len, kinds)) > 1:
         return None
@@ -99,20 +102,12 @@ def row_op(op: ir.Operation, rows: int) -> RowOp | None:
 
 
 def _iterators(op: ir.Operation) -> tuple[list[int], list[bool]]:
-    reduced = ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes["iterator_types"])]
-    return lengths_of(op, _maps(op), len(reduced)), reduced
-
-
-def _maps(op: ir.Operation) -> list[ir.AffineMap]:
-    return [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    return loop_lengths(op), reduction_loops(op)
 
 
 def _is_plain(op: ir.Operation) -> bool:
     """Only scalar arithmetic that may be done anywhere, any number of times."""
-    inside = find(op, lambda o: o.name != "linalg.yield")
-    return all(
-        o.name.startswith(("arith.", "math.")) and len(o.results) == 1 and not o.regions for o in inside
-    )
+    return is_scalar_arithmetic(find(op, lambda o: o.name != "linalg.yield"))
 
 
 def _access(
