@@ -12,9 +12,9 @@ from mlir.dialects import arith, scf
 from pykern.dialect.atomics import LAUNCH, AtomicRmwOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import find, identity, named
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.effects import has_uses
 
 _TOUCHES = {"memref.load": 0, "memref.store": 1, "kern.atomic_cas": 2, "kern.atomic_rmw": 1}
 _FREE = arith.FastMathFlags.reassoc | arith.FastMathFlags.contract

@@ -60,6 +60,11 @@ def kernels(module: ir.Module) -> Iterator[ir.Operation]:
             yield op.operation
 
 
+def programs(module: ir.Module) -> list[ir.Operation]:
+    """The functions marked `kern.program`."""
+    return [o.operation for o in module.body.operations if "kern.program" in o.operation.attributes]
+
+
 def symbols(module: ir.Module) -> dict[str, ir.Operation]:
     """What the module has under a name."""
     ops = [op.operation for op in module.body.operations if "sym_name" in op.attributes]

@@ -17,11 +17,12 @@ from mlir.dialects import arith
 
 from pykern.passes.framework import Pass
 from pykern.passes.integer_ranges import I32, Interval, Ranges, width
+from pykern.passes.ir.effects import erase_dead
+from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find, is_constant
 from pykern.passes.known import Known
 from pykern.passes.narrow_versions import branch, is_candidate, limited
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.effects import erase_dead, is_inside
 
 _ANY_SIGN = {"addi", "subi", "muli", "divsi", "remsi", "floordivsi", "ceildivsi", "maxsi", "minsi",
              "andi", "ori", "xori"}  # fmt: skip

@@ -11,9 +11,9 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.integer_ranges import I32, Interval, Ranges
+from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find
 from pykern.passes.loop_versions import branch_on
-from pykern.passes.vectorize.effects import is_inside
 
 LIMITS = (1 << 30, 1 << 28, 1 << 26, 1 << 24, 1 << 22, 1 << 20, 1 << 18, 1 << 16)
 """What may come into the narrow version, the most generous first; below the last it would be too rarely taken."""

@@ -16,9 +16,9 @@ from mlir.dialects import arith, memref, scf
 from pykern.dialect.atomics import AtomicRmwOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import find, index_constant, named
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.effects import has_uses
 
 _INTEGERS = (8, 16, 32, 64)
 

@@ -15,10 +15,10 @@ from mlir import ir
 from pykern.passes import kernels
 from pykern.passes.constant_loops import Plan
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import find
 from pykern.passes.remarks import remark
 from pykern.passes.unrolling import Unrolling
-from pykern.passes.vectorize.effects import has_uses
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.items.lanes import Scalar
 

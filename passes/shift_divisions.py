@@ -14,8 +14,8 @@ from mlir.dialects import arith
 
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import is_constant, named, replace
-from pykern.passes.vectorize.effects import owner
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def _power_of_two(value: ir.Value) -> int | None:
 
 def _remainder(select: ir.Operation) -> ir.Operation | None:
     """The `remsi` of ``select(r != 0 & (r ^ d) < 0, r + d, r)``, d a power of two."""
-    condition, moved, plain = (owner(value) for value in select.operands)
+    condition, moved, plain = (defining(value) for value in select.operands)
     if plain is None or plain.name != "arith.remsi" or _power_of_two(plain.operands[1]) is None:
         return None
     rest, divisor = plain.results[0], plain.operands[1]
@@ -63,7 +63,7 @@ def _remainder(select: ir.Operation) -> ir.Operation | None:
         return None
     differs, signs = condition.operands
     mixed = _compared_with_nil(signs, arith.CmpIPredicate.slt)
-    xor = None if mixed is None else owner(mixed)
+    xor = None if mixed is None else defining(mixed)
     is_ours = (
         _compared_with_nil(differs, arith.CmpIPredicate.ne) == rest
         and xor is not None
@@ -75,7 +75,7 @@ def _remainder(select: ir.Operation) -> ir.Operation | None:
 
 def _compared_with_nil(value: ir.Value, predicate: arith.CmpIPredicate) -> ir.Value | None:
     """What such a comparison asks about."""
-    op = owner(value)
+    op = defining(value)
     if op is None or op.name != "arith.cmpi" or is_constant(op.operands[1]) != 0:
         return None
     return op.operands[0] if ir.IntegerAttr(op.attributes["predicate"]).value == predicate.value else None

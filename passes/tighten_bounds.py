@@ -14,10 +14,11 @@ from mlir import ir
 from mlir.dialects import arith, scf
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.effects import erase_dead, writes_nothing
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.affine import Affine, affine_of, hoist, materialise
-from pykern.passes.vectorize.effects import erase_dead, owner, writes_nothing
 
 Literal = tuple[ir.Value, bool]
 """A condition and the truth it needs to have."""
@@ -164,7 +165,7 @@ def _truth(value: bool) -> ir.Value:
 
 
 def _known_truth(value: ir.Value) -> bool | None:
-    op = owner(value)
+    op = defining(value)
     if op is None or op.name != "arith.constant" or value.type != _i1():
         return None
     return bool(ir.BoolAttr(op.attributes["value"]).value)
@@ -191,7 +192,7 @@ class Facts:
             if literal not in self.invariant:
                 self.invariant.append(literal)
             return []
-        op = owner(value)
+        op = defining(value)
         if op is None:
             return None
         if op.name == "scf.if":
@@ -330,7 +331,7 @@ def _is_nonnegative(form: Affine) -> bool:
 
 
 def _is_length(value: ir.Value) -> bool:
-    op = owner(value)
+    op = defining(value)
     if op is None:
         return False
     if op.name == "arith.index_cast" and isinstance(op.operands[0].type, ir.IndexType):

@@ -16,9 +16,8 @@ from mlir import ir
 from mlir.dialects import arith, func, memref, scf
 
 from pykern.abi import TABLE_INDEX
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, identity, kernels, named
+from pykern.passes.kernels import body, find, identity, kernels, named, programs
 from pykern.passes.loop_versions import branch_on
 
 POLL = "kern.poll"

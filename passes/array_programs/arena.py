@@ -11,10 +11,10 @@ from mlir.dialects import memref
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable, PassError
-from pykern.passes.array_programs.aliases import Positions, allocations, programs
 from pykern.passes.array_programs.keep_in_place import escapes
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import argument_marks, body, index_constant, named
+from pykern.passes.ir.memory import Positions, allocations
+from pykern.passes.kernels import argument_marks, body, index_constant, named, programs
 from pykern.passes.remarks import remark
 
 ALIGNMENT = 64

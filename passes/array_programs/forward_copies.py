@@ -7,17 +7,9 @@ from typing import ClassVar
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import (
-    Positions,
-    aliases,
-    ancestor_in,
-    programs,
-    root_of,
-    users,
-    writes,
-)
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import find, identity, named
+from pykern.passes.ir.memory import Positions, aliases, ancestor_in, root_of, users, writes
+from pykern.passes.kernels import find, identity, named, programs
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import tensor
 
-from pykern.passes.array_programs.aliases import outputs_of, programs
 from pykern.passes.framework import Pass
+from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, reduces
-from pykern.passes.kernels import argument_marks, named, replace
+from pykern.passes.kernels import argument_marks, named, programs, replace
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import ancestor_in, outputs_of, programs
 from pykern.passes.array_programs.separate_empties import is_fill
 from pykern.passes.framework import Pass
+from pykern.passes.ir.memory import ancestor_in, outputs_of
 from pykern.passes.ir.structured import generic, indexing_maps, loop_lengths, reduces, reduction_loops
-from pykern.passes.kernels import find, identity
+from pykern.passes.kernels import find, identity, programs
 from pykern.passes.remarks import remark
 
 MOST = 400

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import programs
-from pykern.passes.autodiff.raised.clone import clone_block
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, named, replace
+from pykern.passes.ir.clone import clone_block
+from pykern.passes.kernels import body, named, programs, replace
 
 HELPER = "kern.helper"
 

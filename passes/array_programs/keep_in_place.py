@@ -9,7 +9,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.passes.array_programs.aliases import aliases, is_inside, root_of
+from pykern.passes.ir.memory import aliases, is_inside, root_of
 
 
 def terminator(loop: ir.Operation) -> ir.Operation:

@@ -9,9 +9,8 @@ from mlir import ir
 from mlir.dialects import bufferization, func
 
 from pykern.dialect.launch import LaunchOp
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import named
+from pykern.passes.kernels import named, programs
 
 LAUNCHES = "kern.launches"
 """Mark of a function that launches one kernel: the kernel's symbol."""

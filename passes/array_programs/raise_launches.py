@@ -8,16 +8,15 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.errors import NotRaisable
-from pykern.passes.array_programs.aliases import programs
-from pykern.passes.autodiff.raised.clone import clone
 from pykern.passes.framework import Pass, Upstream, run_pass
+from pykern.passes.ir.affine import access_of
+from pykern.passes.ir.clone import clone
 from pykern.passes.ir.structured import indexing_maps, reduces, reduction_loops
-from pykern.passes.kernels import body, find, index_constant, named
+from pykern.passes.kernels import body, find, index_constant, named, programs
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.remarks import remark
-from pykern.passes.schedules.access import access_of
 from pykern.passes.schedules.product import multiplies
 from pykern.source import KernelOptions
 

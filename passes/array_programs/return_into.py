@@ -9,10 +9,10 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.dialect.attribute_forms import integers_of
-from pykern.passes.array_programs.aliases import Positions, programs, root_of
 from pykern.passes.framework import Pass
+from pykern.passes.ir.memory import Positions, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
-from pykern.passes.kernels import argument_marks, body, identity
+from pykern.passes.kernels import argument_marks, body, identity, programs
 
 RESULT_ARGUMENTS = "kern.result_arguments"
 """Per result: the number of the argument whose memory it gets, or -1. Arguments in `kern.updated` have to."""

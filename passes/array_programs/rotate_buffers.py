@@ -8,10 +8,10 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.passes.array_programs.aliases import aliases, allocations, programs
 from pykern.passes.array_programs.keep_in_place import escapes, keep_in_place, terminator
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, index_constant, is_constant
+from pykern.passes.ir.memory import aliases, allocations
+from pykern.passes.kernels import body, find, index_constant, is_constant, programs
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from mlir import ir
 from mlir.dialects import arith, tensor
 
 from pykern.errors import TargetError
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, integers
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import argument_marks, body, named, replace
+from pykern.passes.kernels import argument_marks, body, named, programs, replace
 
 DONATED = "kern.donated"
 """Numbers of the arguments whose memory the program may use as it likes."""

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, identity, is_constant
+from pykern.passes.kernels import body, find, identity, is_constant, programs
 
 FACTOR = 64
 """Without vectors a loop takes up to 8 times as long: an eighth of the large one's time at most."""

@@ -8,12 +8,12 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.passes.array_programs.aliases import aliases, programs, users, writes
 from pykern.passes.array_programs.arena import ALIGNMENT, LARGE, SPREAD, bytes_of
 from pykern.passes.array_programs.keep_in_place import terminator
 from pykern.passes.array_programs.rotate_buffers import trip_count
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, index_constant, is_constant
+from pykern.passes.ir.memory import aliases, users, writes
+from pykern.passes.kernels import body, find, index_constant, is_constant, programs
 
 
 @dataclass(frozen=True)

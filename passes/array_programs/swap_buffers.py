@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import aliases, programs, users, writes
 from pykern.passes.array_programs.forward_copies import only_copy_into
 from pykern.passes.array_programs.keep_in_place import terminator
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, is_constant
+from pykern.passes.ir.memory import aliases, users, writes
+from pykern.passes.kernels import body, find, is_constant, programs
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.autodiff.raised.clone import free_values
+from pykern.passes.ir.values import free_values
 from pykern.passes.kernels import body, find, identity, terminator
 
 _PURE = (

@@ -13,8 +13,8 @@ from mlir import ir
 from mlir.dialects import arith, func
 
 from pykern.passes.array_programs.nests.function import Nest
+from pykern.passes.ir.affine import as_value, times
 from pykern.passes.kernels import index_constant
-from pykern.passes.schedules.access import as_value, times
 from pykern.passes.schedules.nests import Job
 from pykern.passes.schedules.packing import COPIED, Packing
 

@@ -14,8 +14,8 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.array_programs.nests.function import Nest
+from pykern.passes.ir.affine import Number, as_value, least, times, window
 from pykern.passes.kernels import index_constant
-from pykern.passes.schedules.access import Number, as_value, least, times, window
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.loops import Counted, When
 from pykern.passes.schedules.needed import condition, singles

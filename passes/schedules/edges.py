@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.ir.affine import DYNAMIC, Access, Number, Sum, as_value, least, minus
 from pykern.passes.kernels import body, index_constant
-from pykern.passes.schedules.access import DYNAMIC, Access, Number, Sum, as_value, least, minus
 from pykern.passes.schedules.needed import outside, place
 
 ROW, LANE, TERM = 1, 2, 4

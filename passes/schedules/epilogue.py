@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
+from pykern.passes.ir.affine import Number, as_value
 from pykern.passes.kernels import body, index_constant
-from pykern.passes.schedules.access import Number, as_value
 from pykern.passes.schedules.edges import Cut
 from pykern.passes.schedules.loops import Counted
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from mlir import ir
 from mlir.dialects import arith, memref, vector
 
-from pykern.passes.schedules.access import Access, Number, plus
+from pykern.passes.ir.affine import Access, Number, plus
 from pykern.passes.schedules.product import Product
 from pykern.passes.schedules.vectors import first_lanes
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref, vector
 
+from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
 from pykern.passes.kernels import index_constant
-from pykern.passes.schedules.access import Number, as_value, least, minus, plus, times
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.narrow import Dot
 from pykern.passes.schedules.packing import Packing

@@ -9,7 +9,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from pykern.passes.schedules.access import Number
+from pykern.passes.ir.affine import Number
 from pykern.passes.schedules.narrow import ATTRIBUTE, LIFT
 from pykern.passes.schedules.register_tile import Loaded, Tile
 

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from mlir import ir
 from mlir.dialects import arith, linalg
 
+from pykern.passes.ir.affine import Number, Sum, as_value, plus, times
 from pykern.passes.kernels import body, index_constant
 from pykern.passes.raise_to_linalg.masked_sums import NEEDED
-from pykern.passes.schedules.access import Number, Sum, as_value, plus, times
 
 Condition = tuple[Sum, Number]
 """A sum over a contraction's dimensions and what is added to it: not negative where cells are needed."""

@@ -16,7 +16,7 @@ from mlir import ir
 
 from pykern.machine import Cpu
 from pykern.passes.array_programs.nests.function import Nest, Place
-from pykern.passes.schedules.access import Access, Number, window
+from pykern.passes.ir.affine import Access, Number, window
 from pykern.passes.schedules.cost_model import Problem
 from pykern.passes.schedules.edges import roomy
 from pykern.passes.schedules.product import Product, width

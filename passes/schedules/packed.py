@@ -14,9 +14,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.passes.array_programs.nests.function import Nest
-from pykern.passes.kernels import IN_VECTORS, index_constant
-from pykern.passes.schedules import copies
-from pykern.passes.schedules.access import (
+from pykern.passes.ir.affine import (
     Access,
     Number,
     Sum,
@@ -28,6 +26,8 @@ from pykern.passes.schedules.access import (
     times,
     window,
 )
+from pykern.passes.kernels import IN_VECTORS, index_constant
+from pykern.passes.schedules import copies
 from pykern.passes.schedules.block_packing import packing_of
 from pykern.passes.schedules.contraction import Contraction
 from pykern.passes.schedules.edges import Edges, roomy

@@ -16,8 +16,8 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from pykern.passes.array_programs.nests.function import Nest
+from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
 from pykern.passes.kernels import IN_VECTORS, index_constant
-from pykern.passes.schedules.access import Number, as_value, least, minus, plus, times
 from pykern.passes.schedules.factors import Factor
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.nests import Job

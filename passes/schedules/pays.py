@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.schedules.access import Access
+from pykern.passes.ir.affine import Access
 from pykern.passes.schedules.nests import row_of
 from pykern.passes.schedules.product import Product
 from pykern.schedule import Schedule

@@ -19,8 +19,8 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.passes.array_programs.nests.space import Space
+from pykern.passes.ir.affine import Access, Sum, access_of
 from pykern.passes.kernels import body
-from pykern.passes.schedules.access import Access, Sum, access_of
 from pykern.passes.schedules.prologues import Prologue
 
 CONVERSIONS = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp"}

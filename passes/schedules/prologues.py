@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import VIEWS, outputs_of, root_of, users
+from pykern.passes.ir.affine import Access, Sum, access_of
+from pykern.passes.ir.memory import VIEWS, outputs_of, root_of, users
 from pykern.passes.ir.structured import indexing_maps, loop_count
 from pykern.passes.kernels import body, find
-from pykern.passes.schedules.access import Access, Sum, access_of
 from pykern.passes.schedules.readers import captured_by, is_elementwise
 
 DIVISIONS = ("divsi", "divui", "remsi", "remui")

@@ -21,11 +21,11 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
-from pykern.passes.array_programs.aliases import outputs_of
 from pykern.passes.framework import Pass
+from pykern.passes.ir.affine import Access, Number, access_of, as_value, plus
+from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops
 from pykern.passes.kernels import body, index_constant, named
-from pykern.passes.schedules.access import Access, Number, access_of, as_value, plus
 from pykern.passes.schedules.cost_model import LINE
 from pykern.passes.schedules.edges import cut_of
 from pykern.passes.schedules.epilogue import Epilogue

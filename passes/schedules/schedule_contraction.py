@@ -10,9 +10,9 @@ from dataclasses import replace
 from mlir import ir
 
 from pykern.machine import Cpu, cpu
-from pykern.passes.array_programs.aliases import VIEWS
 from pykern.passes.array_programs.nests.function import Place
 from pykern.passes.array_programs.nests.space import Space
+from pykern.passes.ir.memory import VIEWS
 from pykern.passes.ir.structured import loop_lengths, reduction_loops
 from pykern.passes.schedules.cost_model import can_take, schedule_for, shares
 from pykern.passes.schedules.direct import Direct

@@ -10,8 +10,8 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.ir.affine import Number, as_value, least, minus, most, plus, times
 from pykern.passes.kernels import index_constant
-from pykern.passes.schedules.access import Number, as_value, least, minus, most, plus, times
 
 EVEN = 1.05
 """How much longer than half of the time one of two threads may take. Where tiles of rows are even, they are better

@@ -15,8 +15,8 @@ from mlir.dialects import arith, memref
 
 from pykern.passes.array_programs.nests.function import Nest
 from pykern.passes.array_programs.nests.parts import over
+from pykern.passes.ir.affine import DYNAMIC, Number, as_value, plus, window
 from pykern.passes.kernels import index_constant
-from pykern.passes.schedules.access import DYNAMIC, Number, as_value, plus, window
 from pykern.passes.schedules.direct import Direct
 from pykern.passes.schedules.nests import PIECES, Range, cut
 

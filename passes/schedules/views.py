@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.passes.schedules.access import DYNAMIC, Access, Number, plus, times
+from pykern.passes.ir.affine import DYNAMIC, Access, Number, plus, times
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.ir.effects import is_speculatable
+from pykern.passes.ir.values import defining, is_inside
 from pykern.passes.kernels import index_constant, is_constant
-from pykern.passes.vectorize.effects import is_inside, is_speculatable, owner
 
 LARGEST = 1 << 61
 
@@ -63,7 +64,7 @@ def affine_of(value: ir.Value, loop: ir.Operation) -> Affine | None:
     number = is_constant(value)
     if number is not None and abs(number) < LARGEST:
         return Affine(constant=number)
-    op = owner(value)
+    op = defining(value)
     if op is not None and is_inside(value, loop):
         combined = _combine(op, loop)
         if combined is not None:
@@ -96,7 +97,7 @@ def hoist(value: ir.Value, loop: ir.Operation) -> bool:
     """Make an invariant value available in front of the loop; False where it is not invariant."""
     if not is_inside(value, loop):
         return True
-    op = owner(value)
+    op = defining(value)
     if op is None or not is_speculatable(op):
         return False
     if not all(hoist(operand, loop) for operand in op.operands):
@@ -128,7 +129,7 @@ def as_index(value: ir.Value) -> ir.Value:
     """A 64-bit integer as index; the cast is undone where the value came from an index."""
     if isinstance(value.type, ir.IndexType):
         return value
-    op = owner(value)
+    op = defining(value)
     if op is not None and op.name == "arith.index_cast" and isinstance(op.operands[0].type, ir.IndexType):
         return op.operands[0]
     return arith.IndexCastOp(ir.IndexType.get(), value).result
@@ -144,7 +145,7 @@ def _within_range(value: ir.Value) -> ir.Value:
 
 def _is_small(value: ir.Value) -> bool:
     """Index values are; 64-bit integers where they come from an index or from fewer bits."""
-    op = owner(value)
+    op = defining(value)
     return isinstance(value.type, ir.IndexType) or (
         op is not None and op.name in ("arith.index_cast", "arith.extsi", "arith.extui")
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.vectorize.effects import is_inside
+from pykern.passes.ir.values import is_inside
 
 
 def again(op: ir.Operation, operands: list[ir.Value], results: list[ir.Type]) -> ir.Value:

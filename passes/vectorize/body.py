@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, vector
 
+from pykern.passes.ir.values import defining, is_inside
 from pykern.passes.vectorize.accesses import Access, Accesses
 from pykern.passes.vectorize.again import again, recompute
-from pykern.passes.vectorize.effects import is_inside, owner
 
 
 @dataclass
@@ -98,7 +98,7 @@ class VectorBody:
         waiting = [value]
         while waiting:
             one = waiting[-1]
-            op = owner(one)
+            op = defining(one)
             inside = one not in self.uniform and is_inside(one, self.loop)
             reads = inside and (op is None or op.name == "memref.load")
             parts = list(op.operands) if inside and op is not None and not reads else []

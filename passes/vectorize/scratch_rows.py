@@ -19,11 +19,11 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import body, find, identity, index_constant, is_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import KEPT_ROW, has_unit_stride, is_question
 from pykern.passes.vectorize.cache import arrays_given, cache_of
-from pykern.passes.vectorize.effects import is_inside
 from pykern.passes.vectorize.streams import ROWS, functions
 
 ALIGNMENT = 64

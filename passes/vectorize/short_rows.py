@@ -20,10 +20,10 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.loop_versions import branch_on
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.effects import is_inside
 from pykern.passes.vectorize.streams import functions
 
 PADDED = {3: 4}

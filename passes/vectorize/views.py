@@ -9,9 +9,9 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.ir.affine import DYNAMIC, Number
+from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import MEMORY_OPERAND, index_constant, named, replace
-from pykern.passes.schedules.access import DYNAMIC, Number
-from pykern.passes.vectorize.effects import has_uses
 
 Sums = dict["tuple[ir.Block, ir.Value, Number]", ir.Value]
 

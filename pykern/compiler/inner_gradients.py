@@ -13,12 +13,11 @@ from typing import Any
 from mlir import ir
 
 from pykern.compiler.program_derivatives import differentiate
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.inline_helpers import InlineHelpers
 from pykern.passes.autodiff.direct.activity import FOREIGN
-from pykern.passes.autodiff.raised.clone import clone_block
 from pykern.passes.framework import run_pass, verify
-from pykern.passes.kernels import body
+from pykern.passes.ir.clone import clone_block
+from pykern.passes.kernels import body, programs
 from pykern.program_source import ProgramSource
 
 

@@ -20,11 +20,11 @@ from pykern.passes.argument_uses import argument_uses
 from pykern.passes.array_programs.raise_launches import RaiseLaunches
 from pykern.passes.array_programs.signature import UPDATED
 from pykern.passes.autodiff.direct.shadow_arguments import shadow_type
-from pykern.passes.autodiff.raised.clone import clone_block
 from pykern.passes.autodiff.raised.reverse import reverse
 from pykern.passes.autodiff.raised.values import is_float, zeros_like
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.framework import Upstream, run_pass
+from pykern.passes.ir.clone import clone_block
 from pykern.passes.kernels import body, find, kernels, named
 from pykern.passes.launch_bounds.find import certain, launch_bounds
 from pykern.passes.raise_to_linalg.raising import raisable

@@ -26,8 +26,8 @@ from pykern.compiler.spirv_lines import CARRYING, instruction, origins
 from pykern.errors import KernelError
 from pykern.lineage import BACKWARD, OPERATION, OTHER, PLUMBING, PRIMAL, TANGENT, Lineage, Place
 from pykern.memory_file import MemoryFile
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.autodiff import parts as derivative
+from pykern.passes.kernels import programs
 
 TAG = "pykern.stage"
 _PARTS = {derivative.ADJOINT: BACKWARD, derivative.TANGENT: TANGENT}

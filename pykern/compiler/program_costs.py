@@ -17,8 +17,9 @@ from pykern.compiler.costs import flops_of, turns_of
 from pykern.costs import Access, Costs, Turns, Work
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
-from pykern.passes.array_programs.aliases import is_inside, programs
+from pykern.passes.ir.memory import is_inside
 from pykern.passes.ir.structured import loop_lengths
+from pykern.passes.kernels import programs
 
 COUNTED = "func.func(linalg-generalize-named-ops)"
 """The stage that is counted: every operation on arrays says its loops, and none was fused."""

@@ -21,7 +21,6 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import KernelTypeError
 from pykern.frontend.kernel import argument_names
 from pykern.passes import kernels
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.inline_helpers import InlineHelpers
 from pykern.passes.array_programs.outline_launches import OutlineLaunches
 from pykern.passes.array_programs.raise_launches import RaiseLaunches
@@ -31,6 +30,7 @@ from pykern.passes.autodiff.raised.forward import forward
 from pykern.passes.autodiff.raised.reverse import reverse
 from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.framework import Upstream, run_pass, verify
+from pykern.passes.kernels import programs
 from pykern.passes.reuse_loads import ReuseLoads
 from pykern.passes.simplify_kern import SimplifyKern
 from pykern.program_source import ProgramDerivative, ProgramSource

@@ -25,11 +25,11 @@ from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.record import Record
 from pykern.lowering.targets import LINALG
 from pykern.passes import kernels
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.inline_helpers import InlineHelpers
 from pykern.passes.array_programs.return_into import integers
 from pykern.passes.array_programs.signature import DONATED, UPDATED
 from pykern.passes.framework import Callback, Pipeline, run_pass, verification, verify
+from pykern.passes.kernels import programs
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.round_once import RoundOnce
 from pykern.program_source import ProgramSource

@@ -18,7 +18,7 @@ import numpy as np
 import pykern as pk
 from pykern.errors import NotDifferentiable
 
-clone = importlib.import_module("pykern.passes.autodiff.raised.clone")
+clone = importlib.import_module("pykern.passes.ir.clone")
 kind = {"interrupt": KeyboardInterrupt, "refusal": NotDifferentiable, "fault": RuntimeError}[sys.argv[1]]
 right = clone.replace_operands
 

@@ -23,11 +23,10 @@ from pykern.lowering.gpu.program.plan import plan_of
 from pykern.lowering.gpu.target import KernelBinary
 from pykern.lowering.record import Record
 from pykern.passes.argument_uses import written_arguments
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.device.make_kernels import MakeKernels
 from pykern.passes.array_programs.device.outline_sequential import OutlineSequential
 from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, integers
-from pykern.passes.kernels import body, find, kernels, named
+from pykern.passes.kernels import body, find, kernels, named, programs
 from pykern.passes.registry import register
 from pykern.source import FunctionSource, KernelOptions, KernelSource, LaunchSpec
 

@@ -10,7 +10,6 @@ from mlir import ir
 from mlir.dialects import func
 
 from pykern.lowering.llvm.arguments import SYMBOL_PREFIX
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.nests.function import REPEATS, TEAM
 from pykern.passes.array_programs.nests.make import PARALLEL_WORK
 from pykern.passes.expand_ndrange import ExpandNdrange
@@ -23,6 +22,7 @@ from pykern.passes.kernels import (
     integers,
     kernels,
     named,
+    programs,
     symbols,
 )
 

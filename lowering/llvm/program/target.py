@@ -30,7 +30,6 @@ from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import has_short_floats
 from pykern.lowering.llvm.table import RUNTIME
 from pykern.lowering.record import Record
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.arena import UseArena
 from pykern.passes.array_programs.attention.outline import OutlineAttention
 from pykern.passes.array_programs.forward_copies import ForwardCopies
@@ -50,7 +49,7 @@ from pykern.passes.array_programs.size_nests import SizeNests
 from pykern.passes.array_programs.states_in_place import StatesInPlace
 from pykern.passes.array_programs.swap_buffers import SwapBuffers
 from pykern.passes.framework import Pass, is_careful
-from pykern.passes.kernels import body
+from pykern.passes.kernels import body, programs
 from pykern.passes.registry import register
 from pykern.passes.schedules.recipe import ApplySchedules
 from pykern.passes.schedules.register_tile import EmitRegisterTiles

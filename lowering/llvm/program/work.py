@@ -10,9 +10,8 @@ import math
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.ir.structured import loop_lengths
-from pykern.passes.kernels import body, find, is_constant, kernels
+from pykern.passes.kernels import body, find, is_constant, kernels, programs
 
 UNKNOWN = 1 << 62
 LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body, is_constant
 
 # offsets of "key <= query + offset" by arith.cmpi's predicates, the query on the left and the key on the left
@@ -21,11 +22,11 @@ def last_key_offset(score: ir.Operation, query: int, key: int) -> int | None:
     """For the numbers of the arguments that are the indices; None where every key may count."""
     block = body(score)
     *_, end = block.operations
-    chosen = _owner(end.operation.operands[0])
+    chosen = defining(end.operation.operands[0])
     if chosen is None or chosen.name != "arith.select":
         return None
     condition, left, right = chosen.operands
-    compared = _owner(condition)
+    compared = defining(condition)
     if compared is None or compared.name != "arith.cmpi" or _is_low(left) == _is_low(right):
         return None
     predicate = ir.IntegerAttr(compared.attributes["predicate"]).value
@@ -42,12 +43,8 @@ def last_key_offset(score: ir.Operation, query: int, key: int) -> int | None:
     return None
 
 
-def _owner(value: ir.Value) -> ir.Operation | None:
-    return None if isinstance(value.owner, ir.Block) else value.owner.operation
-
-
 def _is_low(value: ir.Value) -> bool:
-    op = _owner(value)
+    op = defining(value)
     if op is None or op.name != "arith.constant":
         return False
     return ir.FloatAttr(op.attributes["value"]).value == float("-inf")
@@ -56,7 +53,7 @@ def _is_low(value: ir.Value) -> bool:
 def _index(value: ir.Value) -> tuple[ir.Value, int]:
     """A value as another one and a constant."""
     offset = 0
-    while (op := _owner(value)) is not None:
+    while (op := defining(value)) is not None:
         if op.name == "arith.index_cast":
             value = op.operands[0]
             continue

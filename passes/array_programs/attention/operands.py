@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_count, reduces
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body
 
 Exprs = tuple[ir.AffineExpr, ...]
@@ -40,10 +41,6 @@ def is_plain(at: Exprs) -> bool:
     found = positions(at)
     constants = [e for e in at if isinstance(e, ir.AffineConstantExpr)]
     return len(set(found)) == len(found) and len(found) + len(constants) == len(at)
-
-
-def producer(value: ir.Value) -> ir.Operation | None:
-    return None if isinstance(value.owner, ir.Block) else value.owner.operation
 
 
 def is_elementwise(op: ir.Operation | None) -> bool:
@@ -80,7 +77,7 @@ def _as_kind(expression: ir.AffineExpr) -> ir.AffineExpr:
 def through(read: Operand) -> Operand:
     """The same elements in the tensor that transposed copies and reshapes of length 1 were made from."""
     while True:
-        op = producer(read.value)
+        op = defining(read.value)
         if op is None:
             return read
         if op.name in RESHAPES:

@@ -8,13 +8,12 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, func, tensor
 
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.attention.operands import Operand, dims
 from pykern.passes.array_programs.attention.pattern import Attention, attention_of
 from pykern.passes.array_programs.attention.score import Score
 from pykern.passes.array_programs.outline_launches import to_buffer, to_tensor
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import named
+from pykern.passes.kernels import named, programs
 
 ATTENTION = "kern.attention"
 """Mark of a declared function that stands for attention on buffers, and of the function of its scores, named by it."""

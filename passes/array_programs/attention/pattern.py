@@ -22,7 +22,6 @@ from pykern.passes.array_programs.attention.operands import (
     is_plain,
     operand,
     positions,
-    producer,
     through,
     within,
 )
@@ -35,6 +34,7 @@ from pykern.passes.array_programs.attention.softmax import (
     starts_from,
 )
 from pykern.passes.ir.structured import loop_count, reduction_loops
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body, identity
 
 FEWEST = 32
@@ -169,7 +169,7 @@ def _is_matrix(read: Operand, first: int, second: int, without: int) -> bool:
 
 def _scores(value: ir.Value, rank: int, members: list[ir.Value]) -> ir.Operation | None:
     """The product that `value` comes of, element by element; adds the tensors on the way to `members`."""
-    op = producer(value)
+    op = defining(value)
     if _product(op) is not None and op is not None and loop_count(op) == rank + 1:
         return op
     if op is None or not is_elementwise(op) or loop_count(op) != rank:

@@ -18,11 +18,11 @@ from pykern.passes.array_programs.attention.operands import (
     dims,
     is_elementwise,
     operand,
-    producer,
     within,
 )
 from pykern.passes.array_programs.attention.pattern import Attention
 from pykern.passes.array_programs.attention.softmax import CONVERSIONS
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body, find, identity, index_constant
 
 
@@ -45,7 +45,7 @@ class Score:
         return key not in each.at[:-1]
 
     def _visit(self, value: ir.Value, at: Exprs) -> None:
-        op = producer(value)
+        op = defining(value)
         if op is not None and identity(op) == identity(self.attention.product):
             return
         if not isinstance(value.type, ir.RankedTensorType):
@@ -65,20 +65,20 @@ class Score:
             self._visit(read.value, composed(read.at, known))
 
     def _need(self, value: ir.Value) -> None:
-        op = producer(value)
+        op = defining(value)
         if (op is None or op.name != "arith.constant") and value not in self.outer:
             self.outer.append(value)
 
     def _is_computed(self, value: ir.Value, at: Exprs) -> bool:
         """Computed again for each score: what the product goes into, and what indices alone tell."""
-        op = producer(value)
+        op = defining(value)
         if op is None or not is_elementwise(op):
             return False
         is_score = at == dims(*range(self.attention.rank)) and self._has_product(value)
         return is_score or _of_indices(op)
 
     def _has_product(self, value: ir.Value) -> bool:
-        op = producer(value)
+        op = defining(value)
         if op is None:
             return False
         if identity(op) == identity(self.attention.product):
@@ -102,7 +102,7 @@ class Score:
         return made
 
     def _value(self, value: ir.Value, at: Exprs) -> ir.Value:
-        op = producer(value)
+        op = defining(value)
         if op is not None and identity(op) == identity(self.attention.product):
             return self.product
         if not isinstance(value.type, ir.RankedTensorType):
@@ -152,7 +152,7 @@ class Score:
     def _scalar(self, value: ir.Value) -> ir.Value:
         if value in self.scalars:
             return self.scalars[value]
-        op = producer(value)
+        op = defining(value)
         assert op is not None
         return op.clone().results[0]  # a constant
 
@@ -169,5 +169,5 @@ def _is_inside(value: ir.Value, op: ir.Operation) -> bool:
 def _of_indices(op: ir.Operation) -> bool:
     """Whether nothing is read for the op's result, and little computed."""
     tensors = [v for v in list(op.operands)[:-1] if isinstance(v.type, ir.RankedTensorType)]
-    makers = [producer(v) for v in tensors]
+    makers = [defining(v) for v in tensors]
     return all(m is not None and is_elementwise(m) and _of_indices(m) for m in makers)

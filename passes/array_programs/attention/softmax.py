@@ -17,11 +17,11 @@ from pykern.passes.array_programs.attention.operands import (
     dims,
     is_elementwise,
     operand,
-    producer,
     through,
     within,
 )
 from pykern.passes.ir.structured import loop_count, reduction_loops
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body
 
 CONVERSIONS = ("arith.extf", "arith.truncf")
@@ -77,7 +77,7 @@ def divided_product(op: ir.Operation) -> tuple[ir.Operation, Operand, tuple[ir.V
     if quotient is None or quotient[0].at != dims(*range(loop_count(op))):
         return None
     divided, converted = _unconverted(quotient[0])
-    product = producer(divided.value)
+    product = defining(divided.value)
     if product is None or divided.at != dims(*range(loop_count(op))):
         return None
     return product, quotient[1], (divided.value, *converted)
@@ -85,20 +85,20 @@ def divided_product(op: ir.Operation) -> tuple[ir.Operation, Operand, tuple[ir.V
 
 def narrow(value: ir.Value) -> ir.Value:
     """The value before it was converted."""
-    op = producer(value)
+    op = defining(value)
     return op.operands[0] if op is not None and op.name == "arith.extf" else value
 
 
 def starts_from(value: ir.Value, number: float) -> bool:
     """Whether a tensor is filled with a number."""
-    op = producer(value)
+    op = defining(value)
     if op is None or op.name not in ("linalg.generic", "linalg.fill") or len(op.operands) != 2:
         return False
     return _constant(op.operands[0]) == number
 
 
 def _constant(value: ir.Value) -> float | None:
-    op = producer(value)
+    op = defining(value)
     if op is None or op.name != "arith.constant" or not isinstance(value.type, ir.FloatType):
         return None
     return ir.FloatAttr(op.attributes["value"]).value
@@ -122,7 +122,7 @@ def _at(inner: Operand, outer: Operand) -> tuple[ir.AffineExpr, ...]:
 
 def _single(value: ir.Value, name: str) -> list[Operand] | None:
     """What the one op of an elementwise generic takes, over the dimensions of `value`."""
-    op = producer(value)
+    op = defining(value)
     if op is None or not is_elementwise(op):
         return None
     inside = [o.operation for o in body(op).operations]
@@ -141,7 +141,7 @@ def _times_inverse(weights: ir.Value) -> tuple[list[Operand] | None, ir.Value | 
     factors = _single(weights, "arith.mulf")
     for e, factor in () if factors is None else (factors, factors[::-1]):
         read = through(factor)
-        op = producer(read.value)
+        op = defining(read.value)
         if op is None or not is_elementwise(op):
             continue
         first, *_ = [o.operation for o in body(op).operations]
@@ -162,7 +162,7 @@ def _times_inverse(weights: ir.Value) -> tuple[list[Operand] | None, ir.Value | 
 
 def _reduced(value: ir.Value, name: str, start: float) -> ir.Value | None:
     """The tensor whose last dimension is reduced; its elements may be widened on the way."""
-    op = producer(value)
+    op = defining(value)
     if op is None or op.name != "linalg.generic" or len(op.operands) != 2 or len(op.results) != 1:
         return None
     rank = loop_count(op)

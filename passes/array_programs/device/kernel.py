@@ -16,8 +16,9 @@ from mlir import ir
 
 from pykern.dialect.index_space import GlobalIdOp
 from pykern.dialect.launch import LaunchOp
-from pykern.passes.array_programs.aliases import Positions, ancestor_in, root_of, users, writes
-from pykern.passes.autodiff.raised.clone import clone, defining
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.memory import Positions, ancestor_in, root_of, users, writes
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import identity, index_constant
 from pykern.passes.launch_arguments import update_type
 

@@ -8,7 +8,6 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.passes.array_programs.aliases import outputs_of, programs
 from pykern.passes.array_programs.device.copies import copy_to_generic, generic_copy, is_contiguous
 from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.reductions import launch_generic
@@ -18,7 +17,8 @@ from pykern.passes.array_programs.nests.combine import add_fastmath, combines
 from pykern.passes.array_programs.nests.make import starts_of
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import identity, named
+from pykern.passes.ir.memory import outputs_of
+from pykern.passes.kernels import identity, named, programs
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.dialect.memory import PrivateOp
-from pykern.passes.array_programs.aliases import programs
 from pykern.passes.array_programs.device.copies import copy_to_generic
 from pykern.passes.array_programs.device.kernel import Kernel, Place, is_pure
 from pykern.passes.array_programs.device.scatter import launch_scatter, scatter_of
 from pykern.passes.array_programs.nests.space import space_of
-from pykern.passes.autodiff.raised.clone import clone, free_values
 from pykern.passes.framework import Pass, Upstream, run_pass
-from pykern.passes.kernels import find, identity, kernels, named
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.values import free_values
+from pykern.passes.kernels import find, identity, kernels, named, programs
 
 FEW = 16
 """Elements up to which an op on arrays counts as scalar code."""

@@ -12,11 +12,12 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.dialect.index_space import GlobalIdOp
-from pykern.passes.array_programs.aliases import outputs_of
 from pykern.passes.array_programs.device.kernel import Kernel
 from pykern.passes.array_programs.nests.emit import evaluate
 from pykern.passes.array_programs.nests.space import Space
-from pykern.passes.autodiff.raised.clone import clone, free_values
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.memory import outputs_of
+from pykern.passes.ir.values import free_values
 from pykern.passes.kernels import body, index_constant, named, replace
 
 GROUP = 256

@@ -15,12 +15,13 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
 from pykern.dialect.memory import BarrierOp, SharedOp
-from pykern.passes.array_programs.aliases import outputs_of
 from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.points import Points, spread
 from pykern.passes.array_programs.nests.combine import Combine, combines
 from pykern.passes.array_programs.nests.space import Space
-from pykern.passes.autodiff.raised.clone import clone, defining
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.memory import outputs_of
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body, index_constant
 
 SIDE = 16

@@ -14,12 +14,12 @@ from mlir.dialects import arith, scf
 
 from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
-from pykern.passes.array_programs.aliases import root_of
 from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.points import Points, group_of, spread
 from pykern.passes.array_programs.device.reductions import KINDS, first_item
 from pykern.passes.array_programs.device.rows import Chain, Key, Member
 from pykern.passes.array_programs.nests.space import Space
+from pykern.passes.ir.memory import root_of
 from pykern.passes.kernels import index_constant
 
 ALONE = 16

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.dialect.atomics import AtomicRmwOp
-from pykern.passes.array_programs.aliases import root_of
 from pykern.passes.array_programs.device.kernel import Kernel, Place, is_pure
 from pykern.passes.array_programs.device.points import Items
-from pykern.passes.autodiff.raised.clone import clone, defining, free_values
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.memory import root_of
+from pykern.passes.ir.values import defining, free_values
 from pykern.passes.kernels import body, identity, is_constant
 
 FEWEST = 256

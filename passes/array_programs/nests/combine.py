@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.passes.array_programs.aliases import outputs_of
+from pykern.passes.ir.memory import outputs_of
 
 FLOAT_NEUTRAL = {
     "arith.addf": -0.0,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import func
 
-from pykern.passes.array_programs.aliases import VIEWS
+from pykern.passes.ir.memory import VIEWS
 from pykern.passes.kernels import find, index_constant
 
 TEAM = ".team"

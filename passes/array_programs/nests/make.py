@@ -9,7 +9,6 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.machine import cpu
-from pykern.passes.array_programs.aliases import outputs_of, programs
 from pykern.passes.array_programs.attention.tiles import make_attentions
 from pykern.passes.array_programs.nests.both_sides.emit import BothSides, rows_at_a_time
 from pykern.passes.array_programs.nests.both_sides.find import Pair, pairs
@@ -25,8 +24,9 @@ from pykern.passes.array_programs.nests.turned.find import Turn, turn_of
 from pykern.passes.array_programs.nests.turned.staged import StagedSquares
 from pykern.passes.framework import Pass
 from pykern.passes.ir import structured
+from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, reduces
-from pykern.passes.kernels import body, identity, index_constant, named
+from pykern.passes.kernels import body, identity, index_constant, named, programs
 from pykern.passes.remarks import remark
 from pykern.passes.schedules.product import Product
 from pykern.passes.schedules.schedule_contraction import build, makers_of_factors, scheduled_product

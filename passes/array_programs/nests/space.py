@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import outputs_of
+from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import dimensions_in, indexing_maps, loop_lengths, loops_in, reduction_loops
 from pykern.passes.kernels import find
 

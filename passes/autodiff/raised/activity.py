@@ -10,10 +10,11 @@ from collections.abc import Iterable
 
 from mlir import ir
 
-from pykern.passes.autodiff.raised.clone import free_values, terminator_operands
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.autodiff.rules.flow import ONLY_LOOK, varying_results
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.values import free_values
 
 STOPS = "kern.stop_gradient"
 

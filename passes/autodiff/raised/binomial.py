@@ -11,20 +11,15 @@ from collections.abc import Sequence
 from mlir import ir
 from mlir.dialects import arith, scf, tensor
 
-from pykern.passes.autodiff.raised.clone import (
-    body_of,
-    clone_block,
-    defining,
-    free_values,
-    terminator_operands,
-)
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.schedule import Schedule, schedule
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.stack import peek, push, stack_type
 from pykern.passes.autodiff.raised.trips import Trips
 from pykern.passes.autodiff.raised.values import element, empty, index
-from pykern.passes.kernels import identity
+from pykern.passes.ir.clone import clone_block, terminator_operands
+from pykern.passes.ir.values import defining, free_values
+from pykern.passes.kernels import body, identity
 
 
 class Snapshots:
@@ -32,7 +27,7 @@ class Snapshots:
 
     def __init__(self, op: ir.Operation, scope: Scope, kept: int) -> None:
         self.op, self.scope, self.kept = op, scope, kept
-        self.carried = list(body_of(op).arguments)[1:]
+        self.carried = list(body(op).arguments)[1:]
         self._promised: dict[int, ir.Operation] = {}  # carried value to the op that stands for it
 
     def value(self, argument: ir.Value) -> ir.Value:
@@ -60,7 +55,7 @@ class Snapshots:
 
     def _closure(self) -> list[int]:
         """The carried values that are read, and those they are computed from."""
-        yielded = terminator_operands(body_of(self.op))
+        yielded = terminator_operands(body(self.op))
         found, waiting, seen = set(self._promised), [yielded[k] for k in self._promised], set()
         while waiting:
             value = waiting.pop()
@@ -68,7 +63,7 @@ class Snapshots:
                 continue
             seen.add(value)
             op = defining(value)
-            if op is not None and op.block == body_of(self.op):
+            if op is not None and op.block == body(self.op):
                 waiting += free_values(op)
             elif value in self.carried and (place := self.carried.index(value)) not in found:
                 found.add(place)
@@ -111,13 +106,13 @@ class Snapshots:
         self, trips: Trips, first: ir.Value, last: ir.Value, places: list[int], states: list[ir.Value]
     ) -> list[ir.Value]:
         """The kept carried values after the trips from `first` to before `last`."""
-        body = body_of(self.op)
+        block = body(self.op)
         loop = scf.ForOp(first, last, index(1), states)
         with ir.InsertionPoint(loop.body):
-            inner = Scope(body, loop.body, self.scope)
-            inner.known[body.arguments[0]] = trips.variable(loop.induction_variable)
+            inner = Scope(block, loop.body, self.scope)
+            inner.known[block.arguments[0]] = trips.variable(loop.induction_variable)
             inner.known.update(zip([self.carried[k] for k in places], loop.inner_iter_args, strict=True))
-            yielded = terminator_operands(body)
+            yielded = terminator_operands(block)
             scf.YieldOp([inner.value(yielded[k]) for k in places])
         return list(loop.results)
 
@@ -127,7 +122,7 @@ def _keeping(op: ir.Operation, scope: Scope, places: list[int], plan: Schedule) 
     for result in op.results:
         scope.value(result)
     old = scope.copies[identity(op)]
-    body = body_of(old)
+    block = body(old)
     with ir.InsertionPoint(old), old.location:
         bounds, inits = list(old.operands)[:3], list(old.operands)[3:]
         trips = Trips.of(*bounds)
@@ -142,8 +137,8 @@ def _keeping(op: ir.Operation, scope: Scope, places: list[int], plan: Schedule) 
             inner = scf.ForOp(start, stop, index(1), arguments[: len(inits)])
             with ir.InsertionPoint(inner.body):
                 variable = trips.variable(inner.induction_variable)
-                known = dict(zip(body.arguments, [variable, *inner.inner_iter_args], strict=True))
-                scf.YieldOp(clone_block(body, known))
+                known = dict(zip(block.arguments, [variable, *inner.inner_iter_args], strict=True))
+                scf.YieldOp(clone_block(block, known))
             scf.YieldOp([*inner.results, *kept])
     results = list(outer.results)
     for result, replacement in zip(old.results, results, strict=False):

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.autodiff.raised.clone import defining, terminator_operands
 from pykern.passes.autodiff.raised.trips import AT_MOST
 from pykern.passes.integer_ranges import Ranges
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import find, is_constant
 
 MOST_BYTES = 1 << 28

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import tensor
 
-from pykern.passes.autodiff.raised.clone import defining
 from pykern.passes.autodiff.raised.values import constant, element, shape
+from pykern.passes.ir.values import defining
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from mlir import ir
 from mlir.dialects import scf
 
 from pykern.passes.autodiff.raised.block import ReverseBlock
-from pykern.passes.autodiff.raised.clone import free_values, terminator_operands
 from pykern.passes.autodiff.raised.cotangents import Cotangents, gate_of
 from pykern.passes.autodiff.raised.gates import MaybeGate, everywhere
 from pykern.passes.autodiff.raised.scope import Scope
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.values import free_values
 
 
 def reverse_if(op: ir.Operation, scope: Scope, cotangents: Cotangents, block: ReverseBlock) -> None:

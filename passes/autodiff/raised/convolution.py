@@ -14,11 +14,11 @@ from mlir.dialects import arith, linalg, tensor
 
 from pykern.passes.autodiff.raised.builder import GenericBuilder
 from pykern.passes.autodiff.raised.frame import Frame
-from pykern.passes.autodiff.raised.linear_maps import Linear, linear
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.structured import Structured
 from pykern.passes.autodiff.raised.targets import Target
 from pykern.passes.autodiff.raised.values import affine, constant, element, full, index, is_tensor, shape
+from pykern.passes.ir.affine import Sum, linear_form
 
 _FINITE = {"arith.addf", "arith.subf", "arith.mulf", "arith.negf", "math.fma", "arith.extf", "arith.truncf"}
 """Ops whose partial derivatives are finite at any finite operands."""
@@ -122,24 +122,24 @@ class GatheringFrame(Frame):
 def _substitutions(op: Structured, target: Target) -> dict[int, Substitution] | None:
     """By dimension of the operand, for those read at more than one loop."""
     written = {e.position for m in op.maps[len(op.inputs) :] for e in m.results if _is_loop(e)}
-    forms = [form for e in target.map.results if (form := linear(e, op.loops)) is not None]
-    if len(forms) < len(target.map.results) or any(min(form.coefficients) < 0 for form in forms):
+    forms = [form for e in target.map.results if (form := linear_form(e)) is not None]
+    if len(forms) < len(target.map.results) or any(form.descends for form in forms):
         return None
     found: dict[int, Substitution] = {}
     named = [loop for form in forms for loop in form.loops]
     if len(named) != len(set(named)):
         return None  # a loop in two dimensions: a diagonal
     for dimension, (form, size) in enumerate(zip(forms, shape(target.value), strict=True)):
-        if form.is_plain:
+        if form.is_dimension():
             continue
         # a loop of the result: its cotangent may be padded with zeros, an operand of a product too
         candidates = [loop for loop in form.loops if loop in written]
         if not candidates:
             return None
-        loop = max(candidates, key=form.coefficients.__getitem__)
-        others = tuple((d, form.coefficients[d]) for d in form.loops if d != loop)
+        loop = max(candidates, key=form.factor)
+        others = tuple((d, form.factor(d)) for d in form.loops if d != loop)
         before = sum(coefficient * (op.extents[d] - 1) for d, coefficient in others) + form.constant
-        found[dimension] = Substitution(loop, form.coefficients[loop], others, form.constant, size, before)
+        found[dimension] = Substitution(loop, form.factor(loop), others, form.constant, size, before)
     return found
 
 
@@ -161,8 +161,8 @@ def _all_readable(op: Structured, target: Target, substitutions: dict[int, Subst
                 return False
             continue
         for expression in map.results:
-            form: Linear | None = linear(expression, op.loops)
-            if form is None or (replaced & set(form.loops) and not form.is_plain):
+            form: Sum | None = linear_form(expression)
+            if form is None or (replaced & set(form.loops) and not form.is_dimension()):
                 return False
     return True
 

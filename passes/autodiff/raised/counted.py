@@ -13,8 +13,8 @@ from mlir import ir
 from mlir.dialects import arith, scf
 
 from pykern.passes.autodiff.raised.bounds import most_trips, write_most
-from pykern.passes.autodiff.raised.clone import clone_block
 from pykern.passes.autodiff.raised.values import index
+from pykern.passes.ir.clone import clone_block
 
 
 def count_while(op: ir.Operation, varied: set[ir.Value]) -> bool:

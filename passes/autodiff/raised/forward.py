@@ -16,7 +16,6 @@ from mlir.dialects import func, scf
 from pykern.passes.autodiff.parts import tangent_of
 from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.calls import forward_call, launches
-from pykern.passes.autodiff.raised.clone import body_of, clone, defining, terminator_operands
 from pykern.passes.autodiff.raised.functions import (
     Signature,
     active_arguments,
@@ -32,6 +31,9 @@ from pykern.passes.autodiff.raised.structured_forward import forward_structured
 from pykern.passes.autodiff.raised.values import empty_like, is_float, zeros_like
 from pykern.passes.autodiff.rules import table
 from pykern.passes.framework import Pass
+from pykern.passes.ir.clone import clone, terminator_operands
+from pykern.passes.ir.values import defining
+from pykern.passes.kernels import body
 
 LINEAR = frozenset(
     f"tensor.{name}"
@@ -161,15 +163,15 @@ class _Forward:
             self.tangents[op.results[0]] = tangent
 
     def _loop(self, op: ir.Operation) -> None:
-        body, inits = body_of(op), list(op.operands)[3:]
-        variable, *carried = list(body.arguments)
+        block, inits = body(op), list(op.operands)[3:]
+        variable, *carried = list(block.arguments)
         active = [k for k, argument in enumerate(carried) if argument in self.varied]
         start = [self.value(v) for v in inits] + [self.tangent(inits[k]) for k in active]
         made = scf.ForOp(*[self.value(v) for v in list(op.operands)[:3]], start)
         with ir.InsertionPoint(made.body):
             self._enter([variable, *carried], [carried[k] for k in active], made.body.arguments)
-            self.block(body)
-            scf.YieldOp(self._leave(terminator_operands(body), active))
+            self.block(block)
+            scf.YieldOp(self._leave(terminator_operands(block), active))
         self._enter(op.results, [op.results[k] for k in active], made.results)
 
     def _if(self, op: ir.Operation) -> None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, func, tensor
 
-from pykern.passes.autodiff.raised.clone import defining, free_values, terminator_operands
 from pykern.passes.autodiff.raised.residuals import residuals
 from pykern.passes.autodiff.raised.split_branches import split_branches
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.values import defining, free_values
 from pykern.passes.kernels import identity, terminator
 
 

@@ -16,7 +16,6 @@ from mlir.dialects import scf
 
 from pykern.passes.autodiff.raised.binomial import Snapshots
 from pykern.passes.autodiff.raised.block import ReverseBlock
-from pykern.passes.autodiff.raised.clone import body_of, free_values, terminator_operands
 from pykern.passes.autodiff.raised.cotangents import Cotangents, gate_bits, gate_of
 from pykern.passes.autodiff.raised.gates import Gate
 from pykern.passes.autodiff.raised.scope import Scope
@@ -25,7 +24,9 @@ from pykern.passes.autodiff.raised.strips import ATTRIBUTE, parse
 from pykern.passes.autodiff.raised.trips import Trips
 from pykern.passes.autodiff.raised.values import index, minus
 from pykern.passes.autodiff.rules.gates import is_choice
-from pykern.passes.kernels import find
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.values import free_values
+from pykern.passes.kernels import body, find
 
 
 def reverse_for(op: ir.Operation, scope: Scope, cotangents: Cotangents, block: ReverseBlock) -> None:
@@ -52,7 +53,7 @@ class _Loop:
 
     def __init__(self, op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
         self.op, self.scope, self.cotangents = op, scope, cotangents
-        self.body = body_of(op)
+        self.body = body(op)
         self.variable, *self.carried = list(self.body.arguments)
         self.active = [k for k, argument in enumerate(self.carried) if argument in cotangents.varied]
         self.outer = [v for v in free_values(op, nested_only=True) if v in cotangents.varied]

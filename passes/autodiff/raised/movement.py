@@ -13,7 +13,6 @@ from mlir.dialects import arith, linalg, tensor
 from pykern.passes.autodiff.raised import gates
 from pykern.passes.autodiff.raised.boxes import box_of
 from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, add, elementwise
-from pykern.passes.autodiff.raised.clone import terminator_operands
 from pykern.passes.autodiff.raised.cotangents import Cotangents, Hollow, zero
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
@@ -29,6 +28,7 @@ from pykern.passes.autodiff.raised.values import (
     sizes_of,
 )
 from pykern.passes.autodiff.rules.gates import gate_constant
+from pykern.passes.ir.clone import terminator_operands
 
 _STATIC = ("static_offsets", "static_sizes", "static_strides")
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 
 from mlir import ir
 
-from pykern.passes.autodiff.raised.clone import defining, free_values
 from pykern.passes.autodiff.raised.cut import NEVER, least_cut
 from pykern.passes.ir.structured import reduces
+from pykern.passes.ir.values import defining, free_values
 from pykern.passes.kernels import find
 
 VALUE_COST = 64

@@ -19,7 +19,6 @@ from pykern.passes.autodiff.raised import movement
 from pykern.passes.autodiff.raised.activity import varied
 from pykern.passes.autodiff.raised.branch import reverse_if
 from pykern.passes.autodiff.raised.calls import launches, reverse_call
-from pykern.passes.autodiff.raised.clone import terminator_operands
 from pykern.passes.autodiff.raised.contraction import contract_as
 from pykern.passes.autodiff.raised.cotangents import Cotangents
 from pykern.passes.autodiff.raised.functions import (
@@ -41,6 +40,7 @@ from pykern.passes.autodiff.rules import table
 from pykern.passes.autodiff.rules.gates import Flow, is_singular, through
 from pykern.passes.autodiff.unread_gates import drop_unread_gates
 from pykern.passes.framework import Pass
+from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.kernels import find
 
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from mlir import ir
 
-from pykern.passes.autodiff.raised.clone import clone, defining, free_values, home
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.values import defining, free_values, home
 from pykern.passes.kernels import identity
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import affine, scf, tensor
 
-from pykern.passes.autodiff.raised.clone import clone
-from pykern.passes.autodiff.raised.linear_maps import linear
 from pykern.passes.autodiff.raised.structured import Kind, Structured, is_structured
 from pykern.passes.autodiff.raised.values import Index, index, is_tensor, plus, times
+from pykern.passes.ir.affine import linear_form
+from pykern.passes.ir.clone import clone
 
 
 def run_in_order(op: ir.Operation, varied: set[ir.Value]) -> bool:
@@ -60,12 +60,12 @@ def _place(map: ir.AffineMap, at: list[ir.Value]) -> list[ir.Value]:
     """The map's results at the loops `at`."""
     found = []
     for expression in map.results:
-        form = linear(expression, map.n_dims)
+        form = linear_form(expression)
         if form is None:
             found.append(affine.apply(ir.AffineMap.get(map.n_dims, 0, [expression]), at))
             continue
         place: Index = form.constant
         for loop in form.loops:
-            place = plus(place, times(at[loop], form.coefficients[loop]))
+            place = plus(place, times(at[loop], form.factor(loop)))
         found.append(index(place))
     return found

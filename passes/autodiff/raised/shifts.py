@@ -5,9 +5,9 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import tensor
 
-from pykern.passes.autodiff.raised.linear_maps import Linear, linear
 from pykern.passes.autodiff.raised.structured import Structured
 from pykern.passes.autodiff.raised.values import affine, element, is_tensor
+from pykern.passes.ir.affine import Sum, linear_form
 from pykern.passes.ir.structured import set_indexing_maps
 
 
@@ -19,7 +19,7 @@ def cut_shifts(op: ir.Operation, varied: set[ir.Value]) -> bool:
     for place, (value, map) in enumerate(zip(view.inputs, view.maps, strict=False)):
         if not is_tensor(value) or map.is_projected_permutation:
             continue
-        forms = [form for e in map.results if (form := linear(e, view.loops)) is not None]
+        forms = [form for e in map.results if (form := linear_form(e)) is not None]
         if (
             len(forms) < len(map.results)
             or not all(_is_slice(form) for form in forms)
@@ -37,18 +37,18 @@ def cut_shifts(op: ir.Operation, varied: set[ir.Value]) -> bool:
     return True
 
 
-def _is_slice(form: Linear) -> bool:
-    return len(form.loops) <= 1 and form.constant >= 0 and min(form.coefficients, default=0) >= 0
+def _is_slice(form: Sum) -> bool:
+    return len(form.loops) <= 1 and form.constant >= 0 and not form.descends
 
 
 def _is_static(view: Structured) -> bool:
     return all(ir.RankedTensorType(v.type).has_static_shape for v in view.operands if is_tensor(v))
 
 
-def _slice(view: Structured, value: ir.Value, forms: list[Linear]) -> ir.Value:
+def _slice(view: Structured, value: ir.Value, forms: list[Sum]) -> ir.Value:
     offsets = [form.constant for form in forms]
     sizes = [view.extents[form.loops[0]] if form.loops else 1 for form in forms]
-    strides = [form.coefficients[form.loops[0]] if form.loops else 1 for form in forms]
+    strides = [form.factor(form.loops[0]) if form.loops else 1 for form in forms]
     kept = [size for size, form in zip(sizes, forms, strict=True) if form.loops]
     type = ir.RankedTensorType.get(kept, element(value.type))
     return tensor.extract_slice(type, value, [], [], [], offsets, sizes, strides)

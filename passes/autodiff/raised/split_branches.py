@@ -10,7 +10,8 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import scf
 
-from pykern.passes.autodiff.raised.clone import free_values, terminator_operands
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.values import free_values
 
 
 def split_branches(block: ir.Block, late: set[ir.Value]) -> None:

@@ -15,12 +15,12 @@ from mlir.dialects import arith, linalg
 
 from pykern.passes.autodiff.raised.boxes import Box, box_of, cut, cut_padded, put
 from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, elementwise
-from pykern.passes.autodiff.raised.clone import defining
 from pykern.passes.autodiff.raised.cotangents import Hollow, blank
 from pykern.passes.autodiff.raised.frame import Frame
 from pykern.passes.autodiff.raised.gates import MaybeGate, closed, either
 from pykern.passes.autodiff.raised.targets import Target
 from pykern.passes.autodiff.raised.values import constant, element, empty, identity_map, index, shape
+from pykern.passes.ir.values import defining
 
 if TYPE_CHECKING:
     from pykern.passes.autodiff.raised.structured_reverse import Adjoint

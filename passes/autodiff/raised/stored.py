@@ -5,13 +5,13 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import scf
 
-from pykern.passes.autodiff.raised.clone import body_of, clone_block
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.stack import peek, push, stack_type
 from pykern.passes.autodiff.raised.trips import Trips, room
 from pykern.passes.autodiff.raised.values import Index, element, empty
-from pykern.passes.kernels import identity
+from pykern.passes.ir.clone import clone_block
+from pykern.passes.kernels import body, identity
 
 
 class Stored:
@@ -58,7 +58,7 @@ def storing(op: ir.Operation, scope: Scope, places: list[int]) -> list[ir.Value]
     old = scope.copies[identity(op)]
     with ir.InsertionPoint(old), old.location:
         bounds, inits = list(old.operands)[:3], list(old.operands)[3:]
-        trips, body = Trips.of(*bounds), body_of(old)
+        trips, block = Trips.of(*bounds), body(old)
         length, stacks = room(op, trips.count), []
         for place in places:
             type = stack_type(length, inits[place].type)
@@ -72,8 +72,8 @@ def storing(op: ir.Operation, scope: Scope, places: list[int]) -> list[ir.Value]
                 push(stack, arguments[k], trip)
                 for stack, k in zip(arguments[len(inits) :], places, strict=True)
             ]
-            known = dict(zip(body.arguments, [new.induction_variable, *arguments], strict=False))
-            scf.YieldOp([*clone_block(body, known), *kept])
+            known = dict(zip(block.arguments, [new.induction_variable, *arguments], strict=False))
+            scf.YieldOp([*clone_block(block, known), *kept])
     copied = list(new.results)
     for result, replacement in zip(old.results, copied, strict=False):
         result.replace_all_uses_with(replacement)

@@ -12,10 +12,10 @@ from mlir import ir
 from mlir.dialects import func, scf
 
 from pykern.errors import PassError
-from pykern.passes.autodiff.raised.clone import body_of, clone_block
 from pykern.passes.autodiff.raised.trips import AT_MOST, Trips
 from pykern.passes.autodiff.raised.values import divided, index, plus, smaller, times
-from pykern.passes.kernels import find
+from pykern.passes.ir.clone import clone_block
+from pykern.passes.kernels import body, find
 
 ATTRIBUTE = "kern.checkpoint"
 """On an scf.for: how this loop is checkpointed, whatever the function says."""
@@ -58,7 +58,7 @@ def parse(text: str) -> tuple[str, int]:
 
 
 def _split(op: ir.Operation, strip: int) -> None:
-    body, inits = body_of(op), list(op.operands)[3:]
+    block, inits = body(op), list(op.operands)[3:]
     with ir.InsertionPoint(op), op.location:
         trips = Trips.of(*list(op.operands)[:3])
         if isinstance(trips.count, int) and trips.count <= strip:
@@ -74,8 +74,8 @@ def _split(op: ir.Operation, strip: int) -> None:
             inner = scf.ForOp(index(first), index(last), index(1), list(outer.inner_iter_args))
             with ir.InsertionPoint(inner.body):
                 variable = trips.variable(inner.induction_variable)
-                known = dict(zip(body.arguments, [variable, *inner.inner_iter_args], strict=True))
-                scf.YieldOp(clone_block(body, known))
+                known = dict(zip(block.arguments, [variable, *inner.inner_iter_args], strict=True))
+                scf.YieldOp(clone_block(block, known))
             inner.operation.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), strip)
             scf.YieldOp(list(inner.results))
     for old, new in zip(op.results, outer.results, strict=True):

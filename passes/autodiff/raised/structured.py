@@ -13,8 +13,8 @@ from functools import cached_property
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.passes.autodiff.raised.clone import defining, free_values
 from pykern.passes.ir.structured import indexing_maps, loop_lengths
+from pykern.passes.ir.values import defining, free_values
 
 
 class Kind(enum.Enum):

@@ -7,12 +7,13 @@ from typing import Any
 
 from mlir import ir
 
-from pykern.passes.autodiff.raised.clone import clone, defining, free_values
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.structured import Structured
 from pykern.passes.autodiff.raised.values import is_float
 from pykern.passes.autodiff.rules import table
 from pykern.passes.autodiff.rules.gates import Flow, both, choice, chooses, either, through
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.values import defining, free_values
 
 Elements = dict[ir.Value, ir.Value]
 

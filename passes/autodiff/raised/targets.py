@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.autodiff.raised.clone import defining, free_values
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.structured import Kind, Structured
 from pykern.passes.autodiff.raised.values import affine, is_tensor
+from pykern.passes.ir.values import defining, free_values
 
 
 @dataclass(frozen=True)

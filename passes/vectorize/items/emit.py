@@ -12,6 +12,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, vector
 
 from pykern.dialect.atomics import AtomicRmwOp
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import index_constant
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, VARIES, Lanes
 from pykern.passes.vectorize.items.tables import Table
@@ -161,7 +162,7 @@ class Emitter:
 
     def _total(self, value: ir.Value) -> ir.Value:
         """The sum of a value over the lanes; factors that lanes share stand before the sum."""
-        element, op = value.type, _owner(value)
+        element, op = value.type, defining(value)
         if isinstance(element, ir.FloatType) and op is not None and self.lanes.form(value) is VARIES:
             if op.name == "arith.negf":
                 return arith.NegFOp(self._total(op.operands[0])).result
@@ -229,10 +230,6 @@ class Emitter:
     def _result(self, old: ir.Value, like: ir.Value, new: ir.Value) -> None:
         """A loop's result has the form of what the loop carries, but may be asked for as a vector."""
         (self.vectors if self.lanes.form(like) is VARIES else self.scalars)[old] = new
-
-
-def _owner(value: ir.Value) -> ir.Operation | None:
-    return None if isinstance(value.owner, ir.Block) else value.owner.operation
 
 
 def _sum(element: ir.Type, lanes: ir.Value) -> ir.Value:

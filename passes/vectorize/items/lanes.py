@@ -9,8 +9,9 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.passes import kernels
+from pykern.passes.ir.effects import is_speculatable
+from pykern.passes.ir.values import has_uses, is_inside
 from pykern.passes.kernels import find
-from pykern.passes.vectorize.effects import has_uses, is_inside, is_speculatable
 
 VARIES = None
 """The form of a value that is any number in each lane; other forms are the step from lane to lane."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find
-from pykern.passes.vectorize.effects import is_inside
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, VARIES, Lanes, Scalar
 
 TRIPS = 16

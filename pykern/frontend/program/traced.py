@@ -24,7 +24,8 @@ from pykern.frontend.program.custom import tree_value
 from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.values import Cell, DictValue, parts, with_parts
 from pykern.frontend.values import Scalar, TupleValue, Value
-from pykern.passes.autodiff.raised.clone import free_values, replace_operands
+from pykern.passes.ir.clone import replace_operands
+from pykern.passes.ir.values import free_values
 from pykern.program_source import ProgramDerivative, ProgramSource
 from pykern.source import (
     DICT,

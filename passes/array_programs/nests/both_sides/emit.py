@@ -21,8 +21,8 @@ from pykern.passes.array_programs.nests.both_sides.find import Pair
 from pykern.passes.array_programs.nests.combine import combines
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.parts import join_parts, over
+from pykern.passes.ir.affine import DYNAMIC, Number, as_value, least, plus, times
 from pykern.passes.kernels import body, index_constant
-from pykern.passes.schedules.access import DYNAMIC, Number, as_value, least, plus, times
 from pykern.passes.schedules.loops import Counted, When, leave_alone
 
 ROWS = 4

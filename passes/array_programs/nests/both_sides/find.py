@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import outputs_of, root_of, writes
 from pykern.passes.array_programs.nests.space import is_dense, space_of
+from pykern.passes.ir.memory import outputs_of, root_of, writes
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import find, identity
 from pykern.passes.schedules.product import Product

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import VIEWS, root_of, users, writes
 from pykern.passes.array_programs.arena import bytes_of
 from pykern.passes.array_programs.nests.rows.ops import Kind, RowOp, natural_rows, row_op
+from pykern.passes.ir.memory import VIEWS, root_of, users, writes
 from pykern.passes.kernels import find, identity
 
 FEWEST_ROWS = 8

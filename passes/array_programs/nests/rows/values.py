@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.passes.array_programs.aliases import outputs_of
 from pykern.passes.array_programs.nests.combine import Combine, combines
 from pykern.passes.array_programs.nests.rows.find import Group
 from pykern.passes.array_programs.nests.rows.ops import Access, Kind, RowOp
+from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import body
 
 RANK = {Kind.FIXED: 0, Kind.ROW: 1, Kind.LINE: 2, Kind.CELL: 2}

@@ -11,8 +11,8 @@ from mlir import ir
 from mlir.dialects import vector
 
 from pykern.passes.array_programs.nests.turned.squares import Range, Squares
+from pykern.passes.ir.affine import as_value, plus
 from pykern.passes.kernels import body
-from pykern.passes.schedules.access import as_value, plus
 from pykern.passes.vectorize.again import again
 
 

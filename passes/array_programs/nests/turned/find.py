@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.machine import Cpu
-from pykern.passes.array_programs.aliases import root_of
 from pykern.passes.array_programs.nests.space import Space, strides_of
+from pykern.passes.ir.memory import root_of
 from pykern.passes.kernels import body
 from pykern.passes.schedules.block_packing import SQUARE
 from pykern.passes.schedules.cost_model import LINE, WAYS

@@ -16,7 +16,7 @@ from mlir.dialects import vector
 
 from pykern.passes.array_programs.nests.emit import Loops
 from pykern.passes.array_programs.nests.turned.find import Turn
-from pykern.passes.schedules.access import as_value, least, minus, plus
+from pykern.passes.ir.affine import as_value, least, minus, plus
 from pykern.passes.schedules.block_packing import PART, turned
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.product import width

@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import memref, vector
 
 from pykern.passes.array_programs.nests.turned.squares import Range, Squares
-from pykern.passes.schedules.access import as_value, minus, plus
+from pykern.passes.ir.affine import as_value, minus, plus
 from pykern.passes.schedules.cost_model import LINE
 from pykern.passes.schedules.loops import Counted
 from pykern.passes.schedules.product import width

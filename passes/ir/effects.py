@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import is_constant
 
 DIVISIONS = {"divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"}
 """Of integers, in the arith dialect: they trap."""
-
-
-def owner(value: ir.Value) -> ir.Operation | None:
-    """The op that defines a value, None for a block argument."""
-    return None if isinstance(value.owner, ir.Block) else value.owner.operation
-
-
-def is_inside(value: ir.Value, outer: ir.Operation) -> bool:
-    """Whether a value comes to be within the regions of `outer`."""
-    place = value.owner
-    op = place.owner if isinstance(place, ir.Block) else place.operation.parent
-    while op is not None:
-        if op.operation == outer:
-            return True
-        op = op.operation.parent
-    return False
 
 
 def is_speculatable(op: ir.Operation) -> bool:
@@ -54,7 +39,3 @@ def erase_dead(block: ir.Block) -> None:
         for region in op.regions:
             for inner in region.blocks:
                 erase_dead(inner)
-
-
-def has_uses(value: ir.Value) -> bool:
-    return next(iter(value.uses), None) is not None

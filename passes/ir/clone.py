@@ -6,43 +6,7 @@ from collections.abc import Callable
 
 from mlir import ir
 
-
-def defining(value: ir.Value) -> ir.Operation | None:
-    """The op whose result the value is; None for a block argument."""
-    owner = value.owner
-    return None if isinstance(owner, ir.Block) else owner.operation
-
-
-def home(value: ir.Value) -> ir.Block:
-    """The block the value belongs to."""
-    owner = value.owner
-    return owner if isinstance(owner, ir.Block) else owner.operation.block
-
-
-def free_values(op: ir.Operation, nested_only: bool = False) -> list[ir.Value]:
-    """Values from outside that the regions of `op` read, in order; and its operands, unless `nested_only`."""
-    inside: set[ir.Value] = set()
-    read: dict[ir.Value, None] = {} if nested_only else dict.fromkeys(op.operands)
-    regions = list(op.regions)
-    if not regions:
-        return list(read)
-
-    def visit(inner: ir.Operation) -> None:
-        for operand in inner.operands:
-            read.setdefault(operand)
-        inside.update(inner.results)
-        for region in inner.regions:
-            blocks(region)
-
-    def blocks(region: ir.Region) -> None:
-        for block in region.blocks:
-            inside.update(block.arguments)
-            for inner in block.operations:
-                visit(inner.operation)
-
-    for region in regions:
-        blocks(region)
-    return [value for value in read if value not in inside]
+from pykern.passes.ir.values import free_values
 
 
 def clone(op: ir.Operation, lookup: Callable[[ir.Value], ir.Value]) -> ir.Operation:
@@ -64,10 +28,6 @@ def clone_block(block: ir.Block, known: dict[ir.Value, ir.Value]) -> list[ir.Val
 
 def terminator_operands(block: ir.Block) -> list[ir.Value]:
     return list(block.operations[len(block.operations) - 1].operation.operands)
-
-
-def body_of(op: ir.Operation) -> ir.Block:
-    return op.regions[0].blocks[0]
 
 
 def replace_operands(op: ir.Operation, replaced: dict[ir.Value, ir.Value]) -> None:

@@ -174,11 +174,6 @@ def is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
     return False
 
 
-def programs(module: ir.Module) -> list[ir.Operation]:
-    """The functions marked `kern.program`."""
-    return [o.operation for o in module.body.operations if "kern.program" in o.operation.attributes]
-
-
 def allocations(function: ir.Operation) -> list[ir.Operation]:
     """Every `memref.alloc`, in order."""
     return find(function, lambda op: op.name == "memref.alloc")

@@ -31,6 +31,16 @@ class Sum:
     def dimensions(self) -> set[int]:
         return {d for d, _ in self.factors}
 
+    @property
+    def loops(self) -> list[int]:
+        """The dimensions that it changes with, in order."""
+        return sorted(d for d, factor in self.factors if factor)
+
+    @property
+    def descends(self) -> bool:
+        """Whether it falls along a dimension."""
+        return any(factor < 0 for _, factor in self.factors)
+
     def factor(self, dimension: int) -> int:
         return dict(self.factors).get(dimension, 0)
 
@@ -66,7 +76,7 @@ class Access:
     @property
     def descends(self) -> bool:
         """Whether an index falls along a dimension: there is no window of such a part."""
-        return any(f < 0 for s in self.sums for _, f in s.factors)
+        return any(s.descends for s in self.sums)
 
     def place(self, values: Mapping[int, Number]) -> list[ir.Value]:
         """Indices for a load."""
@@ -83,17 +93,18 @@ class Access:
 
 def access_of(affine: ir.AffineMap) -> Access | None:
     """The map as sums; None where it is not linear."""
-    sums = [_sum(e) for e in affine.results]
+    sums = [linear_form(e) for e in affine.results]
     return None if any(s is None for s in sums) else Access(tuple(s for s in sums if s is not None))
 
 
-def _sum(expression: ir.AffineExpr) -> Sum | None:
+def linear_form(expression: ir.AffineExpr) -> Sum | None:
+    """An index as a sum of dimensions; None for divisions and remainders."""
     if isinstance(expression, ir.AffineConstantExpr):
         return Sum((), expression.value)
     if isinstance(expression, ir.AffineDimExpr):
         return Sum(((expression.position, 1),))
     if isinstance(expression, ir.AffineAddExpr):
-        left, right = _sum(expression.lhs), _sum(expression.rhs)
+        left, right = linear_form(expression.lhs), linear_form(expression.rhs)
         if left is None or right is None:
             return None
         factors = dict(left.factors)
@@ -101,7 +112,7 @@ def _sum(expression: ir.AffineExpr) -> Sum | None:
             factors[dimension] = factors.get(dimension, 0) + factor
         return Sum(tuple(factors.items()), left.constant + right.constant)
     if isinstance(expression, ir.AffineMulExpr):
-        left, right = _sum(expression.lhs), _sum(expression.rhs)
+        left, right = linear_form(expression.lhs), linear_form(expression.rhs)
         if left is None or right is None or (left.factors and right.factors):
             return None
         if left.factors:

@@ -1,0 +1,58 @@
+"""Where values come from, and who reads them."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+
+def defining(value: ir.Value) -> ir.Operation | None:
+    """The op whose result the value is; None for a block argument."""
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else owner.operation
+
+
+def home(value: ir.Value) -> ir.Block:
+    """The block the value belongs to."""
+    owner = value.owner
+    return owner if isinstance(owner, ir.Block) else owner.operation.block
+
+
+def is_inside(value: ir.Value, outer: ir.Operation) -> bool:
+    """Whether a value comes to be within the regions of `outer`."""
+    place = value.owner
+    op = place.owner if isinstance(place, ir.Block) else place.operation.parent
+    while op is not None:
+        if op.operation == outer:
+            return True
+        op = op.operation.parent
+    return False
+
+
+def has_uses(value: ir.Value) -> bool:
+    return next(iter(value.uses), None) is not None
+
+
+def free_values(op: ir.Operation, nested_only: bool = False) -> list[ir.Value]:
+    """Values from outside that the regions of `op` read, in order; and its operands, unless `nested_only`."""
+    inside: set[ir.Value] = set()
+    read: dict[ir.Value, None] = {} if nested_only else dict.fromkeys(op.operands)
+    regions = list(op.regions)
+    if not regions:
+        return list(read)
+
+    def visit(inner: ir.Operation) -> None:
+        for operand in inner.operands:
+            read.setdefault(operand)
+        inside.update(inner.results)
+        for region in inner.regions:
+            blocks(region)
+
+    def blocks(region: ir.Region) -> None:
+        for block in region.blocks:
+            inside.update(block.arguments)
+            for inner in block.operations:
+                visit(inner.operation)
+
+    for region in regions:
+        blocks(region)
+    return [value for value in read if value not in inside]
