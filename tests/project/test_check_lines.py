@@ -18,10 +18,13 @@ LIT_TESTS = sorted(
 )
 
 
-@pytest.mark.parametrize("path", LIT_TESTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_directives(path):
-    found = problems(path.read_text(), path.suffix, FEATURES)
-    assert not found, "\n".join(map(str, found))
+def test_directives():
+    found = [
+        f"{path.relative_to(ROOT)}: {problem}"
+        for path in LIT_TESTS
+        for problem in problems(path.read_text(), path.suffix, FEATURES)
+    ]
+    assert not found, "\n".join(found)
 
 
 RUN = "// RUN: %pykern-opt %s | FileCheck %s\n"

@@ -16,20 +16,22 @@ LONGEST = 500  # lines; at 400 ask what the second idea is
 # Files that still hold two ideas, with their lines when they were listed: they may shrink, not grow.
 TO_SPLIT: dict[str, int] = {}
 
-IDS = [str(path.relative_to(ROOT)) for path in source_files()]
+TREES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in source_files()}
 
 
-@pytest.mark.parametrize("path", source_files(), ids=IDS)
-def test_module_says_what_it_is(path):
-    tree = ast.parse(path.read_text())
-    if tree.body:  # an empty __init__.py says nothing and holds nothing
-        assert ast.get_docstring(tree), "begin with what comes in, what goes out, where to read next"
+def test_modules_say_what_they_are():
+    """Begin with what comes in, what goes out, where to read next. An empty __init__.py says nothing."""
+    silent = [name for name, tree in TREES.items() if tree.body and not ast.get_docstring(tree)]
+    assert not silent
 
 
-@pytest.mark.parametrize("path", source_files(), ids=IDS)
-def test_one_idea_per_file(path):
-    lines = len(path.read_text().splitlines())
-    assert lines <= TO_SPLIT.get(module_name(path), LONGEST), f"{lines} lines: what is the second idea?"
+def test_one_idea_per_file():
+    """A file of more lines than these has a second idea: which one?"""
+    lines = {path: len(path.read_text().splitlines()) for path in source_files()}
+    long = {
+        str(path): count for path, count in lines.items() if count > TO_SPLIT.get(module_name(path), LONGEST)
+    }
+    assert not long
 
 
 def test_list_of_long_files_is_current():
@@ -37,17 +39,21 @@ def test_list_of_long_files_is_current():
     assert not short, f"split already, take them off the list: {short}"
 
 
-@pytest.mark.parametrize("path", source_files(), ids=IDS)
-def test_annotations_are_not_evaluated(path):
-    """`from __future__ import annotations` wherever there are annotations: Python 3.10 is the oldest."""
-    tree = ast.parse(path.read_text())
-    annotated = any(
-        isinstance(node, ast.AnnAssign)
-        or (isinstance(node, ast.FunctionDef) and (node.returns or any(a.annotation for a in node.args.args)))
-        for node in ast.walk(tree)
+def _has_annotations(node: ast.AST) -> bool:
+    return isinstance(node, ast.AnnAssign) or (
+        isinstance(node, ast.FunctionDef) and bool(node.returns or any(a.annotation for a in node.args.args))
     )
-    future = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
-    assert future or not annotated
+
+
+def test_annotations_are_not_evaluated():
+    """`from __future__ import annotations` wherever there are annotations: Python 3.10 is the oldest."""
+    evaluated = [
+        name
+        for name, tree in TREES.items()
+        if any(map(_has_annotations, ast.walk(tree)))
+        and not any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
+    ]
+    assert not evaluated
 
 
 @pytest.mark.parametrize("folder", LINKED)
