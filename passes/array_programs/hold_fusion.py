@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.passes.analysis.contraction import CONVERSIONS, multiplies
 from pykern.passes.framework import Pass
 from pykern.passes.ir.structured import indexing_maps, loops_in
 from pykern.passes.kernels import body, named
-from pykern.passes.schedules.product import CONVERSIONS, multiplies
 
 HOLD = "bufferization.dealloc_tensor"
 """An op that uses a tensor and does nothing here: upstream fuses only what has a single use."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.errors import NotRaisable
+from pykern.passes.analysis.contraction import multiplies
 from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.ir.affine import access_of
 from pykern.passes.ir.clone import clone
@@ -17,7 +18,6 @@ from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.remarks import remark
-from pykern.passes.schedules.product import multiplies
 from pykern.source import KernelOptions
 
 

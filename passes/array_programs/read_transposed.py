@@ -8,11 +8,11 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import tensor
 
+from pykern.passes.analysis.contraction import multiplies
 from pykern.passes.framework import Pass
 from pykern.passes.ir.affine import DYNAMIC
 from pykern.passes.ir.structured import indexing_maps, set_indexing_maps
 from pykern.passes.kernels import body, named, replace
-from pykern.passes.schedules.product import multiplies
 
 
 @dataclass(frozen=True)

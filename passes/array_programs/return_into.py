@@ -89,11 +89,11 @@ def _hands_over(
     for each in body(function).operations:
         op = each.operation
         if positions.first[identity(op)] == first and positions.last[identity(op)] == last:
-            return is_elementwise(op, target, value)
+            return reads_where_it_writes(op, target, value)
     return False
 
 
-def is_elementwise(op: ir.Operation, source: ir.Value, target: ir.Value) -> bool:
+def reads_where_it_writes(op: ir.Operation, source: ir.Value, target: ir.Value) -> bool:
     """Whether a linalg.generic reads `source` exactly where it writes `target`."""
     if op.name != "linalg.generic":
         return False
@@ -143,4 +143,4 @@ def integers(function: ir.Operation, name: str) -> tuple[int, ...] | None:
     return integers_of(function.attributes[name])
 
 
-__all__ = ["RESULT_ARGUMENTS", "ReturnInto", "integers", "is_elementwise"]
+__all__ = ["RESULT_ARGUMENTS", "ReturnInto", "integers", "reads_where_it_writes"]

@@ -83,6 +83,25 @@ def is_scalar_arithmetic(ops: Sequence[ir.Operation]) -> bool:
     )
 
 
+def is_elementwise(op: ir.Operation, indices: bool = False) -> bool:
+    """Whether a `linalg.generic` computes each element of its one output from elements of its inputs, by arithmetic.
+
+    `indices`: it may also read where the element is.
+    """
+    if (
+        op.name != "linalg.generic"
+        or list(ir.DenseI32ArrayAttr(op.attributes[SEGMENTS]))[1] != 1
+        or reduces(op)
+    ):
+        return False
+    block = op.regions[0].blocks[0]
+    *inside, _ = (each.operation for each in block.operations)
+    reads_output = any(True for _ in block.arguments[len(block.arguments) - 1].uses)
+    if reads_output or loops_in(indexing_maps(op)[-1]) != set(range(loop_count(op))):
+        return False
+    return is_scalar_arithmetic([each for each in inside if not (indices and each.name == "linalg.index")])
+
+
 def generic(
     inputs: Sequence[ir.Value],
     outputs: Sequence[ir.Value],

@@ -18,13 +18,10 @@ from dataclasses import dataclass, replace
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.passes.analysis.contraction import convert, multiplies
 from pykern.passes.array_programs.nests.space import Space
 from pykern.passes.ir.affine import Access, Sum, access_of
-from pykern.passes.kernels import body
 from pykern.passes.schedules.prologues import Prologue
-
-CONVERSIONS = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp"}
-"""What may happen to an element of a factor before it is multiplied."""
 
 
 @dataclass(frozen=True)
@@ -187,49 +184,6 @@ def _long_last(lengths: list[int]) -> tuple[int, ...]:
     """The order of indices with those of length 1 at the end in front of the last longer one."""
     last = max((n for n, length in enumerate(lengths) if length > 1), default=len(lengths) - 1)
     return (*range(last), *range(last + 1, len(lengths)), last)
-
-
-def multiplies(op: ir.Operation) -> bool:
-    """Whether the body is `out + convert(a) * convert(b)`."""
-    block = body(op)
-    if len(block.arguments) != 3:
-        return False
-    *ops, end = [o.operation for o in block.operations]
-    if len(ops) < 2 or end.name != "linalg.yield":
-        return False
-    *conversions, product, total = ops
-    if product.name not in ("arith.mulf", "arith.muli") or total.name != product.name.replace("mul", "add"):
-        return False
-    if any(o.name not in CONVERSIONS for o in conversions):
-        return False
-    a, b, out = block.arguments
-    sources = [_source(v) for v in product.operands]
-    pairs = sources in ([a, b], [b, a])
-    sums = set(total.operands) == {out, product.results[0]}
-    return pairs and sums and end.operands[0] == total.results[0] and a != b
-
-
-def convert(op: ir.Operation, operand: int, value: ir.Value) -> ir.Value:
-    """What the body of a product makes of an element of an operand, or of a vector of them."""
-    use = _use(body(op).arguments[operand])
-    while use.name in CONVERSIONS:
-        kind = use.results[0].type
-        if isinstance(value.type, ir.VectorType):
-            kind = ir.VectorType.get(list(ir.VectorType(value.type).shape), kind)
-        value = ir.Operation.create(use.name, [kind], [value]).results[0]
-        use = _use(use.results[0])
-    return value
-
-
-def _use(value: ir.Value) -> ir.Operation:
-    return next(iter(value.uses)).owner.operation
-
-
-def _source(value: ir.Value) -> ir.Value:
-    """The block argument that a value is a conversion of."""
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in CONVERSIONS:
-        value = value.owner.operation.operands[0]
-    return value
 
 
 # -- dimensions that run as one --------------------------------------------------------------------

@@ -13,9 +13,9 @@ from mlir import ir
 
 from pykern.passes.ir.affine import Access, Sum, access_of
 from pykern.passes.ir.memory import VIEWS, outputs_of, root_of, users
-from pykern.passes.ir.structured import indexing_maps, loop_count
+from pykern.passes.ir.structured import indexing_maps, is_elementwise, loop_count
 from pykern.passes.kernels import body, find
-from pykern.passes.schedules.readers import captured_by, is_elementwise
+from pykern.passes.schedules.readers import captured_by
 
 DIVISIONS = ("divsi", "divui", "remsi", "remui")
 """Of integers: there is no element to divide by beyond the last one."""

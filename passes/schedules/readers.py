@@ -12,8 +12,12 @@ from mlir import ir
 
 from pykern.passes.array_programs.nests.space import Space
 from pykern.passes.ir.affine import Access, Sum, access_of
-from pykern.passes.ir.memory import VIEWS, outputs_of, root_of, users
-from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_count, reduces
+from pykern.passes.ir.memory import VIEWS, root_of, users
+from pykern.passes.ir.structured import (
+    indexing_maps,
+    is_elementwise,
+    loop_count,
+)
 from pykern.passes.kernels import body, find
 
 
@@ -88,13 +92,6 @@ def _is_next(op: ir.Operation, reader: ir.Operation) -> bool:
         ):
             return False
     return False
-
-
-def is_elementwise(op: ir.Operation) -> bool:
-    if outputs_of(op) != 1 or reduces(op):
-        return False
-    inner = find(op, lambda o: o.name != "linalg.yield")
-    return is_scalar_arithmetic(inner) and not list(body(op).arguments[len(op.operands) - 1].uses)
 
 
 def _reader(space: Space, op: ir.Operation, number: int) -> Reader | None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from mlir import ir
 
 from pykern.machine import Cpu, cpu
+from pykern.passes.analysis.contraction import multiplies
 from pykern.passes.array_programs.nests.function import Place
 from pykern.passes.array_programs.nests.space import Space
 from pykern.passes.ir.memory import VIEWS
@@ -22,7 +23,7 @@ from pykern.passes.schedules.needed import needed
 from pykern.passes.schedules.nests import Job, problem_of
 from pykern.passes.schedules.packed import Packed
 from pykern.passes.schedules.pays import pays
-from pykern.passes.schedules.product import Product, multiplies, product_of
+from pykern.passes.schedules.product import Product, product_of
 from pykern.passes.schedules.prologues import prologue_of
 from pykern.passes.schedules.readers import Reader, reader_of
 from pykern.passes.schedules.streamed import Streamed

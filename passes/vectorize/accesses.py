@@ -68,7 +68,7 @@ def accesses_of(loop: ir.Operation, arrays: list[ir.Value]) -> Accesses | None:
             if found is None or found.memory not in arrays:
                 return None
             (loads if op.name == "memref.load" else stores).append(found)
-        elif not is_elementwise(op):
+        elif not has_vector_form(op):
             return None
     if any(store.column is None for store in stores) or not _independent(loads, stores):
         return None
@@ -143,7 +143,7 @@ def _independent(loads: list[Access], stores: list[Access]) -> bool:
     return all(a.same_place(place[a.memory]) for a in (*loads, *stores) if a.memory in place)
 
 
-def is_elementwise(op: ir.Operation) -> bool:
+def has_vector_form(op: ir.Operation) -> bool:
     if op.regions or len(op.results) != 1:
         return False
     kinds = [value.type for value in (*op.operands, *op.results)]

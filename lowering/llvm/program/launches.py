@@ -10,8 +10,8 @@ from mlir import ir
 from mlir.dialects import func
 
 from pykern.lowering.llvm.arguments import SYMBOL_PREFIX
+from pykern.passes.analysis.cost_model import PARALLEL_WORK
 from pykern.passes.array_programs.nests.function import REPEATS, TEAM
-from pykern.passes.array_programs.nests.make import PARALLEL_WORK
 from pykern.passes.expand_ndrange import ExpandNdrange
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import (

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_count, reduces
+from pykern.passes.ir.structured import (
+    indexing_maps,
+    is_elementwise,
+)
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body
 
@@ -43,22 +46,6 @@ def is_plain(at: Exprs) -> bool:
     return len(set(found)) == len(found) and len(found) + len(constants) == len(at)
 
 
-def is_elementwise(op: ir.Operation | None) -> bool:
-    """A linalg.generic with one result, computed element by element with plain arithmetic."""
-    if op is None or op.name != "linalg.generic" or len(op.results) != 1:
-        return False
-    if reduces(op) or _uses_output(op):
-        return False
-    if sorted(positions(operand(op, len(op.operands) - 1).at)) != list(range(loop_count(op))):
-        return False
-    inside = [o.operation for o in body(op).operations][:-1]
-    return is_scalar_arithmetic([o for o in inside if o.name != "linalg.index"])
-
-
-def _uses_output(op: ir.Operation) -> bool:
-    return bool(list(list(body(op).arguments)[-1].uses))
-
-
 def within(op: ir.Operation, at: Exprs) -> dict[int, ir.AffineExpr]:
     """What the dimensions of an elementwise op are where its result is read at `at`."""
     out = operand(op, len(op.operands) - 1).at
@@ -82,7 +69,7 @@ def through(read: Operand) -> Operand:
             return read
         if op.name in RESHAPES:
             found = _through_reshape(op, read.at)
-        elif is_elementwise(op) and len(op.operands) == 2 and _copies(op):
+        elif is_elementwise(op, indices=True) and len(op.operands) == 2 and _copies(op):
             source = operand(op, 0)
             plain = isinstance(source.value.type, ir.RankedTensorType) and is_plain(source.at)
             found = Operand(source.value, composed(source.at, within(op, read.at))) if plain else None

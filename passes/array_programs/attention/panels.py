@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.analysis.cost_model import PARALLEL_WORK
 from pykern.passes.array_programs.nests.emit import evaluate
 from pykern.passes.array_programs.nests.function import Nest, Place
-from pykern.passes.array_programs.nests.rows.emit import PARALLEL_WORK
 from pykern.passes.kernels import index_constant
 from pykern.passes.schedules.loops import Counted
 

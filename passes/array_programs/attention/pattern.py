@@ -18,7 +18,6 @@ from pykern.passes.array_programs.attention.operands import (
     Operand,
     composed,
     dims,
-    is_elementwise,
     is_plain,
     operand,
     positions,
@@ -33,7 +32,7 @@ from pykern.passes.array_programs.attention.softmax import (
     softmax,
     starts_from,
 )
-from pykern.passes.ir.structured import loop_count, reduction_loops
+from pykern.passes.ir.structured import is_elementwise, loop_count, reduction_loops
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body, identity
 
@@ -172,7 +171,7 @@ def _scores(value: ir.Value, rank: int, members: list[ir.Value]) -> ir.Operation
     op = defining(value)
     if _product(op) is not None and op is not None and loop_count(op) == rank + 1:
         return op
-    if op is None or not is_elementwise(op) or loop_count(op) != rank:
+    if op is None or not is_elementwise(op, indices=True) or loop_count(op) != rank:
         return None
     found: ir.Operation | None = None
     for number in range(len(op.operands) - 1):

@@ -16,12 +16,12 @@ from pykern.passes.array_programs.attention.operands import (
     Operand,
     composed,
     dims,
-    is_elementwise,
     operand,
     within,
 )
 from pykern.passes.array_programs.attention.pattern import Attention
 from pykern.passes.array_programs.attention.softmax import CONVERSIONS
+from pykern.passes.ir.structured import is_elementwise
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body, find, identity, index_constant
 
@@ -72,7 +72,7 @@ class Score:
     def _is_computed(self, value: ir.Value, at: Exprs) -> bool:
         """Computed again for each score: what the product goes into, and what indices alone tell."""
         op = defining(value)
-        if op is None or not is_elementwise(op):
+        if op is None or not is_elementwise(op, indices=True):
             return False
         is_score = at == dims(*range(self.attention.rank)) and self._has_product(value)
         return is_score or _of_indices(op)
@@ -83,7 +83,7 @@ class Score:
             return False
         if identity(op) == identity(self.attention.product):
             return True
-        return is_elementwise(op) and any(self._has_product(v) for v in list(op.operands)[:-1])
+        return is_elementwise(op, indices=True) and any(self._has_product(v) for v in list(op.operands)[:-1])
 
     def make(self, name: str) -> func.FuncOp:
         """The function, at the insertion point."""
@@ -170,4 +170,4 @@ def _of_indices(op: ir.Operation) -> bool:
     """Whether nothing is read for the op's result, and little computed."""
     tensors = [v for v in list(op.operands)[:-1] if isinstance(v.type, ir.RankedTensorType)]
     makers = [defining(v) for v in tensors]
-    return all(m is not None and is_elementwise(m) and _of_indices(m) for m in makers)
+    return all(m is not None and is_elementwise(m, indices=True) and _of_indices(m) for m in makers)

@@ -15,12 +15,11 @@ from pykern.passes.array_programs.attention.operands import (
     Operand,
     composed,
     dims,
-    is_elementwise,
     operand,
     through,
     within,
 )
-from pykern.passes.ir.structured import loop_count, reduction_loops
+from pykern.passes.ir.structured import is_elementwise, loop_count, reduction_loops
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body
 
@@ -123,7 +122,7 @@ def _at(inner: Operand, outer: Operand) -> tuple[ir.AffineExpr, ...]:
 def _single(value: ir.Value, name: str) -> list[Operand] | None:
     """What the one op of an elementwise generic takes, over the dimensions of `value`."""
     op = defining(value)
-    if op is None or not is_elementwise(op):
+    if op is None or not is_elementwise(op, indices=True):
         return None
     inside = [o.operation for o in body(op).operations]
     if len(inside) != 2 or inside[0].name != name or inside[1].operands[0] != inside[0].results[0]:
@@ -142,7 +141,7 @@ def _times_inverse(weights: ir.Value) -> tuple[list[Operand] | None, ir.Value | 
     for e, factor in () if factors is None else (factors, factors[::-1]):
         read = through(factor)
         op = defining(read.value)
-        if op is None or not is_elementwise(op):
+        if op is None or not is_elementwise(op, indices=True):
             continue
         first, *_ = [o.operation for o in body(op).operations]
         arguments = list(body(op).arguments)

@@ -22,6 +22,7 @@ from mlir.dialects import math as math_dialect
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
+from pykern.passes.analysis.cost_model import PARALLEL_WORK
 from pykern.passes.array_programs.attention.lanes import Lanes
 from pykern.passes.array_programs.attention.mask import last_key_offset
 from pykern.passes.array_programs.attention.outline import ATTENTION, LENGTHS, MAPS, UNSHIFTED
@@ -38,7 +39,6 @@ from pykern.passes.array_programs.attention.panels import (
     times,
 )
 from pykern.passes.array_programs.nests.function import Nest, Place
-from pykern.passes.array_programs.nests.rows.emit import PARALLEL_WORK
 from pykern.passes.kernels import identity, index_constant, named, symbols
 from pykern.passes.schedules.loops import Counted
 

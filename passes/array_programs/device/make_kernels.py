@@ -8,12 +8,12 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.passes.analysis.reductions import add_fastmath, combines
 from pykern.passes.array_programs.device.copies import copy_to_generic, generic_copy, is_contiguous
 from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.reductions import launch_generic
 from pykern.passes.array_programs.device.row_kernels import launch_chain
 from pykern.passes.array_programs.device.rows import Chain, chains
-from pykern.passes.array_programs.nests.combine import add_fastmath, combines
 from pykern.passes.array_programs.nests.make import starts_of
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.framework import Pass

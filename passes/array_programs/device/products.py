@@ -15,13 +15,13 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
 from pykern.dialect.memory import BarrierOp, SharedOp
+from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.points import Points, spread
-from pykern.passes.array_programs.nests.combine import Combine, combines
 from pykern.passes.array_programs.nests.space import Space
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.memory import outputs_of
-from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body, index_constant
 
 SIDE = 16
@@ -32,7 +32,6 @@ FEWEST = 8
 """Rows, columns and terms from which tiles are worth it."""
 GROUPS = 32
 """Groups there should be before each work-item takes more cells."""
-CASTS = ("arith.extf", "arith.extsi", "arith.extui")
 
 
 @dataclass
@@ -55,7 +54,7 @@ def product_of(space: Space) -> ProductSpace | None:
     joins = combines(space.op)
     if joins is None or len(space.op.operands) != 3 or outputs_of(space.op) != 1:
         return None
-    if not _multiplies(space.op, joins[0]):
+    if not multiplies(space.op):
         return None
     held = [_groups_of(space, n) for n in range(3)]
     if any(h is None for h in held):
@@ -70,27 +69,6 @@ def product_of(space: Space) -> ProductSpace | None:
         kind.append(g)
     large = min(map(found.count, (found.rows, found.columns, found.terms))) >= FEWEST
     return found if large else None
-
-
-def _multiplies(op: ir.Operation, join: Combine) -> bool:
-    """Whether the body is ``out + left * right``, the factors converted at most."""
-    block = body(op)
-    if join.op.name not in ("arith.addf", "arith.addi"):
-        return False
-    added = [v for v in join.op.operands if v != block.arguments[2]]
-    made = defining(added[0]) if len(added) == 1 else None
-    if made is None or made.name != ("arith.mulf" if join.op.name == "arith.addf" else "arith.muli"):
-        return False
-    factors = [_unconverted(v) for v in made.operands]
-    return {*factors} == {block.arguments[0], block.arguments[1]} and len(factors) == 2
-
-
-def _unconverted(value: ir.Value) -> ir.Value:
-    owner = defining(value)
-    while owner is not None and owner.name in CASTS:
-        value = owner.operands[0]
-        owner = defining(value)
-    return value
 
 
 def _groups_of(space: Space, n: int) -> list[int] | None:

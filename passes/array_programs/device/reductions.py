@@ -14,10 +14,10 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
+from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.array_programs.device.kernel import Kernel, Place
 from pykern.passes.array_programs.device.points import Items, Points, group_of, spread
 from pykern.passes.array_programs.device.products import launch_product, product_of
-from pykern.passes.array_programs.nests.combine import Combine, combines
 from pykern.passes.array_programs.nests.space import Space, space_of
 from pykern.passes.ir.structured import generic, loop_lengths
 from pykern.passes.kernels import index_constant

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.array_programs.device.kernel import is_pure
 from pykern.passes.array_programs.device.products import product_of
 from pykern.passes.array_programs.device.reductions import KINDS, PART
-from pykern.passes.array_programs.nests.combine import Combine, combines
 from pykern.passes.array_programs.nests.space import space_of
 from pykern.passes.ir.memory import outputs_of, root_of, users, writes
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.passes.array_programs.nests.combine import Combine
+from pykern.passes.analysis.reductions import Combine
 from pykern.passes.array_programs.nests.space import Space
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import body, index_constant, named, replace

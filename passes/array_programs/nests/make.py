@@ -9,10 +9,11 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.machine import cpu
+from pykern.passes.analysis.cost_model import PARALLEL_WORK
+from pykern.passes.analysis.reductions import allow_reordering, combines
 from pykern.passes.array_programs.attention.tiles import make_attentions
 from pykern.passes.array_programs.nests.both_sides.emit import BothSides, rows_at_a_time
 from pykern.passes.array_programs.nests.both_sides.find import Pair, pairs
-from pykern.passes.array_programs.nests.combine import allow_reordering, combines
 from pykern.passes.array_programs.nests.emit import Loops
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.parts import join_parts, over
@@ -33,8 +34,6 @@ from pykern.passes.schedules.schedule_contraction import build, makers_of_factor
 from pykern.passes.schedules.turned_factor import is_turned, turn
 from pykern.passes.vectorize.streams import ROWS
 
-PARALLEL_WORK = 200_000
-"""Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
 GRAIN = 2048
 """Iterations of an innermost loop that stay with one thread."""
 PARTS = 64

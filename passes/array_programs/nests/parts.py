@@ -8,7 +8,7 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import memref, scf
 
-from pykern.passes.array_programs.nests.combine import Combine
+from pykern.passes.analysis.reductions import Combine
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.kernels import index_constant
 

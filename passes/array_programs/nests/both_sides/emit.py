@@ -17,8 +17,8 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from pykern.machine import Cpu
+from pykern.passes.analysis.reductions import combines
 from pykern.passes.array_programs.nests.both_sides.find import Pair
-from pykern.passes.array_programs.nests.combine import combines
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.parts import join_parts, over
 from pykern.passes.ir.affine import DYNAMIC, Number, as_value, least, plus, times

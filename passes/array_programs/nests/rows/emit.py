@@ -8,8 +8,9 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.passes.analysis.cost_model import PARALLEL_WORK
+from pykern.passes.analysis.reductions import allow_reordering
 from pykern.passes.array_programs.arena import bytes_of
-from pykern.passes.array_programs.nests.combine import allow_reordering
 from pykern.passes.array_programs.nests.function import Nest, Place
 from pykern.passes.array_programs.nests.parts import join_parts
 from pykern.passes.array_programs.nests.rows import online
@@ -23,8 +24,6 @@ from pykern.passes.array_programs.nests.rows.values import Given, Graph, Write, 
 
 ROWS = "kern.rows"
 """Mark of the function: its loops take one row of all its arrays after the other."""
-PARALLEL_WORK = 200_000
-"""Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
 PARTS = 64
 """Parts that rows are cut into where columns are summed, whatever the number of threads."""
 FEWEST_ROWS = 16

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.array_programs.nests.combine import combines
+from pykern.passes.analysis.reductions import combines
 from pykern.passes.array_programs.nests.space import is_dense
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_lengths, reduction_loops

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.passes.array_programs.nests.combine import Combine, combines
+from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.array_programs.nests.rows.find import Group
 from pykern.passes.array_programs.nests.rows.ops import Access, Kind, RowOp
 from pykern.passes.ir.memory import outputs_of

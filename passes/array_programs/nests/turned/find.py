@@ -20,7 +20,7 @@ from pykern.passes.ir.memory import root_of
 from pykern.passes.kernels import body
 from pykern.passes.schedules.block_packing import SQUARE
 from pykern.passes.schedules.cost_model import LINE, WAYS
-from pykern.passes.vectorize.accesses import ELEMENTARY, is_elementwise, is_vector_element
+from pykern.passes.vectorize.accesses import ELEMENTARY, has_vector_form, is_vector_element
 
 MOST = 16
 """Elements of a square's side, at most: so many vectors are about what registers hold."""
@@ -147,7 +147,7 @@ def _is_direct(
     """Whether vectors can be computed with as they come, and elements of the last squares twice."""
     *ops, _ = [o.operation for o in body(space.op).operations]
     kinds = [a.type for a in body(space.op).arguments]
-    if len(ops) > FEW or not all(is_elementwise(op) and op.name not in ELEMENTARY for op in ops):
+    if len(ops) > FEW or not all(has_vector_form(op) and op.name not in ELEMENTARY for op in ops):
         return False
     if ops and not all(map(is_vector_element, kinds)):
         return False
