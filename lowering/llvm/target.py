@@ -110,7 +110,7 @@ def _lowered(
     repeats = any(word in text for word in REPEATED)
     launcher = launcher_text(source, symbol, repeats, kernels.SEQUENTIAL in kernel.attributes, endless)
     entry = "" if reports else entry_text(source, uses, product)
-    called = [launch_text(may_run_out(text)), outside_text(bounds, source)] if entry else []
+    called = [launch_text(may_run_out(text))] if entry else []
     extra = (launcher, *called, *needed_by(text))
     host = host_of(source.target)[0]
     passes = CAREFUL if is_careful() else passes_for(text, product=False)
@@ -124,7 +124,7 @@ def _lowered(
         record(Stage(name, body, elapsed, kind))
     if entry:
         started = time.perf_counter()
-        objects.append(assemble(entry, host))
+        objects += assemble(entry, host), assemble(outside_text(bounds, source), host, quickly=True)
         record.add("entry", "", started, "none")
     started = time.perf_counter()
     binary = link_shared(*objects, assemble(RUNTIME, host), host=host)

@@ -70,6 +70,8 @@ class _Finder:
     checks: list[LaunchCheck] = field(default_factory=list)
     slopes: SlopeReader = field(default_factory=SlopeReader)
     _seen: set[object] = field(default_factory=set)
+    _followed: dict[object, Point | None] = field(default_factory=dict)
+    """Points that have gone their way, None where they cannot: accesses beside each other have them in common."""
     _looked_at: int = 0
 
     def block(self, block: ir.Block, way: list[Step]) -> None:
@@ -90,7 +92,7 @@ class _Finder:
         array, indices = op.operands[at], list(op.operands)[first:]
         lengths = [self.launch.length(array, d) for d in range(len(indices))]
         known = [n for n in lengths if n is not None]
-        key = array, *indices, *((identity(step), number) for step, number in way)
+        key = array, *indices, *_way(way)
         if not indices or len(known) < len(lengths) or key in self._seen:
             return
         self._seen.add(key)
@@ -144,9 +146,19 @@ class _Finder:
                 if kind in tried:
                     continue
                 tried.append(kind)
-                point = Point(self.launch, self.slopes, way, ends, sign)
-                if point.follow():
+                point = self._point(way, ends, sign)
+                if point is not None:
                     yield point
+
+    def _point(self, way: list[Step], ends: Slopes, sign: float) -> Point | None:
+        """One that has gone its way; where it goes depends on the signs of `ends` alone."""
+        signs = frozenset((variable, slope > 0) for variable, slope in ends.items() if slope)
+        key = _way(way), signs, sign
+        if key not in self._followed:
+            point = Point(self.launch, self.slopes, way, ends, sign)
+            self._followed[key] = point if point.follow() else None
+        followed = self._followed[key]
+        return None if followed is None else followed.copy()
 
     def _ends(self, slopes: Slopes, sign: float, way: list[Step]) -> Slopes:
         """At which end of each variable to look: loops' own bounds vary, too."""
@@ -160,6 +172,11 @@ class _Finder:
             for variable, more in self.slopes.of(bound).items():
                 ends[variable] = ends.get(variable, 0.0) + slope * more
         return ends
+
+
+def _way(way: list[Step]) -> tuple[tuple[object, int], ...]:
+    """What tells ways apart."""
+    return tuple((identity(step), number) for step, number in way)
 
 
 def _sides(condition: ir.Value) -> list[ir.Value]:

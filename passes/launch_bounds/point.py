@@ -8,7 +8,7 @@ comes by. What a value of memory decides has no node, and a way that depends on 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
@@ -113,9 +113,12 @@ class Point:
     _at: dict[Variable, int] = field(default_factory=dict)
     _known: dict[ir.Value, int | None] = field(default_factory=dict)
 
+    @property
+    def e(self) -> Expressions:
+        return self.launch.e
+
     def follow(self) -> bool:
         """Choose the work-item and go the way; false where it cannot be followed."""
-        self.e = self.launch.e
         literals = [
             found for op, region in self.way if op.name == "scf.if" for found in _literals(op, region)
         ]
@@ -130,6 +133,10 @@ class Point:
             elif not self._choose_turn(op, literals):
                 return False
         return True
+
+    def copy(self) -> Point:
+        """One that stands there too; what it looks at adds no conditions to this one."""
+        return replace(self, conditions=[*self.conditions], _known=dict(self._known))
 
     # -- who it is -----------------------------------------------------------------------------
 
