@@ -12,6 +12,8 @@ A shared object made for the CPU exports:
     (only read by kernels with sites; else may be 0).
     It is called by `pk_call` of the table where that is there, and may go back to it by `longjmp`.
 ``int64_t pk_work(int64_t *slots)`` is there for the entry: an estimate in elementary operations.
+``int32_t pk_launch(int64_t *slots)`` is there where a launch may be short: it runs those that are, with Python's lock,
+    and gives `REFUSED` for long ones while the team of threads is awaited. What it gives else see `pk_call`.
 ``PyObject *pk_entry(PyObject *kernel, PyObject *const *args, size_t nargsf, PyObject *kwnames)``
     A vectorcall. Checks the arguments against the signature it was made for, fills the slots on
     its own stack and calls `pk_run`. On any mismatch it goes to the next entry of the kernel
@@ -27,6 +29,7 @@ from __future__ import annotations
 
 TABLE = (
     "pk_fork", "pk_share", "pk_call", "pk_poll", "pk_no_memory",    # of the team of threads; 0 until it is loaded
+    "team_awaited",         # 1: entries leave long launches to Python, which gets the team of threads for them
     "threads",              # threads to use, an integer, may change between launches
     "event",                # PyObject *: the completed event a CPU launch returns (a new reference is made)
     "ndrange", "stream", "workgroup",   # PyObject *: these strings, interned
@@ -68,6 +71,9 @@ TABLE = (
 """Names of the 8-byte cells of the runtime's table, in order."""
 
 TABLE_INDEX = {name: index for index, name in enumerate(TABLE)}
+
+REFUSED = 2
+"""What `pk_launch` gives for a launch that Python has to look at."""
 
 ARRAY_CELLS = (
     "users",                # int64_t *: one bit for each stream that may use the memory at once; 0: it was freed

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from pykern.capture import FunctionText
 from pykern.compiler.cache import shared_cache
+from pykern.digests import digest_of
 
 
 def before_first_call(text: FunctionText) -> None:
@@ -22,4 +21,4 @@ def remember(text: FunctionText) -> None:
 
 
 def digest(text: FunctionText) -> str:
-    return hashlib.sha256(f"{text.file}\n{text.text}".encode()).hexdigest()[:40]
+    return digest_of(f"{text.file}\n{text.text}")

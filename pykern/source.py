@@ -7,11 +7,11 @@ versions, is the key of the disk cache. Nothing here imports NumPy or MLIR.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Union
 
+from pykern.digests import digest_of
 from pykern.errors import nested_too_deeply
 from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 
@@ -181,7 +181,7 @@ class FunctionSource:
             for function in reached(self):  # callees come first, so that no call of this goes deeper than two
                 if _TOLD not in function.__dict__:
                     said = repr([getattr(function, each.name) for each in fields(function)])
-                    object.__setattr__(function, _TOLD, hashlib.sha256(said.encode()).hexdigest())
+                    object.__setattr__(function, _TOLD, digest_of(said, 32))
         return self.__dict__[_TOLD]
 
     def __repr__(self) -> str:
@@ -286,7 +286,7 @@ class CapturedCuda:
     def symbol(self) -> str:
         """The name it is linked by."""
         told = repr((self.name, self.source, self.result, self.parameters, self.options))
-        return f"pykern_cuda_{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+        return f"pykern_cuda_{digest_of(told, 8)}"
 
     def __str__(self) -> str:
         return f"{self.result} {self.name}({', '.join(self.parameters)})"
@@ -399,7 +399,7 @@ def digest(versions: str, source: object, name: str) -> str:
         told = repr(source)
     except RecursionError:
         raise nested_too_deeply(name) from None
-    return hashlib.sha256((versions + told).encode()).hexdigest()[:40]
+    return digest_of(versions + told)
 
 
 def cuda_functions(of: object) -> dict[str, CapturedCuda]:

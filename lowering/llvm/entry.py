@@ -12,7 +12,7 @@ of NumPy 1.x/2.x and CPython 3.10-3.14; everything else goes through the C API. 
 
 from __future__ import annotations
 
-from pykern.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, TABLE_INDEX
+from pykern.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, REFUSED, TABLE_INDEX
 from pykern.artifact import ArgumentUse
 from pykern.lowering.llvm.entry_writer import EntryWriter
 from pykern.lowering.llvm.launcher import cells, llvm_type
@@ -35,17 +35,13 @@ BYTES_PAYLOAD = 32
 START, STEP, LENGTH = 16, 32, 40
 """Byte offsets in a range."""
 
-REFUSED = 2
-"""What a launch gives for arguments that Python has to look at."""
 _LAUNCH = f"""
-@pk_table = external hidden global ptr
 declare void @pk_run(ptr)
 declare i64 @pk_work(ptr)
 declare hidden i1 @pk_outside(ptr)
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
+declare hidden i32 @pk_unlocked(ptr, ptr)
 
-define hidden i32 @pk_launch(ptr %slots) {{
+define SEEN i32 @pk_launch(ptr %slots) {{
   %outside = call i1 @pk_outside(ptr %slots)
   br i1 %outside, label %refused, label %within, !prof !{{!"branch_weights", i32 1, i32 2000}}
 refused:
@@ -58,28 +54,19 @@ short:
   call void @pk_run(ptr %slots)
   ret i32 0
 long:
-  %table = load ptr, ptr @pk_table
-  %place = getelementptr ptr, ptr %table, i64 {TABLE_INDEX["pk_call"]}
-  %call = load ptr, ptr %place
-  %there = icmp ne ptr %call, null
-  br i1 %there, label %team, label %alone
-team:
-  %stopped = call i32 %call(ptr @pk_run, ptr %slots)
-  ret i32 %stopped
-alone:
-  %thread = call ptr @PyEval_SaveThread()
-  call void @pk_run(ptr %slots)
-  call void @PyEval_RestoreThread(ptr %thread)
-  ret i32 0
+  %told = call i32 @pk_unlocked(ptr @pk_run, ptr %slots)
+  ret i32 %told
 }}
 """
 
 
-def launch_text(may_run_out: bool) -> str:
+def launch_text(may_run_out: bool, endless: bool = False) -> str:
     """What an entry calls, linked to the kernel: `pk_run`, and long ones without the interpreter's lock, as those that
-    `may_run_out` of memory, which leave it by `pk_call`. It gives 1: an exception is set; `REFUSED`: an index would be
-    outside of its array."""
-    return _LAUNCH.replace("LEAST_WORK", "-1" if may_run_out else str(GIL_WORK))
+    `may_run_out` of memory, which leave it by `pk_call`. It gives 1: an exception is set; `REFUSED`: Python has to look
+    at the launch. Python calls it, too, unless the kernel may be `endless`: of such nobody knows how long they take.
+    """
+    text = _LAUNCH.replace("LEAST_WORK", "-1" if may_run_out else str(GIL_WORK))
+    return text.replace("SEEN", "hidden" if endless else "")
 
 
 _RUN = """

@@ -1,8 +1,8 @@
 """`pk_outside`: whether a launch would touch what lies outside of its arrays. LLVM IR text, an object of its own.
 
 Comes in: `LaunchBounds`, and where the numbers of a launch are found. Goes out: a few comparisons on lengths, once a
-launch; where one fails the entry goes on to Python, which raises what it says (`pykern.launch_bounds`). It is one block of short
-operations, of which the quick code generator makes as good code as the optimiser, in a quarter of the time.
+launch; where one fails the entry goes on to Python, which raises what it says (`pykern.launch_bounds`). It is one block
+of short operations, of which the quick code generator makes as good code as the optimiser, in a quarter of the time.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords, has_short_floats
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
-from pykern.lowering.llvm.table import RUNTIME
+from pykern.lowering.llvm.table import LAUNCHED, RUNTIME
 from pykern.lowering.llvm.tapes import GROW, LowerTapes
 from pykern.lowering.record import Record
 from pykern.passes import kernels
@@ -110,7 +110,7 @@ def _lowered(
     repeats = any(word in text for word in REPEATED)
     launcher = launcher_text(source, symbol, repeats, kernels.SEQUENTIAL in kernel.attributes, endless)
     entry = "" if reports else entry_text(source, uses, product)
-    called = [launch_text(may_run_out(text))] if entry else []
+    called = [launch_text(may_run_out(text), endless)] if entry else []
     extra = (launcher, *called, *needed_by(text))
     host = host_of(source.target)[0]
     passes = CAREFUL if is_careful() else passes_for(text, product=False)
@@ -127,7 +127,7 @@ def _lowered(
         objects += assemble(entry, host), assemble(outside_text(bounds, source), host, quickly=True)
         record.add("entry", "", started, "none")
     started = time.perf_counter()
-    binary = link_shared(*objects, assemble(RUNTIME, host), host=host)
+    binary = link_shared(*objects, assemble(LAUNCHED if entry else RUNTIME, host), host=host)
     record.add("link", "", started, "none")
     found = resources(code)
     if product:

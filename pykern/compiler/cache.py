@@ -88,6 +88,10 @@ class Cache:
         self.hits += 1
         return CacheEntry(artifact, self.store.path(KERNELS, key))
 
+    def has(self, key: str) -> bool:
+        """Whether there is a file for `key`: it is not looked into."""
+        return self.store.has(KERNELS, key)
+
     def put(self, key: str, artifact: Artifact) -> CacheEntry | None:
         """Keep `artifact` (without the texts of its stages); None where that is not possible."""
         artifact = replace(artifact, key=key, stages=())

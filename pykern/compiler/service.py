@@ -215,6 +215,7 @@ class Service:
                 case ("begun", request.number):
                     begun = True
                 case ("ended", status, output):
+                    self._end_with_program(worker)
                     if self._is_innocent(worker, status) or not begun:
                         raise _Gone(f"{describe_end(status)} twice", output)
                     if from_outside(status):
@@ -250,9 +251,11 @@ class Service:
                     self._let_go(WorkerProcess.kill)
                     return error
                 case ("ended", None, output):
+                    self._end_with_program(worker)
                     self._let_go()
                     return not_started(request.source, output)
                 case ("ended", status, output):
+                    self._end_with_program(worker)
                     what = f"{describe_end(status)}, before it could compile anything,"
                     if self._is_innocent(worker, status):
                         raise _Gone(f"twice {what}", output)
@@ -261,6 +264,11 @@ class Service:
                     self._let_go(WorkerProcess.kill)
                     return self._crash(request, "was not ready in time", [], lasting=False)
         return None
+
+    def _end_with_program(self, worker: WorkerProcess) -> None:
+        """End this thread, a daemon of a program that is over and has ended its compiler: that is no crash."""
+        if _over and self._worker is not worker:
+            raise SystemExit
 
     def _is_innocent(self, worker: WorkerProcess, status: int | None) -> bool:
         """Forget a process that has ended; whether somebody else ended it: neither it nor this service (`close`)."""
@@ -383,6 +391,8 @@ def _load_driver() -> Callable[..., Artifact]:
 
 
 _services: weakref.WeakSet[Service] = weakref.WeakSet()
+_over = False
+"""Whether the program is ending."""
 _default: Service | None = None
 _default_lock = threading.Lock()
 
@@ -402,6 +412,8 @@ def prewarm() -> None:
 
 
 def _close_all() -> None:
+    global _over
+    _over = True
     for each in list(_services):
         each.close()
 

@@ -13,10 +13,10 @@ import functools
 import os
 import sys
 from collections.abc import Iterator
-from hashlib import blake2b
 from importlib.machinery import PathFinder
 
 from pykern.bootstrap import package_root, search_path
+from pykern.digests import blake2b
 from pykern.installation import DISTRIBUTION
 
 _OURS = ("pykern", "dialect", "passes", "lowering")

@@ -15,13 +15,14 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pykern import errors
 from pykern.artifact import Artifact
 from pykern.compiler import frames
 from pykern.compiler.deep_stack import with_deep_stack
+from pykern.compiler.images import Images, make_faults, make_team
 from pykern.compiler.warm_up import warm_up
 from pykern.errors import KernelError, PassError
 from pykern.installation import install_needed
@@ -29,6 +30,7 @@ from pykern.source import KernelSource
 
 Compile = Callable[..., Artifact]
 """``compile(source, keep_stages=...)``, with ``careful=True`` where the compiler died of the source before."""
+Prepare = Callable[[Any], None]
 
 IDLE_SECONDS = 600.0
 """A process that has had no work for so long ends: on a node with many ranks they cost memory."""
@@ -36,34 +38,32 @@ IDLE_SECONDS = 600.0
 
 def main() -> None:
     """Serve with pykern's own compiler."""
-    serve(load_compiler, prepare=warm_up)
+    serve(load_compiler, prepare=(warm_up, make_faults, make_team))
 
 
-def load_compiler() -> Compile:
+def load_compiler() -> Images:
     """Import MLIR and all of the compiler, so that the first kernel does not wait for it."""
     import mlir.ir
     import mlir.passmanager  # noqa: F401
 
     from pykern.compiler.driver import compile_source
 
-    return compile_source
+    return Images(compile_source)
 
 
 def serve(
-    load: Callable[[], Compile],
-    idle_seconds: float = IDLE_SECONDS,
-    prepare: Callable[[Compile], None] = lambda compile: None,
+    load: Callable[[], Compile], idle_seconds: float = IDLE_SECONDS, prepare: Sequence[Prepare] = ()
 ) -> None:
     """Answer requests with what `load` returns, until the parent closes the pipe or is gone.
 
-    `prepare` is called with that where nobody waits yet.
+    The functions in `prepare` are called with that as long as nobody waits yet.
     """
     _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which tells us what to do
     with_deep_stack(lambda: _serve(load, idle_seconds, prepare))
 
 
-def _serve(load: Callable[[], Compile], idle_seconds: float, prepare: Callable[[Compile], None]) -> None:
+def _serve(load: Callable[[], Compile], idle_seconds: float, prepare: Sequence[Prepare]) -> None:
     requests, answers = _take_pipes()
     inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, inbox), daemon=True).start()
@@ -75,8 +75,9 @@ def _serve(load: Callable[[], Compile], idle_seconds: float, prepare: Callable[[
     gc.collect()
     gc.freeze()  # what was imported stays: the collector need not look at it during every compile
     frames.write(answers, frames.encode(("ready", os.getpid())))
-    if inbox.empty():
-        prepare(compile)
+    for step in prepare:
+        if inbox.empty():
+            step(compile)
     while True:
         try:
             _, number, *asked = inbox.get(timeout=idle_seconds)

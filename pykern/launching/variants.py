@@ -119,19 +119,26 @@ def loaded(source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel
     entry = _kept(source, key)
     if entry is not None:
         try:
-            code = load(entry.artifact.binary, entry.artifact.entry)
-            fault_code.tell(code, source.function)
-            return _told(entry.artifact), code
+            return _at_hand(_with_remarks(entry.artifact), source)
         except NoRoom as error:
             raise _unloadable(source, error) from None
         except OSError:  # linked for another machine, or changed since
             shared_cache().discard(key)
-    artifact = _told(_compile(source, key))
+    artifact = _with_remarks(_compile(source, key))
     try:
-        code = load(artifact.binary, artifact.entry)
+        return _at_hand(artifact, source)
     except OSError as error:
         raise _unloadable(source, error) from None
+
+
+def _at_hand(artifact: Artifact, source: KernelSource | ProgramSource) -> tuple[Artifact, LoadedKernel]:
+    """Code in this process, and what it is going to need there besides: the handler of faults, waited for, the team of
+    threads, and kept memory for its scratch. Raises OSError."""
+    code = load(artifact.binary, artifact.entry)
     fault_code.tell(code, source.function)
+    team_code.expected()
+    if SCRATCH in artifact.resources:
+        memory_code.wanted()
     return artifact, code
 
 
@@ -157,14 +164,6 @@ def _kept(source: KernelSource | ProgramSource, key: str) -> Any:
     if found is not None and settings().logs("cache"):
         tell(f"pykern: found {source.function.name} for {source.target} in the cache\n")
     return found
-
-
-def _told(artifact: Artifact) -> Artifact:
-    """With its remarks; the team of threads is wanted, and kept memory for its scratch."""
-    team_code.wanted()
-    if SCRATCH in artifact.resources:
-        memory_code.wanted()
-    return _with_remarks(artifact)
 
 
 def compiled(source: KernelSource | ProgramSource) -> Artifact:

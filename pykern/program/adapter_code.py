@@ -12,11 +12,11 @@ from typing import Any
 
 from pykern.abi import TABLE_INDEX
 from pykern.arrays.foreign import by_interface
+from pykern.compiler.images import image
 from pykern.program.entry_code import EntryCode, numpy_functions
 from pykern.runtime.cpu_table import table
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import TAKES_CELLS, open_library
-from pykern.source import FunctionSource, KernelSource, LaunchSpec
 
 _FASTCALL, _KEYWORDS = 0x80, 0x2
 
@@ -32,7 +32,7 @@ class _Method(ctypes.Structure):
 class AdapterCode(EntryCode):
     """Of this process; `address` is 1 once calls may be adapted."""
 
-    source = KernelSource(FunctionSource("pk_adapt", "", 0, ""), (), LaunchSpec(0), target="entry:adapt")
+    source = image("pk_adapt", "adapt")
     waits = False
 
     def __init__(self) -> None:

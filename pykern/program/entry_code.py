@@ -7,23 +7,24 @@ compiler process where that runs, else behind the program's back: starting the p
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 
 import numpy as np
 
 from pykern.abi import TABLE_INDEX
 from pykern.compiler.cache import shared_cache
+from pykern.compiler.images import image
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.errors import KernelError
 from pykern.runtime import launchable, numpy_api
 from pykern.runtime.cpu_table import table
 from pykern.runtime.loader import load_entry
-from pykern.source import FunctionSource, KernelSource, LaunchSpec
 
 MANY = 32
 """Calls of one kind after which the compiler process is started for the entry alone."""
-SOURCE = KernelSource(FunctionSource("pk_entry", "", 0, ""), (), LaunchSpec(0), target="entry:program")
+SOURCE = image("pk_entry", "program")
 
 
 class EntryCode:
@@ -38,6 +39,8 @@ class EntryCode:
         self._looked = False
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._after_fork)
 
     def obtain(self, calls: int) -> int | None:
         """The address, having done about it what is worth it for so many `calls`."""
@@ -64,6 +67,11 @@ class EntryCode:
                 self._thread.start()
             except RuntimeError:  # a limit of threads: later, perhaps
                 self._thread = None
+
+    def _after_fork(self) -> None:
+        """In a child: the thread that was at it is the parent's."""
+        self._lock = threading.Lock()
+        self._thread = None
 
     def _compile(self) -> None:
         try:

@@ -5,16 +5,17 @@ Comes in: code that was loaded. Goes out: the handler, set once a process (`pyke
 
 from __future__ import annotations
 
+from pykern.compiler.images import FAULTS
 from pykern.program.entry_code import EntryCode
 from pykern.runtime.faults import faults
 from pykern.runtime.loader import LoadedKernel
-from pykern.source import FunctionSource, KernelSource, LaunchSpec
+from pykern.source import FunctionSource
 
 
 class FaultCode(EntryCode):
     """Of this process; `address` is 1 once the handler is set."""
 
-    source = KernelSource(FunctionSource("pk_watch", "", 0, ""), (), LaunchSpec(0), target="entry:faults")
+    source = FAULTS
 
     def __init__(self) -> None:
         super().__init__()

@@ -10,16 +10,16 @@ import math
 
 import numpy as np
 
+from pykern.compiler.images import image
 from pykern.program.entry_code import EntryCode
 from pykern.runtime import kept_memory
 from pykern.runtime.launchable import SUPPORTED
-from pykern.source import FunctionSource, KernelSource, LaunchSpec
 
 
 class MemoryCode(EntryCode):
     """Of this process; `address` is 1 once memory is kept."""
 
-    source = KernelSource(FunctionSource("pk_take", "", 0, ""), (), LaunchSpec(0), target="entry:memory")
+    source = image("pk_take", "memory")
     waits = False
 
     def __init__(self) -> None:

@@ -154,7 +154,9 @@ class Plan:
         scratch = self._take()
         try:
             if not self.artifact.sites:
-                run_cells(self.code.run_address, self._cells(*cells, 0, scratch.ctypes.data))
+                run_cells(
+                    self.code.run_address, self._cells(*cells, 0, scratch.ctypes.data), self.layout.long
+                )
                 return
             report = np.zeros(REPORT_CELLS, np.int64)
             prints = Printer(self.artifact.sites)

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pykern.abi import TABLE_INDEX
+from pykern.abi import REFUSED, TABLE_INDEX
 from pykern.code_image import read
+from pykern.runtime.awaited_team import before_long_launch, is_awaited
 from pykern.runtime.code_memory import CodeMemory, NotExecutable
 from pykern.runtime.cpu_table import table
-from pykern.runtime.dynamic_library import open_dynamic
 from pykern.runtime.imports import address_of, load_libm
 from pykern.runtime.launchable import SUPPORTED
 from pykern.settings import settings
@@ -59,19 +59,30 @@ class LoadedKernel:
     entry_address: int
 
     def run(self, cells: list[int]) -> None:
-        """Run a launch from its cells; the GIL is free meanwhile. Raises what a signal handler raises."""
-        run_cells(self.run_address, (ctypes.c_int64 * len(cells))(*cells))
+        """Run a launch from its cells; the GIL is free meanwhile, unless it is short. Raises what a signal handler
+        raises."""
+        slots = (ctypes.c_int64 * len(cells))(*cells)
+        if not (is_awaited() and self._ran_short(slots)):
+            run_cells(self.run_address, slots)
+
+    def _ran_short(self, slots: ctypes.Array) -> bool:
+        """Run it if it is so short that it has no use for the team of threads."""
+        return "pk_launch" in self.library and _LAUNCH(self.library.address("pk_launch"))(slots) != REFUSED
 
 
 TAKES_CELLS = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 """`pk_run`, `pk_init` and `pk_bind`, as ctypes calls them."""
 
 
+_LAUNCH = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 _LAUNCHES = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
-def run_cells(run_address: int, cells: ctypes.Array) -> None:
-    """Call a `pk_run`, by way of `pk_call` where there is a team of threads. Raises what a signal handler raises."""
+def run_cells(run_address: int, cells: ctypes.Array, long: bool = True) -> None:
+    """Call a `pk_run`, by way of `pk_call` where there is a team of threads, which `long` ones wait for. Raises what a
+    signal handler raises."""
+    if long:
+        before_long_launch()
     call = table()[TABLE_INDEX["pk_call"]]
     if call:
         _LAUNCHES(call)(run_address, cells)
@@ -119,6 +130,8 @@ def open_library(binary: bytes) -> Library:
             return _mapped(binary, memory)
         except NotExecutable:
             memory.usable = False  # it is not asked again
+    from pykern.runtime.dynamic_library import open_dynamic  # here: temporary files take 4 ms to import
+
     library = open_dynamic(binary, wanted=settings().loader == "dlopen")
 
     def find(name: str) -> int | None:

@@ -11,11 +11,10 @@ import sys
 import textwrap
 import types
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from pykern.locations import SourceSpan
 
-_OURS = str(Path(__file__).parents[1]) + os.sep
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _FUNCTIONS = os.path.join(_OURS, "function.py")
 """Between a kernel and a `@pk.func` function that it calls."""
 
@@ -29,7 +28,7 @@ def _numpy() -> str:
     """Where NumPy's own Python is."""
     import numpy as np
 
-    return str(Path(np.__file__).parent) + os.sep
+    return os.path.dirname(np.__file__) + os.sep
 
 
 def span_of(traceback: types.TracebackType | None) -> SourceSpan | None:

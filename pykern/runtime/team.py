@@ -1,8 +1,8 @@
 """The team of threads that launches on the CPU share, in this process.
 
 Comes in: the image of `pykern.lowering.llvm.team`, once a process. Goes out: its functions in the table (`pykern.abi`).
-Until it is there, and where it is not for this system, launches run in the thread that makes them, and Ctrl-C waits for
-their end.
+Short launches have no use for it, the first long one gets it (`awaited_team`). Where it is not for this system,
+launches run in the thread that makes them, and Ctrl-C waits for their end.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import threading
 from typing import Any
 
 from pykern.abi import TABLE_INDEX
+from pykern.runtime.awaited_team import await_no_more
 from pykern.runtime.cpu_table import table
 from pykern.runtime.loader import TAKES_CELLS, open_library
 
@@ -50,6 +51,7 @@ class Team:
         for name in ("pk_poll", "pk_no_memory", "pk_fork", "pk_share", "pk_call"):
             cells[TABLE_INDEX[name]] = library.address(name)
         self.loaded = True
+        await_no_more()
 
     @property
     def workers(self) -> int:

@@ -8,7 +8,8 @@ The content stands first, so that a shared object with its footer still loads in
 from __future__ import annotations
 
 import struct
-from hashlib import blake2b
+
+from pykern.digests import blake2b
 
 _MAGIC = b"pykern 3"
 """Begins the footer; its number rises when the form of an entry changes."""

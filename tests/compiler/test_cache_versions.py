@@ -39,7 +39,7 @@ def checkout(tmp_path: Path) -> Path:
     (root / "passes").mkdir()
     for name in ["versions.py", "__init__.py"]:
         shutil.copy2(ROOT / "pykern" / "compiler" / name, root / "pykern" / "compiler" / name)
-    for name in ["bootstrap.py", "installation.py"]:
+    for name in ["bootstrap.py", "digests.py", "installation.py"]:
         shutil.copy2(ROOT / "pykern" / name, root / "pykern" / name)
     (root / "pykern" / "__init__.py").write_text("")
     (root / "passes" / "fuse.py").write_text("level = 1\n")

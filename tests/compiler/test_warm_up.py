@@ -23,7 +23,7 @@ def load():
     time.sleep(0.5)  # a request comes meanwhile
     return lambda source, keep_stages: source
 
-serve(load, prepare=lambda compile: print("prepared", compile("it", keep_stages=False), file=sys.stderr))
+serve(load, prepare=[lambda compile: print("prepared", compile("it", keep_stages=False), file=sys.stderr)])
 """
 
 

@@ -107,9 +107,11 @@ def _unlocked(module: Module) -> None:
 
 def _call(module: Module) -> None:
     """Run a plan whose arguments fit: the returned value, null with an error set, or 1 where Python has to make
-    scratch memory first."""
+    scratch memory first, or to get the team of threads."""
     f = Body(module, "pk_call", PTR, [PTR, PTR, PTR, PTR])
     owner, plan, out, state = f.arguments
+    awaits = f.and_(table(f, "team_awaited", I64), plan_word(f, plan, "long"))
+    f.need(f.is_(awaits, "==", 0), f.cast("inttoptr", I64(1), PTR))
     results = f.place(state, RESULTS)
     count = plan_word(f, plan, "results")
     end = f.add(f.load(I64, state, SLOT), count)
