@@ -9,6 +9,7 @@ import pytest
 
 import pykern as pk
 from pykern.abi import TABLE_INDEX
+from pykern.runtime.awaited_team import before_long_launch
 from pykern.runtime.cpu_table import table
 from pykern.runtime.team import team
 
@@ -44,6 +45,7 @@ def two_threads():
 def teams(two_threads):
     """Sizes of the teams that launches have made."""
     sums_of_rows(np.empty(1), np.ones((1, 1)), np.ones((1, 1)), np.ones(1), ndrange=1)
+    before_long_launch()
     if not team.loaded:
         pytest.skip("no team of threads on this system")
     sizes: list[int] = []
