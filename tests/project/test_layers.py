@@ -18,6 +18,7 @@ PLAIN_DATA = tuple(
     f"pykern.{name}"
     for name in (
         "bootstrap",
+        "digests",
         "installation",
         "errors",
         "costs",
