@@ -33,7 +33,7 @@ def reverse_collective(sweep: Sweep, op: ir.Operation) -> bool:
         return False
     flow = sweep.adjoints.pop(op.results[0], None)
     if flow is not None and sweep.activity.varied(op.operands[0]):
-        found = _flowing(sweep, op, flow.settled())
+        found = _flowing(sweep, op, flow.settled(), flow.gate)
         found = found if isinstance(found, Flow) else Flow(found)
         if flow.gate is not None:
             found = Flow(found.value, both(found.gate, _open(sweep, op, flow)), factored=True)
@@ -44,10 +44,13 @@ def reverse_collective(sweep: Sweep, op: ir.Operation) -> bool:
 def _open(sweep: Sweep, op: ir.Operation, flow: Flow) -> ir.Value | None:
     """Whether anything flows to this work-item: what would, if one came from each that is open."""
     kind = flow.value.type
-    if op.name in _SCANS and ir.StringAttr(op.attributes["kind"]).value != "add":
-        return None
     ones = arith.SelectOp(flow.gate, _number(kind, 1.0), _number(kind, 0.0)).result
-    total = type(op.opview).create("add", ones) if op.name in _REDUCTIONS else _flowing(sweep, op, ones)
+    if op.name in _REDUCTIONS:
+        total = type(op.opview).create("add", ones)
+    elif op.name in _SCANS and ir.StringAttr(op.attributes["kind"]).value in ("add", "mul"):
+        total = _behind(op, ones)
+    else:
+        total = _flowing(sweep, op, ones, None)
     assert isinstance(total, ir.Value)
     return arith.CmpFOp(arith.CmpFPredicate.OGT, total, _number(kind, 0.0)).result
 
@@ -73,7 +76,13 @@ def collective_tangent(op: ir.Operation, values: dict[ir.Value, ir.Value], tange
     raise _refused(op, kind)
 
 
-def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> Flow | ir.Value:
+def _behind(op: ir.Operation, value: ir.Value) -> ir.Value:
+    """The sum over the lanes whose scan has this one in it: those behind it, and itself where it counts."""
+    other = SubgroupScanOp if _SCANS[op.name] else SubgroupExclusiveScanOp
+    return arith.SubFOp(SubgroupReduceOp.create("add", value), other.create("add", value)).result
+
+
+def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value, gate: ir.Value | None) -> Flow | ir.Value:
     kind = ir.StringAttr(op.attributes["kind"]).value if "kind" in op.attributes else ""
     primal = sweep.recall.primal
     if op.name in _REDUCTIONS and kind in ("add", "mul", "min", "max"):
@@ -82,12 +91,8 @@ def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> Flow | ir.Val
         if kind == "mul":
             return arith.MulFOp(lanes.product_factor(reduce, primal(op.operands[0])), total).result
         return total if kind == "add" else _to_winners(sweep, op, total)
-    if op.name == "kern.subgroup_scan" and kind == "add":  # the sum over this lane and those behind it
-        total = SubgroupReduceOp.create("add", adjoint)
-        return arith.SubFOp(total, SubgroupExclusiveScanOp.create("add", adjoint)).result
-    if op.name == "kern.subgroup_exclusive_scan" and kind == "add":
-        total = SubgroupReduceOp.create("add", adjoint)
-        return arith.SubFOp(total, SubgroupScanOp.create("add", adjoint)).result
+    if op.name in _SCANS and kind == "add":
+        return _behind(op, adjoint)
     if op.name == "kern.subgroup_broadcast":
         total = SubgroupReduceOp.create("add", adjoint)
         chosen = arith.CmpIOp(arith.CmpIPredicate.eq, LaneIdOp.create(), primal(op.operands[1])).result
@@ -95,7 +100,7 @@ def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value) -> Flow | ir.Val
     if op.name == "kern.subgroup_shuffle":
         return lanes.shuffle_adjoint(primal(op.operands[1]), adjoint)
     if op.name in _SCANS and kind == "mul":
-        return lanes.product_scan_adjoint(primal(op.operands[0]), adjoint, _SCANS[op.name])
+        return lanes.product_scan_adjoint(primal(op.operands[0]), adjoint, gate, _SCANS[op.name])
     if op.name in _SCANS and kind in ("min", "max"):
         value, scanned = primal(op.operands[0]), primal(op.results[0])
         return lanes.extreme_scan_adjoint(value, scanned, adjoint, _SCANS[op.name])

@@ -44,23 +44,35 @@ def product_factor(reduce: Callable[[str, ir.Value], ir.Value], value: ir.Value)
     return arith.SelectOp(alone, product, zero).result
 
 
-def product_scan_adjoint(value: ir.Value, adjoint: ir.Value, exclusive: bool) -> ir.Value:
-    """For ``s = v0 * v1 * ...``: what is before a lane, times a recurrence that runs from the last lane."""
+def product_scan_adjoint(
+    value: ir.Value, adjoint: ir.Value, gate: ir.Value | None, exclusive: bool
+) -> ir.Value:
+    """For ``s = v0 * v1 * ...``: what is before a lane, times a recurrence that runs from the last lane.
+
+    With a `gate` the factors that are in nothing that is taken have no say.
+    """
     lanes = _Lanes()
+    nothing, one = _number(value.type, 0.0), _number(value.type, 1.0)
+    opens = one if gate is None else arith.SelectOp(gate, one, nothing).result
 
     def step(k: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
-        found, behind = carried
+        found, behind, open = carried
         last = arith.SubIOp(arith.SubIOp(lanes.size, k).result, index_constant(1)).result
         flowing, factor = lanes.of(last, adjoint), lanes.of(last, value)
+        more = arith.MaximumFOp(open, lanes.of(last, opens)).result
+
+        def through(flow: ir.Value, taken: ir.Value) -> ir.Value:
+            some = arith.CmpFOp(arith.CmpFPredicate.OGT, taken, nothing).result
+            return arith.SelectOp(some, arith.MulFOp(factor, flow).result, nothing).result
+
         if exclusive:
-            here, through = behind, arith.AddFOp(flowing, arith.MulFOp(factor, behind).result).result
+            here, on = behind, arith.AddFOp(flowing, through(behind, open)).result
         else:
             here = arith.AddFOp(flowing, behind).result
-            through = arith.MulFOp(factor, here).result
-        return [lanes.at(last, here, found), arith.SelectOp(lanes.there(last), through, behind).result]
+            on = through(here, more)
+        return [lanes.at(last, here, found), arith.SelectOp(lanes.there(last), on, behind).result, more]
 
-    nothing = _number(value.type, 0.0)
-    found = lanes.loop(step, [nothing, nothing])[0]
+    found = lanes.loop(step, [nothing, nothing, nothing])[0]
     return arith.MulFOp(SubgroupExclusiveScanOp.create("mul", value), found).result
 
 

@@ -18,6 +18,7 @@ from pykern.passes.autodiff.direct.memory_gates import is_open, to_cell
 from pykern.passes.autodiff.direct.reverse import reverse_kernel
 from pykern.passes.autodiff.raised.builder import elementwise
 from pykern.passes.autodiff.raised.cotangents import Cotangents, zero
+from pykern.passes.autodiff.raised.custom import reverse_custom
 from pykern.passes.autodiff.raised.gates import Gate, as_bit, as_byte, byte
 from pykern.passes.autodiff.raised.refuse import refused
 from pykern.passes.autodiff.raised.scope import Scope
@@ -26,7 +27,6 @@ from pykern.passes.autodiff.rules.gates import Flow, is_singular
 from pykern.passes.kernels import body, find, named
 
 CUSTOM = "kern.custom"
-GRADIENTS = "kern.gradients"
 
 Differentiate = Callable[[ir.Operation, tuple[int, ...]], ir.Operation]
 
@@ -36,7 +36,9 @@ def reverse_call(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
     module = _module()
     callee = _function(module, _callee(op))
     if CUSTOM in callee.operation.attributes:
-        _reverse_custom(op, module, callee, scope, cotangents)
+        names = ir.ArrayAttr(callee.operation.attributes[CUSTOM])
+        pair = [_function(module, ir.FlatSymbolRefAttr(name).value) for name in names]
+        reverse_custom(op, callee, pair, scope, cotangents)
         return
     symbol = ir.FlatSymbolRefAttr(callee.operation.attributes[LAUNCHES]).value
     gated = cotangents.singular or bool(find(_function(module, symbol).operation, is_singular))
@@ -83,22 +85,6 @@ def _filled(like: ir.Value, number: float) -> ir.Value:
     return (
         full(sizes_of(like), element(like.type), number) if is_tensor(like) else constant(like.type, number)
     )
-
-
-def _reverse_custom(
-    op: ir.Operation, module: ir.Operation, callee: func.FuncOp, scope: Scope, cotangents: Cotangents
-) -> None:
-    """Call what the user wrote: forward for what is kept, backward for the cotangents."""
-    names = ir.ArrayAttr(callee.operation.attributes[CUSTOM])
-    forward, backward = (_function(module, ir.FlatSymbolRefAttr(name).value) for name in names)
-    given = func.CallOp(forward, [scope.value(v) for v in op.operands])
-    kept = list(given.results)[len(op.results) :]
-    seeds = [cotangents.take_or_zero(r, scope) for r in op.results]
-    flowing = list(func.CallOp(backward, [*kept, *seeds]).results)
-    places = ir.DenseI64ArrayAttr(callee.operation.attributes[GRADIENTS])
-    for operand, place in zip(op.operands, places, strict=True):
-        if place >= 0 and is_float(operand.type):
-            cotangents.add(operand, flowing[place])
 
 
 def forward_call(op: ir.Operation, values: list[ir.Value], tangents: list[ir.Value]) -> list[ir.Value]:

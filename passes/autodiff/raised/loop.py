@@ -6,18 +6,19 @@ Checkpoints: `all` of the trips in a stack, or by `binomial` (fewer, and recompu
 k-th needs nothing here, its loop was split in two before (`strips`).
 
 Gates (`gates`) of what is carried go around it as well, but for what flows everywhere in every trip. Which that is, is
-found by writing the loop: with the fewest gates first, and once more where a trip closes some other.
+found by writing the loop: with the fewest gates first, and once more where a trip closes some other. What nothing
+flows to behind the loop is closed in the first reversed trip; if it is open everywhere after one, no gate is carried.
 """
 
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import scf
+from mlir.dialects import arith, scf
 
 from pykern.passes.autodiff.raised.binomial import Snapshots
 from pykern.passes.autodiff.raised.block import ReverseBlock
 from pykern.passes.autodiff.raised.cotangents import Cotangents, gate_bits, gate_of
-from pykern.passes.autodiff.raised.gates import Gate
+from pykern.passes.autodiff.raised.gates import Gate, everywhere
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.stored import Stored
 from pykern.passes.autodiff.raised.strips import ATTRIBUTE, parse
@@ -35,16 +36,18 @@ def reverse_for(op: ir.Operation, scope: Scope, cotangents: Cotangents, block: R
     chooses = cotangents.singular and bool(find(op, is_choice))
     carries = chooses or any(cotangents.gate(value) is not None for value in op.results)
     closing = {n for n in range(len(loop.ends)) if carries and loop.may_close(n)}
+    late: set[int] = set()
     with scope.here:
         start = [cotangents.take_or_zero(value, scope) for value in loop.ends]
     while True:
-        trip = _Trip(loop, start, sorted(closing))
+        trip = _Trip(loop, start, sorted(closing), late)
         trip.write(block)
-        more = trip.closed() - closing if carries else set()
-        if not more:
+        more = trip.closed() - closing - late if carries else set()
+        opened = {n for n in closing if trip.opens(n)}
+        if not more and not opened:
             break
         trip.drop()
-        closing |= more
+        closing, late = (closing | more) - opened, late | opened
     trip.finish()
 
 
@@ -63,8 +66,8 @@ class _Loop:
         self.gates = [cotangents.gate(value) for value in self.ends]
 
     def may_close(self, number: int) -> bool:
-        """Whether what flows to an end flows under a gate, or to a value from outside nothing flows yet."""
-        return self.gates[number] is not None or (number >= len(self.active) and not self.flows[number])
+        """Whether what flows to an end flows under a gate, or nothing flows to it yet."""
+        return self.gates[number] is not None or not self.flows[number]
 
     def bits(self, closing: list[int]) -> list[ir.Value]:
         """The gates with which the reversed loop begins."""
@@ -72,10 +75,10 @@ class _Loop:
 
 
 class _Trip:
-    """The reversed loop, with gates of the ends `closing`."""
+    """The reversed loop, with gates of the ends `closing`; `late` are open from the second trip on."""
 
-    def __init__(self, loop: _Loop, start: list[ir.Value], closing: list[int]) -> None:
-        self.loop, self.start, self.closing = loop, start, closing
+    def __init__(self, loop: _Loop, start: list[ir.Value], closing: list[int], late: set[int]) -> None:
+        self.loop, self.start, self.closing, self.late = loop, start, closing, late
         op, scope = loop.op, loop.scope
         self.bits = loop.bits(closing)
         self.made = scf.ForOp(index(0), index(loop.trips.count), index(1), [*start, *self.bits])
@@ -94,6 +97,7 @@ class _Trip:
         count = len(loop.active)
         gates = self._gates(flowing)
         with ir.InsertionPoint(self.made.body):
+            gates.update(self._late_gates())
             for n, value in enumerate(loop.outer, count):
                 inside.add(value, flowing[n], gates.get(n))
             for n, k in enumerate(loop.active):
@@ -103,6 +107,14 @@ class _Trip:
     def closed(self) -> set[int]:
         """The numbers of active values to which all flows under gates at the end of a trip."""
         return {n for n in range(len(self.loop.active)) if self.inside.gate(self.wanted[n]) is not None}
+
+    def opens(self, number: int) -> bool:
+        """Whether all of a carried value is open at the end of a trip, to which nothing flows behind the loop."""
+        loop = self.loop
+        if number >= len(loop.active) or loop.flows[number]:
+            return False
+        wanted = self.wanted[number]
+        return self.inside.any([wanted]) and self.inside.gate(wanted) is None
 
     def drop(self) -> None:
         self.loop.scope.anchor = None
@@ -131,6 +143,13 @@ class _Trip:
         """Whether what flows to an end in any trip flows on everywhere."""
         value = self.wanted[number]
         return self.inside.any([value]) and self.inside.gate(value) is None and self.loop.flows[number]
+
+    def _late_gates(self) -> dict[int, Gate]:
+        """Gates closed in the first trip alone."""
+        if not self.late:
+            return {}
+        again = arith.cmpi(arith.CmpIPredicate.ne, self.made.induction_variable, index(0))
+        return {n: everywhere(again, self.start[n]) for n in self.late}
 
     def _gates(self, values: list[ir.Value]) -> dict[int, Gate]:
         """The gates that are carried, by the number of what they belong to."""

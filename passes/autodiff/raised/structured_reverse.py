@@ -2,7 +2,8 @@
 
 Operands at permutations of the loops share one parallel op; an operand that leaves loops out gets a
 reduction over them, added up in its cotangent; sums of loops are gathered (`convolution`), slices of
-one tensor too (`stencil`); any other map is run in order, every loop a reduction.
+one tensor too (`stencil`); any other map is run in order, every loop a reduction. Where that reduction is a
+product of matrices under gates, it stays one, of operands that are cut (`masked`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pykern.passes.autodiff.raised.cotangents import Cotangents, blank, zero
 from pykern.passes.autodiff.raised.frame import Frame
 from pykern.passes.autodiff.raised.gates import MaybeGate, as_bit, as_byte, byte, closed
 from pykern.passes.autodiff.raised.lookup import add_lookups
+from pykern.passes.autodiff.raised.masked import MaskedFrame, Masks, is_product
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.seeds import Seed, seeds
 from pykern.passes.autodiff.raised.stencil import add_slices
@@ -29,8 +31,6 @@ from pykern.passes.autodiff.raised.targets import Target, lookups, slices_of_one
 from pykern.passes.autodiff.raised.values import element, empty, full, is_tensor, sizes_of
 from pykern.passes.autodiff.rules import table
 from pykern.passes.autodiff.rules.gates import either, may_be_infinite
-
-_PRODUCTS = {"arith.mulf", "math.fma"}
 
 
 def reverse_structured(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
@@ -43,6 +43,8 @@ class Adjoint:
         self.op, self.scope, self.cotangents = op, scope, cotangents
         self.seeds: list[Seed] = seeds(op, scope, cotangents)
         self.risky = _is_risky(op) or any(seed.factored for seed in self.seeds)
+        gated = all(seed.gated for seed in self.seeds)
+        self.masks = Masks(op, scope, self.seeds) if gated and is_product(op) else None
 
     def run(self) -> None:
         found = targets(self.op, self.cotangents.varied)
@@ -59,13 +61,16 @@ class Adjoint:
             else:
                 self.other(target)
         for group in (whole, *projected.values()):
-            self.group(group)
+            self.group(group, sums=group is not whole)
 
-    def group(self, group: Sequence[Target]) -> None:
-        """One op for targets whose maps name the same loops."""
+    def group(self, group: Sequence[Target], sums: bool) -> None:
+        """One op for targets whose maps name the same loops; `sums`: not all loops."""
         builder = GenericBuilder(self.op.loops, lambda: self.op.extents)
         with builder.body:
-            values = self.swept(Frame(self.op, self.scope, builder), group)
+            if sums and self.masks is not None:
+                values = self.swept(MaskedFrame(self.op, self.scope, builder, self.masks), group)
+            else:
+                values = self.swept(Frame(self.op, self.scope, builder), group)
         if values:
             self.finish(builder, values)
         else:
@@ -89,7 +94,8 @@ class Adjoint:
     def swept(self, frame: Frame, group: Sequence[Target]) -> list[tuple[Target, ir.Value]]:
         """The cotangents of the targets' elements, in the body being written; none where nothing flows."""
         elements = [e for target in group for e in target.elements]
-        entering = [seed.flow(frame, self.risky) for seed in self.seeds]
+        gates = self.risky and not isinstance(frame, MaskedFrame)
+        entering = [seed.flow(frame, gates) for seed in self.seeds]
         flowing = backward(self.op, frame.primal, entering, elements)
         found = []
         for target in group:
@@ -159,12 +165,9 @@ class Adjoint:
 
 
 def _is_risky(op: Structured) -> bool:
-    """Whether zeros that flow into the body may meet factors that are infinite. Products of matrices stay products."""
-    risky = {
-        inner.name
+    """Whether zeros that flow into the body may meet factors that are infinite."""
+    return any(
+        table.has_rule(inner) and may_be_infinite(inner, place)
         for inner in op.ops
         for place in range(len(inner.operands))
-        if table.has_rule(inner) and may_be_infinite(inner, place)
-    }
-    sums = not all(map.is_permutation for map in op.maps[len(op.inputs) :])
-    return bool(risky - _PRODUCTS if sums else risky)
+    )
