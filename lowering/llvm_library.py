@@ -9,6 +9,8 @@ import ctypes
 import functools
 import importlib.util
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pykern.errors import TargetError
 from pykern.installation import install_needed
@@ -51,6 +53,22 @@ def reduce_loops(wanted: bool) -> None:
     if _reduces != wanted:
         ask(f"-disable-lsr={'false' if wanted else 'true'}")
         _reduces = wanted
+
+
+@contextmanager
+def hoisting(wanted: bool) -> Iterator[None]:
+    """Whether code generation moves what does not change in a loop in front of it.
+
+    The optimiser has moved all but the loads of constants. Of hundreds of them most find no register, and the allocator
+    takes the square of their number to find that out.
+    """
+    if not wanted:
+        ask("-disable-machine-licm=true")
+    try:
+        yield
+    finally:
+        if not wanted:
+            ask("-disable-machine-licm=false")
 
 
 _reduces = True

@@ -7,6 +7,7 @@ through its C API (`libllvm`): MLIR's ExecutionEngine gives no assembly.
 from __future__ import annotations
 
 import functools
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,7 +24,7 @@ from pykern.lowering.llvm.machines import HERE, Host
 from pykern.lowering.llvm.optimisation import O3, Passes
 from pykern.lowering.llvm.parts import second_part
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords
-from pykern.lowering.llvm_library import reduce_loops
+from pykern.lowering.llvm_library import hoisting, reduce_loops
 from pykern.passes.kernels import named
 
 TRANSLATABLE = ("llvm.", "builtin.module")
@@ -81,11 +82,25 @@ def generate(
         code = MachineCode((), times=times)
         if texts:
             code.llvm_ir, code.optimised_ir = text, str(module)
-            code.assembly = module.emit(libllvm.ASSEMBLY, copy=True).decode()
+            with hoisting(not _has_many_constants(text)):
+                code.assembly = module.emit(libllvm.ASSEMBLY, copy=True).decode()
         started = time.perf_counter()
-        code.objects = (module.emit(libllvm.OBJECT), *(each.result() for each in other))
+        with hoisting(not _has_many_constants(text)):
+            code.objects = (module.emit(libllvm.OBJECT), *(each.result() for each in other))
         times["llvm-emit"] = _since(started)
     return code
+
+
+MOST_HOISTED = 128
+"""How many numbers code generation may hold ready in front of a loop: four times as many as there are registers."""
+
+
+def _has_many_constants(text: str) -> bool:
+    return len(set(_NUMBER.findall(text))) > MOST_HOISTED
+
+
+_NUMBER = re.compile(r", (?:-?\d\.\d+e[+-]\d+|0x[0-9A-F]+)$", re.MULTILINE)
+"""A floating-point number, the last operand of an instruction."""
 
 
 @contextmanager

@@ -59,7 +59,6 @@ def products_of_rows(a, b):
     return pk.where(pk.arange(5) % 2 == 0, pk.sqrt(a).prod(axis=1), 0.0).sum() * b.sum()
 
 
-
 PRODUCTS = {
     rows_of_a_product: (BAD, B, lambda a, b: (jnp.log(a) @ jnp.sqrt(b))[ROWS].sum()),
     columns_of_a_product: (A, BAD_B, lambda a, b: (jnp.log(a) @ jnp.sqrt(b))[:, COLUMNS].sum()),
@@ -195,7 +194,7 @@ def test_custom_derivatives():
 def scanned(y, x, kind: pk.static, exclusive: pk.static):
     i = pk.index()
     s = pk.subgroup_scan(pk.sqrt(x[i]), kind, exclusive=exclusive)
-    y[i] = s if 0 < i and i < 3 else 0.0
+    y[i] = s if i > 0 and i < 3 else 0.0
 
 
 @pytest.mark.parametrize("exclusive", [False, True])

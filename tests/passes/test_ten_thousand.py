@@ -128,3 +128,16 @@ def test_a_gradient_loads_each_place_once(monkeypatch: pytest.MonkeyPatch) -> No
     lowered = pk.autodiff(kernel).lower(pk.Dup(X * 0, X), pk.Dup(X, X * 0), ndrange=len(X))
     compile_source(lowered.source)
     assert seen[0] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(100)
+def test_a_choice_among_hundreds() -> None:
+    """Half a minute went into registers for its constants, all of which were held ready in front of the loop."""
+    text = "".join(f"    elif x[i] < {j}.5:\n        z[i] = x[i] * {j}.0\n" for j in range(450))
+    kernel = pk.kernel(made(f"{KERNEL}    if x[i] < 0.0:\n        z[i] = 0.0\n{text}"))
+    x = np.array([-1.0, 0.25, 1.0, 200.25, 449.0, 600.0])
+    z = np.full(6, 7.0)
+    kernel(z, x, ndrange=6)
+    steps = np.floor(x + 0.5)
+    np.testing.assert_allclose(z, np.where(x < 0, 0.0, np.where(x < 449.5, x * steps, 7.0)), rtol=1e-15)

@@ -14,14 +14,15 @@ from mlir.dialects import arith, func, tensor
 
 from pykern.passes.autodiff.raised import gates
 from pykern.passes.autodiff.raised.builder import GenericBuilder, Output, elementwise
-from pykern.passes.autodiff.raised.clone import defining, free_values, terminator_operands
-from pykern.passes.autodiff.raised.cotangents import Cotangents, zero
+from pykern.passes.autodiff.raised.cotangents import Cotangents
 from pykern.passes.autodiff.raised.gates import Gate, MaybeGate, as_bit, closed, everywhere
 from pykern.passes.autodiff.raised.scope import Scope
 from pykern.passes.autodiff.raised.structured import Structured, is_structured
 from pykern.passes.autodiff.raised.values import affine, constant, is_float, is_tensor
 from pykern.passes.autodiff.rules import table
 from pykern.passes.autodiff.rules.gates import gate_constant
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.values import defining, free_values
 
 GRADIENTS = "kern.gradients"
 
