@@ -8,8 +8,10 @@ Comes in: the path of a Python file. Goes out: the module, or a `LaunchError` at
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib.util
 import os
+import stat
 import sys
 import traceback
 import types
@@ -25,6 +27,33 @@ ONLY_AS_SCRIPT = 'what is to run only as a script goes under `if __name__ == "__
 
 class UnreadableFile(LaunchError):
     """A command names a file that cannot be read, or written: that is a matter of usage."""
+
+
+def contents(file: str) -> bytes:
+    """The bytes of a file that a command reads, or of a pipe that somebody writes to. Raises OSError for others, and
+    ValueError for a path that no system has."""
+    handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as opened:
+        kind = os.fstat(handle).st_mode
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), file)
+        if stat.S_ISREG(kind):
+            return opened.read()
+        if not stat.S_ISFIFO(kind):
+            raise OSError(errno.EINVAL, "it is a device, no file", file)
+        return _of_pipe(file, handle) + opened.read()
+
+
+def _of_pipe(file: str, handle: int) -> bytes:
+    """The first byte of a pipe that does not wait, if it is there; others are waited for."""
+    try:
+        first = os.read(handle, 1)
+    except BlockingIOError:
+        first = None
+    if first == b"":
+        raise OSError(errno.EPIPE, "it is a pipe, and nobody writes to it", file)
+    os.set_blocking(handle, True)
+    return first or b""
 
 
 def imported(file: str, hint: str | None = None) -> types.ModuleType:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pykern.benchmarking.samples import Samples
 from pykern.errors import LaunchError
+from pykern.user_file import contents
 
 Record = dict[str, Any]
 SCHEMA = "pykern-bench/1"
@@ -30,6 +32,8 @@ class Field:
 
 
 _NUMBER = (int, float)
+_TIMES = ("median_ns", "min_ns", "p10_ns", "p90_ns")
+_RESULTS = "give a file of `pykern bench --json`"
 FIELDS: dict[str, Field] = {
     "schema": Field((str,), f"`{SCHEMA}`"),
     "benchmark": Field((str,), "what is measured"),
@@ -103,6 +107,10 @@ def problems(record: Record) -> list[str]:
             continue
         elif not isinstance(value, field.types) or (isinstance(value, bool) and bool not in field.types):
             found.append(f"`{name}` is a {type(value).__name__}")
+        elif name in _TIMES and not 0 < (value or 0) < math.inf:
+            found.append(f"`{name}` is {value}, no time")
+        elif name == "schema" and value != SCHEMA:
+            found.append(f"`schema` is {value!r}, and {SCHEMA!r} is read")
     return found
 
 
@@ -153,29 +161,33 @@ def as_csv(records: Sequence[Record]) -> str:
 def read(path: str) -> list[Record]:
     """Records of a file: JSON lines of ours, or the JSON of pytest-benchmark. Raises `LaunchError` for others."""
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = contents(path).decode("utf-8")
     except OSError as error:
         raise LaunchError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise LaunchError(
-            f"{path} holds no results: it is no text", hint="give a file of `pykern bench --json`"
-        ) from None
+        raise _no_results(path, "it is no text") from None
     try:
         if text.lstrip().startswith("{") and '"machine_info"' in text:
-            return _of_pytest_benchmark(json.loads(text))
-        found = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise LaunchError(
-            f"{path} holds no results: {error}", hint="give a file of `pykern bench --json`"
-        ) from None
+            found = _of_pytest_benchmark(json.loads(text))
+        else:
+            found = [json.loads(line) for line in text.splitlines() if line.strip()]
+    except KeyError as error:
+        raise _no_results(path, f"`{error.args[0]}` is missing") from None
+    except (ValueError, TypeError, AttributeError, OverflowError, ZeroDivisionError) as error:
+        raise _no_results(path, str(error)) from None
+    except RecursionError:
+        raise _no_results(path, "it is nested too deeply") from None
+    if not found:
+        raise _no_results(path, "it is empty")
     for number, record in enumerate(found, 1):
         wrong = problems(record) if isinstance(record, dict) else ["it is no object"]
         if wrong:
-            raise LaunchError(
-                f"{path}, line {number} is no result: {wrong[0]}", hint="give a file of `pykern bench --json`"
-            )
+            raise LaunchError(f"{path}, line {number} is no result: {wrong[0]}", hint=_RESULTS)
     return found
+
+
+def _no_results(path: str, why: str) -> LaunchError:
+    return LaunchError(f"{path} holds no results: {why}", hint=_RESULTS)
 
 
 def _of_pytest_benchmark(data: Any) -> list[Record]:

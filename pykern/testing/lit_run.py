@@ -79,6 +79,8 @@ def find(paths: Sequence[str | Path]) -> Found:
     for path in (Path(os.path.abspath(path)) for path in paths):
         if not path.exists():
             raise FileNotFoundError(f"{path}: there is no such file or folder")
+        if not path.is_file() and not path.is_dir():
+            raise FileNotFoundError(f"{path}: it is a pipe or a device, no file")
         folder = path if path.is_dir() else path.parent
         if any(map(_has_config, (folder, *folder.parents))):
             suites.append(path)

@@ -18,12 +18,13 @@ from pykern.testing.lit import RECORD
 from pykern.testing.lit_run import Found, run
 from pykern.testing.recorder import Record, records
 
-WRITTEN, SAME, BY_HAND, AMBIGUOUS, NO_OUTPUT = (
+WRITTEN, SAME, BY_HAND, AMBIGUOUS, NO_OUTPUT, NO_TEXT = (
     "written",
     "up to date",
     "written by hand, kept",
     "not written: two RUN lines print different things, give each a --check-prefix",
     "not written: nothing was printed",
+    "not written: the test is not UTF-8 text",
 )
 
 
@@ -48,7 +49,10 @@ def update(found: Found, params: Mapping[str, str] | None = None, filter: str = 
 
 
 def _refresh(test: Path, prefix: str, noted: list[Record]) -> Update:
-    text = test.read_text("utf-8")
+    try:
+        text = test.read_text("utf-8")
+    except UnicodeDecodeError:
+        return Update(test, prefix, NO_TEXT)
     if has_written_by_hand(text, prefix) and not has_block(text, prefix):
         return Update(test, prefix, BY_HAND)
     if len({record.output for record in noted}) > 1:

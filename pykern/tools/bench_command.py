@@ -30,9 +30,9 @@ def run(chosen: argparse.Namespace) -> int:
     try:
         threads = counts(chosen.threads) if chosen.threads else [None]
         above = regression.share(chosen.fail_above) if chosen.fail_above else None
-        if above is not None and not chosen.compare:
+        if above is not None and chosen.compare is None:
             raise LaunchError("--fail-above compares with an older run", hint="add --compare OLD.json")
-        old = records.read(chosen.compare) if chosen.compare else []
+        old = records.read(chosen.compare) if chosen.compare is not None else []
         path = _file(chosen)
     except ValueError as error:
         print(f"pykern bench: {error}", file=sys.stderr)

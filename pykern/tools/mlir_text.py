@@ -9,6 +9,7 @@ import re
 import sys
 
 from pykern.tools.guarded import USAGE, WRONG_INPUT
+from pykern.user_file import contents
 
 MAX_DEPTH = 5_000
 """Brackets within each other. The text of so deep a module has 50 MB, nearly all of it spaces."""
@@ -74,8 +75,7 @@ def position(text: str, place: int) -> tuple[int, int]:
 
 def _bytes(path: str) -> bytes:
     if path != "-":
-        with open(path, "rb") as file:
-            return file.read()
+        return contents(path)
     if sys.stdin is None:
         raise InputError("standard input: error: it is closed: name a file, or pipe MLIR text in", USAGE)
     return sys.stdin.buffer.read()

@@ -14,7 +14,7 @@ from dataclasses import asdict
 
 from pykern.testing import lit_run
 from pykern.testing.lit_run import LitError, Outcome
-from pykern.testing.update import AMBIGUOUS, NO_OUTPUT, Update, update
+from pykern.testing.update import AMBIGUOUS, NO_OUTPUT, NO_TEXT, Update, update
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -41,7 +41,7 @@ def run(chosen: argparse.Namespace) -> int:
         print(json.dumps(_as_json(updates, outcomes), indent=1))
     else:
         _show(updates, outcomes, chosen.verbose)
-    not_written = any(one.what in (AMBIGUOUS, NO_OUTPUT) for one in updates)
+    not_written = any(one.what in (AMBIGUOUS, NO_OUTPUT, NO_TEXT) for one in updates)
     return int(not_written or any(one.failed for one in outcomes))
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
+import os
 import re
+import sys
+import threading
 from html.parser import HTMLParser
 
 import numpy as np
@@ -83,12 +87,60 @@ def test_rates_and_the_share_of_the_limit():
     )
 
 
-@pytest.mark.parametrize("text", ["{", '{"schema": "other"}', "[1]", "3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{", '{"schema": "other"}', "[1]", "3", "", "\n", "[" * 100_000, '{"a":' * 50_000, "9" * 10_000,
+        '{"machine_info": [], "benchmarks": [{"name": 1}]}', '{"machine_info": {}, "benchmarks": 5}',
+        '{"machine_info": {}, "benchmarks": [{"name": "a", "stats": []}]}',
+        '{"machine_info": {}, "benchmarks": [{"name": "a", "stats": {"rounds": 1e999}}]}',
+        '{"machine_info": {"x": "' + "\\ud800",
+    ],
+)  # fmt: skip
 def test_files_that_hold_no_results(tmp_path, text):
     path = tmp_path / "out.json"
     path.write_text(text)
-    with pytest.raises(LaunchError, match=str(path)):
+    with pytest.raises(LaunchError, match=f"{path} holds no results|{path}, line 1 is no result"):
         records.read(str(path))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"median_ns": 0.0}, "`median_ns` is 0.0, no time"),
+        ({"min_ns": -1.0}, "`min_ns` is -1.0, no time"),
+        ({"p90_ns": math.nan}, "`p90_ns` is nan, no time"),
+        ({"p10_ns": math.inf}, "`p10_ns` is inf, no time"),
+        ({"schema": "pykern-bench/9"}, "`schema` is 'pykern-bench/9', and 'pykern-bench/1' is read"),
+    ],
+)
+def test_records_that_nothing_is_compared_with(tmp_path, change, said):
+    path = tmp_path / "out.json"
+    path.write_text(records.as_lines([record(), record() | change]))
+    with pytest.raises(LaunchError, match="line 2 is no result") as caught:
+        records.read(str(path))
+    assert said in caught.value.reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="named pipes and /dev/zero")
+def test_pipes_and_devices(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path, said in (
+        (pipe, "nobody writes to it"),
+        ("/dev/zero", "a device"),
+        (tmp_path, "Is a directory"),
+    ):
+        with pytest.raises(LaunchError, match=said):
+            records.read(str(path))
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with open(pipe, "w") as writer:  # somebody writes to it, a part of it later
+        text = records.as_lines([record()])
+        later = threading.Timer(0.05, lambda: (writer.write(text), writer.close()))
+        later.start()
+        assert records.read(str(pipe)) == [record()]
+        later.join()
+    os.close(reader)
 
 
 def test_results_of_pytest_benchmark(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import subprocess
@@ -206,6 +207,25 @@ def test_update_with_prefixes_scripts_and_input_files(command, tmp_path):
     assert "ALL-NEXT: %[[V2:.*]] = arith.addi" in (tmp_path / "two.mlir").read_text()
     assert output.count("lines written") == 3
     assert status == 1  # the prefix X stands nowhere: FileCheck says so, no update hides it
+
+
+def test_update_of_what_is_no_text(command, tmp_path):
+    script = tmp_path / "latin.py"
+    script.write_bytes(
+        b"# -*- coding: latin-1 -*-\n# RUN: %python %s | FileCheck %s\nprint('caf\xe9'.upper())\n"
+    )
+    before = script.read_bytes()
+    status, said = command({}, "--update", "latin.py")
+    assert status == 1 and "latin.py: CHECK lines not written: the test is not UTF-8 text" in said
+    assert "Traceback" not in said and script.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="named pipes")
+def test_a_pipe_is_no_test(command, tmp_path):
+    os.mkfifo(tmp_path / "pipe.mlir")
+    for path in ("pipe.mlir", "/dev/null"):
+        status, said = command({}, path)
+        assert status == 2 and "it is a pipe or a device, no file" in said
 
 
 def test_update_tells_where_it_cannot_write(command, tmp_path):
