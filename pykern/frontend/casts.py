@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from mlir import ir
 from mlir.dialects import arith
 
@@ -107,8 +108,9 @@ def _convert_const(value: Scalar, to: DType) -> Scalar:
 
 
 def _rounded(number: float, to: DType) -> float:
-    """`number` rounded to `to`, kept as a Python float."""
-    return float(to.numpy.type(number)) if to.bits < 64 else number
+    """`number` rounded to `to`, kept as a Python float; infinite where it is too large."""
+    with np.errstate(over="ignore"):
+        return float(to.numpy.type(number)) if to.bits < 64 else number
 
 
 def _convert_ssa(value: ir.Value, source: DType, to: DType) -> ir.Value:
