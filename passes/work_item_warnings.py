@@ -1,12 +1,15 @@
 """What is most likely not meant: work-items that all do the same, or that write over each other.
 
-Comes in: a kernel on the kern stage. Goes out: sentences at lines of Python, for launches of more than one work-item.
-Nothing is refused: a value that all of them write may be the same, and the last one may be as good as any.
+Comes in: a kernel as the frontend made it, of a launch or of a program that launches it. Goes out: sentences at lines
+of Python, for launches of more than one work-item: `Artifact.warnings`. Nothing is refused: a value that all of them
+write may be the same, and the last one may be as good as any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from mlir import ir
 
@@ -25,6 +28,29 @@ PLACES = (
     "kern.local_linear_id",
 )
 """Ops that tell work-items apart."""
+_KEPT: ContextVar[dict[Remark, None] | None] = ContextVar("pykern_warnings", default=None)
+
+
+@contextmanager
+def collected() -> Iterator[dict[Remark, None]]:
+    """Keep what is said of kernels that are looked at inside, each sentence once."""
+    kept: dict[Remark, None] = {}
+    token = _KEPT.set(kept)
+    try:
+        yield kept
+    finally:
+        _KEPT.reset(token)
+
+
+def look_at(kernel: ir.Operation, debug: bool) -> None:
+    """Say what there is to say of a kernel; with `debug`, also who writes over whom."""
+    kept = _KEPT.get()
+    if kept is None:
+        return
+    if is_alike(kernel):
+        kept[alike(kernel)] = None
+    if debug:
+        kept.update(dict.fromkeys(races(kernel)))
 
 
 def is_alike(kernel: ir.Operation) -> bool:

@@ -14,6 +14,10 @@ from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lineage import Lineage
 from pykern.locations import SourceSpan
 
+REFERENCE = "python"
+"""The target of the reference device: nothing is made for it, the kernel is only looked at."""
+FROM_END = "from end"
+"""The resource of the reference device's: accesses that count from the end, `pykern.frontend.from_end`."""
 PRODUCT = "product"
 """The resource of a kernel that computes products of matrices: large launches may run in tiles."""
 LONG_NAME = 60

@@ -29,6 +29,7 @@ from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.graph import current_graph
 from pykern.launching.variants import compiled, loaded
+from pykern.launching.warned import warn_of
 from pykern.prewarm import before_first_call, remember
 from pykern.program import reference as program_reference
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
@@ -279,7 +280,8 @@ class ProgramBase(ByName):
             from pykern.program.graph import capture_in_python
 
             return capture_in_python(captured, self.__wrapped__, values, parameters, out)
-        return program_reference.run(self.__wrapped__, values, parameters, out, bool(self.derivatives))
+        derived, debug = bool(self.derivatives), self.options.debug
+        return program_reference.run(self.__wrapped__, values, parameters, out, derived, debug)
 
     def _with_device_plan(self, plan: DevicePlan, values: list[Any], out: Any, stream: Any = None) -> Any:
         from pykern.arrays.array import Array
@@ -326,6 +328,7 @@ class ProgramBase(ByName):
             remember(self.text)
             with self._lock:
                 plan = self._device_plans.setdefault((there.name, source), made)
+        warn_of(plan.artifact)
         return plan
 
     def _plans_of(self, source: Any) -> dict[Any, Plan | DevicePlan]:
@@ -354,6 +357,7 @@ class ProgramBase(ByName):
             remember(self.text)
             with self._lock:
                 plan = self._sources.setdefault(source, plan)
+        warn_of(plan.artifact)
         return plan
 
     def _donated(self, donate: Any) -> tuple[str, ...]:

@@ -15,19 +15,20 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
-from pykern.artifact import ArgumentUse, Artifact, Remark, Site, Stage
+from pykern.artifact import FROM_END, REFERENCE, ArgumentUse, Artifact, Site, Stage
 from pykern.compiler.crash import kernel_span
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
 from pykern.costs import Costs
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
 from pykern.errors import PassError, VerifyError, nested_too_deeply
+from pykern.frontend import from_end
 from pykern.frontend.kernel import build_module
 from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lineage import Follow
 from pykern.lowering.llvm import target as cpu
 from pykern.lowering.targets import LINALG, checked
-from pykern.passes import kernels, remarks
+from pykern.passes import kernels, remarks, work_item_warnings
 from pykern.passes.argument_uses import argument_uses
 from pykern.passes.expand_ndrange import default_group
 from pykern.passes.framework import Callback, Pipeline, Upstream, carefully, verification, verify
@@ -35,7 +36,6 @@ from pykern.passes.launch_bounds.find import launch_bounds
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import pass_by_name
 from pykern.passes.round_once import RoundOnce
-from pykern.passes.work_item_warnings import alike, is_alike, races
 from pykern.program_source import ProgramSource
 from pykern.source import KernelSource
 
@@ -94,7 +94,7 @@ def compile_source(
     is verified; otherwise the ends of pipelines are, and what fails is compiled once more to tell which pass it was.
     Raises the errors of `pykern.errors`, located in the user's source.
     """
-    if not source.target.startswith(ENTRY):
+    if not source.target.startswith(ENTRY) and source.target != REFERENCE:
         source = replace(source, target=checked(source.target))
     try:
         with carefully(careful):
@@ -114,9 +114,16 @@ def _verified(source: KernelSource | ProgramSource, keep_stages: bool | Follow, 
 
 
 def _recorded(source: KernelSource | ProgramSource, keep_stages: bool | Follow, passes: Passes) -> Artifact:
-    with _recorder(keep_stages) as record, _context(), ir.Location.unknown(), remarks.collected() as said:
+    with (
+        _recorder(keep_stages) as record,
+        _context(),
+        ir.Location.unknown(),
+        remarks.collected() as said,
+        work_item_warnings.collected() as warned,
+    ):
         made = _compiled(source, record, passes)
-        return replace(made, remarks=tuple(said), costs=record.costs)
+        warnings = () if source.derivatives else tuple(warned)  # derivatives do what their kernel says
+        return replace(made, remarks=tuple(said), warnings=warnings, costs=record.costs)
 
 
 def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Passes) -> Artifact:
@@ -148,15 +155,20 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         from pykern.lowering.gpu import host_entry  # here: it is for launches that are repeated
 
         return host_entry.lower(source, record)
+    if source.target == REFERENCE:
+        with from_end.collected() as places:
+            built(source, record)
+        known: dict[str, object] = {FROM_END: tuple(sorted(places))}
+        return Artifact("", source.function.name, REFERENCE, "", b"", resources=known)
     module = kern_module(source, record, passes)
     uses = argument_uses(next(kernels.kernels(module)))
     sites = number_sites(module)
     if source.target == LINALG:
         return _raised(source, module, uses, record)
     family = source.target.split(":")[0]
-    bounds, warnings = _bounds(source, module, family), _warnings(source, module)
+    bounds = _bounds(source, module, family)
     if family in DEVICE_TARGETS:
-        return replace(_device(source, module, uses, sites, record), bounds=bounds, warnings=warnings)
+        return replace(_device(source, module, uses, sites, record), bounds=bounds)
     code = cpu.lower(module, source, uses, bool(sites), record, bounds)
     return Artifact(
         key="",
@@ -168,7 +180,6 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         workgroup=code.workgroup,
         sites=sites,
         bounds=bounds,
-        warnings=warnings,
         resources=code.resources,
         stages=tuple(record.stages) if record.texts else (),
         times=tuple((s.name, s.ms) for s in record.stages),
@@ -181,15 +192,6 @@ def _bounds(source: KernelSource, module: ir.Module, family: str) -> LaunchBound
         return NO_BOUNDS
     kernel = next(kernels.kernels(module))
     return launch_bounds(kernel, default_group(source.launch.rank) if family == "llvm" else None)
-
-
-def _warnings(source: KernelSource, module: ir.Module) -> tuple[Remark, ...]:
-    """What is most likely not meant; derivatives do what their kernel says."""
-    if source.derivatives:
-        return ()
-    kernel = next(kernels.kernels(module))
-    found = [alike(kernel)] if is_alike(kernel) else []
-    return (*found, *(dict.fromkeys(races(kernel)) if source.options.debug else ()))
 
 
 def _device(
@@ -232,13 +234,20 @@ def _raised(
     )
 
 
-def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> ir.Module:
-    """The kernel on the kern stage, simplified, and after the user's own passes."""
+def built(source: KernelSource, record: Recorder) -> ir.Module:
+    """The kernel as the frontend makes it. Raises what every device refuses."""
     started = time.perf_counter()
     module = build_module(undifferentiated(source))
     record.watch(module)
     record.add("kern", str(module) if record.texts else "", started)
     verify(module, "the frontend made invalid IR")
+    work_item_warnings.look_at(next(kernels.kernels(module)), source.options.debug)
+    return module
+
+
+def kern_module(source: KernelSource, record: Recorder, passes: Passes = ()) -> ir.Module:
+    """The kernel on the kern stage, simplified, and after the user's own passes."""
+    module = built(source, record)
     named = tuple(pass_by_name(name) for name in source.passes)
     users = Pipeline((*named, *(Callback(function=p) for p in passes)))
     first = kern_pipeline(source.options, derivative_passes(source)) + Pipeline((RoundOnce(),))

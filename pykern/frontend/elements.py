@@ -12,7 +12,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.errors import INDICES
-from pykern.frontend import arithmetic
+from pykern.frontend import arithmetic, from_end
 from pykern.frontend.casts import convert, materialise, mlir_type, to_storage
 from pykern.frontend.names import Names
 from pykern.frontend.values import (
@@ -69,7 +69,7 @@ class Elements(Names):
             raise self.type_error(
                 node, f"{self.called(node.value, base)} cannot be indexed", self.instead_of_index(node)
             )
-        return base, self.indices(node.slice, base)
+        return base, self.indices(node, base)
 
     @staticmethod
     def called(node: ast.expr, value: Value) -> str:
@@ -85,7 +85,8 @@ class Elements(Names):
             return f"pass an array for `{node.value.id}`, or write `{node.value.id}` without an index"
         return "only arrays and tuples hold elements"
 
-    def indices(self, node: ast.expr, array: Array) -> list[ir.Value]:
+    def indices(self, access: ast.Subscript, array: Array) -> list[ir.Value]:
+        node = access.slice
         nodes = node.elts if isinstance(node, ast.Tuple) else [node]
         items: list[tuple[ast.expr, Value]] = []
         for item in nodes:
@@ -105,7 +106,7 @@ class Elements(Names):
             raise self.type_error(node, f"{describe(array)} has {len(array.shape)} dimension{plural}, "
                                   f"and {len(items)} {'index is' if len(items) == 1 else 'indices are'} given",
                                   self.other_indices(nodes, items, array), INDICES)  # fmt: skip
-        return [self.index(item, value, array, d) for d, (item, value) in enumerate(items)]
+        return [self.index(item, value, array, d, access) for d, (item, value) in enumerate(items)]
 
     def other_indices(self, nodes: list[ast.expr], items: list, array: Array) -> str:
         """What to write: an index that is a tuple is unpacked, else there are more or fewer."""
@@ -127,8 +128,8 @@ class Elements(Names):
                     return f"write {ast.unparse(inner.value)}[{', '.join(indices)}]"
         return None
 
-    def index(self, node: ast.expr, value: Value, array: Array, dimension: int) -> ir.Value:
-        """An index as `index`; a negative constant counts from the end, as Python's does."""
+    def index(self, node: ast.expr, value: Value, array: Array, dimension: int, access: ast.expr) -> ir.Value:
+        """An index of an access as `index`; a negative constant counts from the end, as Python's does."""
         scalar = self.as_scalar(node, value)
         if not scalar.dtype.is_integer:
             advice = "use // to divide, or pk.cast(x, pk.i64) to cut off the fraction"
@@ -140,6 +141,7 @@ class Elements(Names):
                                       f"{describe(array)}",
                                       f"indices are {-length} to {length - 1}", INDICES)  # fmt: skip
             if scalar.const < 0:
+                from_end.note(self.frame.function.source.file, access, dimension)
                 scalar = arithmetic.binary(
                     "+", self.length(array, dimension), Scalar(weak_int, const=scalar.const)
                 )

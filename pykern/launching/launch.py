@@ -35,6 +35,7 @@ from pykern.source import KernelSource, LaunchSpec
 if TYPE_CHECKING:
     from pykern.kernel import KernelBase
     from pykern.launching.on_device import DeviceKernel
+    from pykern.launching.reference_checks import ReferenceChecks
     from pykern.launching.repeats import Repeats
 
 
@@ -62,6 +63,7 @@ class Launcher:
         self.products: Any = None
         self._places: tuple[Any, tuple[str, ...]] = (None, ())
         self.repeats: Repeats | None = None
+        self.reference_checks: ReferenceChecks | None = None
 
     def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         if self.repeats is None:
@@ -238,6 +240,12 @@ class Launcher:
         return found
 
     def _source(self, passed: list[Passed], shape: LaunchShape, target: str) -> KernelSource:
+        source = self.plain_source(passed, shape, target)
+        pairs = list(overlapping(passed))
+        return self._aliased(source, pairs) if pairs else source
+
+    def plain_source(self, passed: list[Passed], shape: LaunchShape, target: str) -> KernelSource:
+        """What is compiled for a kind of call whose arguments do not overlap."""
         function, _ = self.kernel.captured()
         static = shape.plain and (self.kernel.ndrange is not None or is_alone(self.kernel, shape.space))
         counts = shape.counts if static else None
@@ -246,9 +254,7 @@ class Launcher:
         parameters = tuple(p.parameter for p in passed)
         derivatives = self.kernel.derivatives
         options = self.kernel.options
-        source = KernelSource(function, parameters, launch, options, target, derivatives=derivatives)
-        pairs = list(overlapping(passed))
-        return self._aliased(source, pairs) if pairs else source
+        return KernelSource(function, parameters, launch, options, target, derivatives=derivatives)
 
     def _aliased(self, source: KernelSource, pairs: list[tuple[int, int, bool]]) -> KernelSource:
         """Arguments that overlap: harmless where both are read only, one and the same view is
@@ -289,7 +295,9 @@ class Launcher:
     # -- on the reference device ---------------------------------------------------------------
 
     def _run_in_python(self, values: list[tuple[str, Any]], shape: LaunchShape) -> None:
+        from pykern.launching.reference_checks import ReferenceChecks
         from pykern.launching.reference_rewrite import rewritten
+        from pykern.program.reference import checks
         from pykern.runtime import python_device
 
         if self.kernel.derivatives:
@@ -306,20 +314,24 @@ class Launcher:
             if not same
             for name in (names[a], names[b])
         }
+        self.reference_checks = self.reference_checks or ReferenceChecks()
+        options = replace(self.kernel.options, debug=self.kernel.options.debug or checks())
+        from_end = self.reference_checks.check(self, passed, shape, options)
         values = [(name, on_host(name, value)) for name, value in values]
         python_device.run(
             self.kernel.__wrapped__,
             [v for _, v in values],
             ndrange=tuple((e.start, e.step, e.count) for e in shape.space),
             workgroup=shape.workgroup,
-            debug=self.kernel.options.debug,
-            nan=self.kernel.options.nan,
-            races=self.kernel.options.races,
+            debug=options.debug,
+            nan=options.nan,
+            races=options.races,
             timeout=self.kernel.timeout,
             shared_bytes=shape.shared,
             annotations=self.kernel.annotations,
             rewrite=rewritten,
             refused=refused,
+            from_end=from_end,
         )
 
 

@@ -109,7 +109,7 @@ def _range(*bounds: Any) -> range:
     if len(bounds) < 3 or bounds[2] != 0:
         return range(*bounds)
     item = reference.current()
-    if reference.stands_as_constant(0):
+    if reference.is_refused(0):
         raise KernelTypeError(
             "the step of a range is not zero", hint="use 1, or a negative step to count down"
         )

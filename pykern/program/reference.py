@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pykern.devices import device
 from pykern.errors import DeviceError, KernelTypeError, LaunchError
 from pykern.launching.arguments import on_host
 from pykern.program.results import out_arrays
@@ -26,8 +27,8 @@ from pykern.runtime.written import note_write, owner_of
 from pykern.source import Parameter, ScalarSpec
 from pykern.types import BY_NAME, from_numpy
 
-_inside: contextvars.ContextVar[bool] = contextvars.ContextVar("pykern_program", default=False)
-
+_inside: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pykern_program", default=None)
+"""None outside of programs; inside, whether the program checks."""
 
 _READ_ONLY = ("assignment destination is read-only", "output array is read-only")
 """What NumPy says."""
@@ -35,11 +36,21 @@ _READ_ONLY = ("assignment destination is read-only", "output array is read-only"
 
 def is_inside() -> bool:
     """Whether a program is running on this device: one that is called then is a helper."""
-    return _inside.get()
+    return _inside.get() is not None
+
+
+def checks() -> bool:
+    """Whether a program with ``debug=True`` is running on this device: it checks what it launches, too."""
+    return bool(_inside.get())
 
 
 def run(
-    function: Callable, values: list[tuple[str, Any]], parameters: list[Parameter], out: Any, derived: bool
+    function: Callable,
+    values: list[tuple[str, Any]],
+    parameters: list[Parameter],
+    out: Any,
+    derived: bool,
+    debug: bool = False,
 ) -> Any:
     """Run a call. `parameters` tell what scalar annotations make of numbers."""
     if derived:
@@ -52,9 +63,9 @@ def run(
         a for v in given.values() for a in _leaves(v) if isinstance(a, np.ndarray) and owner_of(a) is not None
     ]
     before = [view.tobytes() for view in views]
-    token = _inside.set(True)
+    token = _inside.set(debug)
     try:
-        with np.errstate(all="ignore"):
+        with device("python"), np.errstate(all="ignore"):  # launches inside, too
             result = function(**given)
     except OverflowError as error:
         raise _of_integer(error) or error from None

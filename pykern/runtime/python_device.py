@@ -60,10 +60,11 @@ def run(
     annotations: Mapping[str, Any] | None = None,
     rewrite: Callable[[Any], Any] = lambda function: function,
     refused: Mapping[str, LaunchError] | None = None,
+    from_end: frozenset[tuple[str, int, int, int]] | None = None,
 ) -> None:
     """Run a launch. `ndrange` holds (start, step, count) per dimension.
     `rewrite` gives the function that computes by the rules of kernels; `refused`: what writing an
-    array of this name raises.
+    array of this name raises; `from_end`: where constants count from the end, if the compiler has looked at them.
 
     Raises what the kernel raises; an access outside of an array is `OutOfBounds`, a failed assert
     `AssertionFailed`. With `debug`, shared and private memory begin as NaN or nonsense. With `nan`, an operation that
@@ -82,7 +83,10 @@ def run(
             code=WORKGROUP,
         )
     noted = Races() if races else None
-    launch = Launch(counts, size, subgroup_size, debug, shared_bytes, static=statics, nan=nan, races=noted)
+    launch = Launch(
+        counts, size, subgroup_size, debug, shared_bytes,
+        static=statics, from_end=from_end, nan=nan, races=noted,
+    )  # fmt: skip
     deadline = Deadline(timeout)
     if shared_bytes is not None and not meets(function, names=SHARED_NAMES):
         raise _unwanted(function)

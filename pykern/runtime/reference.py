@@ -31,6 +31,9 @@ class Launch:
     """Where the kernel asks for the shared array that the launch sizes, once it has asked."""
     static: frozenset[str] = frozenset()
     """The kernel's static parameters: constants, as captured names are."""
+    from_end: frozenset[tuple[str, int, int, int]] | None = None
+    """File, line, column and dimension of accesses that count from the end; None where only what is written at the
+    access tells, which goes for all constants then."""
     nan: bool = False
     """An operation that makes a NaN of numbers is an error."""
     races: Any = None
@@ -127,9 +130,16 @@ def refuse_unfit(number: int, dtype: DType) -> None:
     high = low + (1 << dtype.bits) - 1
     if low <= number <= high:
         return
-    item = current()
-    if stands_as_constant(number, frozenset() if item is None else item.launch.static):
+    if is_refused(number):
         raise unfit(number, dtype.name, low, high)
+
+
+def is_refused(number: int) -> bool:
+    """Whether a number that no constant may be is one; where the compiler has looked at the kernel, none is."""
+    item = current()
+    if item is None:
+        return stands_as_constant(number, frozenset())
+    return item.launch.from_end is None and stands_as_constant(number, item.launch.static)
 
 
 def unfit(number: int, name: str, low: int, high: int) -> KernelTypeError:

@@ -11,7 +11,7 @@ import numpy as np
 from pykern.errors import KernelTypeError, LaunchError, OutOfBounds
 from pykern.runtime import reference
 from pykern.runtime.races import ATOMIC, READ, WRITE
-from pykern.runtime.reference_place import written_as_constant
+from pykern.runtime.reference_place import is_place, written_as_constant
 from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import DType, bool_, from_numpy
 
@@ -148,10 +148,9 @@ class ReferenceArray:
         """Raise, unless what is negative counts from the end."""
         shape = self._array.shape
         item = reference.current()
-        static = frozenset() if item is None else item.launch.static
         if all(
-            -n <= i < n and (i >= 0 or written_as_constant(i, static))
-            for i, n in zip(place, shape, strict=True)
+            -n <= i < n and (i >= 0 or _counts_from_end(i, d, item))
+            for d, (i, n) in enumerate(zip(place, shape, strict=True))
         ):
             return
         shown = place[0] if len(place) == 1 else place
@@ -163,3 +162,11 @@ class ReferenceArray:
 
     def __repr__(self) -> str:
         return f"<{self._name}: {self._dtype.name}{list(self.shape)}>"
+
+
+def _counts_from_end(index: int, dimension: int, item: reference.WorkItem | None) -> bool:
+    """Whether a negative index of the access that runs is a constant."""
+    known = None if item is None else item.launch.from_end
+    if known is not None:
+        return is_place(known, dimension)
+    return written_as_constant(index, frozenset() if item is None else item.launch.static)

@@ -101,6 +101,17 @@ def _operands(code: types.CodeType, instruction: int, line: int) -> tuple[ast.ex
     return ()
 
 
+def is_place(found: frozenset[tuple[str, int, int, int]], number: int) -> bool:
+    """Whether the access that runs stands, with this number, at one of these files, lines and columns."""
+    frame = _users_frame()
+    if frame is None:
+        return False
+    file, position = frame.f_code.co_filename, _position(frame.f_code, frame.f_lasti)
+    if position is not None:
+        return (file, position[0], position[2], number) in found
+    return any(f == file and line == frame.f_lineno and n == number for f, line, _, n in found)
+
+
 def users_place() -> tuple[types.CodeType, int] | None:
     """The user's code that is running and the instruction it is at."""
     frame = _users_frame()

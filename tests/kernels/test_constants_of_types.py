@@ -16,10 +16,21 @@ import pykern as pk
 WIDE, BELOW = 300, -1
 
 
+@pk.func
+def plus(a, b):
+    return a + b
+
+
+@pk.func
+def wide():
+    return WIDE
+
+
 def made(text: str, decorator: Any) -> Any:
     file, lines = f"<constant {text}>", f"def run(x, a):\n    {text}\n"
     linecache.cache[file] = (len(lines), None, lines.splitlines(True), file)
     space: dict[str, Any] = {"pk": pk, "np": np, "WIDE": WIDE, "BELOW": BELOW, "i": pk.index}
+    space |= {"plus": plus, "wide": wide}
     exec(compile(lines, file, "exec", dont_inherit=True), space)
     return decorator(space["run"])
 
@@ -29,6 +40,10 @@ STATEMENTS = [
     "x[i()] = 300 ** x[i()]", "x[i()] //= 300", "x[i()] **= WIDE", "x[i()] = x[i()] & -1", "x[i()] = 300",
     "x[i()] = BELOW", "x[i()] = 2**8 + 7", "x[i()] = pk.where(i() > 1, x[i()], WIDE)", "x[i()] = max(x[i()], 300)",
     "x[i()] = pk.minimum(BELOW, x[i()])", "x[i()] = divmod(x[i()], WIDE)[1]", "x[i()] = pow(x[i()], 300)",
+    "c = 300; x[i()] = x[i()] + c", "t = (1, 300); x[i()] += t[1]", "b, c = WIDE, 2; x[i()] = x[i()] * b",
+    "for k in pk.unroll(range(300, 302)): x[i()] = k", "x[i()] = wide()",
+    "c = 300 if 1 < 2 else 3; x[i()] = min(c, x[i()])", "t = (300, 2); x[i()] = max(t) - x[i()]",
+    "p = pk.private(2, pk.u8); c = BELOW; p[0] = c; x[i()] = p[0]", "c = WIDE; pk.atomic_max(x, i(), c)",
     "pk.atomic_add(x, i(), 300)", "pk.atomic_exchange(x, i(), BELOW)", "pk.atomic_compare_exchange(x, i(), 300, 1)",
 ]  # fmt: skip
 
@@ -43,6 +58,15 @@ def test_kernels_refuse(text, device):
     assert caught.value.span is not None and caught.value.span.line == 2
     assert "pk.u8(" in str(caught.value)
     assert x.tolist() == [0, 1, 100]
+
+
+def test_functions_refuse_what_they_are_given(device):
+    x = np.array([0, 1, 100], np.uint8)
+    with pytest.raises(pk.KernelTypeError, match="the constant 300 does not fit u8") as caught:
+        made("x[i()] = plus(x[i()], 300)", pk.kernel)(x, 3, ndrange=3, device=device)
+    assert caught.value.span is not None and caught.value.span.source_line().strip() == "return a + b"
+    made("x[i()] = plus(x[i()], 30)", pk.kernel)(x, 3, ndrange=3, device=device)
+    assert x.tolist() == [30, 31, 130]
 
 
 PROGRAMS = [

@@ -12,7 +12,8 @@ from pykern.errors import LaunchError, OutOfBounds
 from pykern.launching import warned
 
 N = 16
-DEVICES = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
+DEVICES = pytest.mark.parametrize("device", ["cpu", "python", "opencl:0", "vulkan:0"], indirect=True)
+HOST = ("cpu", "python")
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +31,7 @@ def said(kernel, *arguments, **keywords) -> list[str]:
 
 def arrays(device):
     made = np.zeros(N, np.float32), np.ones(N, np.float32)
-    return made if device == "cpu" else tuple(pk.array(a, device=device) for a in made)
+    return made if device in HOST else tuple(pk.array(a, device=device) for a in made)
 
 
 @DEVICES
@@ -41,11 +42,40 @@ def test_work_items_that_all_do_the_same(device):
             y[k] = 2 * x[k]
 
     y, x = arrays(device)
+    where = {"device": device} if device in HOST else {}
     for _ in range(4):  # one work-item is meant, also by compiled entries
-        assert not said(alike, y, x, ndrange=1)
-    (text,) = said(alike, y, x, ndrange=N)
+        assert not said(alike, y, x, ndrange=1, **where)
+    (text,) = said(alike, y, x, ndrange=N, **where)
     assert "every work-item of `alike` does the same" in text and "pk.index()" in text
-    assert not said(alike, y, x, ndrange=N), "once"
+    assert not said(alike, y, x, ndrange=N, **where), "once"
+
+
+@DEVICES
+@pytest.mark.parametrize(("checks", "of_program"), [(True, False), (False, True), (False, False)])
+def test_launches_of_programs(device, checks, of_program):
+    @pk.kernel(debug=checks)
+    def alike(y, x):
+        for k in range(y.shape[0]):
+            y[k] = 2 * x[k]
+
+    all_to_one = pk.kernel(accumulate, debug=checks)
+
+    @pk.jit(debug=of_program)
+    def program(x):
+        y, z = pk.zeros_like(x), pk.zeros_like(x)
+        for _ in pk.range(3):
+            alike(y, x, ndrange=len(x))
+            alike(y, x, ndrange=1)
+            all_to_one(z, x, ndrange=len(x))
+        return y + z
+
+    x = np.ones(N, np.float32)
+    found = said(program, x, device=device)
+    assert len(found) == 1 + (checks or of_program)
+    assert sum("every work-item of `alike`" in text for text in found) == 1
+    assert sum("write one element of `y`" in text for text in found) == (checks or of_program)
+    assert not said(program, x[: N // 2].copy(), device=device), "once"
+    assert not said(program, x[:1].copy(), device=device)
 
 
 def test_who_asks_is_not_meant():
@@ -62,7 +92,8 @@ def test_who_asks_is_not_meant():
         print(y[0])
 
     for kernel in (count, groups, prints):
-        assert not said(kernel, np.zeros(N), ndrange=N)
+        for device in HOST:
+            assert not said(kernel, np.zeros(N), ndrange=N, device=device)
 
 
 def accumulate(y, x):
@@ -93,12 +124,14 @@ def add_to(y, value):
     y[1] += value
 
 
+@pytest.mark.parametrize("device", HOST)
 @pytest.mark.parametrize("function", [accumulate, last_one, in_shared, in_function])
-def test_all_write_one_element(function):
-    found = said(pk.kernel(function, debug=True), np.zeros(N, np.float32), np.ones(N, np.float32), ndrange=N)
+def test_all_write_one_element(function, device):
+    y, x = np.zeros(N, np.float32), np.ones(N, np.float32)
+    found = said(pk.kernel(function, debug=True), y, x, ndrange=N, device=device)
     assert len(found) == 1 and "one element" in found[0] and "pk.atomic_add" in found[0]
     warned._said.clear()
-    assert not said(pk.kernel(function), np.zeros(N, np.float32), np.ones(N, np.float32), ndrange=N)
+    assert not said(pk.kernel(function), y, x, ndrange=N, device=device)
 
 
 def own(y, x):
@@ -135,9 +168,11 @@ def private(y, x):
     y[i] = p[0]
 
 
+@pytest.mark.parametrize("device", HOST)
 @pytest.mark.parametrize("function", [own, first_only, atomically, the_same, found, private])
-def test_not_all_do(function):
-    assert not said(pk.kernel(function, debug=True), np.zeros(N), np.ones(N, np.float32), ndrange=N)
+def test_not_all_do(function, device):
+    checked = pk.kernel(function, debug=True)
+    assert not said(checked, np.zeros(N), np.ones(N, np.float32), ndrange=N, device=device)
 
 
 def shares(y):

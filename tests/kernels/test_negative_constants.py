@@ -39,8 +39,42 @@ def atomic(out, x):
     pk.atomic_add(out, LAST, x[-2, LAST])
 
 
+@pk.func
+def element(x, i, k):
+    return x[i, k]
+
+
+@pk.kernel
+def named(out, x):
+    k, both = -1, (-2, -1)
+    out[k] = element(x, both[0], k)
+
+
+@pk.kernel
+def spread(out, x):
+    place = (
+        len(x) - 2,
+        -1,
+    )
+    for k in pk.unroll(range(-1, 0)):
+        pk.atomic_add(
+            out,
+            k,
+            x[place],
+        )
+
+
 @pytest.mark.parametrize(
-    ("kernel", "given"), [(literal, {}), (captured, {}), (static, {"k": -1}), (closure(1), {}), (atomic, {})]
+    ("kernel", "given"),
+    [
+        (literal, {}),
+        (captured, {}),
+        (static, {"k": -1}),
+        (closure(1), {}),
+        (atomic, {}),
+        (named, {}),
+        (spread, {}),
+    ],
 )
 def test_constants_count_from_the_end(kernel, given, device):
     out, x = np.zeros(4), np.arange(15.0).reshape(5, 3)

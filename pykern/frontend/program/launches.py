@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ from pykern.passes import kernels
 from pykern.passes.argument_uses import argument_uses
 from pykern.passes.launch_bounds.find import certain, launch_bounds
 from pykern.passes.launch_bounds.point import Space
+from pykern.passes.work_item_warnings import look_at
 from pykern.source import (
     Annotation,
     ArgSpec,
@@ -83,6 +85,8 @@ def launch(t: ProgramTranslator, node: ast.Call, callee: KernelValue) -> Value:
     symbol, writes = _built(t, node, source)
     if any(arrays.count(c) > 1 and writes[k] for k, c in enumerate(arrays)):
         symbol, writes = _built(t, node, replace(source, noalias=False))
+    if math.prod(count for _, _, count in space) > 1:
+        look_at(_function(t.module, symbol), source.options.debug or t.source.options.debug)
     if not source.options.debug:
         symbol = _within(t.module, symbol, space)
     written = list(dict.fromkeys(c for c, is_written in zip(arrays, writes, strict=True) if is_written))

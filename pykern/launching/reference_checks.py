@@ -1,0 +1,58 @@
+"""What the compiler says of a kernel that the reference device runs: what every device refuses, and warnings.
+
+Comes in: a launch. Goes out: nothing, or the error of a compiled launch. The device runs more than compiles
+(breakpoints, lists, functions of libraries, functions without source): of such kernels nothing is said here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from pykern.artifact import FROM_END, REFERENCE, Artifact
+from pykern.errors import CAPTURED, KernelError, KernelTypeError
+from pykern.launching.arguments import Passed
+from pykern.launching.index_space import LaunchShape
+from pykern.launching.variants import compiled
+from pykern.launching.warned import warn
+from pykern.source import KernelOptions, KernelSource
+
+if TYPE_CHECKING:
+    from pykern.launching.launch import Launcher
+
+Places = frozenset[tuple[str, int, int, int]]
+
+
+class ReferenceChecks:
+    """What is known of one kernel."""
+
+    def __init__(self) -> None:
+        self._known: dict[KernelSource, Artifact | KernelTypeError | None] = {}
+
+    def check(
+        self, launcher: Launcher, passed: list[Passed], shape: LaunchShape, options: KernelOptions
+    ) -> Places | None:
+        """The accesses that count from the end; None where the compiler knows nothing of the kernel. Raises what
+        compiled launches raise about types; warns as they do."""
+        try:
+            source = replace(launcher.plain_source(passed, shape, REFERENCE), options=options)
+        except KernelError:
+            return None
+        if source not in self._known:
+            self._known[source] = _found(source)
+        found = self._known[source]
+        if isinstance(found, KernelTypeError):
+            raise found.with_traceback(None)
+        if found is None:
+            return None
+        warn(found, shape)
+        return cast(Places, frozenset(cast(Any, found.resources[FROM_END])))
+
+
+def _found(source: KernelSource) -> Artifact | KernelTypeError | None:
+    try:
+        return compiled(source)
+    except KernelTypeError as error:
+        return None if error.code == CAPTURED else error
+    except KernelError:
+        return None
