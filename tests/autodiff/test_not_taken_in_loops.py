@@ -211,11 +211,11 @@ PROGRAMS = {
     differences: (MIDDLE, ZEROS),
     windows: (MIDDLE, ZEROS),
     diagonals: (np.array([1.0, 1, 1, 0, 0, 0]), ZEROS),
-    launched: (ROOT, None),
-    launched_behind_a_root: (np.where(X > 0, 0.5 / np.sqrt(np.abs(X) + (X <= 0)), 0.0), None),
+    launched: (ROOT, ROOT2),
+    launched_behind_a_root: (np.where(X > 0, 0.5 / np.sqrt(np.abs(X) + (X <= 0)), 0.0), ROOT2),
     a_product_of_roots: (2 * X, 2 * ONES),
 }
-"""Slopes and curvatures; there is no second derivative through a launch."""
+"""Slopes and curvatures."""
 PLAIN_LOOPS = (
     branch_of_a_trip,
     branch_never_gone,
@@ -233,8 +233,7 @@ def test_in_every_mode(program):
     close(pk.grad(program)(X), slope, rtol=1e-12, atol=1e-15)
     close(pk.vjp(program, X)[1](2.0)[0], 2 * slope, rtol=1e-12, atol=1e-15)
     close(pk.jvp(program, (X,), (v,))[1], slope @ v, rtol=1e-12)
-    if curvature is not None:
-        close(pk.hvp(program, (X,), (v,)), curvature * v, rtol=1e-12, atol=1e-14)
+    close(pk.hvp(program, (X,), (v,)), curvature * v, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("program", PLAIN_LOOPS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mlir import ir
-from mlir.dialects import bufferization, func, tensor
+from mlir.dialects import func, tensor
 
 from pykern.passes.argument_uses import written_arguments
 from pykern.passes.array_programs.outline_launches import LAUNCHES, WRITES, launch_like, to_buffer, to_tensor
@@ -41,13 +41,19 @@ def reverse_call(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
         reverse_custom(op, callee, pair, scope, cotangents)
         return
     symbol = ir.FlatSymbolRefAttr(callee.operation.attributes[LAUNCHES]).value
+    if ".vjp" in symbol:
+        reason = "the gradient of a kernel that stays a launch has no derivative in reverse mode"
+        raise refused(op, reason, "use pk.hvp, or forward mode over it: pk.jvp(pk.grad(f), ...)")
     gated = cotangents.singular or bool(find(_function(module, symbol).operation, is_singular))
     companion = _companion(module, callee, "vjp.gated" if gated else "vjp", _reversed[gated])
-    flowing = [_given(r, scope, cotangents, gated) for r in op.results if is_float(r.type)]
-    given = [scope.value(v) for v in op.operands]
-    call = func.CallOp(companion, [*given, *flowing])
+    written = iter(op.results)
+    shadows: list[ir.Value | None] = [None] * len(op.operands)
+    for n in _writes(callee):
+        result = next(written)
+        shadows[n] = _given(result, scope, cotangents, gated) if is_float(result.type) else None
+    left = _called(companion, [scope.value(v) for v in op.operands], shadows, -0.0 if gated else 0.0)
     floats = [v for v in op.operands if is_float(v.type)]
-    for operand, cotangent in zip(floats, call.results, strict=True):
+    for operand, cotangent in zip(floats, left, strict=True):
         cotangents.add(operand, cotangent, _gate_of(cotangent) if gated else None)
 
 
@@ -93,7 +99,8 @@ def forward_call(op: ir.Operation, values: list[ir.Value], tangents: list[ir.Val
     if CUSTOM in _function(module, _callee(op)).operation.attributes:
         raise refused(op, "a custom_vjp function has a derivative in reverse mode only")
     companion = _companion(module, _function(module, _callee(op)), "jvp", forward_kernel)
-    return list(func.CallOp(companion, [*values, *tangents]).results)
+    given = iter(tangents)
+    return _called(companion, values, [next(given) if is_float(v.type) else None for v in values], 0.0)
 
 
 def launches(op: ir.Operation) -> bool:
@@ -107,50 +114,38 @@ def launches(op: ir.Operation) -> bool:
 def _companion(
     module: ir.Operation, callee: func.FuncOp, mode: str, differentiate: Differentiate
 ) -> func.FuncOp:
-    """`<callee>.vjp(arguments, cotangents of float results) -> cotangents of the float arguments`, or
-    `<callee>.jvp(arguments, tangents of float arguments) -> tangents of the float results`. Made once."""
+    """`<callee>.<mode>`, which launches the kernel's derivative, as `callee` launches the kernel; made once.
+
+    Its arguments are those of `callee`, with a shadow behind each of floats. It gives all shadows in reverse mode, and
+    those of what the kernel writes in forward mode.
+    """
     name = f"{ir.StringAttr(callee.operation.attributes['sym_name']).value}.{mode}"
     known = _find(module, name)
     if known is not None:
         return known
     kernel = _derivative(module, callee, mode, differentiate)
-    arguments = list(callee.arguments)
-    active = [n for n, a in enumerate(arguments) if is_float(a.type)]
-    written = [n for n in ir.DenseI64ArrayAttr(callee.operation.attributes[WRITES]) if n in active]
-    more, results = (active, written) if mode == "jvp" else (written, active)
-    types = [a.type for a in arguments]
-    kind = ir.FunctionType.get([*types, *(types[n] for n in more)], [types[n] for n in results])
+    types: list[ir.Type] = []
+    shadows: dict[int, int] = {}
+    for n, argument in enumerate(callee.arguments):
+        types.append(argument.type)
+        if is_float(argument.type):
+            shadows[n] = len(types)
+            types.append(_shadow_type(argument.type))
+    left = [shadows[n] for n in (_writes(callee) if mode == "jvp" else shadows) if n in shadows]
     with ir.InsertionPoint(callee.operation), callee.location:
+        kind = ir.FunctionType.get(types, [types[k] for k in left])
         made = func.FuncOp(name, kind, visibility="private")
         with ir.InsertionPoint(made.add_entry_block()):
-            primal = list(made.arguments)[: len(arguments)]
-            given = dict(zip(more, list(made.arguments)[len(arguments) :], strict=True))
-            start = -0.0 if mode == "vjp.gated" else 0.0
-            left = _launch(callee, kernel, primal, active, given, start)
-            func.ReturnOp([left[n] for n in results])
+            func.ReturnOp(_launch(callee, kernel, list(made.arguments), left))
+    made.operation.attributes[LAUNCHES] = ir.FlatSymbolRefAttr.get(_name(kernel))
+    made.operation.attributes[WRITES] = ir.DenseI64ArrayAttr.get(left)
     return made
 
 
 def _launch(
-    callee: func.FuncOp,
-    kernel: ir.Operation,
-    primal: list[ir.Value],
-    active: list[int],
-    given: dict[int, ir.Value],
-    start: float,
-) -> dict[int, ir.Value]:
-    """Launch the derivative with shadows of `start` where none is given; the shadows it left, by argument."""
-    values: list[ir.Value] = []
-    place: dict[int, int] = {}
-    for n, value in enumerate(primal):
-        values.append(value)
-        if n in active:
-            place[n] = len(values)
-            shadow = given.get(n)
-            if not isinstance(value.type, ir.ShapedType):  # the shadow of a scalar is an array of rank 0
-                kind = ir.RankedTensorType.get([], value.type)
-                shadow = tensor.FromElementsOp(kind, [shadow or constant(value.type, start)]).result
-            values.append(_own(value, start) if shadow is None else shadow)
+    callee: func.FuncOp, kernel: ir.Operation, values: list[ir.Value], left: list[int]
+) -> list[ir.Value]:
+    """Launch the derivative; what the launch leaves in the arguments `left`."""
     like = named(callee.operation, "kern.launch")[0].opview
     kinds = [a.type for a in body(kernel).arguments]
     uses = written_arguments(kernel)
@@ -159,17 +154,44 @@ def _launch(
         to_buffer(kind, v, written) if isinstance(kind, ir.MemRefType) else v
         for v, kind, written in zip(values, kinds, is_written, strict=True)
     ]
-    launch_like(like, ir.StringAttr(kernel.attributes["sym_name"]).value, buffers)
-    left = {n: to_tensor(values[k].type, buffers[k]) for n, k in place.items()}
-    return {
-        n: v if isinstance(primal[n].type, ir.ShapedType) else tensor.extract(v, []) for n, v in left.items()
-    }
+    launch_like(like, _name(kernel), buffers)
+    return [to_tensor(values[k].type, buffers[k]) for k in left]
 
 
-def _own(value: ir.Value, number: float) -> ir.Value:
-    """Memory of its own, filled: equal tensors would be merged, and two shadows be one buffer."""
-    filled = _filled(value, number)
-    return bufferization.alloc_tensor(filled.type, [], copy=filled)
+def _called(
+    companion: func.FuncOp, values: list[ir.Value], shadows: list[ir.Value | None], start: float
+) -> list[ir.Value]:
+    """Call a companion, with shadows of `start` for floats where none is given; the shadows it gives."""
+    given: list[ir.Value] = []
+    numbers: list[bool] = []
+    for value, shadow in zip(values, shadows, strict=True):
+        given.append(value)
+        numbers.append(False)
+        if is_float(value.type):
+            numbers.append(not is_tensor(value))
+            held = _filled(value, start) if shadow is None else shadow
+            if not is_tensor(value):  # the shadow of a number is an array of rank 0
+                held = tensor.FromElementsOp(_shadow_type(value.type), [held]).result
+            given.append(held)
+    left = func.CallOp(companion, given).results
+    places = ir.DenseI64ArrayAttr(companion.operation.attributes[WRITES])
+    return [
+        tensor.extract(shadow, []) if numbers[place] else shadow
+        for place, shadow in zip(places, left, strict=True)
+    ]
+
+
+def _shadow_type(kind: ir.Type) -> ir.Type:
+    return kind if isinstance(kind, ir.ShapedType) else ir.RankedTensorType.get([], kind)
+
+
+def _writes(callee: func.FuncOp) -> list[int]:
+    """The numbers of the arguments that the kernel writes, which are the results of the call."""
+    return list(ir.DenseI64ArrayAttr(callee.operation.attributes[WRITES]))
+
+
+def _name(function: ir.Operation) -> str:
+    return ir.StringAttr(function.attributes["sym_name"]).value
 
 
 def _derivative(
