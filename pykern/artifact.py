@@ -6,13 +6,14 @@ Comes in: the compiler fills it. Goes out: the runtime loads `binary`, `Lowered`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 
 from pykern.costs import Costs
 from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lineage import Lineage
 from pykern.locations import SourceSpan
+from pykern.records import record
 
 REFERENCE = "python"
 """The target of the reference device: nothing is made for it, the kernel is only looked at."""
@@ -26,7 +27,7 @@ SCRATCH = "scratch"
 """The resource of CPU code that asks for memory while it runs: kept memory, where that is loaded."""
 
 
-@dataclass(frozen=True)
+@record
 class Stage:
     """The IR after one pass: `ms` is the time the pass took, `kind` is "mlir", "llvm", "asm" or "spirv".
 
@@ -56,7 +57,7 @@ def short(name: str) -> str:
     return name if len(name) <= LONG_NAME else f"{name[:LONG_NAME]}…"
 
 
-@dataclass(frozen=True)
+@record
 class Remark:
     """A sentence about a line of Python; `file` is "" and `line` 0 where it is about the kernel."""
 
@@ -65,7 +66,7 @@ class Remark:
     line: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class Site:
     """A place in a kernel that may report at run time: a print, an assert, a bounds check.
 
@@ -80,7 +81,7 @@ class Site:
     callers: tuple[SourceSpan, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class ArgumentUse:
     """What a kernel does with an array argument."""
 
@@ -88,7 +89,7 @@ class ArgumentUse:
     writes: bool
 
 
-@dataclass(frozen=True)
+@record
 class ResultSpec:
     """A result of an array program. `argument` is the flattened argument whose memory it takes, or -1."""
 
@@ -97,7 +98,7 @@ class ResultSpec:
     argument: int = -1
 
 
-@dataclass(frozen=True)
+@record
 class TapeUse:
     """The tape that a launch brings for a derivative.
 
@@ -109,7 +110,7 @@ class TapeUse:
     told: bool
 
 
-@dataclass(frozen=True)
+@record
 class DeviceCode:
     """What launching code on a GPU-like device takes beside its binary.
 
@@ -130,7 +131,7 @@ class DeviceCode:
     sites: tuple[Site, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class PlanKernel:
     """A kernel of a program on a device: `begin` and `end` say where in the program's binary its own lies.
 
@@ -146,7 +147,7 @@ class PlanKernel:
     reports: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class ProgramPlan:
     """What the host does for an array program on a device.
 
@@ -159,7 +160,7 @@ class ProgramPlan:
     steps: str
 
 
-@dataclass(frozen=True)
+@record
 class ProgramLayout:
     """What calling an array program takes beside its arguments.
 
@@ -177,7 +178,7 @@ class ProgramLayout:
     long: bool = True
 
 
-@dataclass(frozen=True)
+@record
 class Artifact:
     """A compiled kernel, or a compiled array program: then `program` is there.
 

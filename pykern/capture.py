@@ -23,6 +23,7 @@ from pykern.errors import KernelSyntaxError, nested_too_deeply
 from pykern.guards import MISSING, NAME, Guard, Guards, guard_defaults, renewed, resolve
 from pykern.launching.index_space import index_space
 from pykern.locations import SourceSpan, parse_definition
+from pykern.records import record
 from pykern.scopes import free_paths
 from pykern.source import (
     Annotation,
@@ -55,7 +56,7 @@ _NO_SOURCE = {
 """What to do where a function has no file."""
 
 
-@dataclass(frozen=True)
+@record
 class FunctionText:
     """Source text of a function as it was when decorated."""
 
@@ -158,7 +159,7 @@ def _same_constants(a: object, b: object) -> bool:
     return isinstance(first, Constant) and first == _constant(b)
 
 
-@dataclass(frozen=True)
+@record
 class _Scope:
     """Where a name is looked up: the guards found so far, who calls whom, kernel or program, what was captured."""
 

@@ -7,10 +7,12 @@ the explorer shows. Branches count as taken; a loop of unknown length counts one
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from pykern.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Turns:
     """How often something happens for one work-item: `times` for each turn of the `loops` around it.
 
@@ -21,7 +23,7 @@ class Turns:
     loops: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """An access to memory: `array` is the parameter, or "shared" or "private" memory of a work-item.
 
@@ -40,7 +42,7 @@ class Access:
     step: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class Work:
     """Floating-point operations of a line: `name` is add, mul, ... or a function such as exp."""
 
@@ -52,7 +54,7 @@ class Work:
     turns: Turns
 
 
-@dataclass(frozen=True)
+@record
 class Costs:
     """All of a kernel; see `Access` and `Work`. `rank` 0: of an array program, whose one item is a call."""
 

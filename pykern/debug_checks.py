@@ -5,15 +5,15 @@ Comes in: ``True``, ``"nan"``, ``"bounds,races"``, also from ``PYKERN_DEBUG``. G
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from pykern.errors import KernelTypeError
+from pykern.records import record
 
 KINDS = ("bounds", "nan", "races")
 
 
-@dataclass(frozen=True)
+@record
 class DebugChecks:
     """`bounds`: accesses outside of arrays; `nan`: operations that make a NaN of numbers; `races`: work-items that
     access an element without an order between them."""

@@ -13,9 +13,10 @@ import sys
 import types
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from pykern.records import record
 from pykern.runtime.launchable import ABSENT, ATTRIBUTE, CELL, NAME, Guarded
 
 MISSING = ABSENT
@@ -28,7 +29,7 @@ _READ_BY_C = (types.MemberDescriptorType, types.GetSetDescriptorType, type(_FIEL
 """Descriptors of which Python's own C code reads the value: ``__slots__``, fields of named tuples."""
 
 
-@dataclass(frozen=True)
+@record
 class Guard:
     """One step of a path: the entry `name` of the dict `owner`, the cell's content, or the attribute, is `value`."""
 

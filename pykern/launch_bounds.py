@@ -12,14 +12,14 @@ where it says "outside", that work-item does touch what is outside. What it cann
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pykern.errors import CALLED_FROM, AssertionFailed, KernelError, OutOfBounds
 from pykern.integer_expressions import Node, evaluated
 from pykern.locations import SourceSpan
+from pykern.records import record
 
 
-@dataclass(frozen=True)
+@record
 class LaunchCheck:
     """One access by one work-item. Numbers are those of nodes: `fails` is 1 where it lies outside.
 
@@ -35,7 +35,7 @@ class LaunchCheck:
     callers: tuple[SourceSpan, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class LaunchBounds:
     """The checks of a kernel, in its order, and the expressions they are numbers of."""
 

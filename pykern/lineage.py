@@ -7,7 +7,9 @@ Comes in: `pykern.compiler.lineage` fills it, when it is asked for. Goes out: `S
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from pykern.records import record
 
 OPERATION, PLUMBING, OTHER = "o", "p", "."
 """Kinds of lines: an op or instruction; one that only carries values (constants, casts, descriptors);
@@ -16,7 +18,7 @@ PRIMAL, BACKWARD, TANGENT = "f", "b", "t"
 """Parts of a derivative: what the function itself computes, the reverse sweep, tangents."""
 
 
-@dataclass(frozen=True)
+@record
 class Follow:
     """Asks a compilation for its stages with lineage.
 
@@ -27,7 +29,7 @@ class Follow:
     partial: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """A place in the user's Python; `file` counts in `Lineage.files`."""
 
@@ -36,7 +38,7 @@ class Place:
     column: int
 
 
-@dataclass(frozen=True)
+@record
 class Lineage:
     """One entry for each line of the stage's text, in order.
 

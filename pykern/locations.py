@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import linecache
-from dataclasses import dataclass
+
+from pykern.records import record
 
 
-@dataclass(frozen=True)
+@record
 class SourceSpan:
     """A stretch of source: absolute `line` from 1, columns from 0, `end_column` exclusive.
 

@@ -6,10 +6,11 @@ import functools
 import math
 import os
 import platform
-from dataclasses import dataclass
+
+from pykern.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Cpu:
     """What schedules depend on: vectors, registers, caches (bytes), and instructions for narrow products.
 

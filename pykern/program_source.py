@@ -7,12 +7,13 @@ with the target and the versions, is the key of the disk cache. Read next: `pyke
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from pykern.records import record
 from pykern.source import FunctionSource, KernelOptions, KernelSource, Parameter, digest
 
 
-@dataclass(frozen=True)
+@record
 class ProgramDerivative:
     """A program is differentiated by the parameters `active`, numbers of the program before.
 
@@ -33,7 +34,7 @@ class ProgramDerivative:
     several: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class KernelLaunch:
     """A program that is the gradient of one launch of a kernel, on whole arrays.
 
@@ -45,7 +46,7 @@ class KernelLaunch:
     space: tuple[tuple[int, int, int], ...]
 
 
-@dataclass(frozen=True)
+@record
 class ProgramSource:
     """An array program with what is passed for its parameters.
 

@@ -12,11 +12,12 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 from pykern.debug_checks import KINDS
 from pykern.errors import LaunchError
+from pykern.records import record
 
 LOG_TOPICS = ("compile", "cache", "remarks", "all")
 
@@ -26,7 +27,7 @@ _ALL = frozenset((*_ON, "info", "debug", "verbose"))
 """Words for every topic of the log."""
 
 
-@dataclass(frozen=True)
+@record
 class Variable:
     """An environment variable: how its text is read, what it allows and means, in words."""
 
@@ -148,7 +149,7 @@ def _home() -> str:
 _SWITCH_WORDS = "0 or 1"
 
 
-@dataclass(frozen=True)
+@record
 class Settings:
     """All that the environment decides."""
 

@@ -14,9 +14,10 @@ from typing import Union
 from pykern.digests import digest_of
 from pykern.errors import nested_too_deeply
 from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
+from pykern.records import record
 
 
-@dataclass(frozen=True)
+@record
 class ArraySpec:
     """An array argument. `shape` holds known lengths, None where the length is taken at launch.
 
@@ -38,7 +39,7 @@ class ArraySpec:
         return tuple(map(int, self.layout)) if self.layout.isdigit() else tuple(range(self.rank))
 
 
-@dataclass(frozen=True)
+@record
 class ScalarSpec:
     """A scalar passed at launch. dtype ``"int"`` / ``"float"`` are Python's (weak) scalars."""
 
@@ -65,7 +66,7 @@ def _told(value: object) -> object:
     return type(value), repr(value) if isinstance(value, float) else value
 
 
-@dataclass(frozen=True)
+@record
 class StructSpec:
     """A named tuple, dataclass or tuple of scalars: `fields` are (name, spec); a tuple has names "0", "1", ...
 
@@ -92,7 +93,7 @@ def leaves(spec: ArgSpec) -> Iterator[ArraySpec | ScalarSpec]:
         yield spec
 
 
-@dataclass(frozen=True)
+@record
 class Parameter:
     """A parameter of the kernel and what is passed for it in this kind of call."""
 
@@ -126,21 +127,21 @@ class Constant:
         return hash((self.dtype, _told(self.value)))
 
 
-@dataclass(frozen=True)
+@record
 class Builtin:
     """A name of the kernel language, however it was reached: ``pk.sqrt``, ``math.sqrt`` -> "sqrt"."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@record
 class TypeName:
     """A dtype used as a value or a cast: ``pk.f16``, ``numpy.float16`` -> "f16"."""
 
     dtype: str
 
 
-@dataclass(frozen=True)
+@record
 class StructType:
     """A named tuple or dataclass used as a constructor: its name and field names."""
 
@@ -148,7 +149,7 @@ class StructType:
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Unsupported:
     """A captured object that kernels cannot use; `description` says what it is."""
 
@@ -222,7 +223,7 @@ def _functions_of(values: Iterable[object]) -> Iterator[FunctionSource]:
             yield from _functions_of((value.function,))
 
 
-@dataclass(frozen=True)
+@record
 class Annotation:
     """What the annotation of a kernel's parameter says: compile-time, an intent, a dtype, the form of an array.
 
@@ -237,7 +238,7 @@ class Annotation:
     writes: bool = True
 
 
-@dataclass(frozen=True)
+@record
 class CapturedKernel:
     """A kernel that an array program launches; it is built for each kind of call.
 
@@ -251,7 +252,7 @@ class CapturedKernel:
     ndrange: tuple[tuple[int, int, int], ...] | None = None
 
 
-@dataclass(frozen=True)
+@record
 class CapturedCustom:
     """A `@pk.custom_vjp` function, and the two that differentiate it."""
 
@@ -264,7 +265,7 @@ CUDA_ONLY = "CUDA C++ runs on NVIDIA GPUs alone"
 INSTEAD_OF_CUDA = "launch with device='cuda', or write the function in Python with @pk.func"
 
 
-@dataclass(frozen=True)
+@record
 class CapturedCuda:
     """A function in CUDA C++: `source` defines `name`; `result` and `parameters` are as in a signature.
 
@@ -292,7 +293,7 @@ class CapturedCuda:
         return f"{self.result} {self.name}({', '.join(self.parameters)})"
 
 
-@dataclass(frozen=True)
+@record
 class CapturedGradient:
     """The gradient of a function by its parameters of these numbers: see `ProgramDerivative`."""
 
@@ -310,7 +311,7 @@ Capture = Union[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class LaunchSpec:
     """What is known of the index space when compiling.
 
@@ -326,7 +327,7 @@ class LaunchSpec:
     shared: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class KernelOptions:
     """Options of ``@pk.kernel(...)`` that change the code."""
 
@@ -342,7 +343,7 @@ class KernelOptions:
     """The launch may end the kernel's loops."""
 
 
-@dataclass(frozen=True)
+@record
 class Derivative:
     """A kernel is differentiated: `mode` is "reverse" or "forward", `level` "direct" or "raised".
 
@@ -356,7 +357,7 @@ class Derivative:
     deterministic: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class KernelSource:
     """A kernel, the kind of its arguments and launch, and the target: what gets compiled.
 

@@ -13,13 +13,14 @@ the type of what they meet. See `pykern.promotion`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
+
+from pykern.records import record
 
 Kind = Literal["b", "i", "u", "f"]
 
 
-@dataclass(frozen=True)
+@record
 class DType:
     """A scalar type: ``f32`` is ``DType("f32", "f", 32)``.
 
@@ -96,7 +97,7 @@ class DType:
         return self.name
 
 
-@dataclass(frozen=True)
+@record
 class ArrayAnnotation:
     """The type of an array parameter: element type and, per dimension, a length or None."""
 
@@ -172,7 +173,7 @@ class InOut(Intent):
     """``z: pk.InOut[pk.f32[:]]``: the kernel reads and writes."""
 
 
-@dataclass(frozen=True)
+@record
 class IntentAnnotation:
     """``pk.Out[pk.f32[:]]``: an intent around an array annotation."""
 

@@ -8,7 +8,7 @@ comes by. What a value of memory decides has no node, and a way that depends on 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from mlir import ir
 
@@ -136,7 +136,10 @@ class Point:
 
     def copy(self) -> Point:
         """One that stands there too; what it looks at adds no conditions to this one."""
-        return replace(self, conditions=[*self.conditions], _known=dict(self._known))
+        other = Point(self.launch, self.slopes, self.way, self.ends, self.otherwise)
+        other.conditions, other.numbers = [*self.conditions], self.numbers
+        other._at, other._known = self._at, dict(self._known)
+        return other
 
     # -- who it is -----------------------------------------------------------------------------
 

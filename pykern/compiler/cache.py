@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pykern.artifact import Artifact
 from pykern.compiler.cache_format import pack, parse
+from pykern.records import record
 from pykern.settings import Settings, settings
 from pykern.storage.store import KERNELS, OPENCL, SEEN, Store, shared_store
 
 
-@dataclass(frozen=True)
+@record
 class CacheEntry:
     """A kernel found in the cache. `path` begins with `artifact.binary`: a shared object loads in place."""
 
@@ -27,7 +28,7 @@ class CacheEntry:
     path: str
 
 
-@dataclass(frozen=True)
+@record
 class EntryInfo:
     """What a listing tells of an entry: `used` is the time of the last use, in seconds since 1970."""
 
@@ -39,7 +40,7 @@ class EntryInfo:
     path: str
 
 
-@dataclass(frozen=True)
+@record
 class Statistics:
     """What lies on disk, and what this process had of it. `entries` are kernels, `bytes` of everything that is kept.
 

@@ -21,6 +21,8 @@ from pykern.installation import DISTRIBUTION
 
 _OURS = ("pykern", "dialect", "passes", "lowering")
 """Folders of pykern's own source, where they lie next to each other (a checkout)."""
+_NO_CODE = ("__", ".", "benchmarking", "explorer", "testing", "tools")
+"""How folders begin that decide no code: those around it, and what only looks at it."""
 _BINDINGS = "mlir_python_bindings"
 _CPU_LINES = (
     "vendor_id", "cpu family", "model", "model name", "flags",        # x86
@@ -89,7 +91,7 @@ def _python_files(folder: str) -> Iterator[str]:
         if entry.name.endswith(".py"):
             state = entry.stat()
             yield f"{entry.path} {state.st_size} {state.st_mtime_ns}"
-        elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith(("__", ".")):
+        elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith(_NO_CODE):
             yield from _python_files(entry.path)
 
 

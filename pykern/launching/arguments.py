@@ -12,7 +12,7 @@ import reprlib
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ import numpy as np
 from pykern.arrays.foreign import as_numpy, by_buffer, check_foreign, check_numpy, element_type, place
 from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
 from pykern.launching.foreign_kinds import learn
+from pykern.records import record
 from pykern.source import (
     DICT,
     LIST,
@@ -39,7 +40,7 @@ Places = Callable[[str, Any], "np.ndarray | None"]
 """Gives the array that stands for a value of a call, None for what is no array."""
 
 
-@dataclass(frozen=True)
+@record
 class Passed:
     """A parameter with its value: the spec, the arrays in it, and the cells they and scalars fill."""
 

@@ -10,18 +10,18 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from pykern.devices import override
 from pykern.errors import LaunchError
 from pykern.event import COMPLETED, Event
+from pykern.records import record
 
 _state = threading.local()
 
 
-@dataclass(frozen=True)
+@record
 class Step:
     """One piece of work: `run` takes the stream it goes into (None on the CPU)."""
 

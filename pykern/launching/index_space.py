@@ -7,18 +7,18 @@ each in turn. Goes out: `Extent`s, plain data, and `LaunchShape`: one index spac
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from pykern.errors import NDRANGE, WORKGROUP, LaunchError
+from pykern.records import record
 
 MAX_DIMENSIONS = 8
 _WORDS = range(-(1 << 63), 1 << 63)
 """What a launch's words hold: lengths, starts and steps."""
 
 
-@dataclass(frozen=True)
+@record
 class Extent:
     """One dimension of an index space: `count` coordinates from `start` by `step`."""
 
@@ -27,7 +27,7 @@ class Extent:
     count: int
 
 
-@dataclass(frozen=True)
+@record
 class LaunchShape:
     """What a launch is besides its arguments: `workgroup` is () where the launch leaves it open, `shared` the bytes
     of shared memory that it asks for, None where it asks for none."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from pykern.program.fault_code import fault_code
 from pykern.program.memory_code import memory_code
 from pykern.program.team_code import team_code
 from pykern.program_source import ProgramSource
+from pykern.records import record
 from pykern.runtime.code_memory import NoRoom
 from pykern.runtime.loader import LoadedKernel, load
 from pykern.runtime.text import Printer
@@ -42,7 +43,7 @@ from pykern.source import KernelSource
 PRINT_CELL = REPORT_CELLS - 1
 
 
-@dataclass(frozen=True)
+@record
 class Variant:
     """Loaded code and what the launch has to check for it."""
 

@@ -17,9 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from pykern.artifact import Artifact
+from pykern.records import record
 
 
-@dataclass(frozen=True)
+@record
 class DeviceInfo:
     """A device of this machine. `target` is what kernels are compiled for when they run here.
 
@@ -45,7 +46,7 @@ class DeviceInfo:
     facts: dict[str, object] = field(default_factory=dict, compare=False)
 
 
-@dataclass(frozen=True)
+@record
 class Missing:
     """Why a kind of device is not there, and what to install."""
 
@@ -67,7 +68,7 @@ class Code(Protocol):
     """A kernel loaded on a device."""
 
 
-@dataclass(frozen=True)
+@record
 class Direct:
     """How compiled entries launch on a device without Python: addresses of functions, and handles as numbers.
 

@@ -11,10 +11,10 @@ import ctypes
 import sys
 import sysconfig
 from ctypes import c_char_p, c_int, c_ssize_t, c_uint, c_void_p, py_object
-from dataclasses import dataclass
 from typing import Any
 
 from pykern.abi import ENTRIES, KERNEL_CELLS
+from pykern.records import record
 
 _MEMBERS_SLOT = 72  # Py_tp_members
 _PYSSIZET, _READONLY = 19, 1
@@ -48,7 +48,7 @@ Guarded = tuple[int, Any, str, object]
 """A guard: kind; dict, cell or object; name, interned; value."""
 
 
-@dataclass(frozen=True)
+@record
 class Otherwise:
     """Where calls go that no entry takes: `slow`, the same object for the kernel's life, and Python's way `python`.
 

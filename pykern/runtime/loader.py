@@ -12,11 +12,11 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from pykern.abi import REFUSED, TABLE_INDEX
 from pykern.code_image import read
+from pykern.records import record
 from pykern.runtime.awaited_team import before_long_launch, is_awaited
 from pykern.runtime.code_memory import CodeMemory, NotExecutable
 from pykern.runtime.cpu_table import table
@@ -50,7 +50,7 @@ class Library:
         return ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
 
 
-@dataclass(frozen=True)
+@record
 class LoadedKernel:
     """Code that is there: `run_address` is that of `pk_run`, `entry_address` of the compiled CPython entry, or 0."""
 
@@ -97,7 +97,7 @@ def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:
     return LoadedKernel(library, library.address("pk_run"), entry_address)
 
 
-@dataclass(frozen=True)
+@record
 class LoadedEntry:
     """The compiled entry of launches on a device."""
 

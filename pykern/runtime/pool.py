@@ -12,10 +12,11 @@ import itertools
 import threading
 import weakref
 from collections import deque
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Any
 
 from pykern.errors import OutOfMemory, UsedAfterFree
+from pykern.records import record
 from pykern.runtime.driver import Driver, Memory
 
 GRAIN = 512
@@ -30,7 +31,7 @@ MANY_STREAMS = 8
 """Streams that a piece of memory remembers before it asks which of them are closed and have finished."""
 
 
-@dataclass(frozen=True)
+@record
 class MemoryStats:
     """Bytes of a device: given out now, the most so far, taken from the driver; and how often.
 

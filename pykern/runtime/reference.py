@@ -9,16 +9,17 @@ from __future__ import annotations
 import contextvars
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from pykern.errors import NAN_HINT, KernelTypeError, NotANumber
 from pykern.promotion import promote
+from pykern.records import record
 from pykern.runtime.reference_place import stands_as_constant
 from pykern.types import DType, bool_, from_numpy, weak_float, weak_int
 
 
-@dataclass(frozen=True)
+@record
 class Launch:
     """The index space of a launch on the reference device."""
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from pykern.records import record
 from pykern.storage.folders import TEMPORARY, names, open_below, remove, state
 
 STALE_TEMPORARY = 3600.0
@@ -18,7 +18,7 @@ KEEP = 0.8
 """Pruning goes down to this share of the limit, so that it is not needed again at once."""
 
 
-@dataclass(frozen=True)
+@record
 class File:
     """A file, the folders it is in, and what decides how long it stays: see `Kind`."""
 

@@ -13,8 +13,8 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 
+from pykern.records import record
 from pykern.settings import settings
 from pykern.storage.entries import OVERHEAD, content, footer
 from pykern.storage.folders import (
@@ -36,7 +36,7 @@ _SHARD = 2
 """Characters of a key that name the folder of its file: folders of many thousand files are slow to list."""
 
 
-@dataclass(frozen=True)
+@record
 class Kind:
     """Entries that are alike: the folder they are in, how their names end, and what messages call one of them.
 
@@ -58,7 +58,7 @@ LIMITS = Kind("limits", ".rates", "what the processor reaches", lasting=True, st
 KINDS = (KERNELS, OPENCL, TUNED, SEEN, LIMITS)
 
 
-@dataclass(frozen=True)
+@record
 class Entry:
     """A file of the store: its bytes on disk, and when it was used last, in seconds since 1970."""
 

@@ -66,6 +66,8 @@ def test_the_same_in_every_process_and_directory(checkout: Path, monkeypatch: py
     (checkout / "passes" / "__pycache__").mkdir()
     (checkout / "passes" / "__pycache__" / "fuse.cpython-311.pyc").write_bytes(b"\0")
     (checkout / "passes" / "notes.txt").write_text("")
+    (checkout / "pykern" / "explorer").mkdir()
+    (checkout / "pykern" / "explorer" / "page.py").write_text("")  # it shows code, and makes none
     monkeypatch.chdir(checkout / "passes")
     assert line_of(checkout) == first
 

@@ -19,6 +19,7 @@ PLAIN_DATA = tuple(
     for name in (
         "bootstrap",
         "digests",
+        "records",
         "installation",
         "errors",
         "costs",
