@@ -55,7 +55,8 @@ TABLE = (
     "handler", "default_handler",   # PyObject *: capsules, that of kept memory and NumPy's
     "kinds",                # PyDictObject *: `FOREIGN` of types whose objects are no NumPy arrays, and stand for one
     "missed",               # PyObject *: what the calls of `pk_adapt` go to where no entry takes them, and its result
-    "asarray",              # PyObject *: called with an object that has `__array_interface__`
+    "__array_interface__", "mask", "data", "shape", "typestr", "strides",   # PyObject *: these strings, interned
+    "asarray",              # PyObject *: called with an object whose `__array_interface__` only NumPy can read
     "__dlpack__", "version_names", "version",   # PyObject *: the string; ("max_version",); the tuple of the version
     "__defaults__",         # PyObject *: this string, interned
     "torch.data", "torch.sizes", "torch.strides", "torch.dim", "torch.dtype",   # functions of torch's C shim, which

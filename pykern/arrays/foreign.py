@@ -104,8 +104,12 @@ def _by_dlpack(value: Any) -> np.ndarray:
 
 def by_interface(value: Any) -> np.ndarray:
     """A view of an object that tells of its memory by `__array_interface__`. Raises `ValueError`, also for a mask."""
-    if value.__array_interface__.get("mask") is not None:
+    told = value.__array_interface__
+    if told.get("mask") is not None:
         raise ValueError("it has a mask, which would be ignored")
+    data = told.get("data")
+    if isinstance(data, tuple) and data[:1] == (0,) and 0 not in told.get("shape", ()):
+        raise ValueError("its address is 0")  # NumPy makes memory of its own then
     return np.asarray(value)
 
 

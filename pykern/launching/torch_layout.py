@@ -16,8 +16,9 @@ from pykern.abi import TABLE_INDEX, TORCH_DTYPES
 from pykern.runtime.cpu_table import keep, table
 from pykern.types import BY_NAME
 
-_OBJECT_WORDS, _HELD_WORDS = 4, 22
-"""Words of a tensor's object, and of what it holds, that are looked at: no more than either has."""
+_OBJECT_WORDS, _HELD_WORDS = 4, (22, 23)
+"""Words of a tensor's object, and of what it holds, that are looked at: no more than either has. Versions below 2.10
+hold one word more, and the dispatch keys in it: more are looked at only where fewer do not have the keys."""
 _FUNCTIONS = {
     "sizes": "sizes", "strides": "strides", "dim": "dim", "dtype": "dtype", "storage_size": "storage_size",
     "storage_offset": "storage_offset", "data": "data_ptr",
@@ -68,8 +69,7 @@ def _places(torch: Any) -> dict[str, int] | None:
     """Where an object holds its tensor, and that its dispatch keys; those of a tensor that is what its memory says."""
     samples = _samples(torch)
     payloads = [set(_equal(id(t), _OBJECT_WORDS, t._cdata)) for t in samples]
-    keys = [set(_equal(t._cdata, _HELD_WORDS, _keys(torch, t))) for t in samples]
-    payload, place, gradient = set.intersection(*payloads), set.intersection(*keys), _gradient(torch)
+    payload, place, gradient = set.intersection(*payloads), _key_places(torch, samples), _gradient(torch)
     if len(payload) != 1 or len(place) != 1 or len(gradient) != 1:
         return None
     with torch.inference_mode():
@@ -88,17 +88,27 @@ def _places(torch: Any) -> dict[str, int] | None:
     }
 
 
+def _key_places(torch: Any, samples: list[Any]) -> set[int]:
+    """Bytes to the words that are the dispatch keys of each tensor."""
+    for words in _HELD_WORDS:
+        found = set.intersection(*(set(_equal(t._cdata, words, _keys(torch, t))) for t in samples))
+        if found:
+            return found
+    return set()
+
+
 def _gradient(torch: Any) -> set[int]:
     """Bytes to words that are 0, and no more once a tensor requires a gradient."""
-    found = set(range(0, 8 * _HELD_WORDS, 8))
+    words = _HELD_WORDS[0]
+    found = set(range(0, 8 * words, 8))
     for made in (
         torch.zeros(3, device="cpu"),
         torch.zeros(2, 3, dtype=torch.float64, device="cpu"),
         torch.zeros((), device="cpu"),
     ):
-        before = set(_equal(made._cdata, _HELD_WORDS, 0))
+        before = set(_equal(made._cdata, words, 0))
         made.requires_grad_()
-        found &= before - set(_equal(made._cdata, _HELD_WORDS, 0))
+        found &= before - set(_equal(made._cdata, words, 0))
     return found
 
 

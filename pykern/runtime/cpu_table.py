@@ -23,7 +23,12 @@ _NUMPY_TYPES = tuple(
     name for name in ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64")
 )
 _KEYWORDS = tuple(map(sys.intern, ("ndrange", "stream", "workgroup", "out")))
-_INTERNED = tuple(map(sys.intern, ("__dlpack__", "__defaults__")))
+_INTERNED = tuple(
+    map(
+        sys.intern,
+        ("__dlpack__", "__defaults__", "__array_interface__", "mask", "data", "shape", "typestr", "strides"),
+    )
+)
 _VERSION_NAMES, _VERSION = ("max_version",), (1, 0)
 _kept: list[Any] = [np, COMPLETED, *_KEYWORDS]
 kinds: dict[type, int] = {}

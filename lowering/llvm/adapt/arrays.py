@@ -20,6 +20,7 @@ from pykern.lowering.llvm.adapt.frame import (
     table,
     type_of,
 )
+from pykern.lowering.llvm.adapt.interface import write_interface
 from pykern.lowering.llvm.adapt.tensors import write_tensor
 from pykern.lowering.llvm.adapt.views import copy_axes, write_views
 from pykern.lowering.llvm.entry import DATA, DESCR, DIMS, FLAGS, NDIM
@@ -55,6 +56,7 @@ def write_arrays(module: Module) -> None:
     _alias(module)
     _dltensor(module)
     write_tensor(module)
+    write_interface(module)
     _buffer(module)
     _capsule(module)
     _view(module)
@@ -165,6 +167,8 @@ def _view(module: Module) -> None:
     with f.if_then(is_of("dlpack")):
         f.ret(f.call("pk_capsule", TRUE.type, frame, view, value, may_write))
     with f.if_then(is_of("interface")):
+        with f.if_then(f.call("pk_interface", TRUE.type, frame, view, value), likely=True):
+            f.ret(TRUE)
         given = f.stack("ptr")
         f.store(value, given)
         array = f.call("PyObject_Vectorcall", PTR, table(f, "asarray"), given, I64(1), NULL)
