@@ -151,7 +151,7 @@ def taken(x: Any, stream: int | None) -> Taken:
     try:
         capsule = x.__dlpack__(stream=stream, max_version=VERSION)
     except TypeError:  # older than 1.0
-        capsule = x.__dlpack__(stream=stream)
+        capsule = x.__dlpack__() if stream is None else x.__dlpack__(stream=stream)
     name = next((name for name in _FORMS if _is_valid(id(capsule), name)), None)
     if name is None:
         raise BufferError(f"a {type(x).__name__} gave no capsule of DLPack")

@@ -109,7 +109,7 @@ def by_interface(value: Any) -> np.ndarray:
         raise ValueError("it has a mask, which would be ignored")
     data = told.get("data")
     if isinstance(data, tuple) and data[:1] == (0,) and 0 not in told.get("shape", ()):
-        raise ValueError("its address is 0")  # NumPy makes memory of its own then
+        raise ValueError("its address is 0")  # NumPy before 2.4 makes memory of its own then
     return np.asarray(value)
 
 
@@ -123,6 +123,9 @@ def by_buffer(name: str, value: Any) -> np.ndarray | None:
     try:
         if has_interface(value):
             return by_interface(value)
+    except (AttributeError, BufferError, OverflowError, TypeError, ValueError) as error:
+        raise _no_view(name, value, error) from None
+    try:
         with memoryview(value) as memory:
             return np.asarray(memory)
     except TypeError:

@@ -101,6 +101,11 @@ def _refusals() -> Iterator[_Refusal]:
         "a view whose sign is still to be changed (the imaginary part of a conjugate)",
         "pass {name}.resolve_neg()",
     )
+    yield (
+        lambda t: t._is_zerotensor(),
+        "a tensor of zeros without memory, as derivatives have them",
+        "pass torch.zeros({name}.shape, dtype={name}.dtype)",
+    )
     yield lambda t: t.is_conj(), "a conjugate that is still to be taken", "pass {name}.resolve_conj()"
     yield (
         _is_freed,

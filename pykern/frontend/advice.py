@@ -202,5 +202,5 @@ def instead_of(description: str, name: str = "") -> str:
 def scalar_from(value: Value) -> str | None:
     """How a scalar is had from a value that is none."""
     if isinstance(value, Array) and value.name.isidentifier():
-        return f"index it, as in {value.name}[{', '.join('ijklmnpq'[: len(value.shape)])}]"
+        return f"index it, as in {value.name}[{', '.join('ijklmnpq'[: len(value.shape)]) or '()'}]"
     return next((advice for kind, advice in _SCALAR_FROM.items() if isinstance(value, kind)), None)

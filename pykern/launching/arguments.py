@@ -336,12 +336,16 @@ def struct_name(value: Any) -> str:
 
 
 def _tree(value: Any) -> list[tuple[str, Any]] | None:
-    """The parts of a list or a dict; a list of mere numbers was meant as an array."""
-    if type(value) is list and not all(isinstance(item, int | float | str) for item in value):
+    """The parts of a list or a dict; a list of mere numbers, or of such lists, was meant as an array."""
+    if type(value) is list and not _was_array(value):
         return [(str(n), item) for n, item in enumerate(value)]
     if type(value) is dict and all(isinstance(key, str) for key in value):
         return list(value.items())
     return None
+
+
+def _was_array(value: list) -> bool:
+    return all(isinstance(v, int | float | str) or (type(v) is list and _was_array(v)) for v in value)
 
 
 def _static_value(name: str, value: Any) -> object:
@@ -372,7 +376,7 @@ def _kind(value: Any) -> str:
 def _instead(name: str, value: Any, trees: bool) -> str:
     if isinstance(value, list):
         return f"pass an array: np.array({name}, np.float32)"
-    if isinstance(value, complex) or np.iscomplexobj(value):
+    if isinstance(value, (complex, np.complexfloating)):
         return f"pass {name}.real and {name}.imag"
     if isinstance(value, np.floating):
         return f"pass float({name}), which has 53 of its bits"

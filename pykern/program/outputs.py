@@ -1,4 +1,4 @@
-"""`out=` of array programs: arrays of other libraries, of which the program sees NumPy's views.
+"""`out=` of array programs: arrays of other libraries and of pykern's own, of which the program sees NumPy's views.
 
 Comes in: what a call gives as `out`. Goes out: the same with views in their places, and, for the value that the program
 returns, which object each view stands for. Compiled code does the same: `pykern.lowering.llvm.adapt.outputs`.
@@ -28,7 +28,7 @@ def viewed(out: Any) -> tuple[Any, Pairs]:
 
 
 def _view(value: Any) -> np.ndarray | None:
-    if isinstance(value, np.ndarray) or getattr(value, "__pykern_array__", False):
+    if isinstance(value, np.ndarray):
         return None
     view = is_array("out", value)
     return view if isinstance(view, np.ndarray) else None

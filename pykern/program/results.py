@@ -99,8 +99,11 @@ def out_arrays(
         raise LaunchError(f"`out` holds {len(given)} arrays, and there are {count} results")
     for n, (array, shape, dtype) in enumerate(zip(given, shapes, dtypes, strict=False)):
         if not isinstance(array, kind):
-            wanted = "NumPy arrays" if kind is np.ndarray else "arrays of the device"
-            raise LaunchError(f"`out` takes {wanted}, and result {n} is given {type(array).__name__}")
+            wanted, make = ("arrays on the CPU", "np.empty") if kind is np.ndarray else ("arrays of the device", "pk.empty")
+            raise LaunchError(
+                f"`out` takes {wanted}, and result {n} is given {type(array).__name__}",
+                hint=f"make one: {make}({tuple(shape)}, ...), or leave `out` away",
+            )
         if isinstance(array, np.ndarray):
             check_numpy("out", array)
         if array.shape != tuple(shape) or array.dtype != dtype:
@@ -108,7 +111,10 @@ def out_arrays(
                 f"result {n} is {dtype}{list(shape)}, and `out` has {array.dtype}{list(array.shape)} for it"
             )
         if not (array.flags.writeable if isinstance(array, np.ndarray) else not array.readonly):
-            raise LaunchError(f"`out` has a read-only array for result {n}")
+            raise LaunchError(
+                f"`out` has a read-only array for result {n}",
+                hint="pass an array you own: np.empty(shape, dtype), or np.array(x) of one",
+            )
         if overlaps_itself(geometry := array if isinstance(array, np.ndarray) else array.geometry()):
             raise several_places("out", geometry, f"result {n} would be written there")
         for other, before in enumerate(given[:n]):

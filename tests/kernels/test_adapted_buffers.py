@@ -44,13 +44,13 @@ class Exporter:
 class Interface:
     """What tells of its memory as NumPy does."""
 
-    def __init__(self, array, mask=None):
-        self.array, self.mask = array, mask
+    def __init__(self, array, mask=None, **changes):
+        self.array, self.changes, self.asked = array, {"mask": mask, **changes}, 0
 
     @property
     def __array_interface__(self):
-        told = self.array.__array_interface__
-        return told if self.mask is None else {**told, "mask": self.mask}
+        self.asked += 1
+        return {**self.array.__array_interface__, **self.changes}
 
 
 # -- formats ---------------------------------------------------------------------------------------
@@ -219,6 +219,95 @@ def test_outputs_with_one_place_for_many(python_calls):
             slow(python_calls, lambda of=of: axpy(of(one), x, y, ndrange=7))
 
 
+# -- what the dict of `__array_interface__` may say ------------------------------------------------
+
+
+@pytest.mark.parametrize("code", "?bBhHiIlLqQefd")
+def test_interfaces_of_each_dtype(python_calls, code):
+    copied, (o, x, _) = make_copy(), vectors(7, code)
+    given = Interface(x)
+    fast(python_calls, lambda: copied(Interface(o), given, ndrange=7))
+    np.testing.assert_array_equal(o, x)
+    given.asked = 0
+    copied(o, given, ndrange=7)
+    assert given.asked == 1, "the dict is read once a call"
+
+
+@pytest.mark.parametrize(
+    "view", [lambda a: a[::2, 1:], lambda a: a.T, lambda a: a[:, ::-1], lambda a: a[:0], lambda a: a[1:2]]
+)
+def test_interfaces_with_strides(python_calls, view):
+    copied, x = make_copy_2d(), view(np.arange(24.0).reshape(4, 6))
+    o = np.zeros((10, 12))[: x.shape[0], : x.shape[1]]
+    fast(python_calls, lambda: copied(Interface(o), Interface(x), ndrange=x.shape))
+    np.testing.assert_array_equal(o, x)
+
+
+def told_otherwise(x):
+    """Dicts that NumPy reads, and compiled code leaves to it."""
+    address = x.__array_interface__["data"][0]
+    yield Interface(x, shape=(np.int64(7),))
+    yield Interface(x, data=(address, 0))
+    yield Interface(x, data=memoryview(x))
+    yield Interface(x, data=x.tobytes())
+    yield Interface(x, typestr="f4")
+    yield Interface(x, typestr=b"<f4")
+
+
+def test_interfaces_that_numpy_reads(python_calls):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    for given in told_otherwise(x):
+        o[:] = 0
+        fast(python_calls, lambda given=given: axpy(o, given, y, ndrange=7))
+        np.testing.assert_array_equal(o, 2 * x + y)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"shape": (-7,)}, "negative dimensions"),
+        ({"shape": 7}, "shape must be a tuple"),
+        ({"shape": (1 << 70,)}, "too large"),
+        ({"strides": (4, 4)}, "mismatch in length of strides and shape"),
+        ({"data": (0, False)}, "its address is 0"),
+        ({"data": (1 << 70, False)}, "too large"),
+        ({"data": (8,)}, "2-tuple"),
+        ({"data": None}, ""),
+        ({"typestr": "<f1"}, "'<f1' not understood"),
+        ({"typestr": ""}, "not understood"),
+        ({"typestr": "<f4\ud800"}, ""),
+        ({"mask": np.zeros(7, bool)}, "it has a mask"),
+    ],
+)
+def test_interfaces_that_are_wrong(python_calls, changes, reason):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    fast(python_calls, lambda: axpy(o, Interface(x), y, ndrange=7))
+    bad = Interface(x, **changes)
+    for _ in range(2):
+        with pytest.raises(
+            KernelTypeError, match=f"`x` is a value of type Interface that gives no view.*{reason}"
+        ):
+            slow(python_calls, lambda: axpy(o, bad, y, ndrange=7))
+    with pytest.raises(KernelTypeError, match="`x` is a value of type Dictless that gives no view"):
+        slow(python_calls, lambda: axpy(o, type("Dictless", (), {"__array_interface__": None})(), y, ndrange=7))
+
+
+def test_images_of_pillow(python_calls):
+    image = need_package("PIL.Image")
+
+    @pk.kernel
+    def inverted(o, x):
+        i, j, k = pk.index()
+        o[i, j, k] = 255 - x[i, j, k]
+
+    x, o = np.random.default_rng(0).integers(0, 256, (4, 5, 3), np.uint8), np.zeros((4, 5, 3), np.uint8)
+    picture = image.fromarray(x)
+    fast(python_calls, lambda: inverted(o, picture, ndrange=x.shape))
+    np.testing.assert_array_equal(o, 255 - x)
+    with pytest.raises(LaunchError, match="`o` is read-only"):
+        inverted(picture, o, ndrange=x.shape)
+
+
 # -- DLPack ----------------------------------------------------------------------------------------
 
 
@@ -232,6 +321,26 @@ def test_dlpack_with_strides(python_calls, view):
     fast(python_calls, lambda: copied(out, given, ndrange=o.shape))
     np.testing.assert_array_equal(o, x)
     assert given.asked >= 5
+
+
+@pytest.mark.parametrize("gives", [None, 3, object()])
+def test_an_exporter_that_gives_no_capsule(python_calls, gives):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    given = Exporter(x)
+    fast(python_calls, lambda: axpy(o, given, y, ndrange=7))
+    given.array = type("Array", (), {"__dlpack__": lambda self, **keywords: gives})()
+    for _ in range(2):
+        with pytest.raises(KernelTypeError, match="`x` is a value of type Exporter that gives no view"):
+            slow(python_calls, lambda: axpy(o, given, y, ndrange=7))
+
+
+def test_a_buffer_that_was_released(python_calls):
+    axpy, (o, x, y) = make_axpy(), vectors()
+    given = memoryview(x)
+    fast(python_calls, lambda: axpy(o, given, y, ndrange=7))
+    given.release()
+    with pytest.raises(KernelTypeError, match="`x` is a value of type memoryview.*released"):
+        slow(python_calls, lambda: axpy(o, given, y, ndrange=7))
 
 
 def test_an_exporter_that_fails_is_told(python_calls):
@@ -281,6 +390,7 @@ def test_memory_is_let_go(python_calls):
     calls = [
         lambda: axpy(o, memoryview(block).cast("f"), exporter, ndrange=7),
         lambda: axpy(o, memoryview(block).cast("f"), interface, ndrange=7),
+        lambda: axpy(o, memoryview(block).cast("f"), Interface(y, data=memoryview(y)), ndrange=7),
     ]
     for call in calls:
         fast(python_calls, call)
@@ -374,6 +484,21 @@ def test_programs_read_and_write_them(python_calls, of):
     np.testing.assert_array_equal(result, 3 * x)
     held = o.array if hasattr(o, "array") else np.asarray(o)
     np.testing.assert_array_equal(held, 5 * x)
+
+
+def test_results_go_into_arrays_of_pykern():
+    @pk.jit
+    def both(x, y):
+        return x + y, x - y
+
+    _, x, y = vectors()
+    first, second = pk.empty(7, np.float32, device="cpu"), np.zeros(7, np.float32)
+    for _ in range(4):
+        first.numpy()[:] = 0
+        result = both(x, y, out=(first, second))
+        assert result[0] is first and result[1] is second
+        np.testing.assert_array_equal(first.numpy(), x + y)
+        np.testing.assert_array_equal(second, x - y)
 
 
 def test_results_go_into_them(python_calls):
