@@ -57,6 +57,7 @@ TABLE = (
     "missed",               # PyObject *: what the calls of `pk_adapt` go to where no entry takes them, and its result
     "__array_interface__", "mask", "data", "shape", "typestr", "strides",   # PyObject *: these strings, interned
     "asarray",              # PyObject *: called with an object whose `__array_interface__` only NumPy can read
+    "_single_device_array_to_np_array_did_copy",    # PyObject *: this string, interned; a method of JAX's arrays
     "__dlpack__", "version_names", "version",   # PyObject *: the string; ("max_version",); the tuple of the version
     "__defaults__",         # PyObject *: this string, interned
     "torch.data", "torch.sizes", "torch.strides", "torch.dim", "torch.dtype",   # functions of torch's C shim, which
@@ -133,7 +134,7 @@ WRITES_FLAGS = {"hands_out": 62, "nested": 61}
 """Bits of "writes": a program gives arrays of its arguments back, or results within more than a tuple."""
 ADAPTED = 60
 """Arguments of a call that `pk_adapt` takes, at most."""
-FOREIGN = {"subclass": 1, "tensor": 2, "buffer": 4, "dlpack": 8, "interface": 16, "readonly": 32}
+FOREIGN = {"subclass": 1, "tensor": 2, "buffer": 4, "jax": 8, "dlpack": 16, "interface": 32, "readonly": 64}
 """Bits: how the memory of an object is found, tried in this order; whether it is never written."""
 DLPACK_KINDS, DLPACK_NAMES = {"i": 0, "u": 1, "f": 2, "b": 6}, {"bf16": 4, "f8e4m3": 10, "f8e5m2": 12}
 

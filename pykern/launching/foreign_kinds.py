@@ -18,6 +18,8 @@ from pykern.launching.torch_layout import tell_torch
 from pykern.runtime.cpu_table import kinds
 from pykern.runtime.other_libraries import is_jax_array, is_tensor
 
+_TO_NUMPY = "_single_device_array_to_np_array_did_copy"
+"""A method of JAX's arrays, also of those that have no buffer (bf16, fp8): NumPy's array, and whether it is a copy."""
 MOST_TYPES = 1000
 """They live as long as the process then."""
 
@@ -37,7 +39,8 @@ def _kind(value: Any, kind: type) -> int:
         plain = kind is torch.Tensor or kind is torch.nn.Parameter
         return FOREIGN["tensor"] if plain and tell_torch() else 0
     if is_jax_array(value):
-        return FOREIGN["buffer"] | FOREIGN["dlpack"] | FOREIGN["readonly"]
+        method = FOREIGN["jax"] if hasattr(kind, _TO_NUMPY) else 0
+        return FOREIGN["buffer"] | method | FOREIGN["dlpack"] | FOREIGN["readonly"]
     if hasattr(kind, "__cuda_array_interface__"):
         return 0  # it may have a mask
     if hasattr(kind, "__dlpack__"):

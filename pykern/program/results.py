@@ -99,7 +99,11 @@ def out_arrays(
         raise LaunchError(f"`out` holds {len(given)} arrays, and there are {count} results")
     for n, (array, shape, dtype) in enumerate(zip(given, shapes, dtypes, strict=False)):
         if not isinstance(array, kind):
-            wanted, make = ("arrays on the CPU", "np.empty") if kind is np.ndarray else ("arrays of the device", "pk.empty")
+            wanted, make = (
+                ("arrays on the CPU", "np.empty")
+                if kind is np.ndarray
+                else ("arrays of the device", "pk.empty")
+            )
             raise LaunchError(
                 f"`out` takes {wanted}, and result {n} is given {type(array).__name__}",
                 hint=f"make one: {make}({tuple(shape)}, ...), or leave `out` away",

@@ -26,9 +26,12 @@ _KEYWORDS = tuple(map(sys.intern, ("ndrange", "stream", "workgroup", "out")))
 _INTERNED = tuple(
     map(
         sys.intern,
-        ("__dlpack__", "__defaults__", "__array_interface__", "mask", "data", "shape", "typestr", "strides"),
+        (
+            "__dlpack__", "__defaults__", "__array_interface__", "mask", "data", "shape", "typestr", "strides",
+            "_single_device_array_to_np_array_did_copy",
+        ),
     )
-)
+)  # fmt: skip
 _VERSION_NAMES, _VERSION = ("max_version",), (1, 0)
 _kept: list[Any] = [np, COMPLETED, *_KEYWORDS]
 kinds: dict[type, int] = {}

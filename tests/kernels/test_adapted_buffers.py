@@ -289,7 +289,9 @@ def test_interfaces_that_are_wrong(python_calls, changes, reason):
         ):
             slow(python_calls, lambda: axpy(o, bad, y, ndrange=7))
     with pytest.raises(KernelTypeError, match="`x` is a value of type Dictless that gives no view"):
-        slow(python_calls, lambda: axpy(o, type("Dictless", (), {"__array_interface__": None})(), y, ndrange=7))
+        slow(
+            python_calls, lambda: axpy(o, type("Dictless", (), {"__array_interface__": None})(), y, ndrange=7)
+        )
 
 
 def test_images_of_pillow(python_calls):
@@ -339,7 +341,7 @@ def test_a_buffer_that_was_released(python_calls):
     given = memoryview(x)
     fast(python_calls, lambda: axpy(o, given, y, ndrange=7))
     given.release()
-    with pytest.raises(KernelTypeError, match="`x` is a value of type memoryview.*released"):
+    with pytest.raises(KernelTypeError, match=r"`x` is a value of type memoryview.*released"):
         slow(python_calls, lambda: axpy(o, given, y, ndrange=7))
 
 
@@ -433,6 +435,27 @@ def test_arrays_of_jax(python_calls, dtype):
     for _ in range(2):
         with pytest.raises(LaunchError, match="`o` is read-only"):
             slow(python_calls, lambda: copied(x, o, ndrange=5))
+
+
+def test_arrays_of_jax_with_and_without_a_buffer_in_turns(python_calls):
+    """Which sort came last decides how the next is asked, and must not decide what comes out."""
+    jnp = need_package("jax").numpy
+    copied, values = make_copy(), np.arange(5)
+    given = [jnp.asarray(values, dtype) for dtype in ("float32", "bfloat16", "float8_e4m3fn", "int32")]
+    results = [np.zeros(5, x.dtype) for x in given]
+    for x, o in zip(given, results, strict=True):
+        fast(python_calls, lambda x=x, o=o: copied(o, x, ndrange=5))
+    counts = [sys.getrefcount(x) for x in given]
+    python_calls.clear()
+    for n in (0, 1, 0, 2, 2, 3, 1, 1, 0, 3, 2, 0):
+        results[n][:] = 0
+        copied(results[n], given[n], ndrange=5)
+        np.testing.assert_array_equal(results[n].astype(np.float32), values)
+    assert not python_calls
+    assert [sys.getrefcount(x) for x in given] == counts
+    given[1].delete()
+    with pytest.raises(KernelTypeError, match="`x` is a JAX array that was deleted"):
+        slow(python_calls, lambda: copied(results[1], given[1], ndrange=5))
 
 
 def test_arrays_of_jax_in_programs(python_calls):

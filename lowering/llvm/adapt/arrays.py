@@ -14,15 +14,17 @@ from pykern.lowering.llvm.adapt.frame import (
     MAX_RANK,
     ORIGINAL,
     RELEASE,
+    SIZE,
     TENSORS,
     TRUE,
     clear,
+    items_of,
     table,
     type_of,
 )
 from pykern.lowering.llvm.adapt.interface import write_interface
 from pykern.lowering.llvm.adapt.tensors import write_tensor
-from pykern.lowering.llvm.adapt.views import copy_axes, write_views
+from pykern.lowering.llvm.adapt.views import DTYPES, copy_axes, write_views
 from pykern.lowering.llvm.entry import DATA, DESCR, DIMS, FLAGS, NDIM
 from pykern.lowering.llvm.entry import STRIDES as STRIDES_AT
 from pykern.lowering.llvm.text_ir.body import Body
@@ -52,12 +54,14 @@ def write_arrays(module: Module) -> None:
     """Write `pk_view(frame, view, value, kind)`, and what it calls."""
     module.define("plain_name", 'private constant [9 x i8] c"dltensor\\00"')
     module.define("versioned_name", 'private constant [19 x i8] c"dltensor_versioned\\00"')
+    module.define("pk_came_short", "internal global i64 0")
     write_views(module)
     _alias(module)
     _dltensor(module)
     write_tensor(module)
     write_interface(module)
     _buffer(module)
+    _jax(module)
     _capsule(module)
     _view(module)
 
@@ -110,6 +114,32 @@ def _buffer(module: Module) -> None:
     f.ret(f.call("pk_finish", TRUE.type, view, data, rank, itemsize, descr, writeable))
 
 
+def _jax(module: Module) -> None:
+    """Of an array of JAX whose elements the buffer protocol has no letter for (bf16, fp8): the array that its own
+    method makes of its memory, which is read-only, and goes with the frame; false where that is a copy. To be refused a
+    buffer takes three times as long as that, so it is remembered which sort came last."""
+    f = Body(module, "pk_jax", TRUE.type, [PTR, PTR, PTR])
+    frame, view, value = f.arguments
+    given = f.stack("ptr")
+    f.store(value, given)
+    name = table(f, "_single_device_array_to_np_array_did_copy")
+    made = f.call("pk_hold", PTR, frame, f.call("PyObject_VectorcallMethod", PTR, name, given, I64(1), NULL))
+    with f.if_then(f.is_(made, "==", NULL), likely=False):
+        clear(f)
+        f.ret(FALSE)
+    f.need(f.is_(type_of(f, made), "==", f.outside("PyTuple_Type")), FALSE)
+    f.need(f.is_(f.load(I64, made, SIZE), "==", 2), FALSE)
+    array, copied = (f.word(items_of(f, made), n, PTR) for n in range(2))
+    f.need(f.is_(copied, "==", f.outside("_Py_FalseStruct")), FALSE)
+    f.need(f.is_(type_of(f, array), "==", table(f, "ndarray")), FALSE)
+    found, short = f.load(PTR, array, DESCR), FALSE
+    for dtype in DTYPES:
+        if dtype.is_short:
+            short = f.or_(short, f.is_(found, "==", table(f, f"dtype.{dtype.name}")))
+    f.store(f.cast("zext", short, I64), f.module.globals["pk_came_short"])
+    f.ret(f.call("pk_alias", TRUE.type, view, array))
+
+
 def _capsule(module: Module) -> None:
     """Of an object that has `__dlpack__`: its capsule goes with the frame, and gives the memory back when it goes. A
     capsule without a version cannot say whether its memory may be written: it may not, as NumPy has it."""
@@ -160,8 +190,19 @@ def _view(module: Module) -> None:
         f.store(f.add(f.load(I64, frame, TENSORS), 1), frame, TENSORS)
         f.ret(TRUE)
     with (
+        f.if_then(f.is_(f.load(I64, f.module.globals["pk_came_short"]), "!=", 0)),
+        f.if_then(is_of("jax")),
+        f.if_then(f.call("pk_jax", TRUE.type, frame, view, value), likely=True),
+    ):
+        f.ret(TRUE)
+    with (
         f.if_then(is_of("buffer")),
         f.if_then(f.call("pk_buffer", TRUE.type, view, value, may_write), likely=True),
+    ):
+        f.ret(TRUE)
+    with (
+        f.if_then(is_of("jax")),
+        f.if_then(f.call("pk_jax", TRUE.type, frame, view, value), likely=True),
     ):
         f.ret(TRUE)
     with f.if_then(is_of("dlpack")):
