@@ -11,6 +11,8 @@ PYTHON ?= python3
 VENV ?= .venv
 # A worker for each processor; what stands in one file runs in one of them, until they share what is left.
 PYTEST_ARGS ?= -n logical --dist worksteal
+# Seconds that a test may take. No setting of pyproject.toml: without pytest-timeout pytest would refuse it.
+export PYTEST_TIMEOUT ?= 900
 LIT_ARGS ?=
 # Extras of pyproject.toml that the tests have beside `dev`, with commas: make test EXTRAS=test-torch
 EXTRAS ?=
@@ -48,7 +50,7 @@ test: $(VENV)/.installed-$(DEV)
 # A failure names the seed that runs it again.
 test-all: export PYKERN_FUZZ := 3000
 test-all: export PYKERN_FUZZ_SEED := $(shell date +%s)
-test-all: export PYTEST_ADDOPTS := --timeout=5400
+test-all: export PYTEST_TIMEOUT := 5400
 test-all: test
 
 checks: check-pytest check-lit check-lint check-format check-types check-docs

@@ -73,6 +73,9 @@ def _instead(target: str) -> str:
         return f"this names a device: a target is what code is made for, as in {resolved(family)}"
     of_family = [name for name in names() if name.startswith(f"{family}:")]
     known = of_family or [*names(), *DEFAULTS, *SYNONYMS]
+    chips = [name for name in names() if name.partition(":")[2].startswith(target.lower())]
+    if chips and len(target) > 2:
+        return f"did you mean {' or '.join(chips[:3])}?"
     near = get_close_matches(f"{family}{colon}{chip}", known, 3, 0.6 if of_family else 0.7)
     listed = f"there are {', '.join(of_family)}" if of_family else ""
     if near:

@@ -113,12 +113,12 @@ def _instead(name: str) -> str:
     """What to write for a name that is not here: a type's in NumPy, one of another language, one like it."""
     from difflib import get_close_matches
 
-    from pykern.elsewhere import instead_of_elsewhere
+    from pykern.elsewhere import instead_of_public
     from pykern.types import by_numpy_name
 
     if (dtype := by_numpy_name(name)) is not None:
         return f": write pk.{dtype.name}"
-    if (instead := instead_of_elsewhere(f"pk.{name}")) is not None:
+    if (instead := instead_of_public(name)) is not None:
         return f": {instead}"
     near = get_close_matches(name, __dir__(), 1, 0.75)
     return f": did you mean pk.{near[0]}?" if near else ""

@@ -13,7 +13,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pykern.abi import KEPT_LEAST
-from pykern.types import DType, f64
+from pykern.errors import KernelError, OutOfMemory
+from pykern.synthetic_frame import at_users_line
+from pykern.types import f64, numpy_dtype
 
 __all__: list[str] = []
 
@@ -33,29 +35,30 @@ def _numpy() -> Any:
     return numpy
 
 
-def _dtype(dtype: Any) -> Any:
-    return dtype.numpy if isinstance(dtype, DType) else dtype
-
-
 def _made(name: str, device: Any, *args: Any) -> Any:
     """A new array: NumPy's, or a `pk.Array` where a device is asked for."""
     from pykern.arrays import making as array_making
 
     place = array_making.elsewhere(device)
-    if place is None and name == "empty":
-        return _empty(*args)
-    maker = _numpy() if place is None else array_making
-    *given, dtype = args
-    keywords = {} if place is None else {"device": place}
-    return getattr(maker, name)(*given, dtype=_dtype(dtype), **keywords)
+    shape, *given, dtype = args
+    lengths = array_making.lengths_of(shape)
+    try:
+        if place is None and name == "empty":
+            return _empty(lengths, dtype)
+        maker = _numpy() if place is None else array_making
+        keywords = {} if place is None else {"device": place}
+        return getattr(maker, name)(lengths, *given, dtype=numpy_dtype(dtype), **keywords)
+    except KernelError:
+        raise
+    except (MemoryError, ValueError) as error:  # ValueError: more elements than an address has
+        raise OutOfMemory(f"pk.{name}: {error}", hint="make a smaller array, or work in parts") from None
 
 
-def _empty(shape: Any, dtype: Any) -> Any:
+def _empty(lengths: tuple[int, ...], dtype: Any) -> Any:
     """NumPy's, in kept memory where it is large."""
-    lengths = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
-    kind = _numpy().dtype(_dtype(dtype))
+    kind = _numpy().dtype(numpy_dtype(dtype))
     if math.prod(lengths) * kind.itemsize < KEPT_LEAST or kind.hasobject:
-        return _numpy().empty(shape, kind)
+        return _numpy().empty(lengths, kind)
     from pykern.program.memory_code import empty  # here: the rest of pykern comes with it
 
     return empty(lengths, kind)
@@ -69,7 +72,7 @@ def _like(name: str, x: Any, device: Any, *args: Any) -> Any:
     if device is None and name == "empty" and type(x) is _numpy().ndarray and x.flags.c_contiguous:
         return _empty(x.shape, x.dtype if dtype is None else dtype)
     if device is None:
-        return getattr(_numpy(), f"{name}_like")(x, *given, dtype=_dtype(dtype))
+        return getattr(_numpy(), f"{name}_like")(x, *given, dtype=numpy_dtype(dtype))
     return _made(name, device, x.shape, *given, x.dtype if dtype is None else dtype)
 
 
@@ -240,18 +243,21 @@ def pad(x: Any, pad_width: Any) -> Any:
 
 
 @_builtin
+@at_users_line
 def zeros(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
     """An array of zeros: NumPy's, or a `pk.Array` where a device is asked for."""
     return _made("zeros", device, shape, dtype)
 
 
 @_builtin
+@at_users_line
 def ones(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
     """An array of ones: NumPy's, or a `pk.Array` where a device is asked for."""
     return _made("ones", device, shape, dtype)
 
 
 @_builtin
+@at_users_line
 def empty(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
     """An array whose elements are not set: NumPy's, or a `pk.Array` where a device is asked for.
 
@@ -261,30 +267,35 @@ def empty(shape: Any, dtype: Any = f64, device: Any = None) -> Any:
 
 
 @_builtin
+@at_users_line
 def full(shape: Any, value: Any, dtype: Any = None, device: Any = None) -> Any:
     """An array that holds `value` everywhere: NumPy's, or a `pk.Array` where a device is asked for."""
     return _made("full", device, shape, value, dtype)
 
 
 @_builtin
+@at_users_line
 def zeros_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
     """Zeros in the shape and dtype of `x`, and where it lives."""
     return _like("zeros", x, device, dtype)
 
 
 @_builtin
+@at_users_line
 def ones_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
     """Ones in the shape and dtype of `x`, and where it lives."""
     return _like("ones", x, device, dtype)
 
 
 @_builtin
+@at_users_line
 def empty_like(x: Any, dtype: Any = None, device: Any = None) -> Any:
     """An array in the shape and dtype of `x`, where it lives, whose elements are not set; as `empty`."""
     return _like("empty", x, device, dtype)
 
 
 @_builtin
+@at_users_line
 def full_like(x: Any, value: Any, dtype: Any = None, device: Any = None) -> Any:
     """`value` everywhere, in the shape and dtype of `x`, and where it lives."""
     return _like("full", x, device, value, dtype)
@@ -294,13 +305,13 @@ def full_like(x: Any, value: Any, dtype: Any = None, device: Any = None) -> Any:
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
     """``start``, ``start + step``, ... before ``stop``; of one number, from 0 up to it."""
     start, stop = (0, start) if stop is None else (start, stop)
-    return _numpy().arange(start, stop, step, _dtype(dtype))
+    return _numpy().arange(start, stop, step, numpy_dtype(dtype))
 
 
 @_builtin
 def eye(n: int, m: int | None = None, dtype: Any = f64) -> Any:
     """Ones on the diagonal of `n` rows and `m` columns, zeros elsewhere."""
-    return _numpy().eye(n, m, dtype=_dtype(dtype))
+    return _numpy().eye(n, m, dtype=numpy_dtype(dtype))
 
 
 @_builtin

@@ -73,7 +73,7 @@ def function_text(function: types.FunctionType) -> FunctionText:
     if not isinstance(function, types.FunctionType):
         raise _no_function(function)
     if function.__name__ == "<lambda>":
-        raise KernelSyntaxError("a lambda cannot be a kernel", hint="write it as a `def` function")
+        raise KernelSyntaxError("a lambda cannot be compiled", hint="write it as a `def` function")
     file = function.__code__.co_filename
     try:
         lines, first = inspect.getsourcelines(function)
@@ -101,6 +101,13 @@ def _no_function(given: Any) -> KernelSyntaxError:
             return KernelSyntaxError(
                 f"`{name}` is {word} already", hint="leave one of the two decorators out"
             )
+    if isinstance(given, type):
+        return KernelSyntaxError(f"`{name}` is a class", hint="decorate plain `def` functions outside of it")
+    if isinstance(given, staticmethod | classmethod):
+        return KernelSyntaxError(
+            f"`{name}` is a {type(given).__name__} already",
+            hint=f"write @{type(given).__name__} above pykern's decorator, or define the function outside of the class",
+        )
     if isinstance(given, functools.partial):
         return KernelSyntaxError(
             f"functools.partial of `{getattr(given.func, '__name__', given.func)}` is no plain `def` function",
@@ -112,7 +119,7 @@ def _no_function(given: Any) -> KernelSyntaxError:
             hint="leave the decorator between pykern's and the `def` out",
         )
     return KernelSyntaxError(
-        f"a {type(given).__name__} is no function", hint="decorate a plain `def` function with @pk.kernel"
+        f"a {type(given).__name__} is no function", hint="decorate a plain `def` function"
     )
 
 
@@ -386,12 +393,14 @@ def _constant(value: Any) -> Capture:
     if isinstance(value, types.ModuleType):
         return Unsupported(f"the module `{value.__name__}`")
     if isinstance(value, types.FunctionType) and not _of_library(value):
-        return Unsupported(f"the plain Python function `{value.__name__}` (decorate it with @pk.func)")
+        return Unsupported(f"the plain Python function `{value.__name__}`")
     if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
         if getattr(type(value), "__pykern_kernel__", False):
             return Unsupported("a Kernel")
+        if getattr(type(value), "__pykern_program__", False):
+            return Unsupported("an array program")
         return Unsupported(f"a function of Python or of a library, `{value.__name__}`")
     shape = getattr(value, "shape", None)
     if shape is not None:
-        return Unsupported("an array from outside of the kernel (pass it as an argument)")
+        return Unsupported("an array from outside of the kernel")
     return Unsupported(f"a {type(value).__name__}")

@@ -28,12 +28,15 @@ def debug_checks(debug: bool | str) -> DebugChecks:
     if isinstance(debug, bool):
         return DebugChecks(bounds=debug)
     if not isinstance(debug, str):
-        raise KernelTypeError(f"debug={debug!r}", hint=_hint())
+        raise KernelTypeError(f"debug={debug!r} names no checks", hint=_hint())
     names = [name.strip() for name in debug.split(",") if name.strip()]
     for name in names:
         if name not in KINDS:
             near = get_close_matches(name, KINDS, 1)
-            raise KernelTypeError(f"debug={debug!r}", hint=f"did you mean {near[0]!r}?" if near else _hint())
+            raise KernelTypeError(
+                f"debug={debug!r}: there is no check {name!r}",
+                hint=f"did you mean {near[0]!r}?" if near else _hint(),
+            )
     return DebugChecks(**dict.fromkeys(names, True))
 
 

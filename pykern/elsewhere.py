@@ -5,6 +5,11 @@ Comes in: a name as it was written, ``cuda.threadIdx.x`` or ``program_id``. Goes
 
 from __future__ import annotations
 
+FRAMEWORKS = frozenset(
+    ("cp", "cuda", "cupy", "jax", "jnp", "lax", "nb", "np", "numba", "numpy", "scipy", "taichi", "ti", "tl", "tm",
+     "torch", "triton", "warp", "wp")
+)  # fmt: skip
+"""What other libraries are imported as."""
 INDEX = "write i = pk.index(): each work-item has its own index, and i, j = pk.index() over two dimensions"
 GROUP = (
     "write i = pk.index(), which is group * size + place in the group; pk.group_index() is the group alone"
@@ -50,26 +55,62 @@ _CALLED = {
 }
 _ATOMICS = {"add": "atomic_add", "sub": "atomic_sub", "max": "atomic_max", "min": "atomic_min",
             "exch": "atomic_exchange", "cas": "atomic_compare_exchange"}  # fmt: skip
-LAUNCH = {
+NDRANGE = "write ndrange=: how many work-items there are in all, e.g. ndrange=x.shape"
+WORKGROUP = "write workgroup=: how many work-items are in a group, which may be left out"
+_ANYWHERE = {
     **dict.fromkeys(
-        ("grid", "dim", "size", "global_size", "n", "num_blocks", "gridDim", "inputs"), "ndrange"
+        ("grid", "griddim", "grid_dim", "grid_spec", "dim", "size", "global_size", "n", "blocks", "num_blocks"),
+        NDRANGE,
     ),
     **dict.fromkeys(
-        (
-            "block",
-            "block_dim",
-            "block_size",
-            "threads",
-            "threads_per_block",
-            "local_size",
-            "num_warps",
-            "blockDim",
-        ),
-        "workgroup",
+        ("block", "blockdim", "block_dim", "block_size", "threads", "num_threads", "threads_per_block", "local_size",
+         "num_warps", "launch_bounds"),
+        WORKGROUP,
     ),
-    **dict.fromkeys(("shared_mem", "smem", "shared"), "shared_bytes"),
-}
-"""Keywords of other launches, and what they are here."""
+    "num_stages": "leave it out: the compiler chooses",
+}  # fmt: skip
+_AT_LAUNCH = {
+    **dict.fromkeys(("shared_mem", "smem", "shared"), "write shared_bytes=: the bytes of shared memory of a group"),
+    **dict.fromkeys(
+        ("inputs", "outputs", "args", "out"),
+        "pass the arguments in the order of the parameters, arrays for results too",
+    ),
+    **dict.fromkeys(("adjoint", "record_tape"), "pk.autodiff(kernel) is its derivative, and launched as it is"),
+    **dict.fromkeys(("backend", "target", "arch"), "write device=, or pass arrays that are there"),
+}  # fmt: skip
+_BY_ITSELF = "leave it out: every kernel and program is compiled, and uses all cores"
+_IN_DECORATORS = {
+    **dict.fromkeys(("static_argnums", "static_argnames"), "annotate the parameter: n: pk.static"),
+    "donate_argnames": "write donate_argnums=, the numbers of the parameters",
+    **dict.fromkeys(("nopython", "parallel", "nogil", "forceobj", "looplift", "inline", "opt_level"), _BY_ITSELF),
+    "cache": "leave it out: compiled code is kept on disk",
+    **dict.fromkeys(
+        ("device", "backend", "target", "arch"),
+        "leave it out: code runs where its arrays are, or where the call says: f(x, device='cpu')",
+    ),
+    **dict.fromkeys(("fast_math", "use_fast_math"), "write fastmath=True"),
+    **dict.fromkeys(("boundscheck", "check_bounds", "checks"), "write debug=True"),
+    "interpret": "leave it out: a call with device='python' runs the function as plain Python",
+    **dict.fromkeys(
+        ("enable_backward", "differentiable"), "leave it out: pk.autodiff(kernel) and pk.grad(program) differentiate"
+    ),
+    **dict.fromkeys(("locals", "signature", "input_signature"), "leave it out: types are taken at the call"),
+}  # fmt: skip
+_OF_THE_PACKAGE = {
+    "launch": "call the kernel: k(y, x, ndrange=x.shape)",
+    "init": "leave it out: nothing has to be set up, and a kernel runs where its arrays are",
+    "set_device": "write `with pk.device('cpu'):`, or set PYKERN_DEVICE",
+    **dict.fromkeys(("njit", "pjit", "function"), "write pk.jit for functions of whole arrays, pk.kernel for elements"),
+    **dict.fromkeys(("vectorize", "guvectorize", "stencil"), "write pk.kernel, and y[i] = ... with i = pk.index()"),
+    **dict.fromkeys(
+        ("from_numpy", "from_torch", "to_device", "device_put", "tensor", "Tensor"), "write pk.asarray(x, device=...)"
+    ),
+    **dict.fromkeys(("field", "ndarray"), "write pk.zeros(shape, dtype)"),
+    "hessian": "write pk.hvp(f, (x,), (v,)): its product with a vector",
+    **dict.fromkeys(("jacobian", "jacfwd", "jacrev"), "write pk.jvp or pk.vjp: its product with a vector"),
+    "autotune": "write pk.tune(f, *args)",
+    "Tape": "write pk.grad(f) for programs, pk.autodiff(k) for kernels",
+}  # fmt: skip
 
 
 def instead_of_elsewhere(path: str) -> str | None:
@@ -84,14 +125,17 @@ def instead_of_elsewhere(path: str) -> str | None:
 
 
 def instead_of_keyword(name: str) -> str | None:
-    """The keyword of a launch that is called `name` elsewhere."""
-    if name not in LAUNCH:
-        return None
-    return (
-        f"write {LAUNCH[name]}=: "
-        + {
-            "ndrange": "how many work-items there are in all, e.g. ndrange=x.shape",
-            "workgroup": "how many work-items are in a group, which may be left out",
-            "shared_bytes": "the bytes of shared memory of a group",
-        }[LAUNCH[name]]
-    )
+    """What to write for a keyword of another framework's launch."""
+    return (_AT_LAUNCH | _ANYWHERE).get(name.lower())
+
+
+def instead_of_option(name: str, options: list[str]) -> str | None:
+    """What to write for an option of another framework's decorator, where there are these `options`."""
+    if name.lower() in _ANYWHERE and "ndrange" not in options:
+        return "leave it out: an array program has no index space; functions for one element are under @pk.kernel"
+    return (_IN_DECORATORS | _ANYWHERE).get(name.lower())
+
+
+def instead_of_public(name: str) -> str | None:
+    """What to write for a public name of another framework."""
+    return _OF_THE_PACKAGE.get(name) or instead_of_elsewhere(f"pk.{name}")

@@ -222,7 +222,7 @@ class TimedOut(KernelError, TimeoutError):
 def render(error: KernelError, places: bool = True) -> str:
     """The text of an error: reason, then the place with its caret, then hint and notes; without the `places` of the
     error and of the calls that led there, where frames above it show them."""
-    lines = [f"{error.reason} [{error.code}]"]
+    lines = [f"{error.reason} [{error.code}]" if error.code else error.reason]
     if error.span is not None and places:
         lines += error.span.render()
     if error.hint:

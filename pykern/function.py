@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Generic, ParamSpec, TypeVar
 
 from pykern.by_name import ByName
 from pykern.capture import FunctionText, function_text
-from pykern.errors import KernelError
+from pykern.errors import ARGUMENTS, KernelError, KernelTypeError
 from pykern.synthetic_frame import at_kernel_line
 
 P = ParamSpec("P")
@@ -27,6 +28,12 @@ class Function(ByName, Generic[P, R]):
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> R:
+        if "ndrange" in keywords and "ndrange" not in inspect.signature(self.__pykern_function__).parameters:
+            raise KernelTypeError(
+                f"`{self.text.name}` is a @pk.func, which kernels call: it has no launch",
+                hint="write @pk.kernel above it, and store the result: y[i] = ...",
+                code=ARGUMENTS,
+            )
         return self.__pykern_function__(*args, **keywords)
 
     def __repr__(self) -> str:

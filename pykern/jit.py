@@ -8,10 +8,12 @@ Read next: `program/{arguments,plan,entry}.py`; the compiler's side begins in `c
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +22,12 @@ from pykern.arrays.placing import place
 from pykern.by_name import ByName
 from pykern.capture import FunctionText, function_source, function_text, still_captured
 from pykern.debug_checks import debug_checks
+from pykern.decorator import with_options
 from pykern.defaults import with_current_defaults
 from pykern.devices import OVERRIDE, chosen_device, current_device
 from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
 from pykern.guards import Guard
-from pykern.kernel import Docstring, annotations_of, placed_at_def
+from pykern.kernel import Docstring, annotations_of, placed_at_def, wrong_binding
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.graph import current_graph
@@ -48,6 +51,9 @@ from pykern.types import ArrayAnnotation
 
 if TYPE_CHECKING:
     from pykern.program.device import DevicePlan
+
+
+CALL_KEYWORDS = ("out", "donate", "device", "stream")
 
 
 class ProgramBase(ByName):
@@ -378,19 +384,26 @@ class ProgramBase(ByName):
         try:
             bound = self.signature.bind(*args, **keywords)
         except TypeError as error:
-            names = ", ".join(self.signature.parameters)
-            hint = f"it takes {names}; keywords of each call are out, donate, device and stream"
-            if names.startswith("self"):
-                hint = (
-                    "a program is no method: define it outside of the class, and pass what it reads of self"
-                )
             raise KernelTypeError(
-                f"program `{self.__name__}{self.signature}`: {error}",
-                hint=hint,
+                f"program `{self.__name__}{self.signature}`: {wrong_binding(self.signature, keywords, error)}",
+                hint=self._how_to_call(keywords),
                 code=ARGUMENTS,
             ) from None
         bound.apply_defaults()
         return list(bound.arguments.items())
+
+    def _how_to_call(self, keywords: dict[str, Any]) -> str:
+        """What a call takes, for one that does not fit."""
+        names = list(self.signature.parameters)
+        if names[:1] == ["self"]:
+            return "a program is no method: define it outside of the class, and pass what it reads of self"
+        unknown = next((name for name in keywords if name not in names), "")
+        if unknown in ("ndrange", "workgroup"):
+            return "leave it out: an array program works on whole arrays; kernels are launched over an index space"
+        near = get_close_matches(unknown, [*names, *CALL_KEYWORDS], 1, 0.5)
+        if near:
+            return f"did you mean `{near[0]}`?"
+        return f"it takes {', '.join(names)}; keywords of each call are {', '.join(CALL_KEYWORDS)}"
 
     def captured(self) -> tuple[Any, list[Guard]]:
         """The source with what its names mean now. Kept while no guarded name changes."""
@@ -461,6 +474,7 @@ def numbers_of(numbers: int | tuple[int, ...]) -> tuple[int, ...]:
     return (numbers,) if isinstance(numbers, int) else tuple(numbers)
 
 
+@with_options
 def jit(
     function: Callable | None = None,
     *,
@@ -477,7 +491,7 @@ def jit(
     ``"nan"`` their operations.
     """
     if function is None:
-        return lambda f: jit(f, fastmath=fastmath, debug=debug, donate_argnums=donate_argnums)
+        return functools.partial(jit, fastmath=fastmath, debug=debug, donate_argnums=donate_argnums)
     if debug is None:
         from pykern.settings import settings
 
@@ -487,8 +501,6 @@ def jit(
         options = KernelOptions(checks.bounds, fastmath, nan=checks.nan)
         made = Program(function, options, numbers_of(donate_argnums))
     except KernelError as error:
-        raised = placed_at_def(error, function)
-    else:
-        before_first_call(made.text)
-        return made
-    raise raised.with_traceback(at_kernel_line(raised)) from None
+        raise placed_at_def(error, function) from None
+    before_first_call(made.text)
+    return made

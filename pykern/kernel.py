@@ -6,6 +6,7 @@ specs -> variant (cache, compiler, loader) -> checks -> run, and the new entry i
 
 from __future__ import annotations
 
+import functools
 import inspect
 import linecache
 import threading
@@ -18,6 +19,7 @@ from pykern.arrays.placing import place
 from pykern.by_name import ByName
 from pykern.capture import FunctionText, function_source, function_text, still_captured
 from pykern.debug_checks import debug_checks
+from pykern.decorator import with_options
 from pykern.defaults import with_current_defaults
 from pykern.elsewhere import instead_of_keyword
 from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
@@ -145,7 +147,7 @@ class KernelBase(ByName):
             bound = self.signature.bind(*args, **keywords)
         except TypeError as error:
             raise KernelTypeError(
-                f"kernel `{self.__name__}{self.signature}`: {error}",
+                f"kernel `{self.__name__}{self.signature}`: {wrong_binding(self.signature, keywords, error)}",
                 hint=_how_to_call(self, args, keywords),
                 code=ARGUMENTS,
             ) from None
@@ -176,6 +178,7 @@ Kernel = make_launchable(KernelBase)
 Kernel.__doc__ = Docstring(KernelBase)
 
 
+@with_options
 def kernel(
     function: Callable | None = None,
     *,
@@ -197,8 +200,8 @@ def kernel(
     is static: launches may leave it out, and another one is a `LaunchError`.
     """
     if function is None:
-        return lambda f: kernel(
-            f, debug=debug, fastmath=fastmath, workgroup=workgroup, ndrange=ndrange, timeout=timeout
+        return functools.partial(
+            kernel, debug=debug, fastmath=fastmath, workgroup=workgroup, ndrange=ndrange, timeout=timeout
         )
     if debug is None:
         from pykern.settings import settings
@@ -211,17 +214,18 @@ def kernel(
         made = Kernel(function, options, workgroup, ndrange)
         made.timeout = timeout
     except KernelError as error:
-        raised = placed_at_def(error, function)
-    else:
-        _prewarm(made)
-        return made
-    raise raised.with_traceback(at_kernel_line(raised)) from None
+        raise placed_at_def(error, function) from None
+    _prewarm(made)
+    return made
 
 
 def _seconds(timeout: Any) -> float | None:
     """A time limit, checked."""
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
-        raise KernelTypeError(f"timeout={timeout!r}", hint="it is a number of seconds above 0")
+        raise KernelTypeError(
+            f"timeout={timeout!r} is no time limit",
+            hint="write a number of seconds above 0, as in timeout=1.5",
+        )
     return timeout
 
 
@@ -271,6 +275,12 @@ def _is_any_array(annotation: Any) -> bool:
     kind = getattr(annotation, "__origin__", annotation)
     is_numpy = getattr(kind, "__module__", "") == "numpy" and getattr(kind, "__name__", "") == "ndarray"
     return is_numpy or bool(getattr(kind, "__pykern_array__", False))
+
+
+def wrong_binding(signature: inspect.Signature, keywords: dict[str, Any], error: TypeError) -> str:
+    """Why arguments do not fit. A misspelt keyword comes first: that its parameter is missing follows from it."""
+    unknown = next((name for name in keywords if name not in signature.parameters), None)
+    return str(error) if unknown is None else f"got an unexpected keyword argument {unknown!r}"
 
 
 def _how_to_call(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> str:

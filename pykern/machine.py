@@ -57,7 +57,7 @@ def host_cpu() -> Cpu:
         isa = "avx512" if {"avx512f", "avx512vl", "avx512bw"} <= flags else "avx2"
         if not {"avx2", "fma"} <= flags:
             isa = "sse2"
-    features = tuple(word for flag, word in dots.items() if flag in flags)
+    features = tuple(dict.fromkeys(word for flag, word in dots.items() if flag in flags))
     first = _cache_size("index0") or 32 << 10
     second = _cache_size("index2") or 512 << 10
     return Cpu(isa, *ISAS[isa], first, second, features)

@@ -187,6 +187,7 @@ def checked_stream(stream: Any, name: str) -> Stream:
     return stream
 
 
+@at_users_line
 def synchronize(on: Any = None, *, device: Any = None) -> None:
     """Wait until a device (the current one where None) is done. Raises what its kernels report."""
     opened = registry.opened(_name(on if device is None else device))

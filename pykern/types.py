@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeVar
 
+from pykern.errors import KernelTypeError
 from pykern.records import record
 
 Kind = Literal["b", "i", "u", "f"]
@@ -138,6 +139,29 @@ _BY_NUMPY_NAME |= {name: BY_NAME[ours] for ours, name in _FROM_ML_DTYPES.items()
 def from_numpy(dtype: Any) -> DType | None:
     """The `DType` of a native-endian `numpy.dtype`, or None where kernels have no such type."""
     return by_numpy_name(dtype.name) if dtype.isnative else None
+
+
+def numpy_dtype(dtype: Any) -> Any:
+    """What NumPy takes as a dtype: a `DType`'s own, else `dtype` itself, which NumPy knows.
+
+    Raises `KernelTypeError` for another string.
+    """
+    if isinstance(dtype, DType):
+        return dtype.numpy
+    if isinstance(dtype, str):
+        import numpy
+
+        try:
+            return numpy.dtype(dtype)
+        except TypeError:
+            known = BY_NAME.get(dtype)
+            raise KernelTypeError(
+                f"{dtype!r} is no dtype",
+                hint=f"write pk.{known.name}"
+                if known
+                else "write one of pk.f32, pk.f64, pk.i32, ..., or NumPy's name",
+            ) from None
+    return dtype
 
 
 def by_numpy_name(name: str) -> DType | None:

@@ -25,7 +25,13 @@ MOST_CALLS = 10
 ONLY_AS_SCRIPT = 'what is to run only as a script goes under `if __name__ == "__main__":`'
 
 
-class UnreadableFile(LaunchError):
+class UsageError(LaunchError):
+    """A command cannot do what it is told to: its own help says more than the page of a code."""
+
+    code = ""
+
+
+class UnreadableFile(UsageError):
     """A command names a file that cannot be read, or written: that is a matter of usage."""
 
 
@@ -61,7 +67,7 @@ def imported(file: str, hint: str | None = None) -> types.ModuleType:
     if os.path.isdir(file):
         raise UnreadableFile(f"`{file}` is a folder, and a Python file is expected", hint=hint)
     if not os.path.isfile(file):
-        raise UnreadableFile(f"there is no file `{file}`", hint=hint)
+        raise UnreadableFile(f"there is no file `{file}`", hint=_meant(file) or hint)
     name = os.path.basename(file).removesuffix(".py")
     spec = importlib.util.spec_from_file_location(name, file) if file.endswith(".py") else None
     if spec is None or spec.loader is None:
@@ -85,6 +91,15 @@ def imported(file: str, hint: str | None = None) -> types.ModuleType:
     except Exception as error:  # noqa: BLE001 - whatever the user's file raises, its line is told
         raise _failed(file, _raises(error), error) from None
     return module
+
+
+def _meant(file: str) -> str | None:
+    """``heat``, ``heat.heat`` and ``heat.py:heat`` for ``heat.py::heat``."""
+    for separator in (".py:", ":", "."):
+        stem, found, name = file.partition(separator)
+        if found and os.path.isfile(f"{stem}.py"):
+            return f"did you mean {stem}.py::{name}?"
+    return f"did you mean {file}.py?" if os.path.isfile(f"{file}.py") else None
 
 
 def raised_by_user(error: Exception, what: str) -> LaunchError | None:

@@ -19,6 +19,7 @@ from pykern.runtime import registry
 from pykern.runtime.cpu_table import tell_type
 from pykern.runtime.driver import Memory
 from pykern.runtime.pool import Allocation
+from pykern.synthetic_frame import at_users_line
 
 
 class Array:
@@ -194,6 +195,7 @@ class Array:
 
         return to_host(self)
 
+    @at_users_line
     def to(self, device: Any, stream: Any = None) -> Array:
         """The array on another device; itself where it lives there. With a stream (of the device it goes to,
         or comes from) the copy is ordered there, without one it is done on return."""

@@ -7,7 +7,8 @@ device give NumPy arrays, which are the CPU's own (`pykern.array_language`); wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,14 @@ from pykern.arrays.array import Array, dense_strides
 from pykern.arrays.copying import copyto
 from pykern.arrays.foreign import as_numpy, check_foreign, check_numpy, element_type, place
 from pykern.devices import checked, chosen_device, current_device
-from pykern.errors import KernelTypeError, LaunchError
+from pykern.errors import ARGUMENT_TYPE, KernelTypeError, LaunchError
 from pykern.runtime import registry
 from pykern.runtime.driver import Memory
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.pool import MemoryStats
 from pykern.runtime.written import Borrowed
 from pykern.synthetic_frame import at_users_line
-from pykern.types import DType, from_numpy
+from pykern.types import from_numpy, numpy_dtype
 
 
 def elsewhere(device: Any) -> str | None:
@@ -38,7 +39,7 @@ def elsewhere(device: Any) -> str | None:
 @at_users_line
 def empty(shape: Any, dtype: Any = np.float64, device: Any = None) -> Array:
     """An array whose elements are not set. Raises `OutOfMemory`."""
-    lengths = _shape(shape)
+    lengths = lengths_of(shape)
     kind = _dtype(dtype)
     opened = registry.opened(current_device(device))
     nbytes = int(np.prod(lengths, dtype=object)) * kind.itemsize
@@ -123,7 +124,7 @@ def from_pointer(
 
     On ``cpu`` a host address; on a device, one of its driver's, where it has addresses (CUDA, HIP).
     """
-    lengths, kind = _shape(shape), _dtype(dtype)
+    lengths, kind = lengths_of(shape), _dtype(dtype)
     steps = dense_strides(lengths, kind.itemsize) if strides is None else tuple(int(s) for s in strides)
     opened = registry.opened(current_device(device))
     reach = [(n - 1) * s for n, s in zip(lengths, steps, strict=True)]
@@ -142,7 +143,7 @@ def from_pointer(
 @at_users_line
 def pinned(shape: Any, dtype: Any = np.float64, device: Any = None) -> np.ndarray:
     """A NumPy array in host memory that copies to and from a device overlap with kernels."""
-    lengths, kind = _shape(shape), _dtype(dtype)
+    lengths, kind = lengths_of(shape), _dtype(dtype)
     nbytes = int(np.prod(lengths, dtype=object)) * kind.itemsize
     place = registry.opened(current_device(device)).driver.pinned(max(1, nbytes))
     return place[:nbytes].view(kind).reshape(lengths)
@@ -212,7 +213,12 @@ def _values(data: Any, dtype: Any) -> np.ndarray:
         check_numpy("x", data)
     elif not isinstance(data, Array) and hasattr(data, "__dlpack_device__"):
         place("x", data)
-    value = data.numpy() if isinstance(data, Array) else np.asarray(data)
+    try:
+        value = data.numpy() if isinstance(data, Array) else np.asarray(data)
+    except ValueError as error:  # rows of different lengths
+        raise KernelTypeError(
+            f"`data` is no array of numbers: {error}", hint="give all rows one length", code=ARGUMENT_TYPE
+        ) from None
     value = value if dtype is None else value.astype(_dtype(dtype), copy=False)
     element_type("data", value.dtype)
     return value
@@ -220,14 +226,20 @@ def _values(data: Any, dtype: Any) -> np.ndarray:
 
 def _dtype(dtype: Any) -> np.dtype:
     """NumPy's dtype. Raises `KernelTypeError` for one that kernels have not."""
-    kind = dtype.numpy if isinstance(dtype, DType) else np.dtype(dtype)
+    kind = np.dtype(numpy_dtype(dtype))
     if from_numpy(kind) is None:
         raise KernelTypeError(f"arrays hold no {kind}", hint="use one of pk.f32, pk.i64, ...")
     return kind
 
 
-def _shape(shape: Any) -> tuple[int, ...]:
-    lengths = tuple(int(n) for n in (shape if isinstance(shape, tuple | list) else (shape,)))
+def lengths_of(shape: Any) -> tuple[int, ...]:
+    """The lengths of a new array. Raises `LaunchError`."""
+    try:
+        lengths = tuple(operator.index(n) for n in (shape if isinstance(shape, Iterable) else (shape,)))
+    except TypeError:
+        raise LaunchError(
+            f"shape={shape!r}: a length is an integer", hint="n // 2 is an integer, n / 2 is not"
+        ) from None
     if any(n < 0 for n in lengths):
-        raise LaunchError(f"shape={shape!r}: a length is not negative")
+        raise LaunchError(f"shape={shape!r}: a length is not negative", hint="use max(0, n)")
     return lengths

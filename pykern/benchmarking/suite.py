@@ -17,23 +17,25 @@ from pykern.benchmarking.limits import measured
 from pykern.benchmarking.records import SCHEMA, Record, rates, times
 from pykern.benchmarking.sweep import Sweep
 from pykern.errors import LaunchError
-from pykern.user_file import imported
+from pykern.user_file import UsageError, imported
 
 FirstCalls = dict[str, dict[str, Any]]
 """Facts of the first call of each line, by ``benchmark/line``."""
 
 
 def sweeps_of(path: str) -> list[Sweep]:
-    """Those of ``FILE.py``, or the one of ``FILE.py::NAME``. Raises `LaunchError` where there is none."""
+    """Those of ``FILE.py``, or the one of ``FILE.py::NAME``. Raises `UsageError` where there is none."""
     file, _, wanted = path.partition("::")
     module = imported(file)
     found = {id(one): one for one in vars(module).values() if isinstance(one, Sweep)}
     chosen = [one for one in found.values() if not wanted or one.name == wanted]
     if not chosen:
-        names = ", ".join(one.name for one in found.values()) or "none"
-        raise LaunchError(
-            f"`{path}` declares no benchmark",
-            hint=f"it has {names}; declare one with @pk.benchmark(x=..., values=...)",
+        names = ", ".join(one.name for one in found.values())
+        raise UsageError(
+            f"`{file}` declares no benchmark{f' `{wanted}`' if wanted else ''}",
+            hint=f"it declares {names}"
+            if names
+            else "declare one with @pk.benchmark(x=..., values=...) above a function",
         )
     return chosen
 

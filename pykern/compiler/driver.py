@@ -24,6 +24,7 @@ from pykern.dialect.reports import number_sites
 from pykern.errors import PassError, VerifyError, nested_too_deeply
 from pykern.frontend import from_end
 from pykern.frontend.kernel import build_module
+from pykern.frontend.lost_values import lost_values
 from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.lineage import Follow
 from pykern.lowering.llvm import target as cpu
@@ -122,6 +123,8 @@ def _recorded(source: KernelSource | ProgramSource, keep_stages: bool | Follow, 
         work_item_warnings.collected() as warned,
     ):
         made = _compiled(source, record, passes)
+        if isinstance(source, KernelSource):
+            warned |= dict.fromkeys(lost_values(source))
         warnings = () if source.derivatives else tuple(warned)  # derivatives do what their kernel says
         return replace(made, remarks=tuple(said), warnings=warnings, costs=record.costs)
 

@@ -233,7 +233,7 @@ def _checked(name: str, dup: Dup) -> list[Any]:
     if getattr(shadow, "shape", None) != getattr(value, "shape", None) or _dtype(shadow) != _dtype(value):
         raise LaunchError(
             f"the shadow of `{name}` is {_described(shadow)}, and `{name}` is {_described(value)}",
-            hint="make it with np.zeros_like(x)",
+            hint=f"make it with np.zeros_like({name})",
         )
     return [value, shadow]
 

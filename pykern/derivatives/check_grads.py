@@ -24,7 +24,7 @@ from pykern.derivatives.checked_functions import (
     wide,
 )
 from pykern.derivatives.directions import Difference, Directions, sizes
-from pykern.derivatives.gradients import floats
+from pykern.derivatives.gradients import as_program, floats
 from pykern.derivatives.trees import leaves
 from pykern.errors import KernelTypeError
 from pykern.kernel import KernelBase
@@ -120,6 +120,7 @@ def _function(
     f: Any, args: tuple, level: str, launch: dict[str, Any]
 ) -> tuple[Checked, list[str], list[Any]]:
     """The function, and the names and values of what it is a function of. Raises for floats that cannot be moved."""
+    f = f if isinstance(f, KernelBase) else as_program(f)
     pairs = list(zip(f.signature.parameters, args, strict=False))
     checked: Checked = CheckedKernel(f, level, launch)
     if isinstance(f, KernelBase):

@@ -82,6 +82,7 @@ METHODS = {
         ("copy", "fill", "reshape", "flatten", "ravel"), "do this outside of the kernel, on the array"
     ),
     **dict.fromkeys(("append", "extend", "pop"), "an array has a fixed length: write x[k] = value"),
+    "at": "write x[i] = value: arrays are changed in place",
     "strides": "there are shape, dtype, ndim, size",
 }
 """What to write instead of attributes that arrays have elsewhere."""
@@ -182,8 +183,12 @@ def instead_of(description: str, name: str = "") -> str:
         return known
     if name.endswith((".append", ".extend", ".insert", ".add", ".update")):
         return "a kernel changes arrays only: pass one, and write x[i] = value"
-    if "of a library" in description:
+    if "of a library" in description or description.startswith("the class"):
         return instead_of_function(name.rpartition(".")[2])
+    if description.startswith("an array program"):
+        return (
+            "write @pk.func above a function of numbers, or call the program outside, and pass what it gives"
+        )
     if description.startswith("a Kernel"):
         return "kernels do not launch kernels: make it a @pk.func, or launch both from a @pk.jit program"
     if "calls itself" in description:

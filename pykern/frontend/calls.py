@@ -16,6 +16,7 @@ from pykern.frontend.elements import Elements
 from pykern.frontend.parse import ParsedFunction, parse_function
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import (
+    Array,
     CudaValue,
     Environment,
     FunctionValue,
@@ -62,7 +63,10 @@ class Calls(Elements):
         hint = "decorate a helper function with @pk.func"
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         what = describe(callee)
-        if name in self.names:
+        if isinstance(callee, Array):
+            indices = ", ".join(ast.unparse(item) for item in node.args) or "i"
+            hint = f"arrays are indexed: write {ast.unparse(node.func)}[{indices}]"
+        elif name in self.names:
             what = f"`{name}` is {what} here, and"
             hint = f"give the variable another name: it hides what `{name}` means outside"
         raise self.type_error(node, f"{what} cannot be called in {self.PLACE}", hint)

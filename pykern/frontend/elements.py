@@ -92,7 +92,7 @@ class Elements(Names):
         for item in nodes:
             if isinstance(item, ast.Slice) or (isinstance(item, ast.Constant) and item.value in (None, ...)):
                 raise self.syntax_error(item, "slices are not available in a work-item kernel",
-                                        "a work-item reads and writes single elements: x[i, j]")  # fmt: skip
+                                        self.instead_of_slice(node, array))  # fmt: skip
             if isinstance(item, ast.Starred):
                 spread = self.expression(item.value)
                 items += (
@@ -107,6 +107,21 @@ class Elements(Names):
                                   f"and {len(items)} {'index is' if len(items) == 1 else 'indices are'} given",
                                   self.other_indices(nodes, items, array), INDICES)  # fmt: skip
         return [self.index(item, value, array, d, access) for d, (item, value) in enumerate(items)]
+
+    @staticmethod
+    def instead_of_slice(indices: ast.expr, array: Array) -> str:
+        """What to write instead of a slice: an element, or a loop over those that it names."""
+        parts = indices.elts if isinstance(indices, ast.Tuple) else [indices]
+        axis = next((n for n, part in enumerate(parts) if isinstance(part, ast.Slice)), None)
+        if (
+            axis is None
+            or len(parts) != len(array.shape)
+            or any(isinstance(part, ast.Starred) for part in parts)
+        ):
+            return "a work-item reads and writes single elements: x[i, j]"
+        one = ", ".join("k" if isinstance(part, ast.Slice) else ast.unparse(part) for part in parts)
+        name = array.name if array.name.isidentifier() else "x"
+        return f"a work-item reads and writes single elements: in `for k in range({name}.shape[{axis}]):` {name}[{one}]"
 
     def other_indices(self, nodes: list[ast.expr], items: list, array: Array) -> str:
         """What to write: an index that is a tuple is unpacked, else there are more or fewer."""
@@ -159,12 +174,22 @@ class Elements(Names):
             value = arith.ExtFOp(mlir_type(array.dtype.loaded), value).result
         return Scalar(array.dtype.loaded, value)
 
-    def store(self, node: ast.AST, array: Array, indices: list[ir.Value], value: Value) -> None:
+    def store(
+        self,
+        node: ast.AST,
+        array: Array,
+        indices: list[ir.Value],
+        value: Value,
+        written: ast.AST | None = None,
+    ) -> None:
+        """Store into the element `node`. An error of the value stands at `written`, where one expression gives it."""
         if not array.writes:
             raise self.type_error(node, f"`{array.name}` is annotated pk.In: the kernel may not write it",
                                   "annotate it pk.InOut or pk.Out")  # fmt: skip
         with self.operands_of(node):
-            stored = materialise(arithmetic.element(self.as_scalar(node, value), array.dtype.loaded))
+            stored = materialise(
+                arithmetic.element(self.as_scalar(written or node, value), array.dtype.loaded)
+            )
         memref.StoreOp(self.in_memory(stored, array), array.ssa, indices)
 
     def in_memory(self, value: ir.Value, array: Array) -> ir.Value:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.elsewhere import instead_of_elsewhere
+from pykern.elsewhere import FRAMEWORKS, instead_of_elsewhere
 from pykern.errors import (
     CAPTURED,
     CHANGED_KIND,
@@ -151,13 +151,23 @@ class Names(Translation):
         """``tl.load``, ``cuda.grid``: of a module that was not imported, and is not needed."""
         root = path.partition(".")[0]
         known = root in self.names or root in self.frame.environment.captures
-        hint = (
-            None
-            if known or self.place_of(root, self.frame.function.node.body)
-            else instead_of_elsewhere(path)
-        )
+        hint = None
+        if not known and not self.place_of(root, self.frame.function.node.body):
+            hint = self.instead_of_foreign(path)
         if hint is not None:
             raise self.syntax_error(node, f"the name `{root}` is not defined", hint, UNDEFINED_NAME)
+
+    def instead_of_foreign(self, path: str) -> str | None:
+        """What to write for a name of another library, ``jnp.sin``, or of a module that nobody knows."""
+        root, _, name = path.partition(".")
+        name = name.rpartition(".")[2]
+        if (instead := instead_of_elsewhere(path)) is not None or root not in FRAMEWORKS:
+            return instead
+        return (
+            f"write pk.{name}"
+            if name in self.known_functions()
+            else self.instead("a function of a library", path)
+        )
 
     def _like(self, name: str, owner: str, top: str) -> str | None:
         """A name of the module that is like it; a type by NumPy's name; what Python itself calls so."""

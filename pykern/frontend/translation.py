@@ -19,8 +19,10 @@ from pykern.frontend.advice import scalar_from
 from pykern.frontend.parse import ParsedFunction
 from pykern.frontend.values import (
     Environment,
+    NoneValue,
     OperandError,
     Scalar,
+    TupleValue,
     Value,
     describe,
 )
@@ -66,7 +68,7 @@ class Translation:
     def expression(self, node: ast.expr) -> Value:
         raise NotImplementedError
 
-    def assign(self, target: ast.expr, value: Value) -> None:
+    def assign(self, target: ast.expr, value: Value, written: ast.expr | None = None) -> None:
         raise NotImplementedError
 
     # -- places ------------------------------------------------------------------------------
@@ -152,4 +154,9 @@ class Translation:
     def as_scalar(self, node: ast.AST, value: Value) -> Scalar:
         if isinstance(value, Scalar):
             return value
-        raise self.type_error(node, f"a scalar is needed here, not {describe(value)}", scalar_from(value))
+        hint = scalar_from(value)
+        if isinstance(node, ast.Call) and isinstance(value, NoneValue):
+            hint = f"`{ast.unparse(node.func)}` gives no value: end it with `return value`"
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(value, TupleValue):
+            hint = f"take one of its items, as in {ast.unparse(node)}[0]"
+        raise self.type_error(node, f"a scalar is needed here, not {describe(value)}", hint)

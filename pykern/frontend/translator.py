@@ -52,7 +52,7 @@ class Translator(Calls, Operations):
     def do_Assign(self, node: ast.Assign) -> None:  # noqa: N802
         value = self.expression(node.value)
         for target in node.targets:
-            self.assign(target, value)
+            self.assign(target, value, node.value)
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> None:  # noqa: N802
         """``x: pk.f32 = 1`` makes `x` an f32."""
@@ -103,12 +103,15 @@ class Translator(Calls, Operations):
     def do_Assert(self, node: ast.Assert) -> None:  # noqa: N802
         language_ops.assertion(self, node)
 
-    def assign(self, target: ast.expr, value: Value) -> None:
-        """Bind a name, unpack a tuple, or store into an element."""
+    def assign(self, target: ast.expr, value: Value, written: ast.expr | None = None) -> None:
+        """Bind a name, unpack a tuple, or store into an element. `written` is the expression that gave the value."""
         if isinstance(target, ast.Name):
             self.names[target.id] = value
             self.frame.places[target.id] = self.span(target)
         elif isinstance(target, ast.Tuple | ast.List):
+            if rest := next((name for name in target.elts if isinstance(name, ast.Starred)), None):
+                raise self.syntax_error(rest, f"`{ast.unparse(rest)}` is not available in {self.PLACE}",
+                                        "write a name for each item")  # fmt: skip
             if not isinstance(value, TupleValue) or len(value.items) != len(target.elts):
                 names = f"{len(target.elts)} name{'s' * (len(target.elts) != 1)}"
                 raise self.type_error(target, f"{names} cannot take {describe(value)}",
@@ -117,7 +120,7 @@ class Translator(Calls, Operations):
                 self.assign(name, item)
         elif isinstance(target, ast.Subscript):
             array, indices = self.subscript(target)
-            self.store(target, array, indices, value)
+            self.store(target, array, indices, value, written)
         else:
             raise self.syntax_error(target, "a kernel assigns to names and elements only",
                                     "keep the value in a local name")  # fmt: skip
@@ -127,7 +130,9 @@ class Translator(Calls, Operations):
         given = len(value.items) if isinstance(value, TupleValue) else 1
         if given == rank and (names != rank or not isinstance(value, TupleValue)):  # most likely an index
             letters = ", ".join("ijklmnpq"[:rank])
-            return f"the ndrange has {rank} dimension{'s' * (rank > 1)}: write {letters} = pk.index()"
+            lengths = ", ".join("nmlk"[:names])
+            other = f", or launch over {names}: ndrange=({lengths})" if 1 < names <= len("nmlk") else ""
+            return f"the ndrange has {rank} dimension{'s' * (rank > 1)}: write {letters} = pk.index(){other}"
         if isinstance(value, TupleValue):
             return f"write {given} name{'s' * (given != 1)}: {', '.join('abcdefgh'[:given])} = ..."
         return "unpack a tuple of as many items"

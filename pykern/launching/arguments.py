@@ -199,7 +199,7 @@ def _check_annotation(name: str, array: np.ndarray, dtype: DType, annotation: An
         return
     if not isinstance(annotation, ArrayAnnotation):
         raise KernelTypeError(
-            f"`{name}` is annotated {annotation!r}, and an array is passed",
+            f"`{name}` is annotated {getattr(annotation, '__name__', annotation)}, and an array is passed",
             hint=f"pass a number, or annotate it as an array, as in pk.{dtype.name}[:]",
             code=ARGUMENT_TYPE,
         )
@@ -207,12 +207,12 @@ def _check_annotation(name: str, array: np.ndarray, dtype: DType, annotation: An
     if dtype != annotation.dtype:
         raise KernelTypeError(
             f"`{name}` is annotated {annotation!r}, and {passed} is passed",
-            hint=f"convert it: {name}.astype(np.{annotation.dtype.numpy.name})",
+            hint=f"pass an array of that type: {name} = {name}.astype(np.{annotation.dtype.numpy.name})",
             code=ARGUMENT_TYPE,
         )
     if array.ndim != len(annotation.shape):
         raise KernelTypeError(
-            f"`{name}` is annotated {annotation!r}, and {passed} has {array.ndim} dimensions",
+            f"`{name}` is annotated {annotation!r}, and {passed} has {array.ndim} dimension{'s' * (array.ndim != 1)}",
             hint="pass an array of as many dimensions, or change the annotation",
             code=ARGUMENT_TYPE,
         )
@@ -382,6 +382,8 @@ def _instead(name: str, value: Any, trees: bool) -> str:
         return f"pass float({name}), which has 53 of its bits"
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return f"pass its number: {name}.astype(np.int64)"
+    if "." in name:  # a field of a dataclass
+        return "pass what holds arrays and numbers alone"
     if isinstance(value, str) or value is None:
         return f"pass a number, or annotate it as known when compiling: {name}: pk.static"
     if trees and isinstance(value, dict):

@@ -32,9 +32,12 @@ def shared_bytes(given: Any) -> int | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int | np.integer):
-        raise LaunchError(f"shared_bytes is a number of bytes, not {given!r}")
+        raise LaunchError(
+            f"shared_bytes is a number of bytes, not {given!r}",
+            hint="write an integer, as in shared_bytes=4 * 256",
+        )
     if not 0 <= given <= SHARED_LIMIT:
-        raise LaunchError(f"shared_bytes={given!r} is outside of 0..{SHARED_LIMIT}")
+        raise LaunchError(f"shared_bytes={given!r} is outside of 0..{SHARED_LIMIT}", hint="ask for less")
     return int(given)
 
 

@@ -97,7 +97,7 @@ def _extent(dim: Any, ndrange: Any) -> Extent:
     count = _length(dim)
     if count is None:
         raise LaunchError(
-            f"ndrange={_short(ndrange)}: {_short(dim)} is neither an integer nor a range",
+            f"ndrange={_short(ndrange)}: {'it' if dim is ndrange else _short(dim)} is neither an integer nor a range",
             hint=_meant(dim) or "write ndrange=n, ndrange=(n, m), or ndrange=(range(1, n - 1), m)",
             code=NDRANGE,
         )
@@ -123,6 +123,8 @@ def _short(value: Any) -> str:
 
 
 def _meant(dim: Any) -> str | None:
+    if getattr(dim, "ndim", 0) == 1 and dim.dtype.kind in "iu" and dim.size <= MAX_DIMENSIONS:
+        return f"make a tuple of it: ndrange={tuple(dim.tolist())}"
     if getattr(dim, "shape", None):
         return "write ndrange=x.shape for one work-item an element, or ndrange=x.size"
     if isinstance(dim, float):

@@ -112,7 +112,8 @@ def out_arrays(
             check_numpy("out", array)
         if array.shape != tuple(shape) or array.dtype != dtype:
             raise LaunchError(
-                f"result {n} is {dtype}{list(shape)}, and `out` has {array.dtype}{list(array.shape)} for it"
+                f"result {n} is {dtype}{list(shape)}, and `out` has {array.dtype}{list(array.shape)} for it",
+                hint=f"make it so: np.empty({tuple(shape)}, np.{dtype})",
             )
         if not (array.flags.writeable if isinstance(array, np.ndarray) else not array.readonly):
             raise LaunchError(

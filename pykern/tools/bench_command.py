@@ -18,9 +18,8 @@ from pykern.benchmarking.progress import Progress
 from pykern.benchmarking.records import Record
 from pykern.benchmarking.terminal import style_of
 from pykern.benchmarking.threads import counts
-from pykern.errors import LaunchError
 from pykern.tools.output import write
-from pykern.user_file import UnreadableFile
+from pykern.user_file import UnreadableFile, UsageError
 
 SUITES = ("cpu", "devices")
 
@@ -31,14 +30,15 @@ def run(chosen: argparse.Namespace) -> int:
         threads = counts(chosen.threads) if chosen.threads else [None]
         above = regression.share(chosen.fail_above) if chosen.fail_above else None
         if above is not None and chosen.compare is None:
-            raise LaunchError("--fail-above compares with an older run", hint="add --compare OLD.json")
+            raise UsageError("--fail-above compares with an older run", hint="add --compare OLD.json")
         old = records.read(chosen.compare) if chosen.compare is not None else []
         path = _file(chosen)
     except ValueError as error:
         print(f"pykern bench: {error}", file=sys.stderr)
         return 2
     found, missing, status = _measured(path, chosen, threads)
-    _show(found, missing, chosen)
+    if found or missing or not status:
+        _show(found, missing, chosen)
     if old:
         changes = regression.compared(old, found)
         style = style_of(sys.stdout)
@@ -49,9 +49,9 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _file(chosen: argparse.Namespace) -> str:
-    """The file to measure. Raises `LaunchError` where none, or two, are named."""
+    """The file to measure. Raises `UsageError` where none, or two, are named."""
     if bool(chosen.file) == bool(chosen.suite):
-        raise LaunchError("name a file of benchmarks, or a suite", hint=f"--suite {' or '.join(SUITES)}")
+        raise UsageError("name a file of benchmarks, or a suite", hint=f"--suite {' or '.join(SUITES)}")
     if chosen.suite:
         return str(resources.files("pykern.benchmarking.suites").joinpath(f"{chosen.suite}.py"))
     if not os.path.isfile(chosen.file.partition("::")[0]):
@@ -84,7 +84,8 @@ def _measured(
                         progress.step(what if count is None else f"{what}  {count} threads")
         except ChildFailed as error:
             progress.end()
-            print(f"pykern bench: {path}: {error}; {len(found)} results are kept", file=sys.stderr)
+            if found or error.status != 1:  # with 1 it has told why
+                print(f"pykern bench: {path}: {error}; {len(found)} results are kept", file=sys.stderr)
             return found, list(missing), 1
         except KeyboardInterrupt:
             progress.end()

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 import pykern
-from pykern.errors import KernelTypeError, LaunchError
 from pykern.lowered import Spec
-from pykern.tools.compile_command import arguments_of, call_of
+from pykern.tools.argument_types import arguments_of
+from pykern.tools.compile_command import call_of
+from pykern.tools.suggested_call import refuse_incomplete
 from pykern.types import DType
+from pykern.user_file import UsageError
 
 UNKNOWN = 37
 """The length of a dimension that was left open: odd, so that groups and vectors are partial."""
@@ -28,39 +30,42 @@ def call_with_values(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any]
     try:
         return [eval(text, names) for text in texts], launch  # our own texts
     except (MemoryError, ValueError) as error:  # ValueError: more bytes than an address has
-        raise LaunchError(
+        raise UsageError(
             f"arrays of these lengths cannot be made: {error}", hint="give smaller ones with --args"
         ) from None
 
 
 def call_as_text(kernel: Any, chosen: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Arguments as Python text that takes random numbers from ``rng``, and the keywords of the launch."""
+    refuse_incomplete(kernel, chosen, "64")
+    names = list(kernel.signature.parameters)
     if getattr(kernel, "__pykern_program__", False):
-        specs = with_values(arguments_of(kernel, chosen.args), chosen.values)
+        specs = with_values(names, arguments_of(kernel, chosen.args), chosen.values)
         return [text_of(spec) for spec in specs], {}
-    if not chosen.ndrange:
-        raise LaunchError(
-            f"how many work-items of `{kernel.__name__}` are there?", hint="give --ndrange 64,64"
-        )
     specs, keywords = call_of(kernel, chosen)
-    specs = with_values(specs, chosen.values)
+    specs = with_values(names, specs, chosen.values)
     launch: dict[str, Any] = {"ndrange": tuple(UNKNOWN if n is None else n for n in keywords["ndrange"])}
     if "workgroup" in keywords:
         launch["workgroup"] = keywords["workgroup"]
     return [text_of(spec) for spec in specs], launch
 
 
-def with_values(specs: list[Any], values: list[str]) -> list[Any]:
-    """Specs with numbers in place of those that were given as ``2=0.5``: the third argument is 0.5."""
+def with_values(names: list[str], specs: list[Any], values: list[str]) -> list[Any]:
+    """Specs with numbers in place of those that were given as ``dt=0.5``, or as ``2=0.5`` for the third argument."""
     found = list(specs)
     for text in values:
-        number, _, value = text.partition("=")
-        if not re.fullmatch("[0-9]{1,9}", number) or int(number) >= len(found):
-            raise LaunchError(f"--value {text} names no argument", hint=f"there are 0 to {len(found) - 1}")
+        which, _, value = text.partition("=")
+        number = (
+            names.index(which) if which in names else int(which) if re.fullmatch("[0-9]{1,9}", which) else -1
+        )
+        if not 0 <= number < len(found):
+            raise UsageError(
+                f"--value {text} names no argument", hint=f"the arguments are {', '.join(names)}"
+            )
         try:
-            found[int(number)] = int(value) if re.fullmatch("-?[0-9]+", value) else float(value)
+            found[number] = int(value) if re.fullmatch("-?[0-9]+", value) else float(value)
         except ValueError:
-            raise LaunchError(f"--value {text} is no number", hint="write --value 2=0.5") from None
+            raise UsageError(f"--value {text} is no number", hint=f"write --value {which}=0.5") from None
     return found
 
 
@@ -73,11 +78,11 @@ def text_of(spec: Any) -> str:
     if isinstance(spec, DType):
         number = _numbers(spec, ())
         return f"{spec.name}({number})" if spec.weak else f"{_name(spec)}.numpy.type({number})"
-    if isinstance(spec, int | float):
+    if spec is None or isinstance(spec, int | float | str | tuple):
         return repr(spec)
     if spec in (int, float, bool):
         return f"{spec.__name__}({'rng.random()' if spec is float else 'rng.integers(10)'})"
-    raise KernelTypeError(f"no value can be made for {spec!r}", hint="give the value: --value N=...")
+    raise UsageError(f"no value can be made for {spec!r}", hint="give the value: --value N=...")
 
 
 def _numbers(dtype: DType, shape: tuple[int, ...]) -> str:

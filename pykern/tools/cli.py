@@ -10,10 +10,10 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 
-from pykern import __version__
-from pykern.errors import CompilerCrash, DeviceError, KernelError, TargetError
-from pykern.installation import DISTRIBUTION
+from pykern.errors import CompilerCrash, DeviceError, KernelError
+from pykern.tools.command_line import COMMANDS, command_line
 from pykern.user_file import UnreadableFile
 
 OK, WRONG_KERNEL, USAGE, NO_DEVICE, CRASH = range(5)
@@ -25,7 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
     whose command is empty must not go on as if it had run."""
     parser = command_line()
     try:
-        chosen = parser.parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        if given and (meant := _meant(given[0])):
+            parser.exit(USAGE, f"pykern: there is no command `{given[0]}`: {meant}\n")
+        chosen = parser.parse_args(given)
         if chosen.command is None:
             parser.print_help(sys.stderr)
             return USAGE
@@ -61,229 +64,27 @@ def main(arguments: list[str] | None = None) -> int:
         return WRONG_KERNEL
 
 
+_ELSEWHERE = {
+    "help": "write pykern --help, or pykern COMMAND --help",
+    "version": "write pykern --version",
+    "run": "a program runs with python FILE.py",
+    "opt": "write pykern-opt",
+}
+
+
+def _meant(word: str) -> str | None:
+    """What to write for a word that is no command; None for a command or an option."""
+    near = get_close_matches(word, COMMANDS, 1, 0.6)
+    if word in COMMANDS or word.startswith("-"):
+        return None
+    return _ELSEWHERE.get(word) or (
+        f"did you mean {near[0]}?" if near else f"there are {', '.join(COMMANDS)}"
+    )
+
+
 def _no_output() -> None:
     """Let what is left in buffers go nowhere: Python writes it when the process ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def command_line() -> argparse.ArgumentParser:
-    """Every command and its options; the reference in the documentation is made from it."""
-    parser = argparse.ArgumentParser(
-        prog="pykern",
-        description="Compile Python kernels with MLIR, and look inside.",
-        epilog="compile, explore, bench, bisect and repro import FILE.py, which runs it: guard what shall not run with "
-        "`if __name__ == '__main__':`.",
-    )
-    parser.add_argument("--version", action="version", version=f"{DISTRIBUTION} {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    _compile_arguments(commands)
-    _explore_arguments(commands)
-    _bench_arguments(commands)
-    _bisect_arguments(commands)
-    _repro_arguments(commands)
-    _devices_arguments(commands)
-    _cache_arguments(commands)
-    _test_arguments(commands)
-    _explain_arguments(commands)
-    return parser
-
-
-def _runs_the_file(commands, name: str, help: str) -> argparse.ArgumentParser:
-    """A command that imports a file of the user's, which its help says."""
-    told = (
-        f"{help[0].upper()}{help[1:]}. FILE.py is imported, which runs it, with your rights: guard what shall not run "
-        "with `if __name__ == '__main__':`, and give it no file that you do not trust."
-    )
-    return commands.add_parser(name, help=help, description=told)
-
-
-def _compile_arguments(commands) -> None:
-    parser = _runs_the_file(commands, "compile", "compile a kernel without launching it, show its stages")
-    _call_arguments(parser)
-    parser.add_argument("--stage", help="print the IR of this stage (a name, a part of it, or a number)")
-    parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="print what changed between two stages")
-    parser.add_argument("--asm", action="store_true", help="print the assembly")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the binary")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=lambda chosen: _late("compile_command").run(chosen))
-
-
-def _explore_arguments(commands) -> None:
-    parser = _runs_the_file(
-        commands, "explore", "every stage of a kernel beside its Python, line by line: a page, or text"
-    )
-    _call_arguments(parser)
-    parser.add_argument(
-        "--against", action="append", default=[], metavar="FILE.py::KERNEL",
-        help="another kernel, or version of it, beside the first",
-    )  # fmt: skip
-    parser.add_argument("--grad", action="store_true", help="its derivative: pk.autodiff, pk.grad")
-    parser.add_argument("--text", action="store_true", help="in the terminal, no page")
-    parser.add_argument("--stage", help="show this stage (a name, a part of it, or a number)")
-    parser.add_argument("--diff", nargs=2, metavar=("A", "B"), help="show what changed between two stages")
-    parser.add_argument("--line", type=int, metavar="N", help="show what line N of the file became")
-    parser.add_argument("--json", action="store_true", help="the data of the page")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the page here")
-    parser.set_defaults(run=lambda chosen: _late("explore_command").run(chosen))
-
-
-def _bisect_arguments(commands) -> None:
-    parser = _runs_the_file(commands, "bisect", "the pass that makes a kernel differ from plain Python")
-    _value_arguments(parser)
-    parser.add_argument(
-        "--pass", dest="passes", action="append", default=[], metavar="NAME",
-        help="a registered pass that runs on the kern stage, as in passes=[...]",
-    )  # fmt: skip
-    parser.add_argument("--rtol", type=_tolerance, help="relative difference that is no difference")
-    parser.add_argument("--atol", type=_tolerance, help="absolute difference that is no difference")
-    parser.add_argument("--full", action="store_true", help="all of what the pass changed")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the reproducer here")
-    parser.set_defaults(run=lambda chosen: _late("bisect_command").run(chosen))
-
-
-def _repro_arguments(commands) -> None:
-    parser = _runs_the_file(
-        commands, "repro", "a script that stands alone: the kernel, its arguments from a seed, the comparison"
-    )
-    _value_arguments(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the script here")
-    parser.set_defaults(run=lambda chosen: _late("repro_command").run(chosen))
-
-
-def _value_arguments(parser) -> None:
-    """A call with values: arrays of the types given, filled from a seed."""
-    parser.add_argument("kernel", metavar="FILE.py::KERNEL")
-    parser.add_argument(
-        "--args", default="", metavar="TYPES", help="argument types, e.g. 'f32[64,64] f64 int'"
-    )
-    parser.add_argument(
-        "--value", dest="values", action="append", default=[], metavar="N=X", help="argument N (from 0) is X"
-    )
-    parser.add_argument("--ndrange", default="", help="lengths, e.g. 64,64 (not for array programs)")
-    parser.add_argument("--workgroup", default="", help="e.g. 16,16")
-    parser.add_argument("--device", help="cpu (the default), opencl:0, vulkan:0, ...")
-    parser.add_argument("--seed", type=_seed, default=0, help="of the random numbers in the arguments")
-    parser.set_defaults(target="llvm", debug=False)
-
-
-def _seed(text: str) -> int:
-    """A number that NumPy's generators begin at."""
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
-
-
-def _tolerance(text: str) -> float:
-    """A difference: not negative, and a number."""
-    number = float(text)
-    if not number >= 0:
-        raise ValueError
-    return number
-
-
-def _call_arguments(parser) -> None:
-    parser.add_argument("kernel", metavar="FILE.py::KERNEL")
-    parser.add_argument(
-        "--args", default="", metavar="TYPES",
-        help="argument types where the kernel has no annotations, e.g. 'f32[?,?] f32[128] f64 int'",
-    )  # fmt: skip
-    parser.add_argument(
-        "--ndrange", default="", help="lengths known or not: 128,? or ? (not for array programs)"
-    )
-    parser.add_argument("--workgroup", default="", help="e.g. 16,16")
-    parser.add_argument(
-        "--target",
-        default="llvm",
-        type=_targets,
-        help="llvm (this CPU), cuda, rocm, opencl, vulkan, or a chip such as nvvm:sm_90a; "
-        "explore takes several, with commas",
-    )
-    parser.add_argument("--debug", action="store_true", help="with bounds checks")
-
-
-def _targets(text: str) -> str:
-    """Names of targets, which are refused before the file is imported."""
-    from pykern.lowering.targets import checked
-
-    try:
-        return ",".join(checked(name.strip()) for name in text.split(","))
-    except TargetError as error:
-        raise argparse.ArgumentTypeError(f"{error.reason}: {error.hint}") from None
-
-
-def _bench_arguments(commands) -> None:
-    parser = _runs_the_file(
-        commands,
-        "bench",
-        "run the benchmarks that a file declares with @pk.benchmark, or a suite of pykern's",
-    )
-    parser.add_argument("file", nargs="?", metavar="FILE.py[::NAME]")
-    parser.add_argument("--suite", choices=("cpu", "devices"), help="benchmarks that come with pykern")
-    parser.add_argument("--only", default="", metavar="WORD", help="those whose name holds this")
-    parser.add_argument(
-        "--threads", default="", metavar="N,M", help="run once for each number of threads, bound to as many "
-        "processors; `all`: 1, 2, 4, ... (default: as the process is)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--json", nargs="?", const="-", metavar="FILE", help="append JSON lines; without FILE print them"
-    )
-    parser.add_argument("--csv", metavar="FILE", help="write a table")
-    parser.add_argument("--html", metavar="FILE", help="write a page with plots")
-    parser.add_argument(
-        "--compare", metavar="OLD.json", help="compare with an older run (or pytest-benchmark's JSON)"
-    )
-    parser.add_argument(
-        "--fail-above", metavar="5%", help="exit with 1 where something is slower by more than this"
-    )
-    parser.add_argument("--no-limits", action="store_true", help="do not measure the machine's limits")
-    parser.add_argument("--no-compile", action="store_true", help="do not measure what compiling takes")
-    parser.set_defaults(run=lambda chosen: _late("bench_command").run(chosen))
-
-
-def _devices_arguments(commands) -> None:
-    parser = commands.add_parser(
-        "devices", help="every device and toolchain: found or not, and what to install"
-    )
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=lambda chosen: _late("devices_command").run(chosen))
-
-
-def _cache_arguments(commands) -> None:
-    parser = commands.add_parser("cache", help="the compiled kernels on disk")
-    parser.add_argument("action", nargs="?", choices=("list", "clear", "path"), default="list")
-    parser.add_argument("--all", action="store_true", help="list every kernel, not the 20 used last")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=lambda chosen: _late("cache_command").run(chosen))
-
-
-def _explain_arguments(commands) -> None:
-    parser = commands.add_parser("explain", help="what an error means, an example, and what to do")
-    parser.add_argument("code", nargs="?", metavar="CODE", help="PK001, or 1; without one all are listed")
-    parser.set_defaults(run=lambda chosen: _late("explain_command").run(chosen))
-
-
-def _test_arguments(commands) -> None:
-    parser = commands.add_parser("test", help="run lit tests (*.mlir, *.py with RUN lines) with FileCheck")
-    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="files, folders; default: .")
-    parser.add_argument("--update", action="store_true", help="write CHECK lines from what is printed now")
-    parser.add_argument("--filter", default="", metavar="REGEX", help="only tests whose name matches")
-    parser.add_argument(
-        "-D", "--param", action="append", default=[], metavar="NAME=VALUE",
-        help="a parameter of the suite: slow=1, target=nvvm:sm_90a",
-    )  # fmt: skip
-    parser.add_argument("-j", "--jobs", type=int, default=0, metavar="N", help="tests at a time")
-    parser.add_argument("-v", "--verbose", action="store_true", help="name the tests that pass, too")
-    parser.add_argument("--json", action="store_true")
-    parser.set_defaults(run=lambda chosen: _late("test_command").run(chosen))
-
-
-def _late(name: str):
-    """A command's module, imported when it is asked for: ``pykern --help`` stays quick."""
-    import importlib
-
-    return importlib.import_module(f"pykern.tools.{name}")
 
 
 if __name__ == "__main__":

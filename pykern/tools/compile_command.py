@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 from difflib import get_close_matches
 from typing import Any
 
-from pykern.errors import KernelTypeError, LaunchError
-from pykern.lowered import Lowered, spec
+from pykern.lowered import Lowered
+from pykern.tools.argument_types import arguments_of, lengths
 from pykern.tools.output import write
-from pykern.types import BY_NAME, ArrayAnnotation, IntentAnnotation
-from pykern.user_file import imported
+from pykern.tools.suggested_call import refuse_incomplete
+from pykern.user_file import UsageError, imported
 
 
 def run(chosen: argparse.Namespace) -> int:
     kernel = load_kernel(chosen.kernel, programs=True)
+    refuse_incomplete(kernel, chosen)
     if hasattr(type(kernel), "__pykern_program__"):
         args, keywords = arguments_of(kernel, chosen.args), {"target": chosen.target}
-    elif chosen.ndrange:
-        args, keywords = call_of(kernel, chosen)
     else:
-        raise LaunchError(f"`{chosen.kernel}` is a kernel", hint="say how many work-items: --ndrange 128,?")
+        args, keywords = call_of(kernel, chosen)
     lowered: Lowered = kernel.lower(*args, **keywords)
     if chosen.output:
         write(chosen.output, lowered.compile().binary)
@@ -34,7 +34,7 @@ def run(chosen: argparse.Namespace) -> int:
                 else lowered.diff(*map(_stage, chosen.diff))
             )
         except KeyError as error:
-            raise LaunchError(str(error.args[0])) from None
+            raise UsageError(str(error.args[0])) from None
     elif chosen.asm:
         print(lowered.compile().asm())
     elif chosen.json:
@@ -52,7 +52,7 @@ def _stage(text: str) -> str | int:
 def call_of(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
     """The arguments and keywords of ``kernel.lower`` that were chosen."""
     keywords: dict[str, Any] = {
-        "ndrange": _lengths(chosen.ndrange, f"--ndrange {chosen.ndrange}", "write --ndrange 128,? or ?"),
+        "ndrange": lengths(chosen.ndrange, f"--ndrange {chosen.ndrange}", 'write --ndrange "?,?" or "128,?"'),
         "target": chosen.target,
         "debug": chosen.debug,
     }
@@ -62,8 +62,10 @@ def call_of(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[st
 
 
 def load_kernel(path: str, programs: bool = False) -> Any:
-    """The kernel of ``FILE.py::NAME``, with `programs` or a program. Raises `LaunchError` where there is none."""
+    """The kernel of ``FILE.py::NAME``, with `programs` or a program. Raises `UsageError` where there is none."""
     file, _, name = path.partition("::")
+    if name and not os.path.exists(file) and os.path.isfile(f"{file}.py"):
+        file += ".py"
     module = imported(file, "write FILE.py::KERNEL")
     from pykern.kernel import KernelBase
 
@@ -75,65 +77,17 @@ def load_kernel(path: str, programs: bool = False) -> Any:
         names = [n for n, v in vars(module).items() if fits(v)]
         near = get_close_matches(name, names, 1)
         there = f"there are {', '.join(f'{file}::{n}' for n in names) or 'none'}"
-        reason = f"{file} has no kernel `{name}`" if name else f"`{file}` names no kernel"
-        raise LaunchError(reason, hint=f"did you mean `{near[0]}`? {there}" if near else there)
+        reason = f"`{file}` has no kernel `{name}`" if name else f"which kernel of `{file}`?"
+        raise UsageError(reason, hint=f"did you mean `{near[0]}`? {there}" if near else there)
     return found
-
-
-def arguments_of(kernel: Any, types: str) -> list[Any]:
-    """Specs, one a parameter: of ``--args``, else of the annotations."""
-    texts = types.split()
-    names = list(kernel.signature.parameters)
-    if texts and len(texts) != len(names):
-        raise KernelTypeError(
-            f"--args gives {len(texts)} types for {len(names)} parameters: {', '.join(names)}",
-            hint="give one for each, with spaces between: 'f32[?,?] f32[128] f64 int'",
-        )
-    if texts:
-        return [_from_text(t) for t in texts]
-    missing = [n for n in names if n not in kernel.annotations]
-    if missing:
-        raise KernelTypeError(
-            f"`{missing[0]}` has no annotation", hint="give --args 'f32[?] ...', one a parameter"
-        )
-    return [_from_annotation(kernel.annotations[n]) for n in names]
-
-
-def _from_annotation(annotation: Any) -> Any:
-    inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
-    return spec(inner.shape, inner.dtype) if isinstance(inner, ArrayAnnotation) else inner
-
-
-def _from_text(text: str) -> Any:
-    match = re.fullmatch(r"(\w+)(?:\[([^\]]*)\])?", text)
-    if match is None or match[1] not in BY_NAME:
-        raise KernelTypeError(
-            f"`{text}` is no type", hint=f"write one of {', '.join(BY_NAME)}, or f32[?,128]"
-        )
-    dtype = BY_NAME[match[1]]
-    if match[2] is None:
-        return dtype
-    return spec(
-        _lengths(match[2], f"--args {text}", "write f32[?,128]: a length, or ? where it is open"), dtype
-    )
-
-
-def _lengths(text: str, where: str, hint: str) -> tuple[int | None, ...]:
-    """Lengths with commas between; None for one that is open."""
-    found = []
-    for item in map(str.strip, text.split(",")):
-        if item not in ("?", ":") and not re.fullmatch(r"[0-9]{1,19}", item):
-            raise LaunchError(f"{where}: `{item}` is no length", hint=hint)
-        found.append(None if item in ("?", ":") else int(item))
-    return tuple(found)
 
 
 def _sizes(text: str) -> tuple[int, ...]:
     """The lengths of a workgroup."""
     hint = "write --workgroup 16,16"
-    found = _lengths(text, f"--workgroup {text}", hint)
+    found = lengths(text, f"--workgroup {text}", hint)
     if None in found:
-        raise LaunchError(f"--workgroup {text}: every length of a workgroup is known", hint=hint)
+        raise UsageError(f"--workgroup {text}: every length of a workgroup is known", hint=hint)
     return tuple(n for n in found if n is not None)
 
 

@@ -10,15 +10,17 @@ from typing import Any
 
 from pykern.derivatives.autodiff import Dup, autodiff
 from pykern.derivatives.gradients import grad
-from pykern.errors import LaunchError
 from pykern.explorer import packing, text
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.explore import file_name, look
 from pykern.explorer.page import page
 from pykern.jit import Program
 from pykern.lowered import Spec
-from pykern.tools.compile_command import arguments_of, call_of, load_kernel
+from pykern.tools.argument_types import arguments_of
+from pykern.tools.compile_command import call_of, load_kernel
 from pykern.tools.output import write
+from pykern.tools.suggested_call import refuse_incomplete
+from pykern.user_file import UsageError
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -31,7 +33,7 @@ def run(chosen: argparse.Namespace) -> int:
         try:
             lines = list(_lines(data, chosen))
         except KeyError as wrong:
-            raise LaunchError(str(wrong.args[0])) from None
+            raise UsageError(str(wrong.args[0])) from None
         print("\n".join(lines))
     else:
         path = chosen.output or file_name(data)
@@ -54,10 +56,9 @@ def _look(chosen: argparse.Namespace) -> Comparison:
 
 def _call(kernel: Any, chosen: argparse.Namespace) -> tuple[Any, list[Any], dict[str, Any]]:
     """What is looked at, and how it is called: programs have no index space, arrays of derivatives have shadows."""
+    refuse_incomplete(kernel, chosen)
     if isinstance(kernel, Program):
         return grad(kernel) if chosen.grad else kernel, arguments_of(kernel, chosen.args), {}
-    if not chosen.ndrange:
-        raise LaunchError("a kernel needs its index space", hint="give --ndrange 128,? or ?")
     args, keywords = call_of(kernel, chosen)
     del keywords["target"]
     if not chosen.grad:

@@ -199,7 +199,7 @@ def test_exec_without_a_source():
     assert "write the kernel into a file and import it" in str(caught.value)
     assert "linecache" in str(caught.value)
     shown = [f.filename for f in traceback.extract_tb(caught.value.__traceback__)]
-    assert sum(Path(name).name == "kernel.py" for name in shown) == 1, "one frame of pykern"
+    assert sum(Path(name).name == "decorator.py" for name in shown) == 1, "one frame of pykern"
     assert shown[-1] == "<string>"
 
 

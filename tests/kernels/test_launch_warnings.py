@@ -220,3 +220,76 @@ def test_too_little_memory_sized_at_launch(device):
     for few in (0, 4, 31):
         with pytest.raises(OutOfBounds, match=r"pk\.shared memory"):
             sized(y, x, ndrange=N, workgroup=8, shared_bytes=few)
+
+
+def overwritten(y, x):
+    i = pk.index()
+    y = x[i] * 2  # noqa: F841
+
+
+def overwritten_2d(y, x):
+    i, j = pk.index()
+    y = x[i, j]  # noqa: F841
+
+
+def compared(y, x):
+    i = pk.index()
+    y[i] == x[i] * 2  # noqa: B015
+
+
+def added(y, x):
+    i = pk.index()
+    x[i] + 1
+
+
+@pk.func
+def without_return(v):
+    v / 2
+
+
+def in_a_function(y, x):
+    i = pk.index()
+    without_return(x[i])
+    y[i] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("function", "rank", "text"),
+    [
+        (overwritten, 1, "`y` names another value from here on, which nothing reads"),
+        (overwritten_2d, 2, "write y[i, j] = ..."),
+        (compared, 1, "`y[i] == x[i] * 2` is computed, and kept nowhere: write y[i] = ..."),
+        (added, 1, "`x[i] + 1` is computed, and kept nowhere"),
+        (in_a_function, 1, "`v / 2` is computed, and kept nowhere"),
+    ],
+)
+def test_values_that_nothing_keeps(function, rank, text):
+    arrays = [np.zeros((4,) * rank, np.float32) for _ in range(2)]
+    (found,) = said(pk.kernel(function), *arrays, ndrange=arrays[0].shape)
+    assert text in found
+
+
+def read_later(y, x):
+    i = pk.index()
+    z = y
+    y = x[i] * 2
+    z[i] = y
+
+
+def a_number(y, n):
+    i = pk.index()
+    n = n + 1
+    y[i] = n
+
+
+def called(y, x):
+    """A docstring, and calls, do what they do."""
+    pk.atomic_add(y, pk.index(), x[0])
+    pk.barrier()
+
+
+@pytest.mark.parametrize(
+    ("function", "second"), [(read_later, np.ones(N)), (a_number, 2), (called, np.ones(N))]
+)
+def test_values_that_are_kept(function, second):
+    assert not said(pk.kernel(function), np.zeros(N), second, ndrange=N)

@@ -17,6 +17,7 @@ from pykern.lowering.nvvm.disassembly import disassembler as nvdisasm
 from pykern.lowering.nvvm.ptxas import ptxas
 from pykern.lowering.spirv.disassembly import disassembler as spirv_dis
 from pykern.testing.lit import llvm_tools
+from pykern.tools.command_line import COMMANDS
 from tests.tools.kernels_for_tools import saxpy
 
 SPECS = (*(pk.spec((64,), pk.f32),) * 3, pk.f32)
@@ -105,15 +106,102 @@ def test_compile_json_and_binary(tmp_path: Path) -> None:
         ("nothing.py::k", "f32", 2, "there is no file `nothing.py`"),
         (f"{KERNELS}", "f32", 1, f"there are {KERNELS}::saxpy"),
         (f"{KERNELS}::nothing", "f32", 1, "has no kernel `nothing`"),
-        (f"{KERNELS}::saxpy", "f32[?]", 1, "gives 1 types for 4 parameters"),
+        (f"{KERNELS}::saxpy", "f32[?]", 1, "gives 1 type for 4 parameters"),
         (f"{KERNELS}::saxpy", "f32[?] f32[?] f32[?] f33", 1, "`f33` is no type"),
-        (f"{KERNELS}::saxpy", "", 1, "has no annotation"),
+        (f"{KERNELS}::saxpy", "", 1, "say the types of its arguments"),
     ],
 )
 def test_compile_refuses(kernel: str, args: str, code: int, said: str) -> None:
     done = run("cli", "compile", kernel, "--args", args, "--ndrange", "4")
     assert done.returncode == code
     assert said in done.stderr
+
+
+TYPES = "f32[?] f32[?] f32[?] f32"
+
+
+@pytest.mark.parametrize(
+    "types",
+    [
+        "f32[?],f32[?],f32[?],f32", "f32[?], f32[?], f32[?], f32", "float32[?] np.float32[?] pk.f32[:] float32",
+        "f32[ ? ] f32[?] f32[?] f32",
+    ],
+)  # fmt: skip
+def test_types_as_people_write_them(types: str) -> None:
+    def kern(types: str) -> str:
+        done = run(
+            "cli", "compile", f"{KERNELS}::saxpy", "--args", types, "--ndrange", "?", "--stage", "kern"
+        )
+        return done.stdout or done.stderr
+
+    assert kern(types) == kern(TYPES) != ""
+
+
+STATIC = """import pykern as pk
+
+@pk.kernel
+def power(y, x, n: pk.static):
+    i = pk.index()
+    y[i] = x[i] ** n
+
+@pk.kernel
+def copy(m, x):
+    i, j = pk.index()
+    m[i, j] = x[i]
+
+@pk.jit
+def scaled(x, how: pk.static):
+    return x * 2 if how == "double" else x
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("power", "--args", "f32[?] f32[?] 3", "--ndrange", "?", "--stage", "kern"), 0, "arith.mulf"),
+        (("power", "--args", "f32[?] f32[?] int", "--ndrange", "?"), 1, "`n` is pk.static, and known when compiling"),
+        (("power",), 1, '--args "f32[?] f32[?] 3" --ndrange "?"'),
+        (("power", "--ndrange", "?"), 1, 'as in --args "f32[?] f32[?] 3"\n'),
+        (("copy",), 1, '--args "f32[?,?] f32[?]" --ndrange "?,?"'),
+        (("copy", "--args", "f32[?,?] f32[?]"), 1, 'as in --ndrange "?,?"\n'),
+        (("copy", "--args", "f32[?,?] f32[?]", "--ndrange", "?"), 1, "or launch over 2: ndrange=(n, m)"),
+        (("scaled",), 1, '--args "f32[64] 3"\n'),
+        (("scaled", "--args", "f32[64] 'double'", "--stage", "program"), 0, "2.0"),
+        (("scaled", "--args", "f32[64] 'other'", "--stage", "program"), 0, "return"),
+    ],
+)  # fmt: skip
+def test_what_a_command_has_to_know(arguments: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "some.py"
+    file.write_text(STATIC)
+    done = run("cli", "compile", f"{file}::{arguments[0]}", *arguments[1:])
+    assert done.returncode == code and said in (done.stderr if code else done.stdout), done.stderr
+    assert "PK009" not in done.stderr, "its help says more than that page"
+
+
+@pytest.mark.parametrize("written", ["some::power", "some.py:power", "some:power", "some.power"])
+def test_a_kernel_named_otherwise(written: str, tmp_path: Path) -> None:
+    (tmp_path / "some.py").write_text(STATIC)
+    done = run("cli", "compile", f"{tmp_path}/{written}")
+    found = '--args "f32[?] f32[?] 3"' if "::" in written else "some.py::power?"
+    assert found in done.stderr and done.returncode == (1 if "::" in written else 2)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("compil", "did you mean compile?"), ("help", "write pykern --help"), ("version", "write pykern --version"),
+        ("run", "python FILE.py"), ("zzz", "there are compile, explore"),
+    ],
+)  # fmt: skip
+def test_words_that_are_no_commands(word: str, said: str) -> None:
+    done = run("cli", word)
+    assert done.returncode == 2 and said in done.stderr and f"no command `{word}`" in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example(command: str) -> None:
+    told = " ".join(run("cli", command, "--help").stdout.split())
+    assert f"example: pykern {command} " in told
 
 
 def errors_page(code: str) -> str:

@@ -80,7 +80,10 @@ def axis(t: ProgramTranslator, node: ast.AST, value: Value, rank: int) -> int:
     """One axis, counted from the end where negative."""
     number = integer(t, node, value, "an axis")
     if not -rank <= number < rank:
-        raise t.type_error(node, f"axis {number} is not one of an array of {rank} dimensions")
+        known = f"axes are 0 to {rank - 1}, or from the end -{rank} to -1" if rank > 1 else "its axis is 0"
+        raise t.type_error(
+            node, f"axis {number} is not one of an array of {rank} dimension{'s' * (rank != 1)}", known
+        )
     return number % rank
 
 

@@ -96,7 +96,8 @@ def parse(t: ProgramTranslator, node: ast.expr, x: Cell) -> Part:
     used = sum(not _is_new(value) and not _is_ellipsis(item) for item, value in items)
     ellipses = sum(_is_ellipsis(item) for item, _ in items)
     if used > len(x.shape) or ellipses > 1:
-        raise t.type_error(node, f"{used} indices are given for {x.description}")
+        raise t.type_error(node, f"{used} indices are given for {x.description}",
+                           f"it takes up to {len(x.shape)}")  # fmt: skip
     rest = len(x.shape) - used
     if not ellipses:
         items.append((ast.copy_location(ast.Constant(...), node), None))
@@ -165,7 +166,8 @@ def _element(t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell,
     if index.is_const:
         number = int(index.const)  # type: ignore[call-overload]
         if not -length <= number < length:
-            raise t.type_error(item, f"index {number} is outside of axis {axis} of {x.description}")
+            raise t.type_error(item, f"index {number} is outside of axis {axis} of {x.description}",
+                               f"indices are {-x.shape[axis]} to {x.shape[axis] - 1}")  # fmt: skip
         return Extent(number % length, 1, kept=False)
     if length == 0:
         raise t.type_error(item, f"axis {axis} of {x.description} has no elements")
@@ -194,7 +196,7 @@ def _slice(t: ProgramTranslator, item: ast.Slice, length: int) -> tuple[Extent, 
         return _moving(t, item, bounds, length), False
     start, stop, step = (None if bound is None else int(bound.const) for bound in bounds)  # type: ignore[call-overload]
     if step == 0:
-        raise t.type_error(item, "the step of a slice is not zero")
+        raise t.type_error(item, "the step of a slice is not zero", "leave the step out, or write 1")
     taken = range(*slice(start, stop, step).indices(length))
     count = len(taken)
     if count == 0:

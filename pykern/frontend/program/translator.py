@@ -298,7 +298,7 @@ class ProgramTranslator(Displays):
                                   f"convert it: x = x.astype(pk.{kind.name})")  # fmt: skip
         return elementwise.broadcast_to(self, node, new, old.dtype, shape)
 
-    def assign(self, target: ast.expr, value: Value) -> None:
+    def assign(self, target: ast.expr, value: Value, written: ast.expr | None = None) -> None:
         if isinstance(target, ast.Subscript):
             base = self.expression(target.value)
             if isinstance(base, Cell):
@@ -310,7 +310,7 @@ class ProgramTranslator(Displays):
             value = TupleValue(tuple(self.items(target, value)))
         if isinstance(target, ast.Name) and isinstance(value, Cell) and not value.name:
             value.name = "" if target.id.startswith(".") else target.id
-        super().assign(target, value)
+        super().assign(target, value, written)
 
     # -- expressions -------------------------------------------------------------------------
 
@@ -321,6 +321,7 @@ class ProgramTranslator(Displays):
             return super().of_Attribute(node)
         if known:
             self.refuse_unknown(node)
+            self.refuse_undefined(node, str(path))
         value = self.expression(node.value)
         if isinstance(value, Cell):
             return self.cell_attribute(node, value)
@@ -344,7 +345,9 @@ class ProgramTranslator(Displays):
     def instead(self, description: str, name: str) -> str:
         if description in ("a list", "a dict", "a set"):
             return "a program changes nothing outside of itself: make it in the program, and return it; or pass it"
-        return instead_in_program(name) or super().instead(description, name)
+        return instead_in_program(name) or super().instead(description, name).replace(
+            "the launch", "the call"
+        )
 
     def cell_attribute(self, node: ast.Attribute, cell: Cell) -> Value:
         if node.attr == "shape":
@@ -434,7 +437,8 @@ class ProgramTranslator(Displays):
             key = self.expression(node.slice)
             found = base.get(key.value) if isinstance(key, Text) else None
             if found is None:
-                raise self.type_error(node, f"{describe(base)} has no such key")
+                there = ", ".join((repr(key) for key, _ in base.items)) or "none"
+                raise self.type_error(node, f"{describe(base)} has no such key", f"its keys are {there}")
             return found
         if isinstance(base, TypeValue | LanguageName):
             return base  # an annotation such as pk.f32[:]
