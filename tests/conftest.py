@@ -13,9 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import hypothesis
 import numpy as np
 import pytest
+
+try:
+    import hypothesis
+except ImportError:
+    raise pytest.UsageError(
+        "pykern's own tests need more than the extra `test`: pip install -e '.[dev]', or make test"
+    ) from None
 
 hypothesis.settings.register_profile(
     "pykern",
