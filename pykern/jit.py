@@ -13,13 +13,13 @@ import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pykern.arrays.placing import place
 from pykern.by_name import ByName
+from pykern.call_advice import how_to_call, wrong_binding
 from pykern.capture import FunctionText, function_source, function_text, still_captured
 from pykern.debug_checks import debug_checks
 from pykern.decorator import with_options
@@ -27,7 +27,7 @@ from pykern.defaults import with_current_defaults
 from pykern.devices import OVERRIDE, chosen_device, current_device
 from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
 from pykern.guards import Guard
-from pykern.kernel import Docstring, annotations_of, placed_at_def, wrong_binding
+from pykern.kernel import Docstring, annotations_of, placed_at_def
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.graph import current_graph
@@ -51,9 +51,6 @@ from pykern.types import ArrayAnnotation
 
 if TYPE_CHECKING:
     from pykern.program.device import DevicePlan
-
-
-CALL_KEYWORDS = ("out", "donate", "device", "stream")
 
 
 class ProgramBase(ByName):
@@ -386,24 +383,11 @@ class ProgramBase(ByName):
         except TypeError as error:
             raise KernelTypeError(
                 f"program `{self.__name__}{self.signature}`: {wrong_binding(self.signature, keywords, error)}",
-                hint=self._how_to_call(keywords),
+                hint=how_to_call(list(self.signature.parameters), keywords),
                 code=ARGUMENTS,
             ) from None
         bound.apply_defaults()
         return list(bound.arguments.items())
-
-    def _how_to_call(self, keywords: dict[str, Any]) -> str:
-        """What a call takes, for one that does not fit."""
-        names = list(self.signature.parameters)
-        if names[:1] == ["self"]:
-            return "a program is no method: define it outside of the class, and pass what it reads of self"
-        unknown = next((name for name in keywords if name not in names), "")
-        if unknown in ("ndrange", "workgroup"):
-            return "leave it out: an array program works on whole arrays; kernels are launched over an index space"
-        near = get_close_matches(unknown, [*names, *CALL_KEYWORDS], 1, 0.5)
-        if near:
-            return f"did you mean `{near[0]}`?"
-        return f"it takes {', '.join(names)}; keywords of each call are {', '.join(CALL_KEYWORDS)}"
 
     def captured(self) -> tuple[Any, list[Guard]]:
         """The source with what its names mean now. Kept while no guarded name changes."""

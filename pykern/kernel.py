@@ -11,17 +11,16 @@ import inspect
 import linecache
 import threading
 from collections.abc import Callable
-from difflib import get_close_matches
 from types import FunctionType
 from typing import Any
 
 from pykern.arrays.placing import place
 from pykern.by_name import ByName
+from pykern.call_advice import how_to_launch, wrong_binding
 from pykern.capture import FunctionText, function_source, function_text, still_captured
 from pykern.debug_checks import debug_checks
 from pykern.decorator import with_options
 from pykern.defaults import with_current_defaults
-from pykern.elsewhere import instead_of_keyword
 from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
 from pykern.event import Event
 from pykern.guards import Guard
@@ -148,7 +147,7 @@ class KernelBase(ByName):
         except TypeError as error:
             raise KernelTypeError(
                 f"kernel `{self.__name__}{self.signature}`: {wrong_binding(self.signature, keywords, error)}",
-                hint=_how_to_call(self, args, keywords),
+                hint=how_to_launch(list(self.signature.parameters), args, keywords),
                 code=ARGUMENTS,
             ) from None
         bound.apply_defaults()
@@ -275,29 +274,6 @@ def _is_any_array(annotation: Any) -> bool:
     kind = getattr(annotation, "__origin__", annotation)
     is_numpy = getattr(kind, "__module__", "") == "numpy" and getattr(kind, "__name__", "") == "ndarray"
     return is_numpy or bool(getattr(kind, "__pykern_array__", False))
-
-
-def wrong_binding(signature: inspect.Signature, keywords: dict[str, Any], error: TypeError) -> str:
-    """Why arguments do not fit. A misspelt keyword comes first: that its parameter is missing follows from it."""
-    unknown = next((name for name in keywords if name not in signature.parameters), None)
-    return str(error) if unknown is None else f"got an unexpected keyword argument {unknown!r}"
-
-
-def _how_to_call(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> str:
-    """What a call takes, for one that does not fit."""
-    names = list(kernel.signature.parameters)
-    if names[:1] == ["self"]:
-        return "a kernel is no method: define it outside of the class, and pass what it reads of self as arguments"
-    unknown = [name for name in keywords if name not in names]
-    near = get_close_matches(unknown[0], [*LAUNCH_KEYWORDS, *names], 1, 0.5) if unknown else []
-    if unknown and (instead := instead_of_keyword(unknown[0])) is not None:
-        return instead
-    if near:
-        return f"did you mean `{near[0]}`?"
-    if unknown:
-        return f"beside the arguments a launch takes {', '.join(f'{n}=' for n in LAUNCH_KEYWORDS)}"
-    count = len(args) + len(keywords)
-    return f"it takes {len(names)} arguments ({', '.join(names)}), and {count} {'is' if count == 1 else 'are'} given"
 
 
 def _refuse_signature(made: KernelBase) -> None:

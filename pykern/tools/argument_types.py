@@ -19,8 +19,8 @@ _ARGUMENT = re.compile(r"""(?:'[^']*'|"[^"]*"|\([^)]*\)|[^\s,\[(])+(?:\[[^\]]*\]
 _TYPE = re.compile(r"(?:(?:pk|np|numpy)\.)?(\w+)(?:\[([^\]]*)\])?")
 
 
-def arguments_of(kernel: Any, types: str) -> list[Any]:
-    """Specs, one a parameter: of ``--args``, else of the annotations."""
+def arguments_of(kernel: Any, types: str, valued: tuple[str, ...] = ()) -> list[Any]:
+    """Specs, one a parameter: of ``--args``, else of the annotations. What is `valued` gets its value elsewhere."""
     texts = _ARGUMENT.findall(types)
     annotations, names = kernel.annotations, list(kernel.signature.parameters)
     if not texts:
@@ -32,7 +32,7 @@ def arguments_of(kernel: Any, types: str) -> list[Any]:
             hint="give one for each: --args 'f32[?,?] f32[128] f64 int'",
         )
     return [
-        _value(name, text) if annotations.get(name) is static else _from_text(text)
+        _value(name, text) if annotations.get(name) is static and name not in valued else _from_text(text)
         for name, text in zip(names, texts, strict=True)
     ]
 

@@ -40,14 +40,20 @@ def call_as_text(kernel: Any, chosen: argparse.Namespace) -> tuple[list[str], di
     refuse_incomplete(kernel, chosen, "64")
     names = list(kernel.signature.parameters)
     if getattr(kernel, "__pykern_program__", False):
-        specs = with_values(names, arguments_of(kernel, chosen.args), chosen.values)
+        specs = with_values(names, arguments_of(kernel, chosen.args, valued(names, chosen)), chosen.values)
         return [text_of(spec) for spec in specs], {}
-    specs, keywords = call_of(kernel, chosen)
+    specs, keywords = call_of(kernel, chosen, valued(names, chosen))
     specs = with_values(names, specs, chosen.values)
     launch: dict[str, Any] = {"ndrange": tuple(UNKNOWN if n is None else n for n in keywords["ndrange"])}
     if "workgroup" in keywords:
         launch["workgroup"] = keywords["workgroup"]
     return [text_of(spec) for spec in specs], launch
+
+
+def valued(names: list[str], chosen: argparse.Namespace) -> tuple[str, ...]:
+    """The parameters that ``--value`` names, by name or number."""
+    given = {text.partition("=")[0] for text in chosen.values}
+    return tuple(name for number, name in enumerate(names) if {name, str(number)} & given)
 
 
 def with_values(names: list[str], specs: list[Any], values: list[str]) -> list[Any]:

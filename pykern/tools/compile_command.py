@@ -49,7 +49,9 @@ def _stage(text: str) -> str | int:
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else text
 
 
-def call_of(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+def call_of(
+    kernel: Any, chosen: argparse.Namespace, valued: tuple[str, ...] = ()
+) -> tuple[list[Any], dict[str, Any]]:
     """The arguments and keywords of ``kernel.lower`` that were chosen."""
     keywords: dict[str, Any] = {
         "ndrange": lengths(chosen.ndrange, f"--ndrange {chosen.ndrange}", 'write --ndrange "?,?" or "128,?"'),
@@ -58,7 +60,7 @@ def call_of(kernel: Any, chosen: argparse.Namespace) -> tuple[list[Any], dict[st
     }
     if chosen.workgroup:
         keywords["workgroup"] = _sizes(chosen.workgroup)
-    return arguments_of(kernel, chosen.args), keywords
+    return arguments_of(kernel, chosen.args, valued), keywords
 
 
 def load_kernel(path: str, programs: bool = False) -> Any:
