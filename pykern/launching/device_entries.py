@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
+import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from pykern.launching.launch import Launcher
     from pykern.runtime.registry import Opened
 
+_bound: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+"""The cells of entries, by address; in a child of a fork they take no call, and drivers say why."""
 KEYWORDS = frozenset({"ndrange", "stream", "workgroup"})
 """What a call of an entry may name."""
 
@@ -110,6 +114,7 @@ def offer(
     cells = [values[name] for name in BIND_CELLS] + list(size)
     bound = (ctypes.c_int64 * len(cells))(*cells)
     entry.bind(bound)
+    _bound[ctypes.addressof(bound)] = bound
     launcher.entries.add_direct(entry.address, source, len(told), (entry, bound, kept, artifact))
 
 
@@ -146,3 +151,12 @@ def _used(parameters: tuple[Parameter, ...], artifact: Artifact) -> Any:
         else:
             yield parameter
     assert not list(itertools.islice(uses, 1)), "an array that no parameter is"
+
+
+def _let_go() -> None:
+    for cells in _bound.values():
+        cells[BIND_CELLS.index("device")] = -1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)

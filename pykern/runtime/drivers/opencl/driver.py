@@ -13,7 +13,7 @@ import warnings
 import weakref
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ import pyopencl as cl
 from pykern.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
+from pykern.runtime.drivers.forked import ProcessLock
 from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.opencl.build import Builder, make_kernel
 from pykern.runtime.drivers.opencl.waiting import wait
@@ -81,23 +82,30 @@ class OpenClDriver:
         with trying(f"open {info.name}"):
             self._context = cl.Context([device])
         self._launched = Launched()
+        self._process = ProcessLock(f"opencl:{info.ordinal} ({info.name})")
         self._builder = Builder(self._context, device, info.ordinal)
         self._queues: weakref.WeakSet[Queue] = weakref.WeakSet()
         self.direct = _direct()
         self._put = _SET_ARGUMENT(self.direct.enter) if self.direct is not None else None
 
+    def _trying(self, what: str) -> AbstractContextManager[None]:
+        """`trying`; raises `DeviceError` in a child of a fork, where the driver may wait for threads for ever."""
+        self._process.check()
+        return trying(what)
+
     def allocate(self, nbytes: int) -> Memory:
-        with trying(f"a buffer of {nbytes} bytes"):
+        with self._trying(f"a buffer of {nbytes} bytes"):
             return Memory(cl.Buffer(self._context, cl.mem_flags.READ_WRITE, nbytes), nbytes)
 
     def free(self, memory: Memory) -> None:
-        with trying("release a buffer"):
-            memory.handle.release()
+        if not self._process.inherited:
+            with trying("release a buffer"):
+                memory.handle.release()
 
     def pinned(self, nbytes: int) -> np.ndarray:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         access: Any = cl.map_flags.READ | cl.map_flags.WRITE
-        with trying(f"{nbytes} bytes of pinned memory"):
+        with self._trying(f"{nbytes} bytes of pinned memory"):
             buffer = cl.Buffer(self._context, flags, nbytes)
             queue = cl.CommandQueue(self._context, self._device)
             array, _ = cl.enqueue_map_buffer(queue, buffer, access, 0, (nbytes,), np.dtype(np.uint8))
@@ -107,7 +115,7 @@ class OpenClDriver:
         properties: Any = cl.command_queue_properties.PROFILING_ENABLE
         if priority != "normal" and "cl_khr_priority_hints" in self._device.extensions.split():
             properties = [cl.queue_properties.PROPERTIES, properties, _QUEUE_PRIORITY, _PRIORITIES[priority]]
-        with trying("a queue"):
+        with self._trying("a queue"):
             queue = Queue(cl.CommandQueue(self._context, self._device, properties))
         self._queues.add(queue)
         return queue
@@ -115,7 +123,7 @@ class OpenClDriver:
     def copy_in(self, stream: Queue, memory: Memory, offset: int, host: np.ndarray) -> None:
         if host.nbytes:
             flat = host.reshape(-1).view(np.uint8)
-            with trying(f"copy {host.nbytes} bytes to the device"):
+            with self._trying(f"copy {host.nbytes} bytes to the device"):
                 stream.keep(
                     cl.enqueue_copy(stream.native, memory.handle, flat, dst_offset=offset, is_blocking=False)
                 )
@@ -123,7 +131,7 @@ class OpenClDriver:
     def copy_out(self, stream: Queue, host: np.ndarray, memory: Memory, offset: int) -> None:
         if host.nbytes:
             flat = host.reshape(-1).view(np.uint8)
-            with trying(f"copy {host.nbytes} bytes from the device"):
+            with self._trying(f"copy {host.nbytes} bytes from the device"):
                 stream.keep(
                     cl.enqueue_copy(stream.native, flat, memory.handle, src_offset=offset, is_blocking=False)
                 )
@@ -132,7 +140,7 @@ class OpenClDriver:
         self, stream: Queue, to: Memory, to_offset: int, source: Memory, offset: int, nbytes: int
     ) -> None:
         if nbytes:
-            with trying(f"copy {nbytes} bytes on the device"):
+            with self._trying(f"copy {nbytes} bytes on the device"):
                 cl.enqueue_copy(
                     stream.native,
                     to.handle,
@@ -144,7 +152,7 @@ class OpenClDriver:
 
     def fill(self, stream: Queue, memory: Memory, offset: int, pattern: bytes, nbytes: int) -> None:
         if nbytes:
-            with trying(f"fill {nbytes} bytes"):
+            with self._trying(f"fill {nbytes} bytes"):
                 unit = np.frombuffer(pattern, np.uint8)
                 cl.enqueue_fill_buffer(stream.native, memory.handle, unit, offset, nbytes)
 
@@ -154,7 +162,10 @@ class OpenClDriver:
         return [EXACT] if able and not artifact.resources.get("fastmath") else []
 
     def load(self, artifact: Artifact) -> Code:
-        with trying(f"load `{artifact.kernel}` (SPIR-V, {len(artifact.binary)} bytes)"), _no_build_log():
+        with (
+            self._trying(f"load `{artifact.kernel}` (SPIR-V, {len(artifact.binary)} bytes)"),
+            _no_build_log(),
+        ):
             program = self._builder.build(artifact.kernel, artifact.binary, self._options(artifact))
             return Code(artifact.kernel, make_kernel(program, artifact.entry), program)
 
@@ -169,7 +180,7 @@ class OpenClDriver:
     ) -> None:
         items = tuple(g * n for g, n in zip(grid, group, strict=True))
         self._launched.add(code.name)
-        with trying(f"launch `{code.name}`, {grid} groups of {group}"), code.lock:
+        with self._trying(f"launch `{code.name}`, {grid} groups of {group}"), code.lock:
             self._set_arguments(code, arguments)
             cl.enqueue_nd_range_kernel(stream.native, code.kernel, items, group)
 
@@ -190,30 +201,30 @@ class OpenClDriver:
                 )
 
     def record(self, stream: Queue) -> Any:
-        with trying("record an event"):
+        with self._trying("record an event"):
             event = cl.enqueue_marker(stream.native)
             stream.native.flush()  # others may wait for it
         return event
 
     def done(self, event: Any) -> bool:
-        with self._launched.told(), trying("ask for an event"):
+        with self._launched.told(), self._trying("ask for an event"):
             return _is_complete(event)
 
     def wait(self, event: Any) -> None:
-        with self._launched.told(), trying("wait for an event"):
+        with self._launched.told(), self._trying("wait for an event"):
             wait(lambda: _is_complete(event), event.wait)
 
     def stream_wait(self, stream: Queue, event: Any) -> None:
-        with trying("let a queue wait"):
+        with self._trying("let a queue wait"):
             cl.enqueue_barrier(stream.native, wait_for=[event])
 
     def elapsed_ms(self, start: Any, end: Any) -> float:
-        with trying("read the times of events"):
+        with self._trying("read the times of events"):
             return (end.profile.end - start.profile.end) / 1e6
 
     def synchronize(self, stream: Queue | None) -> None:
         for queue in [stream] if stream is not None else list(self._queues):
-            with self._launched.told(), trying("finish a queue"):
+            with self._launched.told(), self._trying("finish a queue"):
                 marker = cl.enqueue_marker(queue.native)
                 queue.native.flush()
                 wait(lambda marker=marker: _is_complete(marker), queue.native.finish)
