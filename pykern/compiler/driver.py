@@ -123,7 +123,9 @@ def _recorded(source: KernelSource | ProgramSource, keep_stages: bool | Follow, 
         work_item_warnings.collected() as warned,
     ):
         made = _compiled(source, record, passes)
-        if isinstance(source, KernelSource):
+        if (
+            isinstance(source, KernelSource) and source.function.text
+        ):  # pykern's own code for launches has none
             warned |= dict.fromkeys(lost_values(source))
         warnings = () if source.derivatives else tuple(warned)  # derivatives do what their kernel says
         return replace(made, remarks=tuple(said), warnings=warnings, costs=record.costs)
