@@ -17,7 +17,7 @@ from pykern.runtime.cpu_table import keep, table
 from pykern.types import BY_NAME
 
 _OBJECT_WORDS, _HELD_WORDS = 4, (22, 23)
-"""Words of a tensor's object, and of what it holds, that are looked at: no more than either has. Versions below 2.10
+"""Words of a tensor's object, and of what it holds, that are looked at: no more than either has. Those up to 2.10
 hold one word more, and the dispatch keys in it: more are looked at only where fewer do not have the keys."""
 _FUNCTIONS = {
     "sizes": "sizes", "strides": "strides", "dim": "dim", "dtype": "dtype", "storage_size": "storage_size",
