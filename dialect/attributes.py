@@ -64,6 +64,7 @@ FORMS: Mapping[str, Form] = {
     "kern.cuda": string,
     # what passes say to later ones, of functions
     "kern.sequential": mark,
+    "kern.endless": mark,
     "kern.in_vectors": mark,
     "kern.rows": mark,
     "kern.nest": mark,

@@ -35,6 +35,9 @@ MEMORY_OPERAND = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "ke
 SEQUENTIAL = "kern.sequential"
 """Mark of a kernel whose work-items run in order, in one thread."""
 
+ENDLESS = "kern.endless"
+"""Mark of a kernel with a loop whose length nobody knows before it runs."""
+
 ITEMS = "kern.items"
 """Mark of the innermost loop over the work-items of a kernel that knows no groups."""
 

@@ -2,7 +2,8 @@
 
 Comes in: a kernel of one work-item with the launch as arguments (`launch_arguments`). Goes out: `<name>.extent` and
 `<name>.work` of the same arguments. Work is counted in ops; loops as often as they run, where that follows from lengths
-and scalars. A loop up to a work-item's own index counts as that of the one in the middle. Read next: `expand_ndrange`.
+and scalars. A loop up to a work-item's own index counts as that of the one in the middle. A kernel with a loop that
+nobody knows the length of is marked `ENDLESS`. Read next: `expand_ndrange`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pykern.passes.launch_arguments import LaunchArguments
 
 ASSUMED_TRIPS = 16
 """Of a loop whose bounds are data."""
+MOST = 1 << 31
+"""Operations of a nest of loops, where they are more: products of them would overflow."""
 DIVISIONS = ("div", "rem")
 DEPTH = 32
 """Ops between an argument and a bound; longer chains are taken for data."""
@@ -32,8 +35,10 @@ class Cost:
 
     def add(self, other: Cost, times: int | ir.Value) -> None:
         if isinstance(times, int):
-            self.fixed += times * other.fixed
-            self.varying += [_product(value, index_constant(times)) for value in other.varying]
+            self.fixed = min(MOST, self.fixed + times * other.fixed)
+            self.varying += [_limited(value, index_constant(times)) for value in other.varying]
+        elif other.varying:
+            self.varying.append(_limited(times, other.value()))
         else:
             self.varying.append(_product(times, other.value()))
 
@@ -65,6 +70,8 @@ def add_work(module: ir.Module, kernel: ir.Operation) -> None:
     with ir.InsertionPoint(block), kernel.location:
         writer = _Bounds(kernel, block, counts)
         func.ReturnOp([_product(*counts, writer.cost(kernels.body(kernel)).value())])
+    if writer.assumes:
+        kernel.attributes[kernels.ENDLESS] = ir.UnitAttr.get()
 
 
 def _query(module: ir.Module, kernel: ir.Operation, suffix: str) -> tuple[ir.Block, list[ir.Value]]:
@@ -98,6 +105,8 @@ class _Bounds:
     block: ir.Block
     counts: list[ir.Value]
     made: dict[ir.Value, ir.Value | None] = field(default_factory=dict)
+    assumes: bool = False
+    """Whether the length of a loop was assumed."""
 
     def __post_init__(self) -> None:
         own = kernels.body(self.kernel).arguments
@@ -116,6 +125,7 @@ class _Bounds:
 
     def _trips(self, op: ir.Operation) -> int | ir.Value:
         if op.name == "scf.while":
+            self.assumes = True
             return ASSUMED_TRIPS
         if op.name != "scf.for":
             return 1
@@ -128,6 +138,7 @@ class _Bounds:
         begin, end = self.value(first), self.value(last)
         rising = constants[2] is not None and constants[2] > 0
         if begin is None or end is None or not rising or not isinstance(first.type, ir.IndexType):
+            self.assumes = True
             return ASSUMED_TRIPS
         self._middle(op, first, last)
         distance = arith.MaxSIOp(arith.SubIOp(end, begin).result, index_constant(0)).result
@@ -188,3 +199,10 @@ def _product(*factors: ir.Value) -> ir.Value:
     for factor in factors[1:]:
         result = arith.MulIOp(result, factor).result
     return result
+
+
+def _limited(a: ir.Value, b: ir.Value) -> ir.Value:
+    """The product, and `MOST` where it is more."""
+    most = index_constant(MOST)
+    least = [arith.MinUIOp(factor, most).result for factor in (a, b)]
+    return arith.MinUIOp(_product(*least), most).result

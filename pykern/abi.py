@@ -28,7 +28,9 @@ Kernel objects carry, at the byte offset that the table's "kernel_offset" tells,
 from __future__ import annotations
 
 TABLE = (
-    "pk_fork", "pk_share", "pk_call", "pk_poll", "pk_no_memory",    # of the team of threads; 0 until it is loaded
+    "pk_fork", "pk_share", "pk_call", "pk_tell",    # of the team of threads; 0 until it is loaded
+    "pk_allocate", "pk_resize", "pk_release",       # the same: memory that a launch gives back that is left
+    "own_code",             # int64_t *: where the code of kernels and programs lies: how many ranges, then low, high
     "team_awaited",         # 1: entries leave long launches to Python, which gets the team of threads for them
     "threads",              # threads to use, an integer, may change between launches
     "event",                # PyObject *: the completed event a CPU launch returns (a new reference is made)
@@ -244,14 +246,16 @@ TEAM_FUNCTIONS = (
     "pk_fork",              # void (void (*fn)(void *data, int64_t low, int64_t high), data, extent, team, parts)
     "pk_share",             # void (fn, data, extent, int64_t *seen): it chooses the parts by how long they took
     "pk_call",              # int32_t (void (*run)(int64_t *), int64_t *slots): without Python's lock, with signals
-    "pk_poll",              # void (void): asks for signals; it does not come back if one raises
-    "pk_no_memory",         # void (void): ends the launch with a MemoryError; it comes back where there is none
-    "pk_stop",              # void (void): a callback has kept an exception; chunks that have not begun are passed over
+    "pk_tell",              # void (void (*fn)(int64_t, int64_t, int64_t *), ...): calls Python from within a launch
+    "pk_allocate",          # void *(int64_t bytes): where there is no memory it ends the launch with a MemoryError
+    "pk_resize",            # void *(void *, int64_t bytes): the same; of null it is new
+    "pk_release",           # void (void *)
+    "pk_stop",              # void (void): a callback of `pk_tell` keeps an exception: the launch ends when it returns
     "pk_forked",            # void (void): called in a child of a fork
 )  # fmt: skip
 """`fn` is called for all of `0..extent` in parts. `pk_call` gives 1 where a signal handler raised
-or there was no memory: an exception is set, and the launch was left where it was. `pk_fork`, `pk_share` and `pk_poll`
-go there, too, and do not return then."""
+or there was no memory: an exception is set, and the launch was left where it was. The others go there, too, and do not
+return then; and so does the code that is in "own_code", at any instruction."""
 
 REPORT_CELLS = 16
 STOP_CELL = REPORT_CELLS - 2

@@ -4,7 +4,7 @@
 // Three words a thread: address, words used, words there. A push that finds it full lets it grow.
 
 // CHECK: func.func @kern.tape_grow
-// CHECK: call @realloc
+// CHECK: call @kern.resize
 // CHECK-LABEL: func.func @twice
 // CHECK: %[[T:.*]] = memref.alloca() : memref<3xi64>
 // CHECK: %[[FULL:.*]] = arith.cmpi sgt
@@ -13,7 +13,7 @@
 // CHECK: llvm.store
 // CHECK: %[[BITS:.*]] = llvm.load
 // CHECK: arith.bitcast %[[BITS]] : i64 to f64
-// CHECK: llvm.call @free
+// CHECK: llvm.call @_mlir_memref_to_llvm_free
 // CHECK-NEXT: return
 
 // GROUPS-LABEL: func.func @twice

@@ -15,6 +15,7 @@ from __future__ import annotations
 from pykern.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, REFUSED, TABLE_INDEX
 from pykern.artifact import ArgumentUse
 from pykern.lowering.llvm.entry_writer import EntryWriter
+from pykern.lowering.llvm.forget import FORGET
 from pykern.lowering.llvm.launcher import cells, llvm_type
 from pykern.lowering.llvm.overlap import Span, check_itself, check_overlap, span_of
 from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
@@ -73,10 +74,9 @@ _RUN = """
 @pk_table = external hidden global ptr
 declare hidden i32 @pk_launch(ptr)
 """
-HEAD = """
+_NAMES = """
 declare i64 @PyLong_AsLongLong(ptr)
 declare ptr @PyErr_Occurred()
-declare void @PyErr_Clear()
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
@@ -92,6 +92,7 @@ declare ptr @PyObject_GetAttr(ptr, ptr)
 @PyRange_Type = external global i8
 @_Py_TrueStruct = external global i8
 """
+HEAD = FORGET + _NAMES
 
 
 def entry_text(source: KernelSource, uses: tuple[ArgumentUse, ...], product: bool = False) -> str:
@@ -366,7 +367,7 @@ class Entry(EntryWriter):
             "  %gnone = icmp eq ptr %gav, null",
             "  br i1 %gnone, label %gabsent, label %gcompare",
             "gabsent:",
-            "  call void @PyErr_Clear()",
+            "  call void @pk_forget()",
             "  br label %gcompare",
             "gname:",
             "  %gdv = call ptr @PyDict_GetItemWithError(ptr %gdict, ptr %gkey)",
@@ -404,7 +405,7 @@ class Entry(EntryWriter):
         slow = 8 * KERNEL_CELLS.index("slow")
         self.emit_lines(
             "clear:",
-            "  call void @PyErr_Clear()",
+            "  call void @pk_forget()",
             "  br label %miss",
             "miss:",
             f"  %first = getelementptr i8, ptr %cells, i64 {first}",

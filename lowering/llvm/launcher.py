@@ -1,7 +1,7 @@
 """`pk_run`: a launch from its cells, in one thread or many. LLVM IR text, linked to the kernel.
 
-Who shares chunks among threads, and stops between them on Ctrl-C, is `pk_fork` of the table
-(`pykern.lowering.llvm.team`); how many chunks there are follows from the work alone.
+Who shares chunks among threads is `pk_fork` of the table (`pykern.lowering.llvm.team`); how many chunks there are
+follows from the work alone.
 
 Text rather than MLIR: the code is the same few shapes for every kernel, knows nothing of the stages,
 and LLVM parses it in a fraction of a millisecond.
@@ -18,12 +18,10 @@ from pykern.types import BY_NAME
 
 PARALLEL_WORK = 200_000
 """Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
-CHUNKS_EACH = 4
-"""Chunks of a thread, so that others may help one that is late."""
-SHORT_WORK, LONG_WORK, LONG_REPEATED_WORK = 1 << 17, 1 << 24, 1 << 27
-"""Operations of a chunk: fewer are not worth it, after more Ctrl-C waits; the last where each repeats something."""
-MANY_ITEMS, ITEMS_EACH, NEVER = 1024, 256, 1 << 62
-"""Work-items from which a launch has to be stoppable where nobody knows how long each takes, and those of a chunk."""
+CHUNKS_EACH, UNKNOWN_EACH = 4, 16
+"""Chunks of a thread, so that others may help one that is late; the second where nobody knows how long each takes."""
+SHORT_WORK = 1 << 17
+"""Operations of a chunk: fewer are not worth it."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,8 @@ def launcher_text(
     """`pk_run` and the part a thread runs, for the kernel function `symbol`.
 
     `repeats`: a part makes something first, or adds its sums at its end, so there are to be few. `sequential`: parts
-    run in order. `endless`: nobody knows how long a work-item takes, so that a launch of many is one that other Python
-    threads do not wait for, and that Ctrl-C ends between few of them.
+    run in order. `endless`: nobody knows how long a work-item takes, so that every launch is one that other Python
+    threads do not wait for, and that Ctrl-C ends.
     """
     listed = cells(source)
     types = ", ".join(cell.kind for cell in listed)
@@ -81,12 +79,10 @@ def launcher_text(
         fork=TABLE_INDEX["pk_fork"],
         threads="add i64 0, 1" if sequential else "load i64, ptr %cp",
         threads_cell=TABLE_INDEX["threads"],
-        each=1 if repeats else CHUNKS_EACH,
+        each=1 if repeats else UNKNOWN_EACH if endless else CHUNKS_EACH,
         short=SHORT_WORK,
-        long=LONG_REPEATED_WORK if repeats else LONG_WORK,
         enough=PARALLEL_WORK,
-        many=MANY_ITEMS if endless else NEVER,
-        few=ITEMS_EACH if endless else NEVER,
+        unknown=PARALLEL_WORK if endless else 0,
     )
 
 
@@ -122,10 +118,7 @@ define internal void @pk_part(ptr %slots, i64 %lo, i64 %hi) {{
 define i64 @pk_work(ptr %slots) {{
 {load}
   %work = call i64 @"{symbol}.work"({values}, i64 0, i64 0, i64 0)
-  %extent = call i64 @"{symbol}.extent"({values}, i64 0, i64 0, i64 0)
-  %many = icmp sge i64 %extent, {many}
-  %more = add i64 %work, {enough}
-  %counted = select i1 %many, i64 %more, i64 %work
+  %counted = add i64 %work, {unknown}
   ret i64 %counted
 }}
 
@@ -138,9 +131,7 @@ define void @pk_run(ptr %slots) {{
   %much = icmp sgt i64 %work, {enough}
   %wide = icmp sgt i64 %extent, 1
   %shares = and i1 %much, %wide
-  %many = icmp sge i64 %extent, {many}
-  %worth = or i1 %shares, %many
-  br i1 %worth, label %worthwhile, label %alone
+  br i1 %shares, label %worthwhile, label %alone
 worthwhile:
   %table = load ptr, ptr @pk_table
   %fp = getelementptr ptr, ptr %table, i64 {fork}
@@ -149,8 +140,7 @@ worthwhile:
   br i1 %there, label %team, label %alone
 team:
   %cp = getelementptr i64, ptr %table, i64 {threads_cell}
-  %there_are = {threads}
-  %threads = select i1 %shares, i64 %there_are, i64 1
+  %threads = {threads}
   %most = mul i64 %threads, {each}
   %pieces = udiv i64 %work, {short}
   %fewer = icmp slt i64 %pieces, %most
@@ -158,13 +148,7 @@ team:
   %idle = icmp slt i64 %fit, %threads
   %busy = select i1 %idle, i64 %threads, i64 %fit
   %single = icmp sle i64 %threads, 1
-  %shared = select i1 %single, i64 1, i64 %busy
-  %slices = udiv i64 %work, {long}
-  %long = icmp sgt i64 %slices, %shared
-  %timed = select i1 %long, i64 %slices, i64 %shared
-  %groups = udiv i64 %extent, {few}
-  %unknown = icmp sgt i64 %groups, %timed
-  %parts = select i1 %unknown, i64 %groups, i64 %timed
+  %parts = select i1 %single, i64 1, i64 %busy
   call void %fork(ptr @pk_part, ptr %slots, i64 %extent, i64 %threads, i64 %parts)
   ret void
 alone:

@@ -1,20 +1,20 @@
-"""Texts that compiled code is linked with because it calls them: memory, and signals.
+"""Texts that compiled code is linked with because it calls them: memory, and prints.
 
-Comes in: LLVM IR text. Goes out: the texts of `scratch` and `polls` that define what it calls.
+Comes in: LLVM IR text. Goes out: the texts of `scratch` and `reports` that define what it calls.
 """
 
 from __future__ import annotations
 
-from pykern.lowering.llvm.polls import POLL, POLLING
-from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION, GIVING_UP, NO_MEMORY
+from pykern.lowering.llvm.reports import TELL, TELLING
+from pykern.lowering.llvm.scratch import ALLOCATE, ALLOCATION, RESIZE
 
 
 def needed_by(text: str) -> tuple[str, ...]:
     """What is to be linked to a module."""
-    found = [added for name, added in ((ALLOCATE, ALLOCATION), (POLL, POLLING)) if name in text]
-    return (*found, GIVING_UP) if may_run_out(text) else tuple(found)
+    memory = (ALLOCATION,) if may_run_out(text) else ()
+    return (*memory, TELLING) if TELL in text else memory
 
 
 def may_run_out(text: str) -> bool:
     """Whether code asks for memory while it runs, and so has to be in a launch that it can leave."""
-    return ALLOCATE in text or NO_MEMORY in text
+    return ALLOCATE in text or RESIZE in text

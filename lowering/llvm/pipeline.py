@@ -6,7 +6,6 @@ from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
-from pykern.lowering.llvm.polls import PollSignals
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
@@ -111,7 +110,6 @@ def cpu_pipeline(options: KernelOptions, short_floats: bool = True) -> Pipeline:
             Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
             Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
             KeepOuterLoops(),  # last look at loops
-            PollSignals(),  # after everything that would not know what it is
             LimitStack(),  # after lanes, which make buffers wider
             Upstream("convert-scf-to-cf", makes=BRANCHES),
             Upstream("expand-strided-metadata", where=PARTS),

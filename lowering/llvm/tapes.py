@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, func, llvm, memref, scf
 
 from pykern.dialect.memory import PrivateOp
-from pykern.lowering.llvm.scratch import NO_MEMORY
+from pykern.lowering.llvm.scratch import RELEASE, RESIZE
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import GROUP_OPS, index_constant, named, replace
@@ -61,7 +61,7 @@ class LowerTapes(Pass):
             for word in (BASE, USED, CAPACITY):
                 _put(tape, word, _integer(0))
         with ir.InsertionPoint(block.operations[len(block.operations) - 1]), kernel.location:
-            llvm.call(None, [_pointer(_get(tape, BASE))], [], [], callee="free")
+            llvm.call(None, [_pointer(_get(tape, BASE))], [], [], callee=RELEASE)
         return tape
 
 
@@ -93,29 +93,23 @@ def _pop(tape: ir.Value, kind: ir.Type) -> ir.Value:
 
 
 def _declare(module: ir.Module) -> None:
-    """libc's realloc and free, and the step between them and the kernel, which stays out of its loops."""
+    """What makes a piece of memory larger and gives it back, and a step to the first that stays out of loops."""
     known = kernels.symbols(module)
     if GROW in known:
         return
     pointer, word = ir.Type.parse("!llvm.ptr"), _i64()
     with ir.InsertionPoint.at_block_begin(module.body), ir.Location.unknown():
-        func.FuncOp(NO_MEMORY, ir.FunctionType.get([], []), visibility="private")
-        func.FuncOp("realloc", ir.FunctionType.get([pointer, word], [pointer]), visibility="private")
-        if "free" not in known:  # as the lowering of memref declares it, which looks for it
-            parsed = ir.Module.parse("llvm.func @free(!llvm.ptr)")
+        func.FuncOp(RESIZE, ir.FunctionType.get([pointer, word], [pointer]), visibility="private")
+        if RELEASE not in known:  # as the lowering of memref declares it, which looks for it
+            parsed = ir.Module.parse(f"llvm.func @{RELEASE}(!llvm.ptr)")
             parsed.body.operations[0].operation.clone()
         grow = func.FuncOp(GROW, ir.FunctionType.get([word, word], [word]))
         grow.operation.attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("noinline")])
         with ir.InsertionPoint(grow.add_entry_block()):
             base, words = grow.arguments
             size = arith.MulIOp(words, _integer(8)).result
-            moved = func.CallOp([pointer], "realloc", [_pointer(base), size]).results[0]
+            moved = func.CallOp([pointer], RESIZE, [_pointer(base), size]).results[0]
             address = ir.Operation.create("llvm.ptrtoint", results=[word], operands=[moved]).result
-            none = arith.CmpIOp(arith.CmpIPredicate.eq, address, _integer(0)).result
-            branch = scf.IfOp(none)
-            with ir.InsertionPoint(branch.then_block):
-                func.CallOp([], NO_MEMORY, [])
-                scf.YieldOp([])
             func.ReturnOp([address])
 
 

@@ -97,7 +97,6 @@ def _lowered(
     bounds: LaunchBounds,
 ) -> CpuCode:
     product = _is_product(module, source)
-    endless = bool(kernels.named(module.operation, "scf.while"))
     pipeline = cpu_pipeline(source.options, has_short_floats(module))
     known = pipeline.run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
@@ -108,7 +107,8 @@ def _lowered(
     text = translate(module, known.names)
     record.add("llvm-translate", text, started, "llvm")
     repeats = any(word in text for word in REPEATED)
-    launcher = launcher_text(source, symbol, repeats, kernels.SEQUENTIAL in kernel.attributes, endless)
+    sequential, endless = (mark in kernel.attributes for mark in (kernels.SEQUENTIAL, kernels.ENDLESS))
+    launcher = launcher_text(source, symbol, repeats, sequential, endless)
     entry = "" if reports else entry_text(source, uses, product)
     called = [launch_text(may_run_out(text), endless)] if entry else []
     extra = (launcher, *called, *needed_by(text))

@@ -64,7 +64,7 @@ class CodeMemory:
         """Put an image into memory; where its code begins. Raises OSError, and what `resolve` raises."""
         addresses = [(cell, resolve(name)) for cell, name in image.imports]
         address = self._take(image)
-        size = _pages(image.size)
+        size = pages(image.size)
         self._allow(address, size, _READ_WRITE)
         ctypes.memmove(address, binary, image.code_size)
         self._allow(address + image.distance, size, _READ_WRITE)
@@ -79,7 +79,7 @@ class CodeMemory:
 
     def _take(self, image: CodeImage) -> int:
         """Address space that nobody else has."""
-        size = _pages(image.size)
+        size = pages(image.size)
         if size > _SHARED or image.distance != DISTANCE:
             return self._reserve(image.distance + size)
         with self._lock:
@@ -130,7 +130,7 @@ class CodeMemory:
         self._lock = threading.Lock()
 
 
-def _pages(size: int) -> int:
+def pages(size: int) -> int:
     return -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
 
 

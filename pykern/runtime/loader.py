@@ -18,10 +18,11 @@ from pykern.abi import REFUSED, TABLE_INDEX
 from pykern.code_image import read
 from pykern.records import record
 from pykern.runtime.awaited_team import before_long_launch, is_awaited
-from pykern.runtime.code_memory import CodeMemory, NotExecutable
+from pykern.runtime.code_memory import CodeMemory, NotExecutable, pages
 from pykern.runtime.cpu_table import table
 from pykern.runtime.imports import address_of, load_libm
 from pykern.runtime.launchable import SUPPORTED
+from pykern.runtime.own_code import own_code
 from pykern.settings import settings
 
 _MACHINES = {"x86_64": 62, "aarch64": 183}
@@ -93,6 +94,7 @@ def run_cells(run_address: int, cells: ctypes.Array, long: bool = True) -> None:
 def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:
     """Load the code of a kernel or program. Raises OSError where it does not load."""
     library = _told_of_table(binary)
+    own_code.add(*library.code)
     entry_address = library.address(entry) if entry and SUPPORTED else 0
     return LoadedKernel(library, library.address("pk_run"), entry_address)
 
@@ -138,7 +140,18 @@ def open_library(binary: bytes) -> Library:
         function = getattr(library, name, None)
         return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
 
-    return Library(find)
+    return Library(find, _extent(binary, find))
+
+
+def _extent(binary: bytes, find: Callable[[str], int | None]) -> tuple[int, int]:
+    """Where the code begins that the system's loader has opened, and its bytes; zeros where another linker made it."""
+    try:
+        image = read(binary)
+    except OSError:
+        return 0, 0
+    name, place = next(iter(image.exports.items()))
+    address = find(name)
+    return (0, 0) if address is None else (address - place, image.code_size)
 
 
 def _mapped(binary: bytes, memory: CodeMemory) -> Library:
@@ -151,7 +164,7 @@ def _mapped(binary: bytes, memory: CodeMemory) -> Library:
         place = places.get(name)
         return None if place is None else begin + place
 
-    return Library(find, (begin, image.code_size))
+    return Library(find, (begin, pages(image.size)))
 
 
 @functools.cache

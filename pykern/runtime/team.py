@@ -24,7 +24,10 @@ AWAKE_NS = 100_000
 processor from the next library for long."""
 TURN_NS = 100_000
 """After so long the scheduler may take the processor from a worker that is awake."""
-FACTS = {"workers": 32, "main": 35, "spin": 36, "slice": 37, "forks": 38}
+PERIOD_NS = 100_000_000
+"""How long the main thread may be in a launch until it is interrupted to ask Python for signals."""
+FACTS = {"workers": 32, "main": 35, "spin": 36, "slice": 37, "forks": 38,
+         "answers": 42, "thread": 44, "period": 46}  # fmt: skip
 """Words of the image's memory (`pykern.lowering.llvm.team.state`)."""
 
 
@@ -45,10 +48,12 @@ class Team:
             library.function("pk_state", ctypes.c_void_p)()
         )
         facts[FACTS["spin"]], facts[FACTS["slice"]] = AWAKE_NS, TURN_NS
-        facts[FACTS["main"]] = _signed(threading.main_thread().ident or 0)
+        facts[FACTS["period"]] = PERIOD_NS
+        main = threading.main_thread()
+        facts[FACTS["main"]], facts[FACTS["thread"]] = _signed(main.ident or 0), main.native_id or 0
         self._library, self._facts = library, facts
         _at_fork(library.address("pk_forked"))
-        for name in ("pk_poll", "pk_no_memory", "pk_fork", "pk_share", "pk_call"):
+        for name in ("pk_allocate", "pk_resize", "pk_release", "pk_tell", "pk_fork", "pk_share", "pk_call"):
             cells[TABLE_INDEX[name]] = library.address(name)
         self.loaded = True
         await_no_more()
@@ -67,6 +72,15 @@ class Team:
     def forks(self) -> int:
         """Launches that were shared so far."""
         return int(self._facts[FACTS["forks"]]) if self.loaded else 0
+
+    @property
+    def answers(self) -> int:
+        """How often launches of the main thread have asked Python for signals."""
+        return int(self._facts[FACTS["answers"]]) if self.loaded else 0
+
+    def interrupt_every(self, nanoseconds: int) -> None:
+        """Another period than `PERIOD_NS`, for tests."""
+        self._facts[FACTS["period"]] = nanoseconds
 
 
 def _at_fork(child: int) -> None:

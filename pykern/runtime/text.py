@@ -18,7 +18,7 @@ class Printer:
     """Prints of one launch: a callback ``(site, report, values)``, there as long as this is.
 
     What writing raises, Ctrl-C among it, cannot go through compiled code: it is kept, nothing more is printed, the
-    launch ends before its next chunk, and whoever launched asks `check`.
+    launch ends there, and whoever launched asks `check`.
     """
 
     def __init__(self, sites: tuple[Site, ...]) -> None:

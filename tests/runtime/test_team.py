@@ -91,7 +91,7 @@ def test_every_chunk_runs_once(seed):
 
 @pytest.mark.parametrize("wanted", [1, 2, 3])
 @pytest.mark.parametrize("chunks", [9, 65, 1000, 60_000])
-def test_short_chunks_that_are_taken_together_run_each_by_itself(chunks, wanted):
+def test_very_many_chunks_run_each_once(chunks, wanted):
     assert chunks_of((1 << 40) + 7, wanted, chunks) == bounds((1 << 40) + 7, chunks)
 
 
@@ -149,7 +149,7 @@ def test_parts_of_a_nest_follow_from_its_last_run(seconds):
     assert_partition(found, 1000)
     assert seen.value != seconds and seen.value > 0
     if seconds > 1_000_000_000:
-        assert len(found) >= 500  # 20 ms each, not to keep Ctrl-C waiting
+        assert len(found) <= 4 * pk.get_num_threads()  # each repeats what is the same for all
 
 
 def test_a_nest_that_repeats_something_has_a_chunk_a_thread(threads):

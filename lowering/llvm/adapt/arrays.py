@@ -17,7 +17,6 @@ from pykern.lowering.llvm.adapt.frame import (
     SIZE,
     TENSORS,
     TRUE,
-    clear,
     items_of,
     table,
     type_of,
@@ -27,6 +26,7 @@ from pykern.lowering.llvm.adapt.tensors import write_tensor
 from pykern.lowering.llvm.adapt.views import DTYPES, copy_axes, write_views
 from pykern.lowering.llvm.entry import DATA, DESCR, DIMS, FLAGS, NDIM
 from pykern.lowering.llvm.entry import STRIDES as STRIDES_AT
+from pykern.lowering.llvm.forget import clear
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, Value

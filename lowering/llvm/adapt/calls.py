@@ -24,7 +24,6 @@ from pykern.lowering.llvm.adapt.frame import (
     VALUES,
     VIEWS,
     cell,
-    clear,
     items_of,
     table,
     type_of,
@@ -33,6 +32,7 @@ from pykern.lowering.llvm.adapt.outputs import write_outputs
 from pykern.lowering.llvm.adapt.places import write_places
 from pykern.lowering.llvm.adapt.space import write_space, write_tuple
 from pykern.lowering.llvm.entry import DESCR
+from pykern.lowering.llvm.forget import clear
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I64, NULL, PTR, VOID, Value

@@ -7,9 +7,10 @@ is what entries read of a NumPy array, at the places where NumPy has it; nobody 
 from __future__ import annotations
 
 from pykern.abi import ADAPTED, KERNEL_CELLS, TABLE_INDEX
+from pykern.lowering.llvm.forget import write_forget
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
-from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Type, Value
+from pykern.lowering.llvm.text_ir.values import I1, I64, NULL, PTR, VOID, Type, Value
 
 MOST_VIEWS = 16
 MOST_HELD = 2 * ADAPTED
@@ -63,28 +64,10 @@ def view_at(f: Body, frame: Value, number: Value) -> Value:
     return f.place(frame, f.add(f.mul(number, VIEW), FIRST_VIEW))
 
 
-def clear(f: Body) -> None:
-    """Forget Python's error, if there is one: the call is made once more by Python's way, which meets it again.
-
-    Ctrl-C comes but once, so it is set again.
-    """
-    f.call("pk_forget", VOID)
-
-
-def _forget(module: Module) -> None:
-    f = Body(module, "pk_forget", VOID, [])
-    interrupt = f.load(PTR, module.outside("PyExc_KeyboardInterrupt"))
-    interrupted = f.is_(f.call("PyErr_ExceptionMatches", I32, interrupt), "!=", I32(0))
-    f.call("PyErr_Clear", VOID)
-    with f.if_then(interrupted, likely=False):
-        f.call("PyErr_SetInterrupt", VOID)
-    f.ret()
-
-
 def write_frame(module: Module) -> None:
     """`pk_hold(frame, object)`: the object's reference goes with the frame; it gives it back, null of null or where
     there is no more room. `pk_new_view(frame)`: the next view, empty; null where there is no more room."""
-    _forget(module)
+    write_forget(module)
     f = Body(module, "pk_hold", PTR, [PTR, PTR])
     frame, value = f.arguments
     f.need(f.is_(value, "!=", NULL), NULL)

@@ -14,12 +14,12 @@ from pykern.lowering.llvm.adapt.frame import (
     SIZE,
     TRUE,
     VALUES,
-    clear,
     items_of,
     table,
     type_of,
 )
 from pykern.lowering.llvm.entry import DATA, DESCR, DIMS, FLAGS, NDIM, STRIDES, WRITEABLE
+from pykern.lowering.llvm.forget import clear
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID

@@ -15,11 +15,11 @@ from pykern.lowering.llvm.adapt.frame import (
     SIZE,
     VALUES,
     cell,
-    clear,
     items_of,
     table,
     type_of,
 )
+from pykern.lowering.llvm.forget import clear
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I1, I64, NULL, PTR, Value

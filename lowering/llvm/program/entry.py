@@ -15,6 +15,7 @@ from pykern.abi import ENTRIES, KERNEL_CELLS, PLAN_ROOM
 from pykern.artifact import Artifact
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA
+from pykern.lowering.llvm.forget import clear, write_forget
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.program.entry_arguments import write_arguments
 from pykern.lowering.llvm.program.entry_results import write_results
@@ -45,7 +46,7 @@ EXPORTS = ("pk_init", "pk_entry")
 def lower(record: Record) -> Artifact:
     """Write it, generate code, link."""
     module = Module()
-    for write in (_init, write_arguments, write_results, _guarded, _unlocked, _call, _entry):
+    for write in (_init, write_forget, write_arguments, write_results, _guarded, _unlocked, _call, _entry):
         write(module)
     code = generate(str(module), (), EXPORTS, texts=record.texts)
     started = time.perf_counter()
@@ -85,9 +86,9 @@ def _guarded(module: Module) -> None:
                     f.store(value, found)
                     f.call("Py_DecRef", VOID, value)
                     with f.if_then(f.is_(value, "==", NULL), likely=False):
-                        f.call("PyErr_Clear", VOID)
+                        clear(f)
         with f.if_then(f.is_(f.load(PTR, found), "!=", f.load(PTR, at, 16)), likely=False):
-            f.call("PyErr_Clear", VOID)
+            clear(f)
             f.ret(I1(0))
     f.ret(I1(1))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pykern.abi import ARGUMENT_KINDS, ARRAY_CELLS, PLAN_WORDS
 from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA, DESCR, DIMS, FLAGS, NDIM, PAYLOAD
+from pykern.lowering.llvm.forget import clear
 from pykern.lowering.llvm.program.entry_state import (
     ARRAYS,
     HIGH,
@@ -158,7 +159,7 @@ def _read_int(f: Body, plan: Value, state: Value, value: Value, words: Value, kn
     with f.if_then(f.is_(number, "==", -1), likely=False):
         wrong = f.is_(f.call("PyErr_Occurred", PTR), "!=", NULL)
         with f.if_then(wrong):
-            f.call("PyErr_Clear", VOID)
+            clear(f)
             f.ret(I1(0))
     return number
 
@@ -219,7 +220,7 @@ def _read_fields(f: Body, plan: Value, state: Value, value: Value, words: Value,
     with f.loop(f.load(I64, words, 8)) as n:
         held = f.call("PyObject_GetAttr", PTR, value, f.word(f.place(words, 16), n, PTR))
         with f.if_then(f.is_(held, "==", NULL), likely=False):
-            f.call("PyErr_Clear", VOID)
+            clear(f)
             f.ret(I1(0))
         f.call("Py_DecRef", VOID, held)  # the object has another reference
         f.put(held, f.place(state, OBJECTS), f.load(I64, known))

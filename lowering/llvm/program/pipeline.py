@@ -6,7 +6,6 @@ from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.pipeline import BRANCHES, EXPANDED, MATH, PARTS, PLAIN_VECTORS, RANGED, TO_LLVM
-from pykern.lowering.llvm.polls import PollSignals
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.short_floats import EMULATE_BF16
@@ -172,7 +171,6 @@ def llvm_pipeline(
             Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
             Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
             KeepOuterLoops(),
-            PollSignals(),
             LimitStack(),  # after lanes, which make buffers wider
             Upstream("convert-scf-to-cf", makes=BRANCHES),
             Upstream("expand-strided-metadata", where=PARTS),

@@ -20,7 +20,6 @@ from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.machines import Host, host_of
 from pykern.lowering.llvm.needs import needed_by
 from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
-from pykern.lowering.llvm.polls import PollSignals
 from pykern.lowering.llvm.program.launcher import kinds_of, nest_of, run_text, teams_of, teams_text
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
@@ -59,7 +58,7 @@ from pykern.source import KernelOptions
 
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, HoldFusion,
-    LowerLaunches, MakeNests, OutlineAttention, PollSignals, PrepareSignature, RaiseLaunches, ReadTransposed,
+    LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
     ReleaseFusion, ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers,
     UseArena,
 )  # fmt: skip

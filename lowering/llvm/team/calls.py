@@ -2,19 +2,22 @@
 
 Comes in: `pk_run` of a kernel or a program, and its cells. Goes out: `pk_call`, which an entry calls and Python does;
 1: a signal handler has raised, and the exception is set. Python runs handlers in its main thread only, and only when it
-is asked (`PyErr_CheckSignals`): so a launch of that thread asks every `ASK_MS`, between chunks and where code that may
-take long calls `pk_poll`. What raised stops the chunks that did not begin, and the launch goes on behind its `setjmp`.
-Nothing but memory may be lost on that way: code that is compiled has nothing else.
+is asked (`PyErr_CheckSignals`): so a launch of that thread asks every `ASK_MS`, between chunks, while it waits for
+others, and within them (`interrupts`). What raised stops the chunks that did not begin, and the launch goes on behind
+its `setjmp`. Nothing but memory may be lost on that way, and what was taken in the launch is given back (`pieces`).
 
 Code that gets no memory for what it keeps while it runs leaves the launch in the same way (`pk_no_memory`), from
-whatever chunk it is in; the exception is then a MemoryError.
+whatever chunk it is in; the exception is then a MemoryError. Where code calls Python, it does so by `pk_tell`: nothing
+may be left by `longjmp` meanwhile.
 """
 
 from __future__ import annotations
 
-from pykern.lowering.llvm.team.state import FRAME, FRAME_BYTES, SLOT, TeamBody
+from pykern.lowering.llvm.team.pieces import give_back
+from pykern.lowering.llvm.team.state import FRAME, SLOT, TeamBody
+from pykern.lowering.llvm.team.watch import AWAKE
 from pykern.lowering.llvm.text_ir.module import Module
-from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID, Value
+from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID, Operand, Value
 
 ASK_MS = 100
 RAISED, OUT_OF_MEMORY = 1, 2
@@ -24,32 +27,72 @@ NO_MEMORY = "no memory for what a kernel or program keeps while it runs"
 
 def write_calls(module: Module) -> None:
     """The functions of this file."""
+    _hide(module)
+    _show(module)
+    _check(module)
     _ask(module)
     _leave(module)
-    _poll(module)
+    _tell(module)
     _stop_here(module, "pk_no_memory", OUT_OF_MEMORY, leave=True)
     _stop_here(module, "pk_stop", RAISED, leave=False)
     _call(module)
 
 
+def _enter(f: TeamBody, launch: Operand) -> None:
+    """The main thread is in this launch from now on, which somebody has to watch."""
+    f.change("xchg", f.state("launch"), launch)
+    awake = f.is_(f.read(f.state("watching"), order="seq_cst", kind=I32), "==", AWAKE)
+    with f.if_then(f.not_(awake), likely=False):
+        f.call("pk_watch", VOID)
+
+
+def _hide(module: Module) -> None:
+    """Python runs now: this launch is not interrupted."""
+    f = TeamBody(module, "pk_hide", VOID, [PTR])
+    (frame,) = f.arguments
+    f.store(1, frame, FRAME["python"])
+    with f.if_then(f.is_(f.load(I64, frame, FRAME["asks"]), "!=", 0)):
+        f.write(0, f.state("launch"))
+    f.ret()
+
+
+def _show(module: Module) -> None:
+    """Python is done."""
+    f = TeamBody(module, "pk_show", VOID, [PTR])
+    (frame,) = f.arguments
+    with f.if_then(f.is_(f.load(I64, frame, FRAME["asks"]), "!=", 0)):
+        _enter(f, f.load(I64, frame, FRAME["launch"]))
+    f.store(0, frame, FRAME["python"])
+    f.ret()
+
+
+def _check(module: Module) -> None:
+    """Let Python run signal handlers; stop the slot's chunks if one raises."""
+    f = TeamBody(module, "pk_check", VOID, [PTR, PTR])
+    frame, slot = f.arguments
+    f.store(f.now(), frame, FRAME["asked"])
+    f.write(f.add(f.read(f.state("answers")), 1), f.state("answers"))
+    f.call("pk_hide", VOID, frame)
+    held = f.call("PyGILState_Ensure", I32)
+    raised = f.call("PyErr_CheckSignals", I32)
+    f.call("PyGILState_Release", VOID, held)
+    f.call("pk_show", VOID, frame)
+    with f.if_then(f.is_(raised, "!=", 0), likely=False):
+        f.store(RAISED, frame, FRAME["stopped"])
+        _stop(f, slot)
+    f.ret()
+
+
 def _ask(module: Module) -> None:
-    """Let Python run signal handlers, if it did not for a while; stop the slot's chunks if one raises."""
+    """The same, if that was not done for a while."""
     f = TeamBody(module, "pk_ask", VOID, [PTR, PTR])
     frame, slot = f.arguments
     with f.if_then(f.is_(f.load(I64, frame, FRAME["stopped"]), "!=", 0), likely=False):
         _stop(f, slot)
         f.ret()
-    now = f.now()
-    waited = f.sub(now, f.load(I64, frame, FRAME["asked"]))
-    with f.if_then(f.is_(waited, "<", ASK_MS * 1_000_000), likely=True):
-        f.ret()
-    f.store(now, frame, FRAME["asked"])
-    held = f.call("PyGILState_Ensure", I32)
-    raised = f.call("PyErr_CheckSignals", I32)
-    f.call("PyGILState_Release", VOID, held)
-    with f.if_then(f.is_(raised, "!=", 0), likely=False):
-        f.store(RAISED, frame, FRAME["stopped"])
-        _stop(f, slot)
+    waited = f.sub(f.now(), f.load(I64, frame, FRAME["asked"]))
+    with f.if_then(f.is_(waited, ">=", ASK_MS * 1_000_000), likely=False):
+        f.call("pk_check", VOID, frame, slot)
     f.ret()
 
 
@@ -67,18 +110,18 @@ def _leave(module: Module) -> None:
     f.ret()
 
 
-def _poll(module: Module) -> None:
-    """Called now and then by code that takes long."""
-    f = TeamBody(module, "pk_poll", VOID, [])
+def _tell(module: Module) -> None:
+    """Call a function of Python's for code that prints. If it stops the launch, nothing more of the chunk runs."""
+    f = TeamBody(module, "pk_tell", VOID, [PTR, I64, I64, PTR])
+    callback, *arguments = f.arguments
     frame = f.frame()
     with f.if_then(f.is_(frame, "==", NULL)):
+        f.call_pointer(callback, VOID, *arguments)
         f.ret()
-    slot = f.load(PTR, frame, FRAME["slot"])
-    with f.if_then(f.is_(f.load(I64, frame, FRAME["asks"]), "!=", 0)):
-        f.call("pk_ask", VOID, frame, slot)
-        f.call("pk_leave", VOID, frame)
-    with f.if_then(f.is_(slot, "!=", NULL)), f.if_then(f.is_(f.read(slot, SLOT["stop"]), "!=", 0)):
-        f.call("longjmp", VOID, frame, I32(1))
+    f.call("pk_hide", VOID, frame)
+    f.call_pointer(callback, VOID, *arguments)
+    f.call("pk_show", VOID, frame)
+    f.call("pk_leave", VOID, frame)
     f.ret()
 
 
@@ -102,20 +145,29 @@ def _call(module: Module) -> None:
     run, cells = f.arguments
     thread = f.call("PyEval_SaveThread", PTR)
     outer = f.frame()
-    frame = f.memory(FRAME_BYTES)
-    for name in ("inside", "slot", "stopped"):
-        f.store(0, frame, FRAME[name])
+    frame = f.new_frame()
     with f.if_then(
         f.is_(outer, "!=", NULL)
     ):  # a callback launches: the other threads are busy with its launch
         f.store(f.load(I64, outer, FRAME["inside"]), frame, FRAME["inside"])
     asks = f.is_(f.call("pthread_self", I64), "==", f.read(f.state("main")))
-    f.store(f.cast("zext", asks, I64), frame, FRAME["asks"])
-    f.store(f.now(), frame, FRAME["asked"])
+    before = f.read(f.state("launch"))
+    with f.if_then(asks):
+        f.store(1, frame, FRAME["asks"])
+        f.store(f.now(), frame, FRAME["asked"])
+        number = f.add(f.read(f.state("launches")), 1)
+        f.write(number, f.state("launches"))
+        f.store(number, frame, FRAME["launch"])
+        _enter(f, number)
     f.set_frame(frame)
-    with f.if_then(f.is_(f.jump_target(frame), "==", 0), likely=True):
-        f.call_pointer(run, VOID, cells)
+    with f.if_else(f.is_(f.jump_target(frame), "==", 0), likely=True) as (first, left):
+        with first:
+            f.call_pointer(run, VOID, cells)
+        with left:
+            give_back(f, frame)
     f.set_frame(outer)
+    with f.if_then(asks):
+        f.write(before, f.state("launch"), order="release")
     f.call("PyEval_RestoreThread", VOID, thread)
     stopped = f.load(I64, frame, FRAME["stopped"])
     with f.if_then(f.is_(stopped, "==", OUT_OF_MEMORY), likely=False):

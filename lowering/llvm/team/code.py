@@ -16,12 +16,15 @@ from pykern.lowering.llvm.machines import Host
 from pykern.lowering.llvm.optimisation import CAREFUL
 from pykern.lowering.llvm.team.calls import write_calls
 from pykern.lowering.llvm.team.fork import write_fork
+from pykern.lowering.llvm.team.interrupts import write_interrupts
+from pykern.lowering.llvm.team.pieces import write_pieces
 from pykern.lowering.llvm.team.state import TeamBody, new_state
 from pykern.lowering.llvm.team.system import PROCESSORS, write_system
+from pykern.lowering.llvm.team.watch import write_watch
 from pykern.lowering.llvm.team.work import write_work
 from pykern.lowering.llvm.team.workers import write_workers
 from pykern.lowering.llvm.text_ir.module import Module
-from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID
+from pykern.lowering.llvm.text_ir.values import I32, NULL, PTR, VOID
 from pykern.lowering.record import Record
 
 THIS = Host()
@@ -30,15 +33,25 @@ SELDOM = (
     "pk_forbid",
     "pk_short_slice",
     "pk_ask",
-    "pk_poll",
+    "pk_check",
+    "pk_tell",
     "pk_no_memory",
     "pk_stop",
-    "pk_chunks",
+    "pk_chunk",
+    "pk_watch",
+    "pk_signal",
+    "pk_interrupt",
+    "pk_interrupt_all",
+    "pk_release",
     "pk_sleep",
     "pk_hire",
     "pk_alone",
 )
 """Functions that are called seldom, or take long: they stand once."""
+
+WRITERS = (
+    write_system, write_pieces, write_calls, write_interrupts, write_watch, write_work, write_workers, write_fork,
+)  # fmt: skip
 
 
 def lower(record: Record) -> Artifact:
@@ -56,7 +69,7 @@ def team_text(host: Host = THIS) -> str:
     assert module.triple.partition("-")[0] in PROCESSORS
     new_state(module)
     _start(module)
-    for write in (write_system, write_calls, write_work, write_workers, write_fork):
+    for write in WRITERS:
         write(module)
     for name in SELDOM:
         module.functions[name].attributes.append("noinline")
@@ -69,7 +82,6 @@ def _start(module: Module) -> None:
     f = TeamBody(module, "pk_init", VOID, [PTR])
     f.store(f.arguments[0], table)
     f.call("pthread_key_create", I32, f.state("key"), NULL)
-    f.write(f.call("pthread_self", I64), f.state("main"))
     f.ret()
     f = TeamBody(module, "pk_state", PTR, [])
     f.ret(f.place(module.globals["state"], 0))

@@ -3,16 +3,17 @@
 Comes in: what kernels and nests call. Goes out: `pk_fork(fn, data, extent, team, parts)`, which calls `fn(data, low,
 high)` for all of `0..extent` in so many parts, and `pk_share(fn, data, extent, seen)`, which chooses the number of
 parts by how long the nest took last. A launch from within a chunk, and one for which all slots are taken, runs alone.
-Neither comes back where a signal handler raised: it goes on in `pk_call` (see `calls`).
+Neither comes back where a signal handler raised: it goes on in `pk_call` (see `calls`). Threads that are in the midst
+of a chunk then are interrupted until all have left theirs.
 """
 
 from __future__ import annotations
 
 from pykern.abi import TABLE_INDEX
 from pykern.lowering.llvm.team.calls import ASK_MS, OUT_OF_MEMORY
-from pykern.lowering.llvm.team.pace import GROUP, Pace
-from pykern.lowering.llvm.team.state import CHUNKS, FRAME, LINE, MOST, RANGES, SLOT, SLOTS, TeamBody
-from pykern.lowering.llvm.team.system import ALL, WAIT, WAKE_SOME, futex, futex_until, here, pause
+from pykern.lowering.llvm.team.state import CHUNKS, FRAME, INSIDE, LINE, MOST, RANGES, SLOT, SLOTS, TeamBody
+from pykern.lowering.llvm.team.system import ALL, WAKE_SOME, futex, futex_until, here, pause
+from pykern.lowering.llvm.team.watch import pause_between
 from pykern.lowering.llvm.team.workers import bit_of
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Operand, Value
@@ -23,13 +24,14 @@ CHUNKS_EACH = 4
 """Chunks of a thread, so that others may help it: every one repeats what is the same for all."""
 FIRST_EACH = 16
 """Chunks of a thread where nobody knows how long they take."""
-SHORTEST, LONGEST = 50_000, 20_000_000
-"""Nanoseconds of a chunk: shorter ones would repeat too much, longer ones keep Ctrl-C waiting."""
+SHORTEST = 50_000
+"""Nanoseconds of a chunk: shorter ones would repeat too much."""
 
 
 def write_fork(module: Module) -> None:
     """The functions of this file."""
     _alone(module)
+    _interrupt_all(module)
     _join(module)
     _free_slot(module)
     _fork(module)
@@ -52,19 +54,25 @@ def _alone(module: Module) -> None:
     asks = f.variable(I1(0))
     with f.if_then(f.is_(frame, "!=", NULL)):
         f.store(f.is_(f.load(I64, frame, FRAME["asks"]), "!=", 0), asks)
-    begun, pace = f.variable(0), Pace(f, parts, 1)
-    with f.while_(lambda: f.is_(f.load(I64, begun), "<", parts)):
-        first = f.load(I64, begun)
-        some = _least(f, _least(f, pace.wanted(), GROUP), f.sub(parts, first))
-        low = f.variable(f.sdiv(f.mul(extent, first), parts))
-        with f.loop(some) as n:
-            high = f.sdiv(f.mul(extent, f.add(f.add(first, n), 1)), parts)
-            f.call_pointer(function, VOID, data, f.load(I64, low), high)
-            f.store(high, low)
-        f.store(f.add(first, some), begun)
+    low = f.variable(0)
+    with f.loop(parts) as n:
+        high = f.sdiv(f.mul(extent, f.add(n, 1)), parts)
+        f.call_pointer(function, VOID, data, f.load(I64, low), high)
+        f.store(high, low)
         with f.if_then(f.load(I1, asks)):
-            f.call("pk_poll", VOID)
-        pace.measure()
+            f.call("pk_ask", VOID, frame, f.load(PTR, frame, FRAME["slot"]))
+            f.call("pk_leave", VOID, frame)
+    f.ret()
+
+
+def _interrupt_all(module: Module) -> None:
+    """The workers that are inside of a chunk of this slot."""
+    f = TeamBody(module, "pk_interrupt_all", VOID, [PTR])
+    (slot,) = f.arguments
+    with f.loop(f.read(slot, SLOT["team"])) as k:
+        thread = f.read(f.place(f.place(slot, RANGES + INSIDE), f.mul(k, LINE)))
+        with f.if_then(f.is_(thread, "!=", 0)):
+            f.call("pk_interrupt", VOID, thread)
     f.ret()
 
 
@@ -84,7 +92,7 @@ def _join(module: Module) -> None:
     """Wait until all chunks are done; the frame is null unless Python is to be asked for signals."""
     f = TeamBody(module, "pk_join", VOID, [PTR, I32, PTR])
     slot, parts, frame = f.arguments
-    turns, until = f.variable(0), f.variable(0)
+    turns, until, times = f.variable(0), f.variable(0), f.variable(0)
     done = f.place(slot, SLOT["done"])
 
     def left() -> Value:
@@ -101,12 +109,11 @@ def _join(module: Module) -> None:
                 f.change("xchg", f.place(slot, SLOT["waiting"]), 1)
                 seen = f.read(done, order="seq_cst", kind=I32)
                 asks = f.is_(frame, "!=", NULL)
-                more = f.is_(seen, "!=", parts)
-                with f.if_then(more), f.if_else(asks) as (main, other):
-                    with main:
-                        futex_until(f, done, seen, ASK_MS)
-                    with other:
-                        futex(f, done, WAIT, seen)
+                with f.if_then(f.is_(f.read(slot, SLOT["stop"]), "!=", 0), likely=False):
+                    f.call("pk_interrupt_all", VOID, slot)
+                    f.increase(times, 1)
+                with f.if_then(f.is_(seen, "!=", parts)):
+                    futex_until(f, done, seen, pause_between(f, f.load(I64, times), I64(ASK_MS * 1_000_000)))
                 with f.if_then(asks):
                     f.call("pk_ask", VOID, frame, slot)
     f.ret()
@@ -151,6 +158,7 @@ def _fork(module: Module) -> None:
         first, last = (f.sdiv(f.mul(parts, n), team) for n in (k, f.add(k, 1)))
         ticket = f.or_(f.shl(generation, 32), f.or_(f.shl(first, 16), last))
         f.write(ticket, f.place(f.place(slot, RANGES), f.mul(k, LINE)))
+        f.write(0, f.place(f.place(slot, RANGES + INSIDE), f.mul(k, LINE)))
     f.write(generation, slot, SLOT["generation"], "release")
     home = here(f)
     with f.if_then(f.is_(f.read(f.state("home")), "!=", home)):
@@ -162,7 +170,7 @@ def _fork(module: Module) -> None:
         all_bits = f.sub(f.shl(bit_of(f, f.sub(team, 1)), 1), 1)
         futex(f, f.state("epoch"), WAKE_SOME, ALL, all_bits)
     f.change("add", f.state("forks"), 1, "monotonic")
-    f.call("pk_work", I1, slot, 0, generation, f.load(PTR, asking))
+    f.call("pk_work", I1, slot, 0, generation, f.load(PTR, asking), 0)
     f.change("and", f.state("running"), f.xor(bit, -1))
     f.call("pk_join", VOID, slot, f.cast("trunc", parts, I32), f.load(PTR, asking))
     ended = f.is_(f.read(slot, SLOT["stop"]), "==", OUT_OF_MEMORY)
@@ -187,7 +195,7 @@ def _share(module: Module) -> None:
     several = f.is_(team, ">", 1)
     work = f.mul(before, team)
     short = f.select(several, _least(f, f.sdiv(work, SHORTEST), f.mul(team, CHUNKS_EACH)), 1)
-    parts = _most(f, _most(f, short, team), f.sdiv(work, LONGEST))
+    parts = _most(f, short, team)
     first = f.select(f.is_(before, "==", 0), f.mul(team, FIRST_EACH), parts)
     started = f.now()
     f.call("pk_fork", VOID, function, data, extent, team, first)

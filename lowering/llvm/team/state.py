@@ -32,18 +32,30 @@ PLACES = {
     "spin": 4 * LINE + 32,  # ns that a worker waits awake
     "slice": 4 * LINE + 40,  # ns after which the scheduler may let others run; 0: as it is
     "forks": 4 * LINE + 48,  # counts, for tests: launches that were shared
+    "launch": 5 * LINE,  # number of the launch that the main thread is in; 0: none, or Python within it
+    "launches": 5 * LINE + 8,  # counts those of the main thread
+    "answers": 5 * LINE + 16,  # counts how often the main thread has asked Python
+    "watching": 5 * LINE + 24,  # i32, a futex: see `watch`
+    "thread": 5 * LINE + 32,  # what Linux calls the main thread
+    "signal": 5 * LINE + 40,  # the number of the signal that interrupts launches; 0: nobody needed one
+    "pending": 5 * LINE + 56,  # 1: the main thread was sent a signal that it has not had yet
+    "period": 5 * LINE + 48,  # ns between two looks at the main thread's launch
 }
-FIRST_SLOT = 5 * LINE
+FIRST_SLOT = 6 * LINE
 SLOT = {"busy": 0, "fn": 8, "data": 16, "extent": 24, "parts": 32, "team": 40, "generation": 48, "stop": 56,
         "done": LINE, "waiting": LINE + 8}  # fmt: skip
 """`done` is an i32, a futex: chunks that are finished, or passed over because of `stop`."""
 RANGES = 2 * LINE
+INSIDE = 8
+"""Behind a thread's range, in the same line: what Linux calls the worker that is inside of a chunk of it; 0: none."""
 SLOT_BYTES = RANGES + MOST * LINE
 BYTES = FIRST_SLOT + SLOTS * SLOT_BYTES
 
-FRAME = {"inside": 512, "asks": 520, "asked": 528, "slot": 536, "stopped": 544}
+FRAME = {"inside": 512, "asks": 520, "asked": 528, "slot": 536, "stopped": 544, "python": 552, "launch": 560,
+         "pieces": 568}  # fmt: skip
 """Behind the C library's `jmp_buf`: whether the thread works on a chunk, asks Python for signals, and when it did
-last; the slot of the chunk; whether a signal handler has raised."""
+last; the slot of the chunk; why it is stopped; 1 while Python runs within it; the number of its launch, where it asks;
+the first piece of memory that was taken in it, and not given back."""
 FRAME_BYTES = 576
 
 
@@ -74,6 +86,13 @@ class TeamBody(Body):
     def now(self) -> Value:
         """Nanoseconds of a clock that only goes forward."""
         return self.call("pk_now", I64)
+
+    def new_frame(self) -> Value:
+        """One on the stack that nothing is known of."""
+        frame = self.memory(FRAME_BYTES)
+        for offset in FRAME.values():
+            self.store(0, frame, offset)
+        return frame
 
     def slot(self, number: Operand) -> Value:
         first = self.place(self.module.globals["state"], FIRST_SLOT)

@@ -15,18 +15,22 @@ from pykern.lowering.llvm.text_ir.values import I32, I64, PTR, VOID, Operand, Va
 
 @dataclass(frozen=True)
 class Processor:
-    """Numbers of system calls, and the instruction of a loop that waits, as LLVM has it."""
+    """Numbers of system calls; bytes from a `ucontext_t` to the program counter; the instruction of a loop that waits,
+    as LLVM has it."""
 
     futex: int
     get_attributes: int
     set_attributes: int
+    get_thread: int
+    signal_thread: int
+    counter: int
     pause: str
     options: tuple[int, ...] = ()
 
 
 PROCESSORS = {
-    "x86_64": Processor(202, 315, 314, "llvm.x86.sse2.pause"),
-    "aarch64": Processor(98, 275, 274, "llvm.aarch64.isb", (15,)),
+    "x86_64": Processor(202, 315, 314, 186, 234, 168, "llvm.x86.sse2.pause"),
+    "aarch64": Processor(98, 275, 274, 178, 131, 440, "llvm.aarch64.isb", (15,)),
 }
 WAIT, WAKE, WAIT_SOME, WAKE_SOME = 0x80, 0x81, 0x89, 0x8A
 """Operations of a futex that is this process's own; with "some" among those that wait with such a bit."""
@@ -36,6 +40,7 @@ MASK_BYTES = 128
 """Of the C library's `cpu_set_t`, 1024 processors, and of its `sigset_t`."""
 ATTRIBUTES = {"size": 0, "policy": 4, "runtime": 24}
 ATTRIBUTES_BYTES = 56
+SECOND = 1_000_000_000
 OTHER, BATCH = 0, 3
 """Policies of threads that share processors by turns."""
 
@@ -58,12 +63,17 @@ def futex(f: TeamBody, word: Value, what: int, value: Operand, bits: Operand = 0
     f.system(processor(f).futex, word, what, number, 0, 0, bits)
 
 
-def futex_until(f: TeamBody, word: Value, value: Value, milliseconds: int) -> None:
+def futex_until(f: TeamBody, word: Value, value: Value, nanoseconds: Value) -> None:
     """Wait as above, but not for longer."""
     moment = f.memory(16)
-    f.store(0, moment)
-    f.store(milliseconds * 1_000_000, moment, 8)
+    f.store(f.sdiv(nanoseconds, SECOND), moment)
+    f.store(f.srem(nanoseconds, SECOND), moment, 8)
     f.system(processor(f).futex, word, WAIT, f.cast("zext", value, I64), moment)
+
+
+def this_thread(f: TeamBody) -> Value:
+    """What Linux calls the thread."""
+    return f.system(processor(f).get_thread)
 
 
 def pause(f: TeamBody) -> None:
@@ -81,7 +91,7 @@ def _now(module: Module) -> None:
     moment = f.memory(16)
     f.call("clock_gettime", I32, I32(MONOTONIC), moment)
     seconds, rest = f.load(I64, moment), f.load(I64, moment, 8)
-    f.ret(f.add(f.mul(seconds, 1_000_000_000), rest))
+    f.ret(f.add(f.mul(seconds, SECOND), rest))
 
 
 def _forbid(module: Module) -> None:

@@ -1,14 +1,16 @@
 """The threads of the team: they wait for launches, awake for a moment and then asleep, and work on all there are.
 
 Comes in: launches, by `epoch` and `running` of `state`. Goes out: chunks that are done. Workers are made when a launch
-wants them, and are never ended: they are detached, take no signal of Python's, and know nothing of Python, so that a
+wants them, and are never ended: they are detached, take no signal but ours, and know nothing of Python, so that a
 process may end around them. A child of a fork has none, and makes its own.
 """
 
 from __future__ import annotations
 
 from pykern.lowering.llvm.team.state import SLOT, SLOTS, TeamBody
-from pykern.lowering.llvm.team.system import MASK_BYTES, WAIT_SOME, futex, here, pause
+from pykern.lowering.llvm.team.system import MASK_BYTES, WAIT_SOME, futex, here, pause, this_thread
+from pykern.lowering.llvm.team.threads import new_thread
+from pykern.lowering.llvm.team.watch import NOBODY
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Value
 
@@ -18,10 +20,6 @@ TURN = 64
 """Times a worker looks for work between two looks at the clock: about 2 us."""
 LOST = 50_000
 """Nanoseconds between two looks that show that somebody else had the processor: it is not ours to wait on."""
-SYNCHRONOUS = (4, 5, 6, 7, 8, 11, 31)
-"""Signals of Linux that a thread's own fault raises: blocked, they would end the process without a word."""
-DETACHED, SET_MASK = 1, 2
-_SIGNALS = (1 << 64) - 1 - sum(1 << (number - 1) for number in SYNCHRONOUS)
 
 
 def write_workers(module: Module) -> None:
@@ -41,8 +39,8 @@ def bit_of(f: TeamBody, number: Value) -> Value:
 
 def _search(module: Module) -> None:
     """Work on every launch that there is; whether there was any."""
-    f = TeamBody(module, "pk_search", I1, [I64])
-    (me,) = f.arguments
+    f = TeamBody(module, "pk_search", I1, [I64, I64])
+    me, thread = f.arguments
     bits = f.variable(f.read(f.state("running"), order="acquire"))
     did = f.variable(I1(0))
     with f.while_(lambda: f.is_(f.load(I64, bits), "!=", 0)):
@@ -50,7 +48,7 @@ def _search(module: Module) -> None:
         f.store(f.and_(left, f.sub(left, 1)), bits)
         slot = f.slot(f.call("llvm.cttz.i64", I64, left, I1(1)))
         generation = f.read(slot, SLOT["generation"], "acquire")
-        worked = f.call("pk_work", I1, slot, me, generation, NULL)
+        worked = f.call("pk_work", I1, slot, me, generation, NULL, thread)
         f.store(f.or_(f.load(I1, did), worked), did)
     f.ret(f.load(I1, did))
 
@@ -90,11 +88,12 @@ def _worker(module: Module) -> None:
     allowed, avoided = f.memory(MASK_BYTES), f.variable(0)
     f.call("sched_getaffinity", I32, I32(0), MASK_BYTES, allowed)
     f.call("pk_short_slice", VOID)
+    thread = this_thread(f)
     turns, until, last = f.variable(0), f.variable(0), f.variable(0)
     again = f.variable(I1(1))
     with f.forever():
         seen = f.read(f.state("epoch"), order="acquire", kind=I32)
-        with f.if_then(f.not_(f.call("pk_search", I1, me))):
+        with f.if_then(f.not_(f.call("pk_search", I1, me, thread))):
             f.store(0, turns)
             f.store(0, until)
             f.store(I1(1), again)
@@ -125,28 +124,18 @@ def _hire(module: Module) -> None:
     _, free = f.swap(f.state("hiring"), 0, 1)
     with f.if_then(f.not_(free)):
         f.ret()
-    signals, before, attributes, thread = (f.memory(MASK_BYTES) for _ in range(4))
-    with f.loop(MASK_BYTES // 8) as n:
-        f.put(-1, signals, n)
-    f.store(_SIGNALS - (1 << 64), signals)
-    f.call("pthread_sigmask", I32, I32(SET_MASK), signals, before)
-    f.call("pthread_attr_init", I32, attributes)
-    f.call("pthread_attr_setdetachstate", I32, attributes, I32(DETACHED))
-    f.call("pthread_attr_setstacksize", I32, attributes, STACK)
     good = f.variable(I1(1))
 
     def fewer() -> Value:
         return f.and_(f.load(I1, good), f.is_(f.read(f.state("workers")), "<", wanted))
 
-    with f.while_(fewer):
+    with new_thread(f, STACK, taken=f.call("pk_signal", I64)) as make, f.while_(fewer):
         number = f.add(f.read(f.state("workers")), 1)
         worker = f.module.function("pk_worker", (PTR, (PTR,)))
-        made = f.call("pthread_create", I32, thread, attributes, worker, f.cast("inttoptr", number, PTR))
+        made = make(worker, f.cast("inttoptr", number, PTR))
         f.store(f.is_(made, "==", 0), good)
         with f.if_then(f.load(I1, good)):
             f.write(number, f.state("workers"))
-    f.call("pthread_attr_destroy", I32, attributes)
-    f.call("pthread_sigmask", I32, I32(SET_MASK), before, NULL)
     f.write(0, f.state("hiring"), order="release")
     f.ret()
 
@@ -154,9 +143,11 @@ def _hire(module: Module) -> None:
 def _forked(module: Module) -> None:
     """In a child of a fork: there are no workers, nor the threads whose launches were under way."""
     f = TeamBody(module, "pk_forked", VOID, [])
-    for name in ("workers", "sleepers", "running", "hiring"):
+    for name in ("workers", "sleepers", "running", "hiring", "launch", "pending"):
         f.write(0, f.state(name))
+    f.write(I32(NOBODY), f.state("watching"))
     f.write(f.call("pthread_self", I64), f.state("main"))
+    f.write(this_thread(f), f.state("thread"))
     with f.loop(SLOTS) as n:
         for name in ("busy", "waiting"):
             f.write(0, f.slot(n), SLOT[name])

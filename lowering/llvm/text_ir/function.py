@@ -116,6 +116,9 @@ class Function:
     def sdiv(self, a: Operand, b: Operand) -> Value:
         return self._binary("sdiv", a, b)
 
+    def srem(self, a: Operand, b: Operand) -> Value:
+        return self._binary("srem", a, b)
+
     def and_(self, a: Operand, b: Operand) -> Value:
         return self._binary("and", a, b)
 

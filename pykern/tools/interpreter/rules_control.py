@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.lowering.llvm.polls import POLL
+from pykern.lowering.llvm.reports import TELL
 from pykern.passes.kernels import identity
 from pykern.tools.interpreter.emit import Emitter, NoReading, integer, integers, python_name, rule
 from pykern.tools.interpreter.numbers import FUNCTIONS
@@ -160,10 +160,6 @@ def _nothing(e: Emitter, op: ir.Operation) -> None:
 def _call(e: Emitter, op: ir.Operation) -> None:
     values = names(e, op.operands)
     results = names(e, op.results)
-    if "callee" not in op.attributes:  # the host's print
-        for name in results:
-            e.line(f"{name} = np.int64(0)")
-        return
     symbol = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
     function = e.functions.get(symbol)
     if function is not None and list(function.regions[0].blocks):
@@ -178,8 +174,8 @@ def _call(e: Emitter, op: ir.Operation) -> None:
     if symbol in ("free", "_mlir_memref_to_llvm_free"):
         e.line(f"it.memory.forget(int({values[0]}))")
         return
-    if symbol == POLL:
-        e.line("pass")  # signals are Python's own here
+    if symbol == TELL:
+        e.line("pass")  # the host's print
         return
     plain = symbol if symbol in FUNCTIONS else symbol.removesuffix("f")
     if plain not in FUNCTIONS or len(results) != 1:
