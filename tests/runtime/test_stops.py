@@ -30,8 +30,8 @@ def sines(y, x, n):
 
 def stopped(call, after=0.3):
     \"\"\"Whether Ctrl-C ends a call that would take for ever.\"\"\"
-    threading.Timer(after, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     try:
+        threading.Timer(after, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         call()
     except KeyboardInterrupt:
         return True
