@@ -282,16 +282,26 @@ def _scalar(name: str, value: Any, annotation: Any) -> tuple[DType, int] | None:
 
 
 def _converted(name: str, value: Any, kind: Callable[[Any], Any]) -> Any:
-    """The number as it is annotated; a float beyond the largest becomes infinite. Raises `LaunchError`."""
+    """The number as it is annotated; a float beyond the largest becomes infinite. Raises `LaunchError`.
+
+    An integer stays what it is: 2.5 is no `int`, nor is 300 a `u8`, whatever type the 300 has.
+    """
     try:
-        with np.errstate(over="ignore"):
-            return kind(value)
+        with np.errstate(over="ignore", invalid="ignore"):
+            made = kind(value)
     except (OverflowError, ValueError) as error:
-        raise LaunchError(
-            f"`{name}` = {reprlib.repr(value)} does not fit its annotation: {error}",
-            hint="pass a number that fits, or annotate it with a wider type",
-            code=ARGUMENT_TYPE,
-        ) from None
+        raise _unfit(name, value, str(error)) from None
+    if isinstance(made, int | np.integer) and type(made) is not bool and made != value:
+        raise _unfit(name, value, f"as an integer it would be {made}")
+    return made
+
+
+def _unfit(name: str, value: Any, why: str) -> LaunchError:
+    return LaunchError(
+        f"`{name}` = {reprlib.repr(value)} does not fit its annotation: {why}",
+        hint="pass a number that fits, or annotate it with a wider type",
+        code=ARGUMENT_TYPE,
+    )
 
 
 def _scalar_type(value: Any) -> DType | None:

@@ -64,7 +64,11 @@ def test_a_workgroup_without_sizes_is_refused():
         ("i32", 1 << 31),
         ("i8", 128),
         ("u8", -1),
+        ("u8", np.int64(300)),
         ("i64", float("nan")),
+        ("i32", np.float32("nan")),
+        ("i32", 2.5),
+        ("i64", np.float32(-0.5)),
         ("i32", float("inf")),
         ("f32", 10**400),
     ],
@@ -76,6 +80,23 @@ def test_a_number_that_does_not_fit_its_annotation_is_refused(kind, number):
     fill.__annotations__["a"] = getattr(pk, kind)
     with pytest.raises(pk.LaunchError, match="does not fit its annotation"):
         pk.kernel(fill)(np.zeros(3), number, ndrange=3)
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_whole_numbers_are_integers_whatever_their_type(device):
+    @pk.kernel
+    def fill(x, n: int, m: pk.u8):
+        x[pk.index()] = n * 1000.0 + m
+
+    x = np.zeros(3)
+    for n, m in ((2, 3), (2.0, np.int64(3)), (np.float32(2), np.uint64(3)), (np.int8(2), 3.0)):
+        fill(x, n, m, ndrange=3, device=device)
+        assert (x == 2003).all()
+        x[:] = 0
+    for n, m in ((2.5, 3), (2, 3.25), (2, np.int64(259))):
+        with pytest.raises(pk.LaunchError, match="does not fit its annotation"):
+            fill(x, n, m, ndrange=3, device=device)
+    assert not x.any()
 
 
 def test_a_float_beyond_the_largest_of_its_annotation_is_infinite(recwarn):
