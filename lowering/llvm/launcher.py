@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pykern.abi import TABLE_INDEX
+from pykern.passes.analysis.cost_model import PARALLEL_WORK
 from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
 from pykern.types import BY_NAME
 
-PARALLEL_WORK = 200_000
-"""Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
 CHUNKS_EACH, UNKNOWN_EACH = 4, 16
 """Chunks of a thread, so that others may help one that is late; the second where nobody knows how long each takes."""
 SHORT_WORK = 1 << 17
