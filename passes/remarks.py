@@ -7,7 +7,7 @@ and the explorer show. Outside of a compilation nobody collects them, and `remar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
 from mlir import ir
@@ -20,15 +20,20 @@ MOST = 500
 """More nobody reads; a program of thousands of ops would fill the cache with them."""
 
 
-@contextmanager
-def collected() -> Iterator[dict[Remark, None]]:
+def collected() -> AbstractContextManager[dict[Remark, None]]:
     """Keep the remarks that are made inside, each once, in order."""
+    return collecting(_KEPT)
+
+
+@contextmanager
+def collecting(place: ContextVar[dict[Remark, None] | None]) -> Iterator[dict[Remark, None]]:
+    """Let `place` be a new collection inside."""
     kept: dict[Remark, None] = {}
-    token = _KEPT.set(kept)
+    token = place.set(kept)
     try:
         yield kept
     finally:
-        _KEPT.reset(token)
+        place.reset(token)
 
 
 def remark(op: ir.Operation, text: str) -> None:

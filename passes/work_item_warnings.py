@@ -8,7 +8,7 @@ write may be the same, and the last one may be as good as any.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
 from mlir import ir
@@ -17,6 +17,7 @@ from pykern.artifact import Remark
 from pykern.dialect.diagnostics import span_of
 from pykern.passes.check_bounds import array_names
 from pykern.passes.kernels import body, named
+from pykern.passes.remarks import collecting
 from pykern.passes.uniformity import Uniformity
 
 PLACES = (
@@ -31,15 +32,9 @@ PLACES = (
 _KEPT: ContextVar[dict[Remark, None] | None] = ContextVar("pykern_warnings", default=None)
 
 
-@contextmanager
-def collected() -> Iterator[dict[Remark, None]]:
+def collected() -> AbstractContextManager[dict[Remark, None]]:
     """Keep what is said of kernels that are looked at inside, each sentence once."""
-    kept: dict[Remark, None] = {}
-    token = _KEPT.set(kept)
-    try:
-        yield kept
-    finally:
-        _KEPT.reset(token)
+    return collecting(_KEPT)
 
 
 def look_at(kernel: ir.Operation, debug: bool) -> None:

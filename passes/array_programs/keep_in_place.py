@@ -9,7 +9,8 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.passes.ir.memory import aliases, is_inside, root_of
+from pykern.passes.ir.memory import aliases, root_of
+from pykern.passes.ir.values import is_inside
 
 
 def terminator(loop: ir.Operation) -> ir.Operation:
@@ -62,4 +63,4 @@ def _is_made_inside(value: ir.Value, loop: ir.Operation) -> bool:
     if isinstance(root.owner, ir.Block):
         return False
     op = root.owner.operation
-    return op.name == "memref.alloc" and is_inside(op, loop)
+    return op.name == "memref.alloc" and is_inside(op.results[0], loop)

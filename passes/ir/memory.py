@@ -164,16 +164,6 @@ def ancestor_in(op: ir.Operation, home: ir.Block) -> ir.Operation | None:
     return None
 
 
-def is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
-    """Whether `op` stands in a region of `outer`."""
-    parent = op.parent
-    while parent is not None:
-        if parent.operation == outer:
-            return True
-        parent = parent.operation.parent
-    return False
-
-
 def allocations(function: ir.Operation) -> list[ir.Operation]:
     """Every `memref.alloc`, in order."""
     return find(function, lambda op: op.name == "memref.alloc")

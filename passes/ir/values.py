@@ -20,7 +20,15 @@ def home(value: ir.Value) -> ir.Block:
 def is_inside(value: ir.Value, outer: ir.Operation) -> bool:
     """Whether a value comes to be within the regions of `outer`."""
     place = value.owner
-    op = place.owner if isinstance(place, ir.Block) else place.operation.parent
+    return _is_or_lies_in(place.owner if isinstance(place, ir.Block) else place.operation.parent, outer)
+
+
+def is_nested_in(op: ir.Operation, outer: ir.Operation) -> bool:
+    """Whether `op` stands in a region of `outer`, at any depth."""
+    return _is_or_lies_in(op.parent, outer)
+
+
+def _is_or_lies_in(op: ir.Operation | None, outer: ir.Operation) -> bool:
     while op is not None:
         if op.operation == outer:
             return True

@@ -17,8 +17,8 @@ from pykern.compiler.costs import flops_of, turns_of
 from pykern.costs import Access, Costs, Turns, Work
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
-from pykern.passes.ir.memory import is_inside
 from pykern.passes.ir.structured import loop_lengths
+from pykern.passes.ir.values import is_nested_in
 from pykern.passes.kernels import programs
 
 COUNTED = "func.func(linalg-generalize-named-ops)"
@@ -85,7 +85,7 @@ def _turns_of_loops(program: ir.Operation, names: dict[ir.Value, str]) -> Iterat
             for kind in ("load", "store"):
                 yield _whole(f"carried {n}", kind, value, (file, line), inside)
         for value, name in names.items():
-            read = any(is_inside(use.owner.operation, loop) for use in value.uses)
+            read = any(is_nested_in(use.owner.operation, loop) for use in value.uses)
             if read and isinstance(value.type, ir.RankedTensorType):
                 yield _whole(name, "load", value, (file, line), inside)
 

@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import func
 
 from pykern.passes.ir.memory import VIEWS
+from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find, index_constant
 
 TEAM = ".team"
@@ -40,7 +41,7 @@ class Nest:
         self.place, self.op, self.extent = place, op, extent
         self.passed: list[ir.Value] = []
         body_ops = find(op, lambda o: True) if has_body else []
-        inside = [v for inner in body_ops for v in inner.operands if _is_outside(v, op)]
+        inside = [v for inner in body_ops for v in inner.operands if not is_inside(v, op)]
         for value in (*outside, *inside):
             self._need(value)
         self.inner = inside
@@ -134,17 +135,6 @@ def _mark(made: func.FuncOp, passed: list[ir.Value]) -> None:
         empty,
         empty,
     ]
-
-
-def _is_outside(value: ir.Value, op: ir.Operation) -> bool:
-    """Whether a value used inside an op comes from outside of it."""
-    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
-    parent = block.owner
-    while parent is not None:
-        if parent.operation == op:
-            return False
-        parent = parent.operation.parent
-    return True
 
 
 def _is_repeated(value: ir.Value) -> bool:
