@@ -114,7 +114,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "test_debug_checks::*", "test_reference_rules::test_debug_tells_of_a_division_by_zero",
     ),
     "launches looked at before they begin": (
-        "test_launch_bounds::*", "test_launch_warnings::*",
+        "test_launch_bounds::*", "test_launch_warnings::*", "test_shape_as_ndrange::*",
         "test_reference_rules::test_arrays_that_overlap_in_part_are_refused",
     ),
     "math functions": ("test_math_functions::*", "test_kernels::test_special_functions", "test_integer_functions::*"),
