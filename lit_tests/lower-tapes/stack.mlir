@@ -3,13 +3,13 @@
 
 // Three words a thread: address, words used, words there. A push that finds it full lets it grow.
 
-// CHECK: func.func @kern.tape_grow
-// CHECK: call @kern.resize
+// CHECK: func.func @pykern.tape_grow
+// CHECK: call @pykern.resize
 // CHECK-LABEL: func.func @twice
 // CHECK: %[[T:.*]] = memref.alloca() : memref<3xi64>
 // CHECK: %[[FULL:.*]] = arith.cmpi sgt
 // CHECK: scf.if %[[FULL]] {
-// CHECK: func.call @kern.tape_grow
+// CHECK: func.call @pykern.tape_grow
 // CHECK: llvm.store
 // CHECK: %[[BITS:.*]] = llvm.load
 // CHECK: arith.bitcast %[[BITS]] : i64 to f64

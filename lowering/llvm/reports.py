@@ -35,7 +35,7 @@ llvm.func internal @kern.fail.{n}(%report: i64, %site: i64{parameters})
   llvm.return
 }}
 """
-TELL = "kern.tell"
+TELL = "pykern.tell"
 """A function that calls the host's print: Python, which no launch may be left out of."""
 _PRINT = """
 llvm.func @{tell}(!llvm.ptr, i64, i64, !llvm.ptr)

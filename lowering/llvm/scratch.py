@@ -11,7 +11,7 @@ from pykern.abi import TABLE_INDEX
 from pykern.lowering.llvm.team.pieces import BACK, BEGIN, CAPACITY, HEAD
 
 ALLOCATE, RELEASE = "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_free"
-RESIZE = "kern.resize"
+RESIZE = "pykern.resize"
 """Of a piece that `ALLOCATE` or it made; of a null pointer a new one. Only for pieces that it makes larger later."""
 TOLD = "pykern: no memory for what a kernel keeps while it runs\n"
 """Where there is no launch of the team's nobody could go on: such code has no way to give up halfway."""

@@ -19,7 +19,7 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import GROUP_OPS, index_constant, named, replace
 from pykern.passes.words import from_word, to_word
 
-GROW = "kern.tape_grow"
+GROW = "pykern.tape_grow"
 BASE, USED, CAPACITY = range(3)
 FEWEST = 64
 """Words of the smallest tape; no vector has more."""

@@ -171,7 +171,7 @@ def test_a_wrong_call(
         ),
         (
             1,
-            "`saxpy` raises TypeError: 'int' object",
+            "`z`: int cannot be indexed",
             ["bisect", SAXPY, "--args", TYPES, "--ndrange", "4", "--value", "0=1"],
         ),
         (2, "there is no file", ["bench", "none.py"]),
