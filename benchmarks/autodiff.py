@@ -151,7 +151,7 @@ def gradient_of_pykern(
 ) -> Callable[[], Any]:
     """The gradient of all active arguments; also notes its scratch memory and what compiling it took."""
     import pykern as pk
-    from pykern.program_source import ProgramDerivative
+    from pykern.data.program_source import ProgramDerivative
 
     program = getattr(importlib.import_module("autodiff_programs"), case.program)
     arguments = [*active, *constant, *case.static]

@@ -33,7 +33,7 @@ from pykern.benchmarking.report import machine
 from pykern.benchmarking.samples import Samples, duration
 from pykern.benchmarking.terminal import table
 from pykern.benchmarking.turns import Effort
-from pykern.installation import no_plots
+from pykern.environment.installation import no_plots
 
 COUNTS = (10, 30, 100, 300, 1000, 2000)
 QUICK = (10, 100, 200)

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 import pykern as pk
+from pykern.api.kernel import KernelBase
 from pykern.benchmarking import facts
 from pykern.benchmarking.terminal import table
-from pykern.kernel import KernelBase
 from pykern.program.adapter_code import adapter_code
 from pykern.program.entry_code import entry_code
 

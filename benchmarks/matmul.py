@@ -35,9 +35,9 @@ from pykern.benchmarking.limits import measured
 from pykern.benchmarking.report import counted, origin
 from pykern.benchmarking.turns import rest, wake
 from pykern.compiler.service import service
-from pykern.installation import no_plots
-from pykern.program_source import ProgramSource
-from pykern.source import KernelSource
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import KernelSource
+from pykern.environment.installation import no_plots
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 

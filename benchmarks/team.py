@@ -18,7 +18,7 @@ import statistics
 import numpy as np
 
 import pykern as pk
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.linker import link_shared
 from pykern.runtime.cpu_table import table

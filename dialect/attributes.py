@@ -12,6 +12,7 @@ from difflib import get_close_matches
 
 from mlir import ir
 
+from pykern.data.schedule import Schedule
 from pykern.dialect.attribute_forms import (
     Form,
     argument_numbers,
@@ -31,7 +32,6 @@ from pykern.dialect.attribute_forms import (
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.kernels import check_kernel
 from pykern.errors import VerifyError
-from pykern.schedule import Schedule
 
 PREFIX = "kern."
 MAX_DIMENSIONS = 8

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.data.locations import SourceSpan
 from pykern.errors import KernelError
-from pykern.locations import SourceSpan
 
 
 def span_of(location: ir.Location, function: str = "") -> SourceSpan | None:

@@ -12,11 +12,11 @@ from string import Formatter
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.artifact import Site
+from pykern.data.artifact import Site
+from pykern.data.locations import SourceSpan
 from pykern.dialect.attribute_forms import small_integer
 from pykern.dialect.base import KernOp, i64_attr, kern_op
 from pykern.dialect.diagnostics import calls_of, span_of
-from pykern.locations import SourceSpan
 from pykern.types import BY_NAME
 
 

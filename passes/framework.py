@@ -21,13 +21,13 @@ from typing import ClassVar
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from pykern.artifact import Stage
+from pykern.data.artifact import Stage
 from pykern.dialect.attributes import check_attributes
 from pykern.dialect.context import check_kern_ops
 from pykern.dialect.diagnostics import collected, located_error
 from pykern.errors import KernelError, PassError, VerifyError
+from pykern.passes.ir.region_bodies import is_long, told_apart
 from pykern.passes.known import CLEANING, Known
-from pykern.passes.region_bodies import is_long, told_apart
 
 CLEANED = (CLEANING, "canonicalize,loop-invariant-code-motion,cse")
 """Ends of pipelines behind which canonicalization finds nothing."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pykern.passes.check_bounds import CheckBounds
-from pykern.passes.check_nans import CheckNans
-from pykern.passes.drop_stop_gradient import DropStopGradient
+from pykern.data.source import KernelOptions
 from pykern.passes.framework import Pass, Pipeline, Upstream
-from pykern.passes.limit_time import LimitTime
-from pykern.passes.reuse_loads import ReuseLoads
-from pykern.passes.simplify_kern import SimplifyKern
-from pykern.source import KernelOptions
+from pykern.passes.kernel.check_bounds import CheckBounds
+from pykern.passes.kernel.check_nans import CheckNans
+from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
+from pykern.passes.kernel.limit_time import LimitTime
+from pykern.passes.kernel.reuse_loads import ReuseLoads
+from pykern.passes.kernel.simplify_kern import SimplifyKern
 
 
 def kern_pipeline(options: KernelOptions, derivatives: tuple[Pass, ...] = ()) -> Pipeline:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 from mlir import ir
 
-from pykern.artifact import Remark
+from pykern.data.artifact import Remark
 from pykern.dialect.diagnostics import span_of
 
 _KEPT: ContextVar[dict[Remark, None] | None] = ContextVar("pykern_remarks", default=None)

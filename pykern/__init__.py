@@ -1,7 +1,7 @@
 """pykern: one Python function, compiled with MLIR, for every device.
 
 Everything public is here; each name is imported when it is first used, so that ``import pykern``
-stays light. Start with `pykern.kernel`; the way of the data is `capture` -> `frontend` -> `passes` ->
+stays light. Start with `pykern.api.kernel`; the way of the data is `capture` -> `frontend` -> `passes` ->
 `lowering` -> `runtime`.
 """
 
@@ -9,40 +9,38 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "kernel": "pykern.kernel",
-    "Kernel": "pykern.kernel",
-    "func": "pykern.function",
-    "cuda_func": "pykern.cuda_function",
+    "kernel": "pykern.api.kernel",
+    "Kernel": "pykern.api.kernel",
+    "func": "pykern.api.function",
+    "cuda_func": "pykern.api.cuda_function",
     "Dup": "pykern.derivatives.autodiff",
     "autodiff": "pykern.derivatives.autodiff",
     "custom_vjp": "pykern.derivatives.custom_vjp",
     "check_grads": "pykern.derivatives.check_grads",
     "GradientCheck": "pykern.derivatives.check_grads",
-    "jit": "pykern.jit",
+    "jit": "pykern.api.jit",
     "tune": "pykern.tuning.tune",
     "Tuned": "pykern.tuning.tune",
-    "Program": "pykern.jit",
+    "Program": "pykern.api.jit",
     **dict.fromkeys(("grad", "value_and_grad", "vjp", "jvp", "hvp"), "pykern.derivatives.gradients"),
     **dict.fromkeys(("checkpoint", "every", "binomial"), "pykern.derivatives.checkpointing"),
-    "spec": "pykern.lowered",
-    "Lowered": "pykern.lowered",
-    "Compiled": "pykern.lowered",
+    "spec": "pykern.api.lowered",
+    "Lowered": "pykern.api.lowered",
+    "Compiled": "pykern.api.lowered",
     "explore": "pykern.explorer.explore",
     "benchmark": "pykern.benchmarking.benchmark",
     "BenchmarkResult": "pykern.benchmarking.result",
     "Disagreement": "pykern.benchmarking.agreement",
-    "device": "pykern.devices",
-    "devices": "pykern.devices",
-    "Event": "pykern.event",
-    "wait": "pykern.event",
-    **dict.fromkeys(("Stream", "synchronize"), "pykern.stream"),
+    "device": "pykern.runtime.devices",
+    "devices": "pykern.runtime.devices",
+    "Event": "pykern.runtime.event",
+    "wait": "pykern.runtime.event",
+    **dict.fromkeys(("Stream", "synchronize"), "pykern.runtime.stream"),
     "graph": "pykern.launching.graph",
     "Array": "pykern.arrays.array",
     "copyto": "pykern.arrays.copying",
@@ -68,24 +66,14 @@ _HOME = {
         "pykern.errors",
     ),
 }  # fmt: skip
-_LANGUAGE = ("pykern.language", "pykern.array_language")
+_LANGUAGE = ("pykern.language", "pykern.api.array_language")
 _SUBMODULES = ("errors", "language", "testing", "types")
 
-
-class _Package(ModuleType):
-    """A public name stays what it is when a module of the same name is imported (`kernel`, `devices`)."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (isinstance(value, ModuleType) and name in _HOME):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 if os.path.exists(
     os.path.join(os.path.dirname(__file__), "pkcli")
 ):  # another project that has this name on the index
-    from pykern.installation import warn_of_other_project
+    from pykern.environment.installation import warn_of_other_project
 
     warn_of_other_project()
 
@@ -113,7 +101,7 @@ def _instead(name: str) -> str:
     """What to write for a name that is not here: a type's in NumPy, one of another language, one like it."""
     from difflib import get_close_matches
 
-    from pykern.elsewhere import instead_of_public
+    from pykern.data.elsewhere import instead_of_public
     from pykern.types import by_numpy_name
 
     if (dtype := by_numpy_name(name)) is not None:
@@ -132,6 +120,11 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
+    from pykern.api.cuda_function import cuda_func as cuda_func
+    from pykern.api.function import func as func
+    from pykern.api.lowered import Compiled as Compiled
+    from pykern.api.lowered import Lowered as Lowered
+    from pykern.api.lowered import spec as spec
     from pykern.arrays.array import Array as Array
     from pykern.arrays.copying import copyto as copyto
     from pykern.arrays.making import array as array
@@ -144,7 +137,6 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.benchmarking.agreement import Disagreement as Disagreement
     from pykern.benchmarking.benchmark import benchmark as benchmark
     from pykern.benchmarking.result import BenchmarkResult as BenchmarkResult
-    from pykern.cuda_function import cuda_func as cuda_func
     from pykern.derivatives.autodiff import Dup as Dup
     from pykern.derivatives.autodiff import autodiff as autodiff
     from pykern.derivatives.check_grads import GradientCheck as GradientCheck
@@ -153,21 +145,17 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.derivatives.checkpointing import checkpoint as checkpoint
     from pykern.derivatives.checkpointing import every as every
     from pykern.derivatives.custom_vjp import custom_vjp as custom_vjp
-    from pykern.devices import device as device
-    from pykern.devices import devices as devices
     from pykern.errors import *  # noqa: F403
-    from pykern.event import Event as Event
-    from pykern.event import wait as wait
     from pykern.explorer.explore import explore as explore
-    from pykern.function import func as func
     from pykern.launching.graph import graph as graph
-    from pykern.lowered import Compiled as Compiled
-    from pykern.lowered import Lowered as Lowered
-    from pykern.lowered import spec as spec
     from pykern.runtime.cpu_table import get_num_threads as get_num_threads
     from pykern.runtime.cpu_table import set_num_threads as set_num_threads
-    from pykern.stream import Stream as Stream
-    from pykern.stream import synchronize as synchronize
+    from pykern.runtime.devices import device as device
+    from pykern.runtime.devices import devices as devices
+    from pykern.runtime.event import Event as Event
+    from pykern.runtime.event import wait as wait
+    from pykern.runtime.stream import Stream as Stream
+    from pykern.runtime.stream import synchronize as synchronize
     from pykern.tuning.tune import Tuned as Tuned
     from pykern.tuning.tune import tune as tune
     from pykern.typed.kernels import Kernel as Kernel

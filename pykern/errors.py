@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 
-from pykern.locations import SourceSpan
-from pykern.shown_frames import shown_by_frames
+from pykern.data.locations import SourceSpan
+from pykern.data.shown_frames import shown_by_frames
 
 CALLED_FROM, LAUNCHED_FROM = "called from ", "launched from "
 """Begin of the notes that tell the calls and launches which led to a place, innermost first."""

@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     marks = [*item.iter_markers(MARK)]
-    if "pykern.kernel" in sys.modules:  # else the mark is another's
+    if "pykern.api.kernel" in sys.modules:  # else the mark is another's
         marks += [mark for mark in item.iter_markers(SHORT_MARK) if _is_ours(mark.args)]
     for mark in marks:
         if len(mark.args) != 1 or mark.kwargs or not isinstance(mark.args[0], str):
@@ -176,6 +176,6 @@ def _is_parametrized(metafunc: pytest.Metafunc) -> bool:
 
 def _required() -> frozenset[str]:
     """Devices that ``PYKERN_TEST_REQUIRE`` names; read anew, so that a run may set it."""
-    from pykern.settings import read_settings
+    from pykern.environment.settings import read_settings
 
     return read_settings(os.environ).test_require

@@ -8,15 +8,15 @@ fp8 (`f8e4m3`: finite, with NaN, largest 448; `f8e5m2`: with infinities, largest
 memory: kernels compute in f32, a store rounds to nearest even as ml_dtypes does.
 
 Promotion follows NumPy 2 (NEP 50): Python scalars and indices are *weak* and take
-the type of what they meet. See `pykern.promotion`.
+the type of what they meet. See `pykern.data.promotion`.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal, TypeVar
 
+from pykern.data.records import record
 from pykern.errors import KernelTypeError
-from pykern.records import record
 
 Kind = Literal["b", "i", "u", "f"]
 

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pykern.promotion import promote, true_divide, unary_math
+from pykern.data.promotion import promote, true_divide, unary_math
 from pykern.types import (
     BY_NAME,
     DType,
@@ -45,7 +45,7 @@ def ours(value: object) -> DType:
 def departure(a: DType, b: DType, theirs: DType | None) -> DType | None:
     """Python floats are weak under bf16, as under every other type; ml_dtypes takes them for f32."""
     if {a, b} == {bf16, weak_float}:
-        assert theirs == f32, "ml_dtypes has changed: take the departure out of pykern.promotion"
+        assert theirs == f32, "ml_dtypes has changed: take the departure out of pykern.data.promotion"
         return bf16
     return theirs
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pykern.records import record
+from pykern.data.records import record
 
 
 def made(decorate):

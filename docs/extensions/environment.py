@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykern import settings
+from pykern.environment import settings
 
 
 def page() -> str:

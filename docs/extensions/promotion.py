@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from extensions.markdown import table
-from pykern.promotion import promote
+from pykern.data.promotion import promote
 from pykern.types import STRONG, weak_float, weak_int
 
 

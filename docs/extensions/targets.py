@@ -34,7 +34,7 @@ def page() -> str:
 
 
 def _cpu() -> tuple[str, ...]:
-    from pykern.passes.expand_ndrange import ExpandNdrange
+    from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 
     every = _dtypes(tuple(d.name for d in (*STRONG, *STORAGE)))
     subgroup = str(ExpandNdrange().subgroup_size)

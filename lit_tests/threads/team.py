@@ -4,7 +4,7 @@
 
 import sys
 
-from pykern.abi import TEAM_FUNCTIONS
+from pykern.data.abi import TEAM_FUNCTIONS
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.machines import ELSEWHERE

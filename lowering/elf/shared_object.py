@@ -1,4 +1,4 @@
-"""Objects of the CPU become a shared object in the form that `pykern.code_image` reads; dlopen takes it as well.
+"""Objects of the CPU become a shared object in the form that `pykern.data.code_image` reads; dlopen takes it as well.
 
 Comes in: objects of LLVM's. Goes out: one file. Its code (headers, tables, text, read-only data, frames) is one
 segment, what is written another, `DISTANCE` bytes further on than it stands in the file: so all of the code may be
@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Sequence
 from types import ModuleType
 
-from pykern.code_image import DISTANCE
+from pykern.data.code_image import DISTANCE
 from pykern.errors import TargetError
 from pykern.lowering.elf import aarch64, writer, x86_64
 from pykern.lowering.elf.objects import ALLOC, EXECUTE, FUNCTION, NOBITS, WRITE, Object, Section, parse

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.passes.ir.reduction import atomic_result
 from pykern.passes.kernels import index_constant
-from pykern.passes.reduction import atomic_result
 
 WORD = 32
 

@@ -17,8 +17,8 @@ from pykern.dialect.memory import SharedOp
 from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.reduction import combine, neutral
 from pykern.passes.kernels import index_constant, named, replace
-from pykern.passes.reduction import combine, neutral
 
 
 @dataclass(frozen=True)

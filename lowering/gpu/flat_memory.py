@@ -14,14 +14,16 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.abi import GRID_AXES, grid_axes
+from pykern.data.abi import GRID_AXES, grid_axes
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.cells import Cell, word_of
 from pykern.lowering.gpu.reports import REPORT
 from pykern.passes import kernels
+from pykern.passes.analysis.integer_ranges import RANGE
 from pykern.passes.framework import Pass
-from pykern.passes.integer_ranges import RANGE
+from pykern.passes.ir.words import from_word
+from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import (
     BUFFERS,
     MEMORY_OPERAND,
@@ -31,8 +33,6 @@ from pykern.passes.kernels import (
     named,
     replace,
 )
-from pykern.passes.launch_arguments import update_type
-from pykern.passes.words import from_word
 
 SMALL = 1 << 31
 ADDRESS = "memref.extract_aligned_pointer_as_index"
@@ -42,7 +42,7 @@ ARGUMENTS = "kern.arguments"
 
 @dataclass(frozen=True)
 class FlattenMemory(Pass):
-    """Give kernels the signature of `pykern.abi`, "Device code".
+    """Give kernels the signature of `pykern.data.abi`, "Device code".
 
     In:  func.func over memrefs of any rank, indexed by loads, stores and atomics of kern.
     Out: the same over memrefs of rank 1, in `space` where one is given; arguments are memory and i64.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.abi import GRID_AXES, grid_axes
+from pykern.data.abi import GRID_AXES, grid_axes
 from pykern.passes.kernels import index_constant
 
 AXES = ("x", "y", "z")

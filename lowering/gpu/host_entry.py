@@ -1,9 +1,9 @@
 """The compiled CPython entry of a launch on a device: what is left of it on the host, without Python.
 
-Comes in: a `KernelSource` whose target is ``entry:FORM`` (`pykern.abi` tells the rest). Goes out: a shared object of
-the host with `pk_entry`. It checks a call as the CPU's entry does (`pykern.lowering.llvm.entry`), writes the words of
-`pykern.abi`, "Device code", and calls the driver by the addresses it is bound to. What it cannot do, also what the
-driver refuses, goes on to the next entry and at last to Python, which does it again and tells why.
+Comes in: a `KernelSource` whose target is ``entry:FORM`` (`pykern.data.abi` tells the rest). Goes out: a shared
+object of the host with `pk_entry`. It checks a call as the CPU's entry does (`pykern.lowering.llvm.entry`), writes
+the words of `pykern.data.abi`, "Device code", and calls the driver by the addresses it is bound to. What it cannot
+do, also what the driver refuses, goes on to the next entry and at last to Python, which does it again and tells why.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from pykern.abi import (
+from pykern.data.abi import (
     ALIGNED_BIT,
     ARRAY_CELLS,
     BIND_CELLS,
@@ -24,7 +24,8 @@ from pykern.abi import (
     array_kind,
     grid_axes,
 )
-from pykern.artifact import ArgumentUse, Artifact
+from pykern.data.artifact import ArgumentUse, Artifact
+from pykern.data.source import ArraySpec, KernelSource, ScalarSpec
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.entry import HEAD, Entry
@@ -32,7 +33,6 @@ from pykern.lowering.llvm.launch_bounds import any_outside, declarations
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.overlap import Span, check_overlap
 from pykern.lowering.record import Record
-from pykern.source import ArraySpec, KernelSource, ScalarSpec
 from pykern.types import NUMBERS
 
 FORMS = ("addresses", "handles")
@@ -83,7 +83,7 @@ class DeviceEntry(Entry):
         self.keywords = tuple(word for word in options if word in KEYWORDS)
         self.facts = tuple(word for word in options if word in FACTS)
         self.given: list[int] = []
-        """The slot of each number of the launch, in the order of `pykern.launch_bounds`."""
+        """The slot of each number of the launch, in the order of `pykern.data.launch_bounds`."""
 
     def text(self) -> str:
         parameters = self.source.parameters

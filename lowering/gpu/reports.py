@@ -1,6 +1,6 @@
 """Asserts, bounds checks and prints of device code: words in the report that the host reads afterwards.
 
-The report is memory of i32: first the cells of `pykern.abi` (two words each, low word first), of which the
+The report is memory of i32: first the cells of `pykern.data.abi` (two words each, low word first), of which the
 last cell counts failures and the one before the words that prints have taken; then the prints' room.
 A print is its site's number, then two words a value.
 """
@@ -13,12 +13,12 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.abi import PRINT_WORDS, REPORT_FAILURES, REPORT_PRINTED, REPORT_WORDS
+from pykern.data.abi import PRINT_WORDS, REPORT_FAILURES, REPORT_PRINTED, REPORT_WORDS
 from pykern.dialect.reports import PrintOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import index_constant, named
-from pykern.passes.launch_arguments import update_type
 
 REPORT = "kern.report"
 """Attribute of a kernel whose last argument is the report."""

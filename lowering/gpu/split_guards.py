@@ -17,11 +17,11 @@ from pykern.dialect.collectives import COLLECTIVES, MEETINGS
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.passes import kernels
+from pykern.passes.analysis.uniformity import Uniformity
 from pykern.passes.framework import Pass
+from pykern.passes.ir.reduction import neutral
+from pykern.passes.kernel.work_groups.meetings import diverges, holding_meetings, is_guard
 from pykern.passes.kernels import BUFFERS, find, identity, named
-from pykern.passes.reduction import neutral
-from pykern.passes.uniformity import Uniformity
-from pykern.passes.work_groups.meetings import diverges, holding_meetings, is_guard
 
 DIVISIONS = ("arith.div", "arith.rem", "arith.ceildiv", "arith.floordiv")
 

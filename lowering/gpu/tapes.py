@@ -6,7 +6,7 @@ finds out what is needed: a push beyond the end is counted and not made, and a w
 tells so and does not begin to pop. Slot k of work-item i lies at ``k * items + i``: neighbours side by side.
 
 In: `kern.push` and `kern.pop`. Out: loads and stores. What the launch does is in `pykern.launching.device_tape`; the
-arguments are told in `pykern.abi`, "Device code".
+arguments are told in `pykern.data.abi`, "Device code".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.artifact import TapeUse
+from pykern.data.artifact import TapeUse
 from pykern.dialect.collectives import MEETINGS, GroupReduceOp
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import GroupIdOp, GroupSizeOp, LocalLinearIdOp, NumGroupsOp
@@ -26,10 +26,10 @@ from pykern.errors import TargetError
 from pykern.lowering.gpu.tape_size import known_words, told_by_words
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.words import from_word, to_word
+from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import index_constant, named, replace
-from pykern.passes.launch_arguments import update_type
 from pykern.passes.remarks import remark
-from pykern.passes.words import from_word, to_word
 
 TAPE = "kern.tape"
 """Attribute of a kernel whose tape the launch brings: words a work-item (0: to be counted), told by words."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.artifact import DeviceCode, TapeUse
+from pykern.data.artifact import DeviceCode, TapeUse
 from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import ARGUMENTS, FlattenMemory
 from pykern.lowering.gpu.intrinsics import CallIntrinsics

@@ -9,14 +9,14 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, scf
 
-from pykern.abi import grid_axes
+from pykern.data.abi import grid_axes
 from pykern.dialect.memory import GuardOp
 from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
+from pykern.passes.analysis.integer_ranges import RANGE
 from pykern.passes.framework import Pass
-from pykern.passes.integer_ranges import RANGE
+from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import BUFFERS, index_constant, named, replace
-from pykern.passes.launch_arguments import update_type
 
 SMALL = 1 << 31
 LINE, PLANE = (256,), (4, 64)
@@ -28,7 +28,7 @@ class PlaceWorkItems(Pass):
     """Give ids their values, and put the body into a guard where the last groups may be partial.
 
     In:  func.func marked `kern.kernel`, one work-item each.
-    Out: the same function, with the launch's words as arguments (`pykern.abi`, "Device code"), ids made of
+    Out: the same function, with the launch's words as arguments (`pykern.data.abi`, "Device code"), ids made of
          gpu.thread_id and gpu.block_id; the body in an `scf.if` marked `kern.guard`, unless the counts are
          known to be whole groups. `kern.workgroup` is set.
     """

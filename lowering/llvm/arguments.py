@@ -9,8 +9,8 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.framework import Pass
+from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import dense_strides
-from pykern.passes.launch_arguments import update_type
 
 QUERIES = (".extent", ".work")
 SYMBOL_PREFIX = "kern."
@@ -19,7 +19,7 @@ SYMBOL_PREFIX = "kern."
 
 @dataclass(frozen=True)
 class FlattenArguments(Pass):
-    """Give kernels (and their queries) the signature of `pykern.abi`.
+    """Give kernels (and their queries) the signature of `pykern.data.abi`.
 
     In:  func.func whose array arguments are memrefs.
     Out: per array `!llvm.ptr, index * rank (lengths)[, index * rank (strides)]`; the memref is put

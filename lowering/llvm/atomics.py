@@ -11,8 +11,8 @@ from mlir.dialects import arith, memref, scf
 from pykern.dialect.atomics import LAUNCH
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.reduction import atomic_result
 from pykern.passes.kernels import index_constant, named, replace
-from pykern.passes.reduction import atomic_result
 
 RMW_OF_INTEGERS = {
     "add": "add", "sub": "sub", "min": "min", "max": "max", "umin": "umin", "umax": "umax",

@@ -12,13 +12,13 @@ of NumPy 1.x/2.x and CPython 3.10-3.14; everything else goes through the C API. 
 
 from __future__ import annotations
 
-from pykern.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, REFUSED, TABLE_INDEX
-from pykern.artifact import ArgumentUse
+from pykern.data.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, REFUSED, TABLE_INDEX
+from pykern.data.artifact import ArgumentUse
+from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.lowering.llvm.entry_writer import EntryWriter
 from pykern.lowering.llvm.forget import FORGET
 from pykern.lowering.llvm.launcher import cells, llvm_type
 from pykern.lowering.llvm.overlap import Span, check_itself, check_overlap, span_of
-from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.types import BY_NAME
 
 GIL_WORK = 60_000

@@ -5,7 +5,7 @@ Comes in: names of LLVM values. Goes out: `lines`. Read next: `entry`, and `pyke
 
 from __future__ import annotations
 
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 
 
 class EntryWriter:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import platform
 import time
 
-from pykern.artifact import Artifact
+from pykern.data.artifact import Artifact
 from pykern.lowering.llvm.codegen import assemble
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.record import Record

@@ -1,8 +1,9 @@
 """Large blocks of memory that are kept when they are let go, and given out again: the CPU's caching allocator.
 
-Comes in: nothing. Goes out: a shared object with the functions of `pykern.abi` ("kept memory"). Compiled code calls
-`pk_take` and `pk_give` for scratch; the four after them are NumPy's handler of memory (NEP 49), so results own theirs
-as any array does. Neither Python nor its lock is needed anywhere: arrays die in any thread, and when Python ends.
+Comes in: nothing. Goes out: a shared object with the functions of `pykern.data.abi` ("kept memory"). Compiled code
+calls `pk_take` and `pk_give` for scratch; the four after them are NumPy's handler of memory (NEP 49), so results own
+theirs as any array does. Neither Python nor its lock is needed anywhere: arrays die in any thread, and when Python
+ends.
 
 A block is a mapping of its own. Before the pointer that is given out stand its beginning, the bytes asked for, and the
 bytes of the mapping, 0 where it is malloc's. Blocks that are free stand in the state, the longest unused first.
@@ -12,8 +13,8 @@ from __future__ import annotations
 
 import time
 
-from pykern.abi import KEPT_BLOCKS, KEPT_FUNCTIONS, KEPT_LEAST, KEPT_STATE
-from pykern.artifact import Artifact
+from pykern.data.abi import KEPT_BLOCKS, KEPT_FUNCTIONS, KEPT_LEAST, KEPT_STATE
+from pykern.data.artifact import Artifact
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.text_ir.body import Body

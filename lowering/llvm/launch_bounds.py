@@ -1,17 +1,18 @@
 """`pk_outside`: whether a launch would touch what lies outside of its arrays. LLVM IR text, an object of its own.
 
 Comes in: `LaunchBounds`, and where the numbers of a launch are found. Goes out: a few comparisons on lengths, once a
-launch; where one fails the entry goes on to Python, which raises what it says (`pykern.launch_bounds`). It is one block
-of short operations, of which the quick code generator makes as good code as the optimiser, in a quarter of the time.
+launch; where one fails the entry goes on to Python, which raises what it says (`pykern.data.launch_bounds`). It is one
+block of short operations, of which the quick code generator makes as good code as the optimiser, in a quarter of the
+time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pykern.integer_expressions import COMPARISONS, Node
-from pykern.launch_bounds import LaunchBounds
-from pykern.source import ArraySpec, KernelSource, leaves
+from pykern.data.integer_expressions import COMPARISONS, Node
+from pykern.data.launch_bounds import LaunchBounds
+from pykern.data.source import ArraySpec, KernelSource, leaves
 
 _OPS = {"smin": "llvm.smin", "smax": "llvm.smax"}
 
@@ -49,7 +50,7 @@ def declarations(bounds: LaunchBounds) -> list[str]:
 
 
 def given_cells(source: KernelSource) -> list[int]:
-    """The cell of each number of a launch, in the order of `pykern.launch_bounds`; a plain launch has only counts."""
+    """The cell of each number of a launch in the order of `pykern.data.launch_bounds`; plain launches have counts."""
     places: list[int] = []
     cell = 0
     for parameter in source.parameters:

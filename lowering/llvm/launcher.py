@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
+from pykern.data.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
 from pykern.passes.analysis.cost_model import PARALLEL_WORK
-from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, StructSpec
 from pykern.types import BY_NAME
 
 CHUNKS_EACH, UNKNOWN_EACH = 4, 16
@@ -39,7 +39,7 @@ def llvm_type(dtype_name: str) -> str:
 
 
 def cells(source: KernelSource) -> list[Cell]:
-    """The cells of `pykern.abi`, without the last one (the report)."""
+    """The cells of `pykern.data.abi`, without the last one (the report)."""
     listed = [cell for p in source.parameters for cell in _of(p.spec)]
     listed += [Cell("i64")] * source.launch.shared
     return listed + [Cell("i64")] * (source.launch.rank * (1 if source.launch.plain else 3))

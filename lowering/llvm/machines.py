@@ -1,6 +1,6 @@
 """Processors that code is made for: this one, and others to be looked at, as ``llvm:aarch64``.
 
-Comes in: a target's name. Goes out: what LLVM calls the machine, and its name in `pykern.machine`.
+Comes in: a target's name. Goes out: what LLVM calls the machine, and its name in `pykern.environment.machine`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ ELSEWHERE = {
         "avx512+bf16-dot+i16-dot",
     ),
 }
-"""Processors that code is made for, to be looked at, as ``llvm:aarch64``; and their names in `pykern.machine`."""
+"""Processors that code is made for, to be looked at, as ``llvm:aarch64``; and their names in
+`pykern.environment.machine`."""
 
 
 def host_of(target: str) -> tuple[Host, str]:

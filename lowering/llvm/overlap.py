@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from pykern.source import ArraySpec
+from pykern.data.source import ArraySpec
 from pykern.types import BY_NAME
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pykern.machine import processors
+from pykern.environment.machine import processors
 
 WORTH = 120
 """Lines of a part from which a thread is worth starting: LLVM takes some 50 us for each."""

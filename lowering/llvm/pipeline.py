@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pykern.data.source import KernelOptions
+from pykern.environment.machine import cache_bytes, host_cpu
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
@@ -11,18 +13,17 @@ from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
-from pykern.machine import cache_bytes, host_cpu
-from pykern.passes.expand_fp8 import ExpandFp8
-from pykern.passes.expand_ndrange import ExpandNdrange
+from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
+from pykern.passes.arithmetic.keep_roundings import KeepRoundings
+from pykern.passes.arithmetic.vector_math.expand import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
-from pykern.passes.hoist_atomics import HoistAtomics
-from pykern.passes.keep_roundings import KeepRoundings
-from pykern.passes.narrow_indices import NarrowIndices
-from pykern.passes.own_sums import OwnSums
-from pykern.passes.promote_private import PromotePrivate
-from pykern.passes.shift_divisions import ShiftDivisions
-from pykern.passes.tighten_bounds import TightenBounds
-from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.kernel.expand_ndrange import ExpandNdrange
+from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.narrow_indices import NarrowIndices
+from pykern.passes.kernel.own_sums import OwnSums
+from pykern.passes.kernel.promote_private import PromotePrivate
+from pykern.passes.kernel.shift_divisions import ShiftDivisions
+from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
@@ -30,7 +31,6 @@ from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.short_rows import VersionShortRows
 from pykern.passes.vectorize.streams import VectorizeStreams
-from pykern.source import KernelOptions
 
 MATH = ("math.",)
 RANGED = ("scf.", "arith.cmp", "arith.min", "arith.max", "arith.select", "arith.div", "arith.rem", "arith.floordiv",

@@ -7,8 +7,8 @@ CPU's pipeline takes after its own loops were made. Read next: `passes.raise_to_
 from __future__ import annotations
 
 from pykern.lowering.llvm.raised_buffers import CopiesToLinalg, FreeBuffers
-from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.fusion.hold_fusion import HoldFusion, ReleaseFusion
 
 
 def raised_pipeline() -> Pipeline:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, llvm
 
-from pykern.abi import REPORT_CELLS, STOP_CELL, TABLE_INDEX
+from pykern.data.abi import REPORT_CELLS, STOP_CELL, TABLE_INDEX
 from pykern.dialect.reports import PrintOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass

@@ -7,7 +7,7 @@ with a MemoryError. Where there is no team it is malloc's, with the same head.
 
 from __future__ import annotations
 
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 from pykern.lowering.llvm.team.pieces import BACK, BEGIN, CAPACITY, HEAD
 
 ALLOCATE, RELEASE = "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_free"

@@ -9,7 +9,7 @@ Read next: `pykern.lowering.llvm.team`.
 
 from __future__ import annotations
 
-from pykern.abi import REFUSED, TABLE_INDEX
+from pykern.data.abi import REFUSED, TABLE_INDEX
 
 RUNTIME = f"""
 @pk_table = hidden global ptr null

@@ -16,8 +16,8 @@ from pykern.dialect.memory import PrivateOp
 from pykern.lowering.llvm.scratch import RELEASE, RESIZE
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.words import from_word, to_word
 from pykern.passes.kernels import GROUP_OPS, index_constant, named, replace
-from pykern.passes.words import from_word, to_word
 
 GROW = "pykern.tape_grow"
 BASE, USED, CAPACITY = range(3)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.artifact import PRODUCT, SCRATCH, ArgumentUse, Stage
-from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
+from pykern.data.artifact import PRODUCT, SCRATCH, ArgumentUse, Stage
+from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
+from pykern.data.source import KernelSource
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
@@ -38,7 +39,6 @@ from pykern.passes import kernels
 from pykern.passes.framework import carefully, is_careful
 from pykern.passes.registry import register
 from pykern.passes.remarks import remark
-from pykern.source import KernelSource
 
 register(
     AllowNegativeStrides,
@@ -145,7 +145,7 @@ def _is_product(module: ir.Module, source: KernelSource) -> bool:
     special = checked or source.derivatives or launch.workgroup or launch.shared
     if special or not launch.plain or source.target != "llvm" or not source.noalias:
         return False
-    from pykern.passes.array_programs.raise_launches import is_product  # here: most kernels have no such loop
+    from pykern.passes.tensor.raise_launches import is_product  # here: most kernels have no such loop
 
     return is_product(module)
 

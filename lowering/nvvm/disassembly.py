@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 import subprocess
 
+from pykern.environment.memory_file import MemoryFile
 from pykern.lowering.nvvm.tools import tool
-from pykern.memory_file import MemoryFile
 
 _PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d+)')
 _ADDRESS = re.compile(r"^\s*/\*[0-9a-f]+\*/\s*")

@@ -16,11 +16,11 @@ from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.nvvm.chips import MAX_DEPTH, MAX_GROUP, STATIC_SHARED, SUBGROUP, Chip
 from pykern.lowering.nvvm.library import CallLibdevice
 from pykern.lowering.nvvm.options import NvvmOptions
-from pykern.passes.expand_fp8 import ExpandFp8
-from pykern.passes.expand_integer_power import ExpandIntegerPower
+from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
+from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
+from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.framework import Pipeline, Upstream, is_careful
-from pykern.passes.keep_roundings import KeepRoundings
-from pykern.passes.narrow_indices import NarrowIndices
+from pykern.passes.kernel.narrow_indices import NarrowIndices
 
 
 def nvvm_pipeline(chip: Chip, options: NvvmOptions) -> Pipeline:

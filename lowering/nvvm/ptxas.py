@@ -9,10 +9,10 @@ import re
 import subprocess
 from dataclasses import dataclass
 
+from pykern.environment.installation import install_extra
+from pykern.environment.memory_file import MemoryFile
 from pykern.errors import TargetError
-from pykern.installation import install_extra
 from pykern.lowering.nvvm.tools import tool
-from pykern.memory_file import MemoryFile
 
 _USED = re.compile(r"Used (\d+) registers")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")

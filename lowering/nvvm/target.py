@@ -12,7 +12,8 @@ from mlir import ir
 from mlir.dialects import gpu
 from mlir.passmanager import PassManager
 
-from pykern.artifact import DeviceCode
+from pykern.data.artifact import DeviceCode
+from pykern.data.source import KernelSource, cuda_functions
 from pykern.errors import TargetError
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
@@ -28,7 +29,6 @@ from pykern.lowering.nvvm.user_code import calls, compiled, linked
 from pykern.lowering.record import Record
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
-from pykern.source import KernelSource, cuda_functions
 
 register(CallLibdevice)
 

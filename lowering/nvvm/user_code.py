@@ -13,14 +13,14 @@ from typing import Any
 
 from mlir import ir
 
+from pykern.data.locations import SourceSpan
+from pykern.data.source import CapturedCuda
 from pykern.dialect.diagnostics import span_of
+from pykern.environment.installation import install_extra
 from pykern.errors import TargetError
-from pykern.installation import install_extra
-from pykern.locations import SourceSpan
 from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.ptxas import Cubin, measured
 from pykern.passes.kernels import named
-from pykern.source import CapturedCuda
 
 NEEDED = ("cuda-bindings", "nvidia-cuda-nvrtc-cu12", "nvidia-nvjitlink-cu12")
 FILE = "cuda_func"

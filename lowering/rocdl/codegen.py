@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pykern.installation import no_amd_backend
+from pykern.environment.installation import no_amd_backend
 from pykern.lowering.elf import code_object
 from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.options import RocdlOptions

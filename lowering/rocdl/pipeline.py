@@ -17,13 +17,13 @@ from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import MAX_GROUP, Chip
 from pykern.lowering.rocdl.options import RocdlOptions
 from pykern.lowering.rocdl.remainder import ExpandRemainder
-from pykern.passes.expand_fp8 import ExpandFp8
-from pykern.passes.expand_integer_power import ExpandIntegerPower
+from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
+from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
+from pykern.passes.arithmetic.keep_roundings import KeepRoundings
+from pykern.passes.arithmetic.vector_math.expand import ExpandMath
+from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.framework import Pipeline, Upstream
-from pykern.passes.keep_roundings import KeepRoundings
-from pykern.passes.narrow_indices import NarrowIndices
-from pykern.passes.vector_math.expand import ExpandMath
-from pykern.passes.vector_math.expand_library import ExpandLibrary
+from pykern.passes.kernel.narrow_indices import NarrowIndices
 
 PRIVATE = 5
 """Address space of the memory of a work-item."""

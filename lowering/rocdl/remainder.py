@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 
-from pykern.passes.expand_remainder import real_remainder
+from pykern.passes.arithmetic.expand_remainder import real_remainder
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
 

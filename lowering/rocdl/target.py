@@ -11,7 +11,8 @@ import time
 from mlir import ir
 from mlir.dialects import llvm as llvm_dialect
 
-from pykern.artifact import DeviceCode, Stage
+from pykern.data.artifact import DeviceCode, Stage
+from pykern.data.source import KernelSource
 from pykern.lowering.gpu.pointers import check_lowered
 from pykern.lowering.gpu.target import KernelBinary, code_facts, dynamic_arrays, room_of_each
 from pykern.lowering.record import Record
@@ -25,7 +26,6 @@ from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
-from pykern.source import KernelSource
 
 register(DescribeKernels, ExpandRemainder)
 

@@ -10,10 +10,10 @@ from mlir import ir
 from mlir.dialects import arith, math
 
 from pykern.lowering.spirv.bit_counts import leading_zeros, ones
-from pykern.passes.expand_remainder import real_remainder
+from pykern.passes.arithmetic.expand_remainder import real_remainder
+from pykern.passes.arithmetic.round_once import to_odd_f32
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import index_constant, is_constant, named, replace
-from pykern.passes.round_once import to_odd_f32
 
 
 @dataclass(frozen=True)

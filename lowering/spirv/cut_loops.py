@@ -19,15 +19,15 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.artifact import Site
+from pykern.data.artifact import Site
+from pykern.data.locations import SourceSpan
 from pykern.dialect.base import i64_attr
 from pykern.dialect.diagnostics import calls_of, span_of
 from pykern.dialect.memory import PrivateOp
 from pykern.dialect.reports import AssertOp, FailuresOp, SiteOp
-from pykern.locations import SourceSpan
 from pykern.passes import kernels
-from pykern.passes.counted_by_hand import as_while
 from pykern.passes.framework import Pass
+from pykern.passes.kernel.counted_by_hand import as_while
 from pykern.passes.kernels import find, is_constant
 
 MOST_TURNS = 65_535

@@ -21,12 +21,12 @@ from pykern.lowering.spirv.nesting import CheckNesting
 from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
-from pykern.passes.expand_fp8 import ExpandFp8
-from pykern.passes.expand_integer_power import ExpandIntegerPower
+from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
+from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
+from pykern.passes.arithmetic.keep_roundings import KeepRoundings
+from pykern.passes.arithmetic.vector_math.expand import ExpandMath
+from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.framework import Pipeline, Upstream
-from pykern.passes.keep_roundings import KeepRoundings
-from pykern.passes.vector_math.expand import ExpandMath
-from pykern.passes.vector_math.expand_library import ExpandLibrary
 
 LAVAPIPE_LIMITS = CheckLimits(
     chip="lavapipe",

@@ -9,7 +9,8 @@ import time
 
 from mlir import ir
 
-from pykern.artifact import DeviceCode
+from pykern.data.artifact import DeviceCode
+from pykern.data.source import KernelSource
 from pykern.lowering.gpu.flat_memory import ARGUMENTS
 from pykern.lowering.gpu.pointers import SHARED_BYTES
 from pykern.lowering.gpu.tapes import tape_use
@@ -32,7 +33,6 @@ from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
 from pykern.passes import kernels
 from pykern.passes.kernels import find
 from pykern.passes.registry import register
-from pykern.source import KernelSource
 
 register(
     CheckNesting,

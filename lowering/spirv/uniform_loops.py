@@ -11,8 +11,8 @@ from mlir.dialects import arith
 from pykern.dialect.index_space import GlobalIdOp, NdrangeOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.kernel.work_item_warnings import PLACES
 from pykern.passes.kernels import named
-from pykern.passes.work_item_warnings import PLACES
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.argument_uses import written_arguments
+from pykern.passes.ir.argument_uses import written_arguments
 from pykern.passes.kernels import find, identity
 
 VIEWS = {

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist
 from pykern.passes.ir.values import has_uses, is_inside
 from pykern.passes.kernels import find
-from pykern.passes.vectorize.affine import Affine, affine_of, hoist
 
 _FLOATS = (ir.F32Type, ir.F64Type)
 _INTEGERS = (8, 16, 32, 64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.ir.again import recompute
 from pykern.passes.kernels import index_constant
 from pykern.passes.vectorize.accesses import Access
-from pykern.passes.vectorize.again import recompute
 
 
 def address(access: Access, loop: ir.Operation, iv: ir.Value) -> ir.Value:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, vector
 
+from pykern.passes.ir.again import again, recompute
 from pykern.passes.ir.values import defining, is_inside
 from pykern.passes.vectorize.accesses import Access, Accesses
-from pykern.passes.vectorize.again import again, recompute
 
 
 @dataclass

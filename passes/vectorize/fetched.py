@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.ir.again import recompute
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses
-from pykern.passes.vectorize.again import recompute
 
 
 @dataclass(frozen=True)

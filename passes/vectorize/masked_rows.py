@@ -20,8 +20,8 @@ from mlir.dialects import arith
 
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import DIVISIONS
+from pykern.passes.ir.loop_versions import branch_on
 from pykern.passes.kernels import find, index_constant, is_constant
-from pykern.passes.loop_versions import branch_on
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import accesses_of, arrays_of
 from pykern.passes.vectorize.streams import functions, is_candidate, lanes_of, reads_rows

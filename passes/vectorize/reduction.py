@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from pykern.passes.vectorize.again import again
+from pykern.passes.ir.again import again
 
 EXTREMES = {
     "arith.maximumf": (arith.CmpFPredicate.OGT, float("-inf")),

@@ -20,9 +20,9 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.loop_versions import branch_on
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find, index_constant, is_constant
-from pykern.passes.loop_versions import branch_on
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.streams import functions
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays import dlpack
-from pykern.devices import checked, device
+from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import LaunchError
 from pykern.runtime import registry
 from pykern.runtime.cpu_table import tell_type
+from pykern.runtime.devices import checked, device
 from pykern.runtime.driver import Memory
 from pykern.runtime.pool import Allocation
-from pykern.synthetic_frame import at_users_line
 
 
 class Array:

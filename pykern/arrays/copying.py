@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays.array import Array, covered
+from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import LaunchError
-from pykern.event import COMPLETED, Event
 from pykern.launching.graph import current_graph, refuse_in_graph
+from pykern.runtime.event import COMPLETED, Event
+from pykern.runtime.stream import Stream, checked_stream, default_stream
 from pykern.runtime.written import note_write
-from pykern.stream import Stream, checked_stream, default_stream
-from pykern.synthetic_frame import at_users_line
 from pykern.types import DType
 
 SPARSE = 2
@@ -106,7 +106,7 @@ def moved(array: Array, name: str, stream: Any = None) -> Array:
 
 def _settle(array: Array) -> None:
     """Look at what the kernels that used the array report."""
-    from pykern.stream import STREAMS
+    from pykern.runtime.stream import STREAMS
 
     users = array._allocation.users()
     for stream in tuple(STREAMS):

@@ -14,7 +14,7 @@ from ctypes import c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_ui
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pykern.abi import dlpack_code
+from pykern.data.abi import dlpack_code
 from pykern.types import BY_NAME, DType, from_numpy
 
 if TYPE_CHECKING:

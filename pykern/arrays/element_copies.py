@@ -11,7 +11,7 @@ import numpy as np
 import pykern as pk
 from pykern.arrays.array import Array
 from pykern.runtime import registry
-from pykern.stream import Stream
+from pykern.runtime.stream import Stream
 
 MOST_DIMENSIONS = 4
 

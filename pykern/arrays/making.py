@@ -1,7 +1,7 @@
 """New arrays on a device: `empty`, `zeros`, `ones`, `full`, `array`, `asarray`, `from_dlpack`, `from_pointer`.
 
 Comes in: shapes, numbers, other libraries' arrays. Goes out: `pk.Array`s. ``pk.zeros`` and its like without a
-device give NumPy arrays, which are the CPU's own (`pykern.array_language`); with ``device=``, or inside of
+device give NumPy arrays, which are the CPU's own (`pykern.api.array_language`); with ``device=``, or inside of
 ``with pk.device(...)`` of a device with memory of its own, they come here.
 """
 
@@ -17,14 +17,14 @@ from pykern.arrays import dlpack
 from pykern.arrays.array import Array, dense_strides
 from pykern.arrays.copying import copyto
 from pykern.arrays.foreign import as_numpy, check_foreign, check_numpy, element_type, place
-from pykern.devices import checked, chosen_device, current_device
+from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import ARGUMENT_TYPE, KernelTypeError, LaunchError
 from pykern.runtime import registry
+from pykern.runtime.devices import checked, chosen_device, current_device
 from pykern.runtime.driver import Memory
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.pool import MemoryStats
 from pykern.runtime.written import Borrowed
-from pykern.synthetic_frame import at_users_line
 from pykern.types import from_numpy, numpy_dtype
 
 

@@ -7,9 +7,9 @@ import dataclasses
 import linecache
 import re
 
-from pykern.capture import FunctionText
+from pykern.capture.functions import FunctionText
+from pykern.data.locations import SourceSpan, parse_definition
 from pykern.errors import CALLED_FROM, KernelError
-from pykern.locations import SourceSpan, parse_definition
 
 
 def place(error: KernelError, text: FunctionText) -> None:

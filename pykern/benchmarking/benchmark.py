@@ -20,8 +20,8 @@ from pykern.benchmarking.flush import flusher
 from pykern.benchmarking.result import BenchmarkResult
 from pykern.benchmarking.sweep import Sweep, declared
 from pykern.benchmarking.turns import by_turns
+from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import ARGUMENTS, KernelTypeError, LaunchError
-from pykern.synthetic_frame import at_users_line
 
 Functions = Callable | Mapping[str, Callable] | Sequence[Callable]
 

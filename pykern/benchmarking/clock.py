@@ -50,8 +50,8 @@ class DeviceClock:
         return f"events of {self.device}"
 
     def time(self, function: Callable[[], Any], calls: int) -> float:
-        from pykern.event import Event
-        from pykern.stream import default_stream
+        from pykern.runtime.event import Event
+        from pykern.runtime.stream import default_stream
 
         stream = default_stream(self.device)
         start = Event().record(stream)

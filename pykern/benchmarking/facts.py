@@ -80,7 +80,7 @@ def device(name: str) -> dict[str, str]:
     """`device`, `device_name` and `driver` of a record."""
     if name in ("cpu", "python"):
         return {"device": name, "device_name": cpu_name(), "driver": "none"}
-    from pykern.devices import device as opened
+    from pykern.runtime.devices import device as opened
 
     info = opened(name).info
     return {"device": name, "device_name": info.name, "driver": info.driver}

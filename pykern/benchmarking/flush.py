@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.machine import cache_bytes
+from pykern.environment.machine import cache_bytes
 
 DEVICE_BYTES = 128 << 20
 """More than the last-level cache of any GPU there is."""
@@ -35,7 +35,7 @@ def _touch(waste: np.ndarray) -> None:
 def _on_device(device: str) -> Callable[[], None]:
     from pykern.arrays.copying import copyto
     from pykern.arrays.making import empty
-    from pykern.stream import synchronize
+    from pykern.runtime.stream import synchronize
 
     waste = empty(DEVICE_BYTES, np.uint8, device)
 

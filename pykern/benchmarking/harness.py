@@ -24,7 +24,7 @@ from pykern.benchmarking.scoreboard import scoreboard
 from pykern.benchmarking.terminal import style_of
 from pykern.benchmarking.turns import Effort
 from pykern.benchmarking.workload import Case, Peer, Workload
-from pykern.installation import no_plots
+from pykern.environment.installation import no_plots
 
 LONGEST_REST = 0.5
 """Seconds: threads that are awake for longer after their work are not waited for."""

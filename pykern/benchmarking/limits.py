@@ -14,7 +14,7 @@ import numpy as np
 
 import pykern as pk
 from pykern.benchmarking.clock import clock_for
-from pykern.machine import cache_bytes, memory_bytes
+from pykern.environment.machine import cache_bytes, memory_bytes
 
 STEPS = 512
 CHAINS = 3

@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 
-from pykern.settings import settings
+from pykern.environment.settings import settings
 
 EVERY = 10.0
 

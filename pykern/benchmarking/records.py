@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pykern.api.user_file import contents
 from pykern.benchmarking.samples import Samples
 from pykern.errors import LaunchError
-from pykern.user_file import contents
 
 Record = dict[str, Any]
 SCHEMA = "pykern-bench/1"

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pykern.api.user_file import UsageError, imported
 from pykern.benchmarking import facts
 from pykern.benchmarking.benchmark import arguments_of
 from pykern.benchmarking.clock import DeviceClock, clock_for, finish
@@ -17,7 +18,6 @@ from pykern.benchmarking.limits import measured
 from pykern.benchmarking.records import SCHEMA, Record, rates, times
 from pykern.benchmarking.sweep import Sweep
 from pykern.errors import LaunchError
-from pykern.user_file import UsageError, imported
 
 FirstCalls = dict[str, dict[str, Any]]
 """Facts of the first call of each line, by ``benchmark/line``."""

@@ -1,6 +1,6 @@
 """Artifacts as JSON: plain data out, plain data in, no code is ever run by reading.
 
-Comes in: dataclasses of `pykern.artifact`, tuples, lists, dicts, scalars, bytes.
+Comes in: dataclasses of `pykern.data.artifact`, tuples, lists, dicts, scalars, bytes.
 Goes out: JSON text that gives back an equal value. A dataclass becomes an object with its class name
 under ``"$"``; an array is a tuple, and the rarer containers are marked.
 """
@@ -12,7 +12,7 @@ from base64 import b64decode, b64encode
 from dataclasses import fields
 from typing import Any
 
-from pykern.artifact import (
+from pykern.data.artifact import (
     ArgumentUse,
     Artifact,
     DeviceCode,
@@ -25,8 +25,8 @@ from pykern.artifact import (
     Stage,
     TapeUse,
 )
-from pykern.launch_bounds import LaunchBounds, LaunchCheck
-from pykern.locations import SourceSpan
+from pykern.data.launch_bounds import LaunchBounds, LaunchCheck
+from pykern.data.locations import SourceSpan
 
 _CLASSES: dict[str, Any] = {
     cls.__name__: cls

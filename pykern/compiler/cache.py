@@ -13,10 +13,10 @@ import functools
 import os
 from dataclasses import replace
 
-from pykern.artifact import Artifact
 from pykern.compiler.cache_format import pack, parse
-from pykern.records import record
-from pykern.settings import Settings, settings
+from pykern.data.artifact import Artifact
+from pykern.data.records import record
+from pykern.environment.settings import Settings, settings
 from pykern.storage.store import KERNELS, OPENCL, SEEN, Store, shared_store
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import struct
 
-from pykern.artifact import Artifact
 from pykern.compiler.artifact_json import from_json, to_json
+from pykern.data.artifact import Artifact
 
 _SIZES = struct.Struct("<QQ")
 """Bytes of the binary, bytes of the description; stands last."""

@@ -17,8 +17,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pykern.bootstrap import PIPE, start
 from pykern.compiler import frames
+from pykern.environment.bootstrap import PIPE, start
 
 if TYPE_CHECKING:
     import subprocess

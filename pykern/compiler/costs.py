@@ -1,7 +1,7 @@
 """Counting what a work-item reads, writes and computes.
 
 Comes in: a module on the kern stage, with one kernel. Goes out: `Costs`. Nothing is estimated: accesses and
-operations are counted as they stand, with what encloses them. Read next: `pykern.costs`.
+operations are counted as they stand, with what encloses them. Read next: `pykern.data.costs`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from mlir import ir
 
-from pykern.costs import Access, Costs, Turns, Work
+from pykern.data.costs import Access, Costs, Turns, Work
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
 from pykern.passes.kernels import MEMORY_OPERAND, is_constant

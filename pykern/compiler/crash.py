@@ -13,12 +13,12 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from pykern.artifact import Remark
+from pykern.data.artifact import Remark
+from pykern.data.locations import SourceSpan
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import KernelSource
+from pykern.environment.settings import Settings
 from pykern.errors import CompilerCrash
-from pykern.locations import SourceSpan
-from pykern.program_source import ProgramSource
-from pykern.settings import Settings
-from pykern.source import KernelSource
 
 _LINES = 12
 _NOISE = re.compile(r"\s*(#\d+ 0x|PLEASE submit|Stack dump|Extension modules:|\S+\(\+0x|<truncated)")

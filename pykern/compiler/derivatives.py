@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from pykern.data.source import ArraySpec, KernelSource
 from pykern.frontend.kernel import argument_types
-from pykern.passes.autodiff.direct.forward import ForwardKernel
-from pykern.passes.autodiff.direct.reverse import ReverseKernel
+from pykern.passes.autodiff.kernel.forward import ForwardKernel
+from pykern.passes.autodiff.kernel.reverse import ReverseKernel
 from pykern.passes.framework import Pass
-from pykern.source import ArraySpec, KernelSource
 
 
 def undifferentiated(source: KernelSource) -> KernelSource:

@@ -15,30 +15,31 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
-from pykern.artifact import FROM_END, REFERENCE, ArgumentUse, Artifact, Site, Stage
 from pykern.compiler.crash import kernel_span
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
-from pykern.costs import Costs
+from pykern.data.artifact import FROM_END, REFERENCE, ArgumentUse, Artifact, Site, Stage
+from pykern.data.costs import Costs
+from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
+from pykern.data.lineage import Follow
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import KernelSource
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
 from pykern.errors import PassError, VerifyError, nested_too_deeply
 from pykern.frontend import from_end
 from pykern.frontend.kernel import build_module
 from pykern.frontend.lost_values import lost_values
-from pykern.launch_bounds import NO_BOUNDS, LaunchBounds
-from pykern.lineage import Follow
 from pykern.lowering.llvm import target as cpu
 from pykern.lowering.targets import LINALG, checked
-from pykern.passes import kernels, remarks, work_item_warnings
-from pykern.passes.argument_uses import argument_uses
-from pykern.passes.expand_ndrange import default_group
+from pykern.passes import kernels, remarks
+from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import Callback, Pipeline, Upstream, carefully, verification, verify
-from pykern.passes.launch_bounds.find import launch_bounds
+from pykern.passes.ir.argument_uses import argument_uses
+from pykern.passes.kernel import work_item_warnings
+from pykern.passes.kernel.expand_ndrange import default_group
+from pykern.passes.kernel.launch_bounds.find import launch_bounds
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import pass_by_name
-from pykern.passes.round_once import RoundOnce
-from pykern.program_source import ProgramSource
-from pykern.source import KernelSource
 
 ENTRY = "entry:"
 PROGRAM_ENTRY = "entry:program"

@@ -11,9 +11,9 @@ from typing import Any
 
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.versions import versions
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import FunctionSource, KernelSource, LaunchSpec
 from pykern.errors import KernelError
-from pykern.program_source import ProgramSource
-from pykern.source import FunctionSource, KernelSource, LaunchSpec
 
 
 def image(symbol: str, target: str) -> KernelSource:

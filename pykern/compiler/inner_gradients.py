@@ -13,12 +13,12 @@ from typing import Any
 from mlir import ir
 
 from pykern.compiler.program_derivatives import differentiate
-from pykern.passes.array_programs.inline_helpers import InlineHelpers
-from pykern.passes.autodiff.direct.activity import FOREIGN
+from pykern.data.program_source import ProgramSource
+from pykern.passes.autodiff.kernel.activity import FOREIGN
 from pykern.passes.framework import run_pass, verify
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.kernels import body, programs
-from pykern.program_source import ProgramSource
+from pykern.passes.tensor.inline_helpers import InlineHelpers
 
 
 class _NoRecord:

@@ -11,26 +11,26 @@ from dataclasses import replace
 from mlir import ir
 from mlir.dialects import arith, bufferization, func, tensor
 
+from pykern.data.launch_bounds import failure
+from pykern.data.program_source import KernelLaunch
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.launch import LaunchOp
 from pykern.errors import NotRaisable
 from pykern.frontend.kernel import argument_types, build_module
-from pykern.launch_bounds import failure
-from pykern.passes.argument_uses import argument_uses
-from pykern.passes.array_programs.raise_launches import RaiseLaunches
-from pykern.passes.array_programs.signature import UPDATED
-from pykern.passes.autodiff.direct.shadow_arguments import shadow_type
-from pykern.passes.autodiff.raised.reverse import reverse
-from pykern.passes.autodiff.raised.values import is_float, zeros_like
+from pykern.passes.autodiff.kernel.shadow_arguments import shadow_type
 from pykern.passes.autodiff.rules.expression import flow_type
+from pykern.passes.autodiff.tensor.reverse import reverse
+from pykern.passes.autodiff.tensor.values import is_float, zeros_like
 from pykern.passes.framework import Upstream, run_pass
+from pykern.passes.ir.argument_uses import argument_uses
 from pykern.passes.ir.clone import clone_block
+from pykern.passes.kernel.launch_bounds.find import certain, launch_bounds
+from pykern.passes.kernel.reuse_loads import ReuseLoads
+from pykern.passes.kernel.simplify_kern import SimplifyKern
 from pykern.passes.kernels import body, find, kernels, named
-from pykern.passes.launch_bounds.find import certain, launch_bounds
 from pykern.passes.raise_to_linalg.raising import raisable
-from pykern.passes.reuse_loads import ReuseLoads
-from pykern.passes.simplify_kern import SimplifyKern
-from pykern.program_source import KernelLaunch
+from pykern.passes.tensor.raise_launches import RaiseLaunches
+from pykern.passes.tensor.signature import UPDATED
 
 
 def kernel_gradient(launch: KernelLaunch) -> ir.Module:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from mlir import ir
 
 from pykern.compiler.costs import flops_of, turns_of
-from pykern.costs import Access, Costs, Turns, Work
+from pykern.data.costs import Access, Costs, Turns, Work
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
 from pykern.passes.ir.structured import loop_lengths

@@ -17,24 +17,24 @@ from mlir import ir
 from mlir.dialects import arith, func
 
 from pykern.compiler.program_halves import backward_half, forward_half, is_float_constant
+from pykern.data.program_source import ProgramDerivative, ProgramSource
+from pykern.data.source import DICT, LIST, ArgSpec, ArraySpec, ScalarSpec, StructSpec, leaves
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import KernelTypeError
 from pykern.frontend.kernel import argument_names
 from pykern.passes import kernels
-from pykern.passes.array_programs.inline_helpers import InlineHelpers
-from pykern.passes.array_programs.outline_launches import OutlineLaunches
-from pykern.passes.array_programs.raise_launches import RaiseLaunches
-from pykern.passes.array_programs.return_into import integers
-from pykern.passes.array_programs.signature import UPDATED
-from pykern.passes.autodiff.raised.forward import forward
-from pykern.passes.autodiff.raised.reverse import reverse
-from pykern.passes.autodiff.raised.values import is_float
+from pykern.passes.autodiff.tensor.forward import forward
+from pykern.passes.autodiff.tensor.reverse import reverse
+from pykern.passes.autodiff.tensor.values import is_float
+from pykern.passes.buffer.return_into import integers
 from pykern.passes.framework import Upstream, run_pass, verify
+from pykern.passes.kernel.reuse_loads import ReuseLoads
+from pykern.passes.kernel.simplify_kern import SimplifyKern
 from pykern.passes.kernels import programs
-from pykern.passes.reuse_loads import ReuseLoads
-from pykern.passes.simplify_kern import SimplifyKern
-from pykern.program_source import ProgramDerivative, ProgramSource
-from pykern.source import DICT, LIST, ArgSpec, ArraySpec, ScalarSpec, StructSpec, leaves
+from pykern.passes.tensor.inline_helpers import InlineHelpers
+from pykern.passes.tensor.outline_launches import OutlineLaunches
+from pykern.passes.tensor.raise_launches import RaiseLaunches
+from pykern.passes.tensor.signature import UPDATED
 
 TREE = "kern.result_tree"
 _FP8 = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}

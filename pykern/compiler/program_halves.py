@@ -14,11 +14,11 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import func
 
-from pykern.passes.array_programs.return_into import integers
-from pykern.passes.array_programs.signature import UPDATED
-from pykern.passes.autodiff.raised.halves import Halves
-from pykern.passes.autodiff.raised.values import is_float
+from pykern.passes.autodiff.tensor.halves import Halves
+from pykern.passes.autodiff.tensor.values import is_float
+from pykern.passes.buffer.return_into import integers
 from pykern.passes.framework import Upstream, run_pass
+from pykern.passes.tensor.signature import UPDATED
 from pykern.types import BY_NAME
 
 

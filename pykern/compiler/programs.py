@@ -14,8 +14,10 @@ from typing import Any, Protocol
 
 from mlir import ir
 
-from pykern.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec, Stage
 from pykern.compiler.driver import DEVICE_TARGETS
+from pykern.data.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec, Stage
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import FunctionSource, KernelOptions
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
 from pykern.lowering.gpu.program import target as device
@@ -25,15 +27,13 @@ from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.record import Record
 from pykern.lowering.targets import LINALG
 from pykern.passes import kernels
-from pykern.passes.array_programs.inline_helpers import InlineHelpers
-from pykern.passes.array_programs.return_into import integers
-from pykern.passes.array_programs.signature import DONATED, UPDATED
+from pykern.passes.arithmetic.round_once import RoundOnce
+from pykern.passes.buffer.return_into import integers
 from pykern.passes.framework import Callback, Pipeline, run_pass, verification, verify
 from pykern.passes.kernels import programs
 from pykern.passes.pipelines import kern_pipeline
-from pykern.passes.round_once import RoundOnce
-from pykern.program_source import ProgramSource
-from pykern.source import FunctionSource, KernelOptions
+from pykern.passes.tensor.inline_helpers import InlineHelpers
+from pykern.passes.tensor.signature import DONATED, UPDATED
 
 Passes = tuple[Callable[[ir.Module], None], ...]
 _DTYPES = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "bool", "index": "i64"}

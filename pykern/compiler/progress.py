@@ -11,9 +11,9 @@ import time
 from typing import Any
 
 from pykern.compiler.connection import WorkerProcess
-from pykern.program_source import ProgramSource
-from pykern.settings import Settings
-from pykern.source import KernelSource
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import KernelSource
+from pykern.environment.settings import Settings
 
 _PATIENCE = 1.0
 

@@ -14,11 +14,11 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-import pykern.source
+import pykern.data.source
 from pykern.compiler.versions import versions
-from pykern.program_source import ProgramSource
-from pykern.settings import Settings
-from pykern.source import FunctionSource, KernelSource, reached
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import FunctionSource, KernelSource, reached
+from pykern.environment.settings import Settings
 from pykern.storage.reports import write_report
 
 _SCRIPT = '''\
@@ -73,7 +73,7 @@ def _definition(source: KernelSource | ProgramSource) -> str:
         f"{name} = {_made(function, functions, known=False)}\n\n" for name, function in functions.values()
     )
     text += f"SOURCE = {_made(source, functions)}"
-    names: dict[str, Any] = {"inf": float("inf"), "nan": float("nan"), **vars(pykern.source)}
+    names: dict[str, Any] = {"inf": float("inf"), "nan": float("nan"), **vars(pykern.data.source)}
     try:
         exec(text, names)  # our own text, only to see that it is right
         legible = repr(names["SOURCE"]) == repr(source)
@@ -81,7 +81,7 @@ def _definition(source: KernelSource | ProgramSource) -> str:
         legible = False
     if legible:
         used = sorted(name for name in _classes() if re.search(rf"\b{name}\(", text))
-        imports = f"from pykern.source import {', '.join(used)}\n\ninf, nan = float('inf'), float('nan')"
+        imports = f"from pykern.data.source import {', '.join(used)}\n\ninf, nan = float('inf'), float('nan')"
         return f"{imports}\n\n{text}"
     return f"import pickle\n\nSOURCE = pickle.loads({pickle.dumps(source)!r})"
 
@@ -107,7 +107,7 @@ def _over_lines(start: str, items: list[str], comma: str = "") -> str:
 
 
 def _classes() -> list[str]:
-    return [name for name, value in vars(pykern.source).items() if isinstance(value, type)]
+    return [name for name, value in vars(pykern.data.source).items() if isinstance(value, type)]
 
 
 def _in_docstring(text: str) -> str:

@@ -21,8 +21,6 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TypeVar
 
-from pykern.artifact import Artifact
-from pykern.bootstrap import worker_command
 from pykern.compiler import frames
 from pykern.compiler.connection import WorkerProcess
 from pykern.compiler.crash import (
@@ -34,11 +32,13 @@ from pykern.compiler.crash import (
     not_started,
 )
 from pykern.compiler.progress import Progress, tell
+from pykern.data.artifact import Artifact
+from pykern.data.lineage import Follow
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import KernelSource
+from pykern.environment.bootstrap import worker_command
+from pykern.environment.settings import Settings, settings
 from pykern.errors import CompilerCrash, KernelError, KernelTypeError, nested_too_deeply
-from pykern.lineage import Follow
-from pykern.program_source import ProgramSource
-from pykern.settings import Settings, settings
-from pykern.source import KernelSource
 
 _Error = TypeVar("_Error", bound=KernelError)
 

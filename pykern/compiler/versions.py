@@ -15,9 +15,9 @@ import sys
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 
-from pykern.bootstrap import package_root, search_path
-from pykern.digests import blake2b
-from pykern.installation import DISTRIBUTION
+from pykern.data.digests import blake2b
+from pykern.environment.bootstrap import package_root, search_path
+from pykern.environment.installation import DISTRIBUTION
 
 _OURS = ("pykern", "dialect", "passes", "lowering")
 """Folders of pykern's own source, where they lie next to each other (a checkout)."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import ArraySpec, FunctionSource, Parameter
 from pykern.errors import KernelError
-from pykern.program_source import ProgramSource
-from pykern.source import ArraySpec, FunctionSource, Parameter
 
 TEXT = "def warm_up(a, b):\n    return (a @ b).sum(axis=1)\n"
 

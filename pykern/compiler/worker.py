@@ -19,14 +19,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pykern import errors
-from pykern.artifact import Artifact
 from pykern.compiler import frames
 from pykern.compiler.deep_stack import with_deep_stack
 from pykern.compiler.images import Images, make_faults, make_team
 from pykern.compiler.warm_up import warm_up
+from pykern.data.artifact import Artifact
+from pykern.data.source import KernelSource
+from pykern.environment.installation import install_needed
 from pykern.errors import KernelError, PassError
-from pykern.installation import install_needed
-from pykern.source import KernelSource
 
 Compile = Callable[..., Artifact]
 """``compile(source, keep_stages=...)``, with ``careful=True`` where the compiler died of the source before."""

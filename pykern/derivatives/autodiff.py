@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from pykern.api.kernel import Kernel, KernelBase
+from pykern.api.lowered import Spec
 from pykern.arrays.placing import place
+from pykern.data.source import ArraySpec, Derivative, StructSpec
+from pykern.data.synthetic_frame import at_kernel_line, at_users_line
 from pykern.derivatives.raised_gradient import RaisedGradients
 from pykern.errors import KernelError, KernelTypeError, LaunchError, NotDifferentiable
-from pykern.event import COMPLETED, Event
-from pykern.kernel import Kernel, KernelBase
 from pykern.launching.entries import LAUNCH_KEYWORDS
-from pykern.lowered import Spec
-from pykern.source import ArraySpec, Derivative, StructSpec
-from pykern.synthetic_frame import at_kernel_line, at_users_line
+from pykern.runtime.event import COMPLETED, Event
 
 MODES = ("reverse", "forward")
 LEVELS = ("auto", "raised", "direct")

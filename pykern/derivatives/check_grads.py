@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from pykern.api.kernel import KernelBase
+from pykern.data.synthetic_frame import at_users_line
 from pykern.derivatives.checked_functions import (
     Checked,
     CheckedKernel,
@@ -27,8 +29,6 @@ from pykern.derivatives.directions import Difference, Directions, sizes
 from pykern.derivatives.gradients import as_program, floats
 from pykern.derivatives.trees import leaves
 from pykern.errors import KernelTypeError
-from pykern.kernel import KernelBase
-from pykern.synthetic_frame import at_users_line
 from pykern.types import DType, f64, from_numpy
 
 MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8e4m3": 3, "f8e5m2": 2}

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pykern.api.lowered import KEYWORDS
 from pykern.derivatives.autodiff import Autodiff, Dup
 from pykern.derivatives.gradients import floats, jvp, vjp
 from pykern.derivatives.trees import leaves, rebuilt
-from pykern.lowered import KEYWORDS
 from pykern.types import BY_NAME, DType, from_numpy
 
 _ROUNDED = re.compile(r"arith\.truncf .* to (?:tensor<.*x)?(bf16|f16|f32|f8E4M3FN|f8E5M2)")

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from pykern.api.jit import Program, jit
+from pykern.data.program_source import ProgramDerivative
+from pykern.data.synthetic_frame import at_users_line
 from pykern.derivatives import checkpointing
 from pykern.derivatives.trees import leaves, parts, rebuilt
 from pykern.errors import KernelTypeError, LaunchError
-from pykern.jit import Program, jit
 from pykern.launching.arguments import homes
-from pykern.program_source import ProgramDerivative
-from pykern.synthetic_frame import at_users_line
 from pykern.types import BY_NAME, from_numpy
 
 _FLOAT0 = np.dtype([("float0", np.void, 0)])

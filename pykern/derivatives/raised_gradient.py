@@ -13,28 +13,28 @@ from typing import Any
 
 import numpy as np
 
+from pykern.api.lowered import Lowered
 from pykern.arrays.array import Array
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
-from pykern.devices import chosen_device
+from pykern.data.program_source import KernelLaunch, ProgramSource
+from pykern.data.source import ArraySpec, KernelSource, LaunchSpec, Parameter
 from pykern.errors import NotDifferentiable, NotRaisable
-from pykern.event import COMPLETED, Event
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.device_kinds import fitted
 from pykern.launching.graph import current_graph
 from pykern.launching.index_space import Extent, is_plain, launches
 from pykern.launching.on_device import Places
-from pykern.lowered import Lowered
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.device import DevicePlan, bring_back, overlap
 from pykern.program.graph import capture_here, capture_on
 from pykern.program.plan import Plan
-from pykern.program_source import KernelLaunch, ProgramSource
+from pykern.runtime.devices import chosen_device
+from pykern.runtime.event import COMPLETED, Event
 from pykern.runtime.registry import opened
-from pykern.source import ArraySpec, KernelSource, LaunchSpec, Parameter
-from pykern.stream import checked_stream
+from pykern.runtime.stream import checked_stream
 
 MOST_SHAPES = 16
 """Lengths are known to raised code: kernels launched over more kinds of arrays than this go the direct way."""

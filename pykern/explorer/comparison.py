@@ -9,8 +9,8 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 
+from pykern.data.lineage import lines_of_place
 from pykern.explorer.data import Exploration, Pin
-from pykern.lineage import lines_of_place
 
 Line = tuple[str, int]
 

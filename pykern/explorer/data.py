@@ -12,16 +12,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from pykern.artifact import Artifact, Remark, Stage, no_stage
-from pykern.costs import Costs
+from pykern.api.lowered import Lowered
+from pykern.data.artifact import Artifact, Remark, Stage, no_stage
+from pykern.data.costs import Costs
+from pykern.data.lineage import OPERATION, OTHER, PLUMBING, Lineage, lines_of_place, relatives
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import KernelSource
 from pykern.errors import KernelError
 from pykern.explorer.remarks import remarks
 from pykern.explorer.roof import Roof, Run
 from pykern.explorer.sources import SourceText, signature, texts, title
-from pykern.lineage import OPERATION, OTHER, PLUMBING, Lineage, lines_of_place, relatives
-from pykern.lowered import Lowered
-from pykern.program_source import ProgramSource
-from pykern.source import KernelSource
 
 FAILED = "failed"
 """The kind of a last stage that was not reached: its text is the error."""

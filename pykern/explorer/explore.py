@@ -12,6 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pykern.api.jit import Program
+from pykern.api.kernel import KernelBase
+from pykern.api.lowered import Lowered
+from pykern.data.synthetic_frame import at_users_line
 from pykern.derivatives.autodiff import Autodiff
 from pykern.errors import KernelError, LaunchError
 from pykern.explorer.ceilings import given
@@ -22,11 +26,7 @@ from pykern.explorer.measuring import measured
 from pykern.explorer.notebook import frame
 from pykern.explorer.page import page
 from pykern.explorer.roof import Roof
-from pykern.jit import Program
-from pykern.kernel import KernelBase
-from pykern.lowered import Lowered
 from pykern.lowering.targets import checked
-from pykern.synthetic_frame import at_users_line
 
 
 @dataclass(frozen=True)

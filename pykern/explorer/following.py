@@ -11,16 +11,16 @@ import pickle
 from dataclasses import replace
 from typing import Any
 
-from pykern.artifact import Artifact, Remark, Stage
+from pykern.api.lowered import Lowered
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
+from pykern.data.artifact import Artifact, Remark, Stage
+from pykern.data.lineage import Follow
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import KernelSource
+from pykern.environment.memory_file import MemoryFile
 from pykern.errors import KernelError
 from pykern.explorer.data import Exploration, exploration, failed
-from pykern.lineage import Follow
-from pykern.lowered import Lowered
-from pykern.memory_file import MemoryFile
-from pykern.program_source import ProgramSource
-from pykern.source import KernelSource
 
 
 def follow(lowered: Lowered) -> Exploration:

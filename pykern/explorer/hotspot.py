@@ -1,16 +1,16 @@
 """The line of Python that a page opens with: the costliest one, or the one an error is at.
 
 Comes in: an `Exploration`. Goes out: file and line, None where nothing was counted. Costs are those of the kernel
-itself (`pykern.costs`), bytes and flops added up; without them the line that became most instructions is taken.
+itself (`pykern.data.costs`), bytes and flops added up; without them the line that became most instructions is taken.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
-from pykern.costs import Costs, Turns
+from pykern.data.costs import Costs, Turns
+from pykern.data.lineage import OPERATION
 from pykern.explorer.data import Exploration, lineage_of
-from pykern.lineage import OPERATION
 
 ITERATIONS = 100
 """What a loop counts for whose length only the launch tells: enough that its body outweighs what is around it."""

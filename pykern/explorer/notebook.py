@@ -9,13 +9,13 @@ from __future__ import annotations
 import html
 from dataclasses import replace
 
+from pykern.api.kernel import KernelBase
+from pykern.api.lowered import Lowered
 from pykern.compiler.service import service
 from pykern.explorer.ceilings import known
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.following import follow
 from pykern.explorer.page import page
-from pykern.kernel import KernelBase
-from pykern.lowered import Lowered
 
 FRAME = (
     '<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:480px;border:1px solid #8884;'

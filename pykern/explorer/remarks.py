@@ -9,9 +9,9 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from pykern.artifact import Remark, Stage
-from pykern.costs import Costs
-from pykern.lineage import OPERATION, Lineage
+from pykern.data.artifact import Remark, Stage
+from pykern.data.costs import Costs
+from pykern.data.lineage import OPERATION, Lineage
 
 _VECTOR = re.compile(r"<(\d+) x (?:float|double|half|bfloat|i\d+)>")
 _ACCESS = re.compile(r"= load |^\s+store |@llvm\.masked\.(?:load|store|gather|scatter)")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pykern.program_source import ProgramSource
-from pykern.source import Derivative, KernelSource, reached
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import Derivative, KernelSource, reached
 
 
 @dataclass(frozen=True)

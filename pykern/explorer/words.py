@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pykern.costs import Costs, least_bytes, total
+from pykern.data.costs import Costs, least_bytes, total
 from pykern.explorer.data import FAILED, Exploration, lineage_of
 from pykern.explorer.roof import Roof
 

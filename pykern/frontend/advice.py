@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykern.elsewhere import instead_of_elsewhere
+from pykern.data.elsewhere import instead_of_elsewhere
 from pykern.frontend.values import (
     Array,
     FunctionValue,

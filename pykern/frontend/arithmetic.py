@@ -12,9 +12,9 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import arith, math
 
+from pykern.data.promotion import promote, true_divide
 from pykern.frontend.casts import can_hold, constant, convert, fits, integer_range, materialise
 from pykern.frontend.values import OperandError, Scalar
-from pykern.promotion import promote, true_divide
 from pykern.types import DType, bool_, i8, i64, u64, weak_float, weak_int
 
 FOLD: dict[str, Callable] = {

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.data.locations import SourceSpan
 from pykern.dialect.memory import GuardOp
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
@@ -22,7 +23,6 @@ from pykern.frontend.desugar import RESULT
 from pykern.frontend.left_paths import Flow, have_left
 from pykern.frontend.merging import flows, leaves, meet, rebuild, same, same_form, unify, zeros_like
 from pykern.frontend.values import Scalar, Value, describe
-from pykern.locations import SourceSpan
 from pykern.types import DType, bool_
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 
+from pykern.data.scopes import dotted
+from pykern.data.source import FunctionSource, reached
 from pykern.frontend.parse import parse_function
-from pykern.scopes import dotted
-from pykern.source import FunctionSource, reached
 
 MOST_CALLS = 20_000
 """Of functions in one kernel or program. They take the compiler some seconds, and what comes after them minutes."""

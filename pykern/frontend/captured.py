@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pykern import source
+from pykern.data import source
 from pykern.frontend.arithmetic import python_constant
 from pykern.frontend.values import (
     CudaValue,

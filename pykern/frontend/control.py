@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from mlir import ir
 
+from pykern.data.locations import SourceSpan
+from pykern.data.scopes import assigned
 from pykern.errors import CHANGED_KIND
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise, mlir_type
@@ -38,8 +40,6 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.locations import SourceSpan
-from pykern.scopes import assigned
 from pykern.types import DType, i64, weak_int
 
 if TYPE_CHECKING:

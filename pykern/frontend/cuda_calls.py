@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 from mlir.dialects import arith, func, memref
 
+from pykern.data.source import CUDA_ONLY, INSTEAD_OF_CUDA, CapturedCuda, KernelSource
 from pykern.errors import TargetError
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.values import Array, NoneValue, Scalar, Value, describe
-from pykern.source import CUDA_ONLY, INSTEAD_OF_CUDA, CapturedCuda, KernelSource
 from pykern.types import BY_NAME, DType, bool_
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ Comes in: the kernel's source and the operands. Goes out: `kern.assert` before t
 
 from __future__ import annotations
 
+from pykern.data.source import KernelSource
 from pykern.dialect.reports import AssertOp
 from pykern.errors import BY_ZERO, NEGATIVE_POWER, ZERO_STEP
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import materialise
 from pykern.frontend.values import Scalar
-from pykern.source import KernelSource
 from pykern.types import weak_int
 
 

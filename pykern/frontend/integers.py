@@ -10,10 +10,10 @@ import math as python_math
 from mlir import ir
 from mlir.dialects import arith, math, scf
 
+from pykern.data.promotion import promote
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import constant, convert, materialise, mlir_type
 from pykern.frontend.values import OperandError, Scalar
-from pykern.promotion import promote
 from pykern.types import DType, bool_, f64, u64, weak_int
 
 MOST_ROOT = 2**32 - 1

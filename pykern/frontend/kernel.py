@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.data.source import ArgSpec, ArraySpec, Constant, KernelSource, ScalarSpec, StaticSpec, StructSpec
 from pykern.dialect.collectives import MEETINGS
 from pykern.dialect.context import kern_ops
 from pykern.dialect.diagnostics import span_of
@@ -22,7 +23,6 @@ from pykern.frontend.parse import parse_function
 from pykern.frontend.translation import Frame
 from pykern.frontend.translator import Translator
 from pykern.frontend.values import Array, Environment, NoneValue, Scalar, TupleValue, Value
-from pykern.source import ArgSpec, ArraySpec, Constant, KernelSource, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import BY_NAME
 
 

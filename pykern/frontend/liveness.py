@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pykern.scopes import FUNCTIONS
+from pykern.data.scopes import FUNCTIONS
 
 READ, STORED, NEITHER = "read", "stored", "neither"
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pykern.artifact import Remark
+from pykern.data.artifact import Remark
+from pykern.data.source import ArraySpec, KernelSource, reached
 from pykern.frontend.parse import ParsedFunction, parse_function
-from pykern.source import ArraySpec, KernelSource, reached
 
 _COMPUTED = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Subscript, ast.UnaryOp)
 """Expressions that do nothing where they stand alone. A call may do something, a name alone may be for a reader."""

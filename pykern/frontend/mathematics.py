@@ -12,11 +12,11 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, func, math
 
+from pykern.data.promotion import promote, unary_math
 from pykern.frontend import arithmetic, integers
 from pykern.frontend.arithmetic import flags
 from pykern.frontend.casts import constant, convert, materialise, mlir_type
 from pykern.frontend.values import OperandError, Scalar
-from pykern.promotion import promote, unary_math
 from pykern.types import DType, bool_, f32, f64, i64, weak_int
 
 FLOAT_UNARY = {

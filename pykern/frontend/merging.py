@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from pykern.data.locations import SourceSpan
+from pykern.data.promotion import promote
 from pykern.frontend.casts import can_hold, zero
 from pykern.frontend.values import Array, Scalar, TupleValue, Undefined, UnsupportedValue, Value, describe
-from pykern.locations import SourceSpan
-from pykern.promotion import promote
 from pykern.types import DType
 
 

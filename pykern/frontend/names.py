@@ -13,7 +13,8 @@ from difflib import get_close_matches
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.elsewhere import FRAMEWORKS, instead_of_elsewhere
+from pykern.data.elsewhere import FRAMEWORKS, instead_of_elsewhere
+from pykern.data.scopes import dotted
 from pykern.errors import (
     CAPTURED,
     CHANGED_KIND,
@@ -38,7 +39,6 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.scopes import dotted
 from pykern.types import by_numpy_name, weak_int
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from pykern.data.locations import SourceSpan, parse_definition
+from pykern.data.source import FunctionSource
 from pykern.errors import KernelSyntaxError
-from pykern.locations import SourceSpan, parse_definition
-from pykern.source import FunctionSource
 
 
 @dataclass(frozen=True)

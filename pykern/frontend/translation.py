@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.data.locations import SourceSpan
+from pykern.data.scopes import walk
+from pykern.data.source import KernelSource
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend.advice import scalar_from
 from pykern.frontend.parse import ParsedFunction
@@ -26,9 +29,6 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.locations import SourceSpan
-from pykern.scopes import walk
-from pykern.source import KernelSource
 
 
 @dataclass

@@ -11,8 +11,8 @@ from typing import Union
 
 from mlir import ir
 
-from pykern.locations import SourceSpan
-from pykern.source import LIST, CapturedCuda, CapturedCustom, CapturedKernel, FunctionSource
+from pykern.data.locations import SourceSpan
+from pykern.data.source import LIST, CapturedCuda, CapturedCustom, CapturedKernel, FunctionSource
 from pykern.types import DType
 
 

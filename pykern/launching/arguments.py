@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays.foreign import as_numpy, by_buffer, check_foreign, check_numpy, element_type, place
-from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
-from pykern.launching.foreign_kinds import learn
-from pykern.records import record
-from pykern.source import (
+from pykern.data.records import record
+from pykern.data.source import (
     DICT,
     LIST,
     ArgSpec,
@@ -32,6 +30,8 @@ from pykern.source import (
     StaticSpec,
     StructSpec,
 )
+from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, DeviceError, KernelTypeError, LaunchError
+from pykern.launching.foreign_kinds import learn
 from pykern.types import BY_NAME, ArrayAnnotation, DType, IntentAnnotation, from_numpy, static, u64
 
 MAX_RANK = 8

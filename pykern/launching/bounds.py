@@ -1,13 +1,13 @@
-"""The numbers of a launch by which its accesses are checked: see `pykern.launch_bounds`."""
+"""The numbers of a launch by which its accesses are checked: see `pykern.data.launch_bounds`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pykern.abi import array_slots
+from pykern.data.abi import array_slots
+from pykern.data.source import ArraySpec, leaves
 from pykern.launching.arguments import Passed
 from pykern.launching.index_space import LaunchShape
-from pykern.source import ArraySpec, leaves
 
 
 def given_numbers(passed: Iterable[Passed], shape: LaunchShape) -> list[int]:

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays.foreign import several_places
-from pykern.artifact import ArgumentUse
-from pykern.devices import checked, current_device
+from pykern.data.artifact import ArgumentUse
+from pykern.data.source import ArgSpec, ArraySpec, StructSpec
 from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, DeviceError, LaunchError
 from pykern.launching.arguments import Passed, arrays_of, homes
 from pykern.launching.variants import Variant
+from pykern.runtime.devices import checked, current_device
 from pykern.runtime.written import note_write, overlaps_itself
-from pykern.source import ArgSpec, ArraySpec, StructSpec
 
 SHARED_LIMIT = 1 << 30
 """Bytes of shared memory beyond which a launch is taken for a mistake: each thread has its own."""

@@ -15,16 +15,16 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pykern.abi import ARRAY_CELLS, BIND_CELLS, array_kind, array_slots, grid_axes
 from pykern.arrays.array import Array, covered
-from pykern.artifact import Artifact
+from pykern.data.abi import ARRAY_CELLS, BIND_CELLS, array_kind, array_slots, grid_axes
+from pykern.data.artifact import Artifact
+from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.launching.device_kinds import facts
 from pykern.launching.variants import compiled
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import load_entry
+from pykern.runtime.stream import default_stream
 from pykern.runtime.written import overlaps_itself, owner_of
-from pykern.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
-from pykern.stream import default_stream
 from pykern.types import NUMBERS, from_numpy
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ KEYWORDS = frozenset({"ndrange", "stream", "workgroup"})
 
 
 def tell(array: Array) -> None:
-    """Let entries know an array: see `pykern.abi.ARRAY_CELLS`."""
+    """Let entries know an array: see `pykern.data.abi.ARRAY_CELLS`."""
     size, allocation = array.itemsize, array._allocation
     odd = array.offset % size or any(s % size for s in array.strides)
     direct = allocation.pool.driver.direct

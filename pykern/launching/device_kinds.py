@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.abi import SMALL_COUNT
 from pykern.arrays.array import Array, covered
+from pykern.data.abi import SMALL_COUNT
 from pykern.launching.arguments import scalar_bits
 from pykern.launching.bounds import launch_numbers
 from pykern.launching.index_space import Extent, LaunchShape
@@ -22,10 +22,10 @@ from pykern.runtime.written import overlaps_itself
 from pykern.types import ArrayAnnotation, IntentAnnotation, static
 
 if TYPE_CHECKING:
-    from pykern.artifact import Artifact
-    from pykern.kernel import KernelBase
+    from pykern.api.kernel import KernelBase
+    from pykern.data.artifact import Artifact
     from pykern.runtime.registry import Opened
-    from pykern.stream import Stream
+    from pykern.runtime.stream import Stream
 
 _NUMBERS = (float, int, bool)
 ADDRESSED = ("nvvm", "rocdl")
@@ -80,7 +80,7 @@ def known_words(kernel: KernelBase, values: list[tuple[str, Any]], artifact: Art
 
 
 def known_numbers(kernel: KernelBase, values: list[tuple[str, Any]], shape: LaunchShape) -> list[int]:
-    """The numbers by which the launch is checked: see `pykern.launch_bounds`."""
+    """The numbers by which the launch is checked: see `pykern.data.launch_bounds`."""
     numbers: list[int] = []
     for name, value in values:
         if type(value) is Array:

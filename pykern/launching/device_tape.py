@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays.array import Array, covered
-from pykern.artifact import DeviceCode, TapeUse
+from pykern.data.artifact import DeviceCode, TapeUse
 from pykern.errors import OutOfMemory
 from pykern.runtime.driver import Memory
 from pykern.runtime.pool import Allocation
 from pykern.runtime.registry import Opened
-from pykern.stream import Stream
+from pykern.runtime.stream import Stream
 
 WORD = 8
 SEEN = "max_storage_range"

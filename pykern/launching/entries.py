@@ -9,17 +9,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pykern.abi import ADAPTED, ENTRIES, TABLE_INDEX
-from pykern.devices import OVERRIDE
+from pykern.data.abi import ADAPTED, ENTRIES, TABLE_INDEX
+from pykern.data.source import ArraySpec, KernelSource, leaves
 from pykern.program.adapter_code import adapter_code
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table, tell_dtype
+from pykern.runtime.devices import OVERRIDE
 from pykern.runtime.launchable import NAME, Otherwise
-from pykern.source import ArraySpec, KernelSource, leaves
 
 if TYPE_CHECKING:
-    from pykern.artifact import ArgumentUse
-    from pykern.kernel import KernelBase
+    from pykern.api.kernel import KernelBase
+    from pykern.data.artifact import ArgumentUse
     from pykern.launching.variants import Variant
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pykern.abi import FOREIGN
 from pykern.arrays.foreign import has_interface
+from pykern.data.abi import FOREIGN
 from pykern.launching.torch_layout import tell_torch
 from pykern.runtime.cpu_table import kinds
 from pykern.runtime.other_libraries import is_jax_array, is_tensor

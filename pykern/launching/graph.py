@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
-from pykern.devices import override
+from pykern.data.records import record
 from pykern.errors import LaunchError
-from pykern.event import COMPLETED, Event
-from pykern.records import record
+from pykern.runtime.devices import override
+from pykern.runtime.event import COMPLETED, Event
 
 _state = threading.local()
 

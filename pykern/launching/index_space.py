@@ -10,8 +10,8 @@ import operator
 from functools import cached_property
 from typing import Any
 
+from pykern.data.records import record
 from pykern.errors import NDRANGE, WORKGROUP, LaunchError
-from pykern.records import record
 
 MAX_DIMENSIONS = 8
 _WORDS = range(-(1 << 63), 1 << 63)

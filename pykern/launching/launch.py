@@ -10,11 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pykern.artifact import PRODUCT, Artifact
-from pykern.devices import chosen_device, current_device
+from pykern.data.artifact import PRODUCT, Artifact
+from pykern.data.launch_bounds import refuse_outside
+from pykern.data.source import KernelSource, LaunchSpec
 from pykern.errors import ARRAY_MEMORY, NDRANGE, WORKGROUP, DeviceError, LaunchError
-from pykern.event import COMPLETED, Event
-from pykern.launch_bounds import refuse_outside
 from pykern.launching.arguments import Passed, arrays_of, homes, on_host, pass_value
 from pykern.launching.bounds import given_numbers
 from pykern.launching.checks import (
@@ -30,10 +29,11 @@ from pykern.launching.graph import current_graph, not_captured
 from pykern.launching.index_space import Extent, LaunchShape, group_size, index_space, launches
 from pykern.launching.variants import Variant, compiled, obtain
 from pykern.launching.warned import warn
-from pykern.source import KernelSource, LaunchSpec
+from pykern.runtime.devices import chosen_device, current_device
+from pykern.runtime.event import COMPLETED, Event
 
 if TYPE_CHECKING:
-    from pykern.kernel import KernelBase
+    from pykern.api.kernel import KernelBase
     from pykern.launching.on_device import DeviceKernel
     from pykern.launching.reference_checks import ReferenceChecks
     from pykern.launching.repeats import Repeats
@@ -276,7 +276,7 @@ class Launcher:
         )
 
     def _remember(self) -> None:
-        from pykern.prewarm import remember
+        from pykern.launching.prewarm import remember
 
         remember(self.kernel.text)
 

@@ -2,7 +2,7 @@
 
 Comes in: the values of a call and the device they were bound for. Goes out: an `Event`. NumPy arguments are
 copied to the device, and back where the kernel writes them: right, and slow; then the call waits.
-The order of the words is that of `pykern.abi`, "Device code".
+The order of the words is that of `pykern.data.abi`, "Device code".
 """
 
 from __future__ import annotations
@@ -15,35 +15,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.abi import GRID_AXES, array_slots, grid_axes
 from pykern.arrays.array import Array
 from pykern.arrays.foreign import element_type
 from pykern.arrays.making import array as copied
 from pykern.arrays.making import from_dlpack
-from pykern.artifact import Artifact, DeviceCode
-from pykern.device_report import Report
+from pykern.data.abi import GRID_AXES, array_slots, grid_axes
+from pykern.data.artifact import Artifact, DeviceCode
+from pykern.data.launch_bounds import refuse_outside
+from pykern.data.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, leaves
 from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
-from pykern.event import COMPLETED, Event
-from pykern.launch_bounds import refuse_outside
 from pykern.launching.arguments import Passed, is_array, pass_value
 from pykern.launching.bounds import given_numbers
 from pykern.launching.checks import check_writable_arrays, note_writes, overlapping_arrays
 from pykern.launching.device_entries import offer, tell
 from pykern.launching.device_kinds import array_words, fitted, known_kind, known_numbers, known_words
+from pykern.launching.device_report import Report
 from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
 from pykern.launching.graph import current_graph, refuse_in_graph
 from pykern.launching.index_space import LaunchShape
 from pykern.launching.repeats import Put, Repeats
 from pykern.launching.warned import warn
 from pykern.runtime.driver import Memory
+from pykern.runtime.event import COMPLETED, Event
 from pykern.runtime.registry import Opened
 from pykern.runtime.registry import opened as opened_device
-from pykern.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, leaves
-from pykern.stream import Stream, checked_stream
+from pykern.runtime.stream import Stream, checked_stream
 from pykern.types import BY_NAME
 
 if TYPE_CHECKING:
-    from pykern.kernel import KernelBase
+    from pykern.api.kernel import KernelBase
     from pykern.launching.launch import Launcher, OnDevice
 
 Triple = tuple[int, int, int]
@@ -302,7 +302,7 @@ def _check_shared(opened: Opened, artifact: Artifact, asked: int) -> None:
 
 
 def _flattened(passed: list[Passed], arrays: list[Array], artifact: Artifact) -> Words:
-    """The arguments in the order of `pykern.abi`, once the stream is known."""
+    """The arguments in the order of `pykern.data.abi`, once the stream is known."""
     assert artifact.device is not None
     offsets = artifact.device.offsets
 

@@ -1,7 +1,7 @@
 """Launches of kernels that are products of matrices or convolutions: in tiles, as array programs of their own.
 
-Comes in: a kernel whose raised form is such a product (`pykern.artifact`, resource "product"), and a launch that is
-large. Goes out: whether it has run. Code in tiles knows the lengths, so there is one program for each kind of
+Comes in: a kernel whose raised form is such a product (`pykern.data.artifact`, resource "product"), and a launch that
+is large. Goes out: whether it has run. Code in tiles knows the lengths, so there is one program for each kind of
 arrays, made once their loops over work-items have taken as long as compiling does; small launches and those beyond
 `MOST_SHAPES` stay loops. Sums keep their order, except with `fastmath`.
 """
@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.capture import function_source, function_text
-from pykern.devices import current_device
+from pykern.capture.functions import function_source, function_text
+from pykern.data.program_source import ProgramSource
+from pykern.data.schedule import SCHEDULES
+from pykern.data.source import KernelOptions
 from pykern.errors import KernelError
 from pykern.launching.graph import current_graph
 from pykern.launching.variants import loaded
 from pykern.program.arguments import describe
 from pykern.program.plan import Plan
-from pykern.program_source import ProgramSource
-from pykern.schedule import SCHEDULES
-from pykern.source import KernelOptions
+from pykern.runtime.devices import current_device
 
 if TYPE_CHECKING:
-    from pykern.kernel import KernelBase
+    from pykern.api.kernel import KernelBase
 
 MOST_SHAPES = 16
 MOST_KINDS = 1000

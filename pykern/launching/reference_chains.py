@@ -12,7 +12,7 @@ import ast
 import itertools
 from typing import Any
 
-from pykern.scopes import COMPREHENSIONS
+from pykern.data.scopes import COMPREHENSIONS
 
 PIECE = 32
 """Nodes within each other that are left as they are."""

@@ -12,11 +12,11 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from pykern.capture import FunctionText, function_text
+from pykern.capture.functions import FunctionText, function_text
+from pykern.data.locations import parse_definition
 from pykern.errors import KernelSyntaxError, nested_too_deeply
 from pykern.launching import reference_rules
 from pykern.launching.reference_chains import ChainRewriter
-from pykern.locations import parse_definition
 
 _SYMBOLS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.LShift: "<<",

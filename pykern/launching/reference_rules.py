@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from pykern import language
+from pykern.data.promotion import promote, true_divide
 from pykern.errors import BY_ZERO, ZERO_STEP, AssertionFailed, KernelTypeError
-from pykern.promotion import promote, true_divide
 from pykern.runtime import reference
 from pykern.types import bool_, weak_float, weak_int
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pykern.arrays.array import Array
-from pykern.event import Event
 from pykern.launching.graph import current_graph
 from pykern.runtime.driver import Memory
-from pykern.stream import Stream
+from pykern.runtime.event import Event
+from pykern.runtime.stream import Stream
 
 if TYPE_CHECKING:
-    from pykern.kernel import KernelBase
+    from pykern.api.kernel import KernelBase
 
 KEYWORDS = frozenset({"ndrange", "workgroup", "stream", "device"})
 """What else a call may name: these are told apart by what they are."""

@@ -12,7 +12,7 @@ import functools
 import sys
 from typing import Any
 
-from pykern.abi import TABLE_INDEX, TORCH_DTYPES
+from pykern.data.abi import TABLE_INDEX, TORCH_DTYPES
 from pykern.runtime.cpu_table import keep, table
 from pykern.types import BY_NAME
 

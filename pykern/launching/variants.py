@@ -12,12 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from pykern.abi import REPORT_CELLS, STOP_CELL
-from pykern.artifact import SCRATCH, Artifact, Site
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.progress import tell
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
+from pykern.data.abi import REPORT_CELLS, STOP_CELL
+from pykern.data.artifact import SCRATCH, Artifact, Site
+from pykern.data.program_source import ProgramSource
+from pykern.data.records import record
+from pykern.data.source import KernelSource
+from pykern.environment.settings import settings
 from pykern.errors import (
     CALLED_FROM,
     NAN_HINT,
@@ -32,13 +36,9 @@ from pykern.errors import (
 from pykern.program.fault_code import fault_code
 from pykern.program.memory_code import memory_code
 from pykern.program.team_code import team_code
-from pykern.program_source import ProgramSource
-from pykern.records import record
 from pykern.runtime.code_memory import NoRoom
 from pykern.runtime.loader import LoadedKernel, load
 from pykern.runtime.text import Printer
-from pykern.settings import settings
-from pykern.source import KernelSource
 
 PRINT_CELL = REPORT_CELLS - 1
 
@@ -188,7 +188,7 @@ def _compile(source: KernelSource | ProgramSource, key: str) -> Artifact:
     if settings().dump is not None:
         _dump_page(source, artifact, dump(replace(artifact, key=key), settings().dump))
         if artifact.lacks_code:
-            from pykern.lowered import no_code
+            from pykern.api.lowered import no_code
 
             raise no_code(artifact)
     shared_cache().put(key, artifact)
@@ -211,8 +211,8 @@ def dump(artifact: Artifact, directory: Any) -> str:
 
 def _dump_page(source: KernelSource | ProgramSource, artifact: Artifact, folder: str) -> None:
     """The explorer's page beside the stages."""
+    from pykern.api.lowered import Lowered
     from pykern.explorer.notebook import lowered_page
-    from pykern.lowered import Lowered
 
     with open(os.path.join(folder, "explorer.html"), "w", encoding="utf-8") as file:
         file.write(lowered_page(Lowered(source, artifact)))

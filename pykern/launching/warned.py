@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 
-from pykern.artifact import Artifact, Remark
+from pykern.data.artifact import Artifact, Remark
 from pykern.launching.index_space import LaunchShape
 
 _said: set[Remark] = set()

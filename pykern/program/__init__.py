@@ -1,3 +1,3 @@
-"""Calls of array programs: arguments, what is computed where, results. Read `pykern/jit.py` first."""
+"""Calls of array programs: arguments, what is computed where, results. Read `pykern/api/jit.py` first."""
 
 from __future__ import annotations

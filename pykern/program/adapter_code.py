@@ -10,9 +10,9 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from pykern.abi import TABLE_INDEX
 from pykern.arrays.foreign import by_interface
 from pykern.compiler.images import image
+from pykern.data.abi import TABLE_INDEX
 from pykern.program.entry_code import EntryCode, numpy_functions
 from pykern.runtime.cpu_table import table
 from pykern.runtime.launchable import SUPPORTED

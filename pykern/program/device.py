@@ -14,8 +14,9 @@ import numpy as np
 
 from pykern.arrays.array import Array
 from pykern.arrays.foreign import several_places
-from pykern.artifact import Artifact
-from pykern.capture import FunctionText
+from pykern.capture.functions import FunctionText
+from pykern.data.artifact import Artifact
+from pykern.data.source import ArraySpec, Parameter, ScalarSpec, leaves
 from pykern.errors import LaunchError
 from pykern.launching.device_kinds import suits
 from pykern.launching.on_device import Places, check_dtypes
@@ -25,9 +26,8 @@ from pykern.program.scalars import constant, number
 from pykern.program.steps import Buffer, Run, Steps
 from pykern.runtime.pool import Pool
 from pykern.runtime.registry import Opened
+from pykern.runtime.stream import Stream
 from pykern.runtime.written import note_write, overlaps_itself
-from pykern.source import ArraySpec, Parameter, ScalarSpec, leaves
-from pykern.stream import Stream
 from pykern.types import BY_NAME
 
 KINDS = {"int": "index", "float": "f64", "bool": "i1"}

@@ -1,6 +1,6 @@
 """The compiled entry of array programs: which calls run without Python.
 
-Comes in: plans of a program on the CPU, and a call each was made for. Goes out: the words of `pykern.abi` ("array
+Comes in: plans of a program on the CPU, and a call each was made for. Goes out: the words of `pykern.data.abi` ("array
 programs") in the cells of the program's object, which `pykern.lowering.llvm.program.entry` reads. What has none, and so
 goes through Python: programs that report, foreign arrays, dataclasses whose fields are computed, keywords but ``out``.
 """
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.abi import ADAPTED, ENTRIES, KEPT_LEAST, TABLE_INDEX, WRITES_FLAGS
-from pykern.devices import OVERRIDE
+from pykern.data.abi import ADAPTED, ENTRIES, KEPT_LEAST, TABLE_INDEX, WRITES_FLAGS
+from pykern.data.source import leaves
+from pykern.environment.settings import settings
 from pykern.launching.arguments import scalar_bits
 from pykern.program.adapter_code import adapter_code
 from pykern.program.entry_code import entry_code
@@ -23,15 +24,14 @@ from pykern.program.memory_code import memory_code
 from pykern.program.words import Call, Words, words_of
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table
+from pykern.runtime.devices import OVERRIDE
 from pykern.runtime.launchable import NAME, Otherwise
-from pykern.settings import settings
-from pykern.source import leaves
 from pykern.types import static
 
 if TYPE_CHECKING:
-    from pykern.jit import Program
+    from pykern.api.jit import Program
+    from pykern.data.program_source import ProgramSource
     from pykern.program.plan import Plan
-    from pykern.program_source import ProgramSource
 
 OFTEN = 32
 """Calls through Python after which a plan that has been pushed out by others comes back."""

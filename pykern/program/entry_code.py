@@ -12,11 +12,11 @@ import threading
 
 import numpy as np
 
-from pykern.abi import TABLE_INDEX
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.images import image
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
+from pykern.data.abi import TABLE_INDEX
 from pykern.errors import KernelError
 from pykern.runtime import launchable, numpy_api
 from pykern.runtime.cpu_table import table
@@ -83,7 +83,7 @@ class EntryCode:
         self._load(made.binary)
 
     def _load(self, binary: bytes) -> None:
-        from pykern.jit import Program
+        from pykern.api.jit import Program
 
         functions = numpy_functions()
         if functions is None:

@@ -6,10 +6,10 @@ Comes in: code that was loaded. Goes out: the handler, set once a process (`pyke
 from __future__ import annotations
 
 from pykern.compiler.images import FAULTS
+from pykern.data.source import FunctionSource
 from pykern.program.entry_code import EntryCode
 from pykern.runtime.faults import faults
 from pykern.runtime.loader import LoadedKernel
-from pykern.source import FunctionSource
 
 
 class FaultCode(EntryCode):

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pykern.data.source import Parameter
 from pykern.launching.graph import graph, not_captured
 from pykern.program import reference as program_reference
 from pykern.program.plan import is_dense
 from pykern.program.results import builder, out_arrays
 from pykern.runtime.pool import KeptPool
-from pykern.source import Parameter
-from pykern.stream import Stream
+from pykern.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from pykern.program.device import DevicePlan

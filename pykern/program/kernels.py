@@ -1,7 +1,7 @@
 """The kernels of an array program on a device, and how a plan launches them.
 
 Comes in: a `PlanKernel` and where its binary lies. Goes out: steps that put a launch into a call's stream; the order
-of the words is that of `pykern.abi`, "Device code".
+of the words is that of `pykern.data.abi`, "Device code".
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from pykern.abi import grid_axes
 from pykern.arrays.array import Array
-from pykern.artifact import Artifact, PlanKernel
-from pykern.capture import FunctionText
-from pykern.device_report import Report
+from pykern.capture.functions import FunctionText
+from pykern.data.abi import grid_axes
+from pykern.data.artifact import Artifact, PlanKernel
 from pykern.errors import LaunchError
+from pykern.launching.device_report import Report
 from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
 from pykern.launching.on_device import along_axes, parts
 from pykern.program.scalars import bits

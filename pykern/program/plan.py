@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from pykern.abi import KEPT_LEAST, REPORT_CELLS
 from pykern.arrays.foreign import several_places
-from pykern.artifact import Artifact
+from pykern.data.abi import KEPT_LEAST, REPORT_CELLS
+from pykern.data.artifact import Artifact
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import ArraySpec, leaves
 from pykern.errors import LaunchError
 from pykern.launching.variants import PRINT_CELL, failure
 from pykern.program.kinds import order_of
 from pykern.program.results import Builder, builder, is_flat
-from pykern.program_source import ProgramSource
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.loader import LoadedKernel, run_cells
 from pykern.runtime.text import Printer
 from pykern.runtime.written import note_write, overlaps_itself
-from pykern.source import ArraySpec, leaves
 from pykern.types import BY_NAME
 
 ALIGNMENT = 64

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from pykern.devices import device
+from pykern.data.source import Parameter, ScalarSpec
 from pykern.errors import DeviceError, KernelTypeError, LaunchError
 from pykern.launching.arguments import on_host
 from pykern.program.results import out_arrays
 from pykern.runtime import reference
+from pykern.runtime.devices import device
 from pykern.runtime.reference_place import span_of
 from pykern.runtime.written import note_write, owner_of
-from pykern.source import Parameter, ScalarSpec
 from pykern.types import BY_NAME, from_numpy
 
 _inside: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pykern_program", default=None)

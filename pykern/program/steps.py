@@ -30,7 +30,7 @@ import numpy as np
 from pykern.program.scalars import compute, number
 from pykern.runtime.pool import Allocation, Pool
 from pykern.runtime.registry import Opened
-from pykern.stream import Stream
+from pykern.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from pykern.program.kernels import LaunchedKernel

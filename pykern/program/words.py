@@ -1,7 +1,7 @@
 """A plan as the words that the entry of array programs reads.
 
 Comes in: a plan, its source, and a call it was made for. Goes out: `Words`, or None where calls of this kind have to
-go through Python. The layout is told in `pykern.abi` ("array programs"); read next: `pykern.program.entry`.
+go through Python. The layout is told in `pykern.data.abi` ("array programs"); read next: `pykern.program.entry`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.abi import (
+from pykern.data.abi import (
     ARGUMENT_KINDS,
     DENSE,
     KEPT_LEAST,
@@ -29,10 +29,10 @@ from pykern.abi import (
     TURNED,
     WRITEABLE,
 )
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.launching.arguments import fields_of
 from pykern.program.results import constant, struct
-from pykern.program_source import ProgramSource
-from pykern.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.types import BY_NAME, from_numpy
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 from pykern.runtime.cpu_table import table
 
 _AWAITED = TABLE_INDEX["team_awaited"]

@@ -1,10 +1,10 @@
 """Memory for machine code: never writable and executable at once, and few maps however much there is.
 
-Comes in: files of code (`pykern.code_image`). Goes out: where each begins in this process. Address space is reserved in
-pools of two halves, code and data. An image takes the same pages of both: they are written while nothing of them may
-be executed, then its code may be executed and never written again. Neighbours have the same rights, so Linux keeps
-each half of a pool as one map. All of it is private memory: a child of a fork has it too, and no file is made.
-Nothing is given back: a call may be inside.
+Comes in: files of code (`pykern.data.code_image`). Goes out: where each begins in this process. Address space is
+reserved in pools of two halves, code and data. An image takes the same pages of both: they are written while nothing
+of them may be executed, then its code may be executed and never written again. Neighbours have the same rights, so
+Linux keeps each half of a pool as one map. All of it is private memory: a child of a fork has it too, and no file is
+made. Nothing is given back: a call may be inside.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import threading
 from collections.abc import Callable
 
-from pykern.code_image import DISTANCE, CodeImage
+from pykern.data.code_image import DISTANCE, CodeImage
 
 _NONE, _READ_WRITE, _READ_EXECUTE = 0, 3, 5
 _RESERVE = 0x4022

@@ -1,4 +1,4 @@
-"""What compiled CPU code needs of the process: the table of `pykern.abi`, and how many threads launches may use.
+"""What compiled CPU code needs of the process: the table of `pykern.data.abi`, and how many threads launches may use.
 
 The threads themselves: `pykern.runtime.team`.
 """
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from pykern.abi import TABLE, TABLE_INDEX
+from pykern.data.abi import TABLE, TABLE_INDEX
+from pykern.environment.machine import cache_bytes, processors
+from pykern.environment.settings import settings
 from pykern.errors import LaunchError
-from pykern.event import COMPLETED
-from pykern.machine import cache_bytes, processors
-from pykern.settings import settings
+from pykern.runtime.event import COMPLETED
 from pykern.types import BY_NAME
 
 _NUMPY_TYPES = tuple(

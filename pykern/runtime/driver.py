@@ -16,8 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pykern.artifact import Artifact
-from pykern.records import record
+from pykern.data.artifact import Artifact
+from pykern.data.records import record
 
 
 @record

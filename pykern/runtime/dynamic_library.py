@@ -13,7 +13,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 
-from pykern.settings import settings
+from pykern.environment.settings import settings
 
 _numbers = itertools.count()
 

@@ -12,8 +12,8 @@ import os
 import sys
 import threading
 
+from pykern.environment.settings import settings
 from pykern.runtime.loader import TAKES_CELLS, LoadedKernel, open_library
-from pykern.settings import settings
 
 MOST = 16_384
 """Pieces of code that are known; of later ones nothing is said."""

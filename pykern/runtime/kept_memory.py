@@ -1,9 +1,9 @@
 """Large results and scratch on the CPU in memory that is kept when it is let go, and given out again.
 
 Comes in: the shared object of `pykern.lowering.llvm.kept_memory`, once a process. Goes out: its functions in the table
-of `pykern.abi`, and NumPy arrays that own such memory as any array owns its own (NEP 49): views and other libraries
-hold the array, and where the last of them lets go the block is free. Fresh memory costs a page fault a page, and the
-system clears it: half of the time of a program that writes 64 MiB.
+of `pykern.data.abi`, and NumPy arrays that own such memory as any array owns its own (NEP 49): views and other
+libraries hold the array, and where the last of them lets go the block is free. Fresh memory costs a page fault a
+page, and the system clears it: half of the time of a program that writes 64 MiB.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from pykern.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE, TABLE_INDEX
-from pykern.machine import memory_bytes
+from pykern.data.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE, TABLE_INDEX
+from pykern.environment.machine import memory_bytes
+from pykern.environment.settings import settings
 from pykern.runtime import numpy_api
 from pykern.runtime.cpu_table import table
 from pykern.runtime.loader import Library, open_library
 from pykern.runtime.pool import MemoryStats
-from pykern.settings import settings
 
 SHARE = 8
 """Of the machine's memory, or what this process may have of it, one part in so many may be kept."""

@@ -1,7 +1,7 @@
 """The type of kernel objects: a heap type whose instances hold the compiled entries.
 
 Python has no way to write a C function into an instance; CPython's stable API has: a type made with
-`PyType_FromSpecWithBases` whose instances end with the cells of `pykern.abi.KERNEL_CELLS`, the first of
+`PyType_FromSpecWithBases` whose instances end with the cells of `pykern.data.abi.KERNEL_CELLS`, the first of
 which is the vectorcall of the instance. While it is 0 a call runs Python's ``__call__``.
 """
 
@@ -13,8 +13,8 @@ import sysconfig
 from ctypes import c_char_p, c_int, c_ssize_t, c_uint, c_void_p, py_object
 from typing import Any
 
-from pykern.abi import ENTRIES, KERNEL_CELLS
-from pykern.records import record
+from pykern.data.abi import ENTRIES, KERNEL_CELLS
+from pykern.data.records import record
 
 _MEMBERS_SLOT = 72  # Py_tp_members
 _PYSSIZET, _READONLY = 19, 1

@@ -14,16 +14,16 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from pykern.abi import REFUSED, TABLE_INDEX
-from pykern.code_image import read
-from pykern.records import record
+from pykern.data.abi import REFUSED, TABLE_INDEX
+from pykern.data.code_image import read
+from pykern.data.records import record
+from pykern.environment.settings import settings
 from pykern.runtime.awaited_team import before_long_launch, is_awaited
 from pykern.runtime.code_memory import CodeMemory, NotExecutable, pages
 from pykern.runtime.cpu_table import table
 from pykern.runtime.imports import address_of, load_libm
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.own_code import own_code
-from pykern.settings import settings
 
 _MACHINES = {"x86_64": 62, "aarch64": 183}
 """Machines of Linux whose code is linked in the form that is mapped, and their numbers in ELF files."""

@@ -10,7 +10,7 @@ import ctypes
 import os
 import threading
 
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 from pykern.runtime.cpu_table import table
 
 FIRST = 64

@@ -15,8 +15,8 @@ from collections import deque
 from dataclasses import astuple
 from typing import Any
 
+from pykern.data.records import record
 from pykern.errors import OutOfMemory, UsedAfterFree
-from pykern.records import record
 from pykern.runtime.driver import Driver, Memory
 
 GRAIN = 512

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from pykern.data.locations import SourceSpan
 from pykern.errors import (
     NEGATIVE_POWER,
     WORKGROUP,
@@ -28,7 +29,6 @@ from pykern.errors import (
     KernelTypeError,
     LaunchError,
 )
-from pykern.locations import SourceSpan
 from pykern.runtime import reference
 from pykern.runtime.deadline import Deadline
 from pykern.runtime.races import Races

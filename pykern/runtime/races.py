@@ -14,8 +14,8 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pykern.data.locations import SourceSpan
 from pykern.errors import DataRace
-from pykern.locations import SourceSpan
 from pykern.runtime.reference_place import is_ours
 
 READ, WRITE, ATOMIC = "reads", "writes", "updates"

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any, Protocol
 
+from pykern.data.promotion import promote
+from pykern.data.records import record
 from pykern.errors import NAN_HINT, KernelTypeError, NotANumber
-from pykern.promotion import promote
-from pykern.records import record
 from pykern.runtime.reference_place import stands_as_constant
 from pykern.types import DType, bool_, from_numpy, weak_float, weak_int
 

@@ -12,7 +12,7 @@ import textwrap
 import types
 from collections.abc import Callable, Mapping
 
-from pykern.locations import SourceSpan
+from pykern.data.locations import SourceSpan
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _FUNCTIONS = os.path.join(_OURS, "function.py")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from pykern.artifact import Artifact
+from pykern.data.artifact import Artifact
 from pykern.errors import NO_DEVICE, DeviceError
 from pykern.runtime.driver import DeviceInfo, Driver, Missing, Runtime
 from pykern.runtime.pool import Pool

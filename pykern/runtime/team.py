@@ -1,8 +1,8 @@
 """The team of threads that launches on the CPU share, in this process.
 
-Comes in: the image of `pykern.lowering.llvm.team`, once a process. Goes out: its functions in the table (`pykern.abi`).
-Short launches have no use for it, the first long one gets it (`awaited_team`). Where it is not for this system,
-launches run in the thread that makes them, and Ctrl-C waits for their end.
+Comes in: the image of `pykern.lowering.llvm.team`, once a process. Goes out: its functions in the table
+(`pykern.data.abi`). Short launches have no use for it, the first long one gets it (`awaited_team`). Where it is not
+for this system, launches run in the thread that makes them, and Ctrl-C waits for their end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import threading
 from typing import Any
 
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 from pykern.runtime.awaited_team import await_no_more
 from pykern.runtime.cpu_table import table
 from pykern.runtime.loader import TAKES_CELLS, open_library

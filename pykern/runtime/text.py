@@ -7,7 +7,7 @@ import struct
 import sys
 from typing import Any
 
-from pykern.artifact import Site
+from pykern.data.artifact import Site
 from pykern.runtime.team import team
 from pykern.types import BY_NAME
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from pykern.digests import blake2b
+from pykern.data.digests import blake2b
 
 _MAGIC = b"pykern 3"
 """Begins the footer; its number rises when the form of an entry changes."""

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterable
 
-from pykern.records import record
+from pykern.data.records import record
 from pykern.storage.folders import TEMPORARY, names, open_below, remove, state
 
 STALE_TEMPORARY = 3600.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 
-from pykern.settings import Settings, settings
+from pykern.environment.settings import Settings, settings
 from pykern.storage.folders import make_folder, names, open_below, open_folder, remove, state, write_whole
 
 FOLDER = "crashes"

@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from pykern.records import record
-from pykern.settings import settings
+from pykern.data.records import record
+from pykern.environment.settings import settings
 from pykern.storage.entries import OVERHEAD, content, footer
 from pykern.storage.folders import (
     SUPPORTED,

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from pykern.artifact import Artifact, Stage
+from pykern.api.kernel import Kernel, KernelBase
 from pykern.compiler.service import service
+from pykern.data.artifact import Artifact, Stage
+from pykern.data.source import KernelSource, Parameter
 from pykern.errors import KernelTypeError
-from pykern.kernel import Kernel, KernelBase
 from pykern.launching.arguments import Passed, pass_value
 from pykern.launching.index_space import Extent, LaunchShape
 from pykern.launching.launch import Launcher
 from pykern.launching.variants import Variant
 from pykern.runtime.loader import load
-from pykern.source import KernelSource, Parameter
 from pykern.testing.reference import Copies, arrays_in, difference, home_of, names_of, run_call
 
 PYTHON, CODE = "the kernel in Python", "the code that was made of the last stage"

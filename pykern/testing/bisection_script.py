@@ -29,7 +29,7 @@ before   {before}
 """
 
 from pykern.launching.index_space import Extent
-from pykern.source import ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
+from pykern.data.source import ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.tools.replay import replay
 
 inf, nan = float("inf"), float("nan")

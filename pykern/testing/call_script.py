@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from pykern.environment.settings import settings
 from pykern.errors import LaunchError
-from pykern.settings import settings
 from pykern.testing.standalone import literal, source_of
 
 _SCRIPT = '''\

@@ -54,6 +54,6 @@ def missing_package(name: str) -> str | None:
 
 def present() -> list[str]:
     """Every device of this machine that kernels run on, but for the reference: ``cpu``, ``opencl:0``, ..."""
-    from pykern.devices import devices
+    from pykern.runtime.devices import devices
 
     return [device.name for device in devices() if device.name != "python"]

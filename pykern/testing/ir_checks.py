@@ -17,7 +17,7 @@ from pykern.testing.filecheck import SUFFIX, misspelling
 from pykern.testing.lit import llvm_tools
 
 if TYPE_CHECKING:
-    from pykern.lowered import Lowered
+    from pykern.api.lowered import Lowered
 
 AROUND = 4  # lines of IR that are shown before and after the place
 

@@ -34,7 +34,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from pykern.installation import install_needed
+from pykern.environment.installation import install_needed
 
 DEFAULT_TARGET = "llvm"
 RECORD = "pykern-record"

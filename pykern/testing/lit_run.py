@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pykern.installation import install_extra
+from pykern.environment.installation import install_extra
 
 CONFIGS = ("lit.cfg.py", "lit.cfg", "lit.site.cfg.py", "lit.site.cfg")
 SKIPPED = {"Output", "Inputs", "__pycache__", "node_modules", "site-packages"}

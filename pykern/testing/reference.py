@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.event import Event
+from pykern.runtime.event import Event
 
 RTOL = {"float64": 1e-12, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
 FP8 = {"float8_e4m3fn": 0.13, "float8_e5m2": 0.26}
@@ -65,7 +65,7 @@ def run_call(
     kernel: Any, args: tuple, keywords: dict, device: str
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The arrays of the call after it, and the results of a program; all as NumPy's."""
-    from pykern.devices import device as on
+    from pykern.runtime.devices import device as on
 
     copies = Copies()
     twins = [copies.of(value) for value in args]

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from pykern.capture import FunctionText, function_text
+from pykern.capture.functions import FunctionText, function_text
+from pykern.data.locations import parse_definition
 from pykern.errors import LaunchError
 from pykern.language import from_callable
-from pykern.locations import parse_definition
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation, static
 
 OWN = ("pykern", "numpy", "math", "ml_dtypes", "dataclasses", "typing", "collections")

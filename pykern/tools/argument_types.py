@@ -10,9 +10,9 @@ import ast
 import re
 from typing import Any
 
-from pykern.lowered import spec
+from pykern.api.lowered import spec
+from pykern.api.user_file import UsageError
 from pykern.types import BY_NAME, ArrayAnnotation, IntentAnnotation, by_numpy_name, static
-from pykern.user_file import UsageError
 
 _ARGUMENT = re.compile(r"""(?:'[^']*'|"[^"]*"|\([^)]*\)|[^\s,\[(])+(?:\[[^\]]*\])?|\[[^\]]*\]""")
 """A type with its lengths, a quoted string, or a tuple; what stands between is spaces and commas."""

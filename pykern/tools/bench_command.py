@@ -12,6 +12,7 @@ import tempfile
 from importlib import resources
 from typing import Any
 
+from pykern.api.user_file import UnreadableFile, UsageError
 from pykern.benchmarking import records, regression, report
 from pykern.benchmarking.processes import ChildFailed, messages
 from pykern.benchmarking.progress import Progress
@@ -19,7 +20,6 @@ from pykern.benchmarking.records import Record
 from pykern.benchmarking.terminal import style_of
 from pykern.benchmarking.threads import counts
 from pykern.tools.output import write
-from pykern.user_file import UnreadableFile, UsageError
 
 SUITES = ("cpu", "devices")
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 
+from pykern.api.user_file import raised_by_user
 from pykern.errors import KernelError
 from pykern.testing.bisection import Fault, bisect
 from pykern.testing.call_script import repro_of_texts
 from pykern.tools.call_arguments import call_as_text, call_with_values
 from pykern.tools.compile_command import load_kernel
 from pykern.tools.output import write
-from pykern.user_file import raised_by_user
 
 SHOWN = 60
 """Lines of the pass's change that are printed; ``--full`` prints all."""

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 import pykern
-from pykern.lowered import Spec
+from pykern.api.lowered import Spec
+from pykern.api.user_file import UsageError
 from pykern.tools.argument_types import arguments_of
 from pykern.tools.compile_command import call_of
 from pykern.tools.suggested_call import refuse_incomplete
 from pykern.types import DType
-from pykern.user_file import UsageError
 
 UNKNOWN = 37
 """The length of a dimension that was left open: odd, so that groups and vectors are partial."""

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable
 from difflib import get_close_matches
 
+from pykern.api.user_file import UnreadableFile
 from pykern.errors import CompilerCrash, DeviceError, KernelError
 from pykern.tools.command_line import COMMANDS, command_line
-from pykern.user_file import UnreadableFile
 
 OK, WRONG_KERNEL, USAGE, NO_DEVICE, CRASH = range(5)
 STOPPED = 130

@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 
 from pykern import __version__
+from pykern.environment.installation import DISTRIBUTION
 from pykern.errors import TargetError
-from pykern.installation import DISTRIBUTION
 
 COMMANDS = ("compile", "explore", "bench", "bisect", "repro", "devices", "cache", "test", "explain")
 

@@ -9,11 +9,11 @@ import re
 from difflib import get_close_matches
 from typing import Any
 
-from pykern.lowered import Lowered
+from pykern.api.lowered import Lowered
+from pykern.api.user_file import UsageError, imported
 from pykern.tools.argument_types import arguments_of, lengths
 from pykern.tools.output import write
 from pykern.tools.suggested_call import refuse_incomplete
-from pykern.user_file import UsageError, imported
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -69,7 +69,7 @@ def load_kernel(path: str, programs: bool = False) -> Any:
     if name and not os.path.exists(file) and os.path.isfile(f"{file}.py"):
         file += ".py"
     module = imported(file, "write FILE.py::KERNEL")
-    from pykern.kernel import KernelBase
+    from pykern.api.kernel import KernelBase
 
     def fits(value: Any) -> bool:
         return isinstance(value, KernelBase) or (programs and hasattr(type(value), "__pykern_program__"))

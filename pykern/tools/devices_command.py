@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pykern.bootstrap import package_root
-from pykern.installation import DISTRIBUTION, install_extra, install_needed, other_project
+from pykern.environment.bootstrap import package_root
+from pykern.environment.installation import DISTRIBUTION, install_extra, install_needed, other_project
 
 if TYPE_CHECKING:
     from pykern.runtime.driver import DeviceInfo
@@ -104,7 +104,7 @@ def _described(device: DeviceInfo) -> str:
 
 
 def _cpu() -> Row:
-    from pykern.machine import cache_bytes, host_cpu
+    from pykern.environment.machine import cache_bytes, host_cpu
     from pykern.runtime import team
     from pykern.runtime.cpu_table import get_num_threads
 

@@ -8,19 +8,19 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from pykern.api.jit import Program
+from pykern.api.lowered import Spec
+from pykern.api.user_file import UsageError
 from pykern.derivatives.autodiff import Dup, autodiff
 from pykern.derivatives.gradients import grad
 from pykern.explorer import packing, text
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.explore import file_name, look
 from pykern.explorer.page import page
-from pykern.jit import Program
-from pykern.lowered import Spec
 from pykern.tools.argument_types import arguments_of
 from pykern.tools.compile_command import call_of, load_kernel
 from pykern.tools.output import write
 from pykern.tools.suggested_call import refuse_incomplete
-from pykern.user_file import UsageError
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import sys
 
+from pykern.api.user_file import contents
 from pykern.tools.guarded import USAGE, WRONG_INPUT
-from pykern.user_file import contents
 
 MAX_DEPTH = 5_000
 """Brackets within each other. The text of so deep a module has 50 MB, nearly all of it spaces."""

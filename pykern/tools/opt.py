@@ -18,11 +18,12 @@ from difflib import get_close_matches
 
 from mlir import ir
 
+from pykern.data.locations import SourceSpan
+from pykern.data.source import KernelOptions
 from pykern.dialect.context import new_context
 from pykern.dialect.diagnostics import Report, collected
 from pykern.dialect.reports import number_sites
 from pykern.errors import KernelError, PassError, VerifyError
-from pykern.locations import SourceSpan
 from pykern.lowering.gpu.program import target as _devices  # noqa: F401  and those of programs on devices
 from pykern.lowering.llvm import target as _cpu  # noqa: F401  registers the CPU's passes
 from pykern.lowering.llvm.pipeline import cpu_pipeline
@@ -35,6 +36,7 @@ from pykern.lowering.rocdl import target as _amd  # noqa: F401
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.lowering.spirv import target as _spirv  # noqa: F401
 from pykern.lowering.targets import checked
+from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import (
     Callback,
     Pass,
@@ -47,8 +49,6 @@ from pykern.passes.framework import (
 )
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import known, parse_pipeline, with_text
-from pykern.passes.round_once import RoundOnce
-from pykern.source import KernelOptions
 from pykern.tools.guarded import CRASHED, USAGE, WRONG_INPUT, fault_of, guarded
 from pykern.tools.mlir_text import MAX_DEPTH, InputError, position, read_mlir, too_deep
 

@@ -5,7 +5,7 @@ Comes in: a path and what is to stand there. Goes out: the file, or an `Unreadab
 
 from __future__ import annotations
 
-from pykern.user_file import UnreadableFile
+from pykern.api.user_file import UnreadableFile
 
 
 def write(path: str, content: str | bytes, append: bool = False) -> None:

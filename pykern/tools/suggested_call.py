@@ -10,9 +10,9 @@ import argparse
 import ast
 from typing import Any
 
-from pykern.locations import parse_definition
+from pykern.api.user_file import UsageError
+from pykern.data.locations import parse_definition
 from pykern.types import ArrayAnnotation, IntentAnnotation, static
-from pykern.user_file import UsageError
 
 
 def refuse_incomplete(kernel: Any, chosen: argparse.Namespace, length: str = "?") -> None:

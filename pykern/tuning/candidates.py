@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pykern.machine import host_cpu
-from pykern.schedule import Schedule, parse
+from pykern.data.schedule import Schedule, parse
+from pykern.environment.machine import host_cpu
 
 
 def candidates(text: str) -> list[str]:

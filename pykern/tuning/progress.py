@@ -10,7 +10,7 @@ import sys
 import time
 
 from pykern.compiler.progress import tell
-from pykern.settings import settings
+from pykern.environment.settings import settings
 
 EVERY = 10.0
 

@@ -12,9 +12,9 @@ import math
 from dataclasses import replace
 
 from pykern.compiler.versions import host_cpu
-from pykern.program_source import ProgramSource
-from pykern.schedule import parse
-from pykern.source import digest
+from pykern.data.program_source import ProgramSource
+from pykern.data.schedule import parse
+from pykern.data.source import digest
 from pykern.storage.store import TUNED, shared_store
 
 _VERSION = 1

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from pykern.api.jit import Program
 from pykern.compiler.progress import tell
+from pykern.data.program_source import ProgramSource
+from pykern.data.schedule import SCHEDULES
+from pykern.data.synthetic_frame import at_users_line
+from pykern.environment.settings import settings
 from pykern.errors import KernelError, KernelTypeError
-from pykern.jit import Program
 from pykern.launching.variants import loaded
 from pykern.program.arguments import describe
 from pykern.program.plan import Plan
-from pykern.program_source import ProgramSource
-from pykern.schedule import SCHEDULES
-from pykern.settings import settings
-from pykern.synthetic_frame import at_users_line
 from pykern.tuning.candidates import candidates
 from pykern.tuning.progress import TuningProgress
 from pykern.tuning.store import path_of, remember, timings

@@ -10,10 +10,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, SupportsIndex, TypeVar, overload
 
-from pykern.devices import device as Device  # noqa: N812 - `device` is a parameter below
-from pykern.event import Event
-from pykern.lowered import Lowered, Raised
-from pykern.stream import Stream
+from pykern.api.lowered import Lowered, Raised
+from pykern.runtime.devices import device as Device  # noqa: N812 - `device` is a parameter below
+from pykern.runtime.event import Event
+from pykern.runtime.stream import Stream
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,6 +1,6 @@
 """Gradients of products of matrices, also transposed, and of slices that are added up; against NumPy's formulas.
 
-Products become register tiles (`passes/schedules`), whatever way their factors lie; cheap elementwise ops
+Products become register tiles (`passes/codegen/cpu/contraction`), whatever way their factors lie; cheap elementwise ops
 are joined before they are reversed (`raised/join`).
 """
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.program_source import ProgramDerivative
+from pykern.data.program_source import ProgramDerivative
 
 over_devices = pytest.mark.parametrize("device", ["cpu", "opencl:0", "vulkan:0"], indirect=True)
 

@@ -13,12 +13,12 @@ import pytest
 
 import pykern as pk
 from pykern.compiler.service import Service
+from pykern.environment.settings import Settings
 from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.passes.framework import Pass
+from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.kernels import find
-from pykern.passes.tighten_bounds import TightenBounds
-from pykern.settings import Settings
 from pykern.testing import bisect, bisection
 from pykern.tools.cli import main
 from tests.bisect.kernels import cases

@@ -7,11 +7,11 @@ import os
 import sys
 import time
 
-from pykern.artifact import Artifact, Stage
 from pykern.compiler.worker import serve
+from pykern.data.artifact import Artifact, Stage
+from pykern.data.locations import SourceSpan
+from pykern.data.source import KernelSource
 from pykern.errors import CompilerCrash, KernelTypeError, LaunchError
-from pykern.locations import SourceSpan
-from pykern.source import KernelSource
 
 
 class PrivateError(LaunchError):

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from pykern.artifact import ArgumentUse, Artifact, Site, Stage
 from pykern.compiler.cache import Cache, open_cache
-from pykern.locations import SourceSpan
-from pykern.settings import Settings
+from pykern.data.artifact import ArgumentUse, Artifact, Site, Stage
+from pykern.data.locations import SourceSpan
+from pykern.environment.settings import Settings
 from pykern.storage.store import KERNELS, SEEN
 
 KEY = "ab" * 20
@@ -383,7 +383,7 @@ def test_discard(cache: Cache):
 
 WRITER = """
 import sys, time
-from pykern.artifact import Artifact
+from pykern.data.artifact import Artifact
 from pykern.compiler.cache import Cache
 directory, me, start = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 cache, key = Cache(directory, 1 << 20), "ab" * 20

@@ -39,8 +39,13 @@ def checkout(tmp_path: Path) -> Path:
     (root / "passes").mkdir()
     for name in ["versions.py", "__init__.py"]:
         shutil.copy2(ROOT / "pykern" / "compiler" / name, root / "pykern" / "compiler" / name)
-    for name in ["bootstrap.py", "digests.py", "installation.py"]:
-        shutil.copy2(ROOT / "pykern" / name, root / "pykern" / name)
+    for folder, *names in (
+        ("environment", "__init__.py", "bootstrap.py", "installation.py"),
+        ("data", "__init__.py", "digests.py"),
+    ):
+        (root / "pykern" / folder).mkdir()
+        for name in names:
+            shutil.copy2(ROOT / "pykern" / folder / name, root / "pykern" / folder / name)
     (root / "pykern" / "__init__.py").write_text("")
     (root / "passes" / "fuse.py").write_text("level = 1\n")
     (root / "pykern" / "passes").symlink_to("../passes")

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.artifact import Artifact
 from pykern.compiler.driver import compile_source
+from pykern.data.artifact import Artifact
+from pykern.data.source import KernelOptions
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.program.pipeline import program_pipeline
 from pykern.runtime.loader import load
-from pykern.source import KernelOptions
 
 
 @pk.kernel

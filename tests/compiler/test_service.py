@@ -17,12 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from pykern.artifact import Artifact
 from pykern.compiler.progress import Progress
 from pykern.compiler.service import Service
-from pykern.errors import CompilerCrash, KernelError, KernelTypeError, LaunchError, PassError
-from pykern.settings import Settings
-from pykern.source import (
+from pykern.data.artifact import Artifact
+from pykern.data.source import (
     ArraySpec,
     Builtin,
     Constant,
@@ -33,6 +31,8 @@ from pykern.source import (
     ScalarSpec,
     StaticSpec,
 )
+from pykern.environment.settings import Settings
+from pykern.errors import CompilerCrash, KernelError, KernelTypeError, LaunchError, PassError
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = Path(__file__).with_name("service_stub.py")
@@ -716,7 +716,7 @@ def test_a_fork_that_stays_does_not_keep_the_pipes(service: Service):
 
 def test_the_real_worker_ignores_what_lies_around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Files of the user's that are called as modules of the standard library, of MLIR or of pykern."""
-    from pykern import bootstrap
+    from pykern.environment import bootstrap
 
     for name in ["types.py", "pickle.py", "mlir.py", "llvmlite.py", "pykern.py", "sitecustomize.py"]:
         (tmp_path / name).write_text("raise SystemExit('shadowed')")

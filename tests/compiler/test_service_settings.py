@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from pykern import settings as module
+from pykern.environment import settings as module
+from pykern.environment.settings import Settings, read_settings, settings, table, variables
 from pykern.errors import LaunchError
-from pykern.settings import Settings, read_settings, settings, table, variables
 
 
 def test_nothing_set():

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import pykern as pk
-from pykern import settings
+from pykern.environment import settings
 from tests.project.tree import ROOT
 
 sys.path.insert(0, str(ROOT / "docs"))

@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 
 import pykern as pk
-from pykern.artifact import Stage
+from pykern.data.artifact import Stage
+from pykern.data.lineage import Lineage, Place
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.data import Exploration, Pin, lineage_of
 from pykern.explorer.explore import look
 from pykern.explorer.roof import Roof, Run
 from pykern.explorer.sources import SourceText
-from pykern.lineage import Lineage, Place
 from tests.explorer import browser as real
 from tests.explorer.browser import Tab
 from tests.explorer.samples import HOSTILE, LONG, SAMPLES, matmul, matmul_by_rows

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.costs import least_bytes, total
+from pykern.data.costs import least_bytes, total
 from pykern.errors import LaunchError
 from pykern.explorer.explore import look, of_kernel
 from pykern.explorer.roof import Roof

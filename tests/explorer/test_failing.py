@@ -7,13 +7,13 @@ import pickle
 import pytest
 
 import pykern as pk
-from pykern.artifact import Stage
+from pykern.data.artifact import Stage
+from pykern.data.lineage import Follow, Lineage
 from pykern.errors import CompilerCrash, KernelError, KernelSyntaxError, TargetError
 from pykern.explorer import following
 from pykern.explorer.explore import look, of_kernel
 from pykern.explorer.packing import subject
 from pykern.explorer.text import overview
-from pykern.lineage import Follow, Lineage
 from tests.explorer.samples import SAMPLES, saxpy
 
 VECTOR = pk.spec("n", pk.f32)

@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 
 import pykern as pk
-from pykern.costs import Access, Costs, Turns, Work
+from pykern.data.costs import Access, Costs, Turns, Work
+from pykern.data.lineage import BACKWARD, OPERATION, PRIMAL, TANGENT
 from pykern.explorer import ceilings, packing, processor
 from pykern.explorer.explore import file_name, look
 from pykern.explorer.hotspot import hotspot
 from pykern.explorer.roof import Roof
-from pykern.lineage import BACKWARD, OPERATION, PRIMAL, TANGENT
 from pykern.storage.store import Store
 from tests.explorer.samples import MATRIX, SAMPLES, heat, matmul, vector
 

@@ -8,10 +8,10 @@ import re
 import pytest
 
 import pykern as pk
+from pykern.data.lineage import OPERATION, PLUMBING, Lineage, Place, lines_of_place, relatives
 from pykern.explorer import packing
 from pykern.explorer.data import Pin, lineage_of
 from pykern.explorer.explore import of_kernel
-from pykern.lineage import OPERATION, PLUMBING, Lineage, Place, lines_of_place, relatives
 from pykern.lowering.nvvm.disassembly import disassembler as nvdisasm
 from pykern.lowering.nvvm.ptxas import ptxas
 from pykern.lowering.spirv.disassembly import disassembler

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.costs import least_bytes, total
+from pykern.data.costs import least_bytes, total
+from pykern.data.lineage import OPERATION
 from pykern.explorer.data import Pin, lineage_of
 from pykern.explorer.explore import look
 from pykern.explorer.words import summary
-from pykern.lineage import OPERATION
 from tests.explorer.samples import MATRIX, SAMPLES, matmul, saxpy
 
 

@@ -16,15 +16,15 @@ from mlir import ir
 from mlir.dialects import arith, bufferization, linalg, scf, tensor
 from mlir.dialects import llvm as llvm_dialect
 
-from pykern.capture import function_source
+from pykern.capture.functions import function_source
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import ArraySpec, KernelOptions, Parameter, StaticSpec
 from pykern.dialect.context import check_kern_ops, new_context
 from pykern.frontend.program import build_program
 from pykern.launching.arguments import pass_value
 from pykern.passes import kernels
+from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import Upstream, run_pass
-from pykern.passes.round_once import RoundOnce
-from pykern.program_source import ProgramSource
-from pykern.source import ArraySpec, KernelOptions, Parameter, StaticSpec
 from pykern.types import BY_NAME
 
 PIPELINE = (

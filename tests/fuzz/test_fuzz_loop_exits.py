@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.artifact import Artifact
 from pykern.compiler import service
+from pykern.data.artifact import Artifact
 from tests.fuzz.loops import COUNTS, HEAD, KERNEL, SIZE, LoopFunction
 from tests.fuzz.seeds import seeds
 from tests.fuzz.test_fuzz import load

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.promotion import promote
+from pykern.data.promotion import promote
 from pykern.types import DType, bf16, f16, f32, i32, weak_float, weak_int
 from tests.fuzz.seeds import seeds
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.api.jit import ProgramBase
+from pykern.api.kernel import KernelBase
 from pykern.compiler.service import service
-from pykern.jit import ProgramBase
-from pykern.kernel import KernelBase
 from pykern.program.adapter_code import adapter_code
 from pykern.program.entry_code import entry_code
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 from pykern.errors import KernelError, KernelTypeError, LaunchError
 from pykern.launching import torch_layout
 from pykern.pytest_plugin import need_package

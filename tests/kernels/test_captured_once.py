@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.capture import function_source
+from pykern.capture.functions import function_source
 from pykern.compiler.reproducer import reproducer_text
-from pykern.source import CapturedCustom, FunctionSource, KernelSource, LaunchSpec, reached
+from pykern.data.source import CapturedCustom, FunctionSource, KernelSource, LaunchSpec, reached
 from tests.fuzz.test_fuzz import load
 
 HEAD = "import numpy as np\nimport pykern as pk\n\n\n"

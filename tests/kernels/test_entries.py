@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.abi import ENTRIES
+from pykern.data.abi import ENTRIES
 from pykern.runtime.launchable import SUPPORTED
 
 pytestmark = pytest.mark.skipif(not SUPPORTED, reason="calls go through Python in this build of CPython")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.kernel import KernelBase
+from pykern.api.kernel import KernelBase
 
 
 @pk.kernel

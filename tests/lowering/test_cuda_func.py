@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.api.cuda_function import parsed
 from pykern.compiler.versions import versions
-from pykern.cuda_function import parsed
+from pykern.data.source import cuda_functions
+from pykern.environment.installation import install_extra
 from pykern.errors import KernelTypeError, NotDifferentiable, TargetError
-from pykern.installation import install_extra
-from pykern.source import cuda_functions
 
 TARGET = "nvvm:sm_90a"
 X, N = pk.spec("n", pk.f32), {"ndrange": "n", "target": TARGET}

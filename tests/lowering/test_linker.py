@@ -13,7 +13,7 @@ from pathlib import Path
 import llvm
 import pytest
 
-from pykern.code_image import DISTANCE, read
+from pykern.data.code_image import DISTANCE, read
 from pykern.errors import TargetError
 from pykern.lowering.elf import aarch64
 from pykern.lowering.elf.shared_object import link

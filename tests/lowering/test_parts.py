@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.environment.machine import processors
 from pykern.lowering.llvm import parts
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.linker import link_shared
-from pykern.machine import processors
 
 
 def module(lines: int) -> str:

@@ -192,7 +192,7 @@ importlib.util.find_spec = lambda name, *a: None if name == "llvmlite" else foun
 import pykern as pk
 from pykern.compiler.service import service
 from pykern.launching.variants import compiled
-from pykern.settings import settings
+from pykern.environment.settings import settings
 from tests.lowering.kernels import CASES
 
 def told(call):

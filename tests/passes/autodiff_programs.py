@@ -16,9 +16,9 @@ from mlir.runtime import get_ranked_memref_descriptor
 
 from pykern.dialect.context import new_context
 from pykern.lowering.llvm.raised_buffers import CopiesToLinalg
-from pykern.passes.autodiff.raised.forward import forward
-from pykern.passes.autodiff.raised.functions import name_of
-from pykern.passes.autodiff.raised.reverse import reverse
+from pykern.passes.autodiff.tensor.forward import forward
+from pykern.passes.autodiff.tensor.functions import name_of
+from pykern.passes.autodiff.tensor.reverse import reverse
 from pykern.passes.framework import Upstream, run_pass
 
 SIMPLIFY = (

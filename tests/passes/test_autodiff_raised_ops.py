@@ -7,7 +7,7 @@ import pytest
 from mlir import ir
 from mlir._mlir_libs._mlirDialectsLinalg import isa_contraction_op
 
-from pykern.passes.autodiff.raised.functions import name_of
+from pykern.passes.autodiff.tensor.functions import name_of
 from pykern.passes.kernels import find
 from tests.passes.autodiff_programs import Program, check, functions
 from tests.passes.autodiff_texts import (

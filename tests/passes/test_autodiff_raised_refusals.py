@@ -7,9 +7,9 @@ from mlir import ir
 
 from pykern.dialect.context import new_context
 from pykern.errors import NotDifferentiable, PassError
-from pykern.passes.autodiff.raised.forward import Forward
-from pykern.passes.autodiff.raised.reverse import Reverse
-from pykern.passes.autodiff.raised.schedule import least_steps, schedule
+from pykern.passes.autodiff.tensor.forward import Forward
+from pykern.passes.autodiff.tensor.reverse import Reverse
+from pykern.passes.autodiff.tensor.schedule import least_steps, schedule
 from pykern.passes.framework import Pass, run_pass
 from pykern.passes.registry import parse_pipeline
 from tests.passes.autodiff_texts import function, generic, pointwise, tensor, time_loop

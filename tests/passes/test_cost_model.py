@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pykern.machine import cpu
-from pykern.passes.schedules.cost_model import Problem, can_take, schedule_for
+from pykern.environment.machine import cpu
+from pykern.passes.codegen.cpu.contraction.cost_model import Problem, can_take, schedule_for
 
 
 def problem(m: int, n: int, k: int, bits: int = 32, group: int = 1) -> Problem:

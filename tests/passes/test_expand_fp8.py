@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pykern.errors import PassError
-from pykern.passes.expand_fp8 import E4M3, E5M2, ExpandFp8, code
+from pykern.passes.arithmetic.expand_fp8 import E4M3, E5M2, ExpandFp8, code
 from tests.passes.jit import Compiled, transform
 
 FORMATS = {

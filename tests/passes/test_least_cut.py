@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from pykern.passes.autodiff.raised.cut import NEVER, least_cut
+from pykern.passes.autodiff.tensor.cut import NEVER, least_cut
 
 
 def is_enough(kept: set[int], reads: dict[int, list[int]], given: set[int], wanted: list[int]) -> bool:

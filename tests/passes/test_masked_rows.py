@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.machine import host_cpu
+from pykern.environment.machine import host_cpu
 
 
 @pk.kernel

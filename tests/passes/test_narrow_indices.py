@@ -9,7 +9,7 @@ import pytest
 
 import pykern as pk
 from pykern.passes.framework import Upstream
-from pykern.passes.narrow_indices import NarrowIndices
+from pykern.passes.kernel.narrow_indices import NarrowIndices
 from tests.passes.jit import Compiled, transform
 
 BINARY = ("addi", "subi", "muli", "divsi", "remsi", "divui", "remui", "floordivsi", "ceildivsi", "ceildivui",

@@ -7,7 +7,7 @@ from mlir import ir
 
 from pykern.dialect.context import new_context
 from pykern.passes.framework import Upstream, run_pass
-from pykern.passes.region_bodies import FEWEST, MARK, told_apart
+from pykern.passes.ir.region_bodies import FEWEST, MARK, told_apart
 
 
 def generic(name: str, operand: str, number: float, dims: str = "%empty") -> str:

@@ -7,7 +7,7 @@ import pytest
 
 import pykern as pk
 from pykern.benchmarking import kernels
-from pykern.machine import cache_bytes
+from pykern.environment.machine import cache_bytes
 
 
 @pk.kernel(fastmath=True)

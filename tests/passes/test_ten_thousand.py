@@ -14,7 +14,7 @@ import pykern as pk
 from pykern.compiler import kernel_gradients
 from pykern.compiler.driver import compile_source
 from pykern.dialect.context import new_context
-from pykern.passes.autodiff.raised.join import join_cheap
+from pykern.passes.autodiff.tensor.join import join_cheap
 from pykern.passes.framework import Pass, Upstream, run_pass
 
 X = np.linspace(0.25, 1.5, 37)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pykern.passes.framework import Upstream
-from pykern.passes.tighten_bounds import TightenBounds
+from pykern.passes.kernel.tighten_bounds import TightenBounds
 from tests.passes.jit import Compiled, transform
 
 SHIFT, SIZE = 40, 112

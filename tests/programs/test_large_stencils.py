@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.machine import cache_bytes
+from pykern.environment.machine import cache_bytes
 
 
 @pk.kernel

@@ -15,10 +15,10 @@ from mlir import ir
 import pykern as pk
 from pykern.compiler.driver import Recorder
 from pykern.compiler.programs import Request, compile_module
+from pykern.data.source import ArraySpec, Parameter
 from pykern.program.device import DevicePlan
 from pykern.runtime.registry import opened
-from pykern.source import ArraySpec, Parameter
-from pykern.stream import default_stream
+from pykern.runtime.stream import default_stream
 from tests.passes.autodiff_texts import function
 from tests.passes.test_autodiff_raised_fuzz import N, Writer, X
 from tests.programs.texts import _CONTEXT, TextProgram

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.passes.schedules.sharing import by_panels
+from pykern.passes.codegen.cpu.contraction.sharing import by_panels
 
 THREADS = (1, 2, 3, 5, 8)
 

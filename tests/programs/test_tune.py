@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.schedule import Schedule, parse
-from pykern.settings import settings
+from pykern.data.schedule import Schedule, parse
+from pykern.environment.settings import settings
 from pykern.storage.store import TUNED, Entry, shared_store
 from pykern.tuning import tune as tuning
 from pykern.tuning.candidates import candidates

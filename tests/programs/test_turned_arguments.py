@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.data.program_source import ProgramSource
 from pykern.program.arguments import describe
 from pykern.program.kinds import order_of
-from pykern.program_source import ProgramSource
 from pykern.tuning.tune import Search
 
 RNG = np.random.default_rng(11)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from pykern import installation
+from pykern.environment import installation
 from tests.project.tree import ROOT, source_files
 
 if sys.version_info >= (3, 11):
@@ -117,10 +117,17 @@ def test_advice_in_sources_that_nobody_installed(monkeypatch):
 def test_files_of_the_other_project_are_told(tmp_path):
     """Beside pykern's own, and in a folder that Python looks into."""
     copy = tmp_path / "site"
-    (copy / "pykern").mkdir(parents=True)
-    for name in ("__init__.py", "installation.py", "bootstrap.py"):
-        shutil.copy(ROOT / "pykern" / name, copy / "pykern")
-    program = "import pykern; from pykern.installation import other_project; print(other_project())"
+    (copy / "pykern" / "environment").mkdir(parents=True)
+    for name in (
+        "__init__.py",
+        "environment/__init__.py",
+        "environment/installation.py",
+        "environment/bootstrap.py",
+    ):
+        shutil.copy(ROOT / "pykern" / name, copy / "pykern" / name)
+    program = (
+        "import pykern; from pykern.environment.installation import other_project; print(other_project())"
+    )
 
     def told(*paths: Path) -> tuple[str, str]:
         command = f"import sys; sys.path[:0] = {[str(p) for p in paths]!r}; {program}"

@@ -6,7 +6,7 @@ import ast
 
 from tests.project.tree import imports, is_in, module_name, source_files
 
-BASE = ("pykern.passes.kernels", "pykern.passes.argument_uses")
+BASE = ("pykern.passes.kernels", "pykern.passes.ir.argument_uses")
 """Small questions about a kernel; they become part of the view of the IR."""
 VIEW, ANALYSIS = "pykern.passes.ir", "pykern.passes.analysis"
 STRUCTURED = "pykern.passes.ir.structured"

@@ -39,7 +39,7 @@ def source_files() -> tuple[Path, ...]:
 
 
 def module_name(path: Path) -> str:
-    """``passes/work_groups/__init__.py`` -> ``pykern.passes.work_groups``."""
+    """``passes/kernel/work_groups/__init__.py`` -> ``pykern.passes.kernel.work_groups``."""
     parts = list(path.relative_to(ROOT).with_suffix("").parts)
     if parts[0] in LINKED:
         parts.insert(0, "pykern")

@@ -15,9 +15,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pykern.artifact import Artifact, DeviceCode
+from pykern.data.artifact import Artifact, DeviceCode
+from pykern.environment.installation import install_extra
 from pykern.errors import DeviceError, OutOfMemory
-from pykern.installation import install_extra
 from pykern.runtime.driver import Missing
 from pykern.runtime.drivers import cuda, rocm
 from tests.runtime.fake_bindings import Machine, Result, fake_cuda, fake_hip

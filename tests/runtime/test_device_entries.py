@@ -427,8 +427,8 @@ def cuda(monkeypatch):
     monkeypatch.setattr(registry, "runtime", lambda kind: runtime if kind == "cuda" else real(kind))
     monkeypatch.setattr(registry, "_opened", {})
     monkeypatch.setattr(registry, "_by_name", {})
-    monkeypatch.setattr(importlib.import_module("pykern.devices"), "_known", {})
-    monkeypatch.setattr("pykern.stream._defaults", {})
+    monkeypatch.setattr(importlib.import_module("pykern.runtime.devices"), "_known", {})
+    monkeypatch.setattr("pykern.runtime.stream._defaults", {})
     registry.found.cache_clear()
     yield machine
     registry.found.cache_clear()
@@ -439,7 +439,8 @@ def floats(address, n):
 
 
 def emulated(words, grid, group, shared):
-    """`add` over the words of `pykern.abi`: two arrays with a length each, a number, the count, the first group."""
+    """`add` over the words of `pykern.data.abi`: two arrays with a length each, a number, the count, the first
+    group."""
     y, ny, x, nx, a, count, first = words
     assert (first, shared) == (0, 0) and grid[1:] == group[1:] == (1, 1)
     assert (grid[0] - 1) * group[0] < count <= grid[0] * group[0]

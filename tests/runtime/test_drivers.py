@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.artifact import Artifact
+from pykern.data.artifact import Artifact
 from pykern.runtime import registry
 from pykern.runtime.driver import Memory
 
@@ -144,7 +144,7 @@ def test_a_device_tells_its_limits(opened):
 
 def test_code_that_is_no_spirv_is_refused(need_device):
     opened = registry.opened(need_device("opencl:0"))
-    from pykern.artifact import Artifact, DeviceCode
+    from pykern.data.artifact import Artifact, DeviceCode
 
     wrong = Artifact(
         "", "wrong", opened.info.target, "wrong", b"\3\2\43\7 no code", device=DeviceCode("spirv", ())

@@ -16,17 +16,17 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE, TABLE_INDEX
-from pykern.artifact import SCRATCH
 from pykern.compiler.service import service
-from pykern.machine import cache_bytes
+from pykern.data.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE, TABLE_INDEX
+from pykern.data.artifact import SCRATCH
+from pykern.environment.machine import cache_bytes
+from pykern.environment.settings import read_settings
 from pykern.program.memory_code import memory_code
 from pykern.runtime import kept_memory as runtime
 from pykern.runtime import numpy_api
 from pykern.runtime.cpu_table import table
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.numpy_api import handler_name
-from pykern.settings import read_settings
 
 MIB = 1 << 20
 

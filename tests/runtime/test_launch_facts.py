@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.abi import SMALL_COUNT
+from pykern.data.abi import SMALL_COUNT
 from pykern.launching import device_kinds
 from pykern.launching.index_space import Extent
 from pykern.runtime import registry
@@ -105,7 +105,7 @@ def test_counts_decide_too():
 
 
 def emulated(words, grid, group, shared):
-    """`y[i] = x[i] + 1` over the words of `pykern.abi`."""
+    """`y[i] = x[i] + 1` over the words of `pykern.data.abi`."""
     y, ny, x, nx, count, _ = words
     floats(y, ny)[:count] = floats(x, nx)[:count] + 1
 

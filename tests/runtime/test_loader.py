@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.code_image import read
+from pykern.data.code_image import read
 from pykern.runtime import loader
 from pykern.runtime.loader import load
 

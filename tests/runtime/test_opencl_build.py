@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern import bootstrap
 from pykern.compiler.cache import shared_cache
+from pykern.environment import bootstrap
+from pykern.environment.settings import settings
 from pykern.runtime import registry
-from pykern.settings import settings
 from pykern.storage.reports import write_report
 from pykern.storage.store import OPENCL as BINARIES
 from pykern.storage.store import Store, shared_store

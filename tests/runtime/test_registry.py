@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pykern as pk
-from pykern.installation import install_extra
+from pykern.environment.installation import install_extra
 from pykern.runtime import registry
 from pykern.runtime.driver import Missing
 from pykern.runtime.drivers.opencl import icd

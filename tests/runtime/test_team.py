@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 from pykern.runtime.cpu_table import table
 from pykern.runtime.team import SUPPORTED, team
 

@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import gpu
 from mlir.passmanager import PassManager
 
-from pykern.artifact import Artifact, DeviceCode
+from pykern.data.artifact import Artifact, DeviceCode
 
 VCE = (
     "#spirv.vce<v1.3, [{capabilities}], "

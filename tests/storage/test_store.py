@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pykern.settings import Settings, default_cache_dir, read_settings
+from pykern.environment.settings import Settings, default_cache_dir, read_settings
 from pykern.storage import pruning
 from pykern.storage.reports import KEPT, write_report
 from pykern.storage.store import KERNELS, KINDS, SEEN, TUNED, Store

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.environment.settings import settings
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.data import Exploration
-from pykern.settings import settings
 from pykern.testing.bisection import Fault
 
 SPECS = (pk.spec("n", pk.f32), pk.spec("n", pk.f32), pk.spec("n", pk.f32), pk.f32)

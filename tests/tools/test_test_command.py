@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pykern.installation import install_extra
+from pykern.environment.installation import install_extra
 from pykern.testing.filecheck import problems
 from pykern.testing.generated_checks import check_lines
 from pykern.testing.lit import FEATURES, llvm_tools

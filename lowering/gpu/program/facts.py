@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from mlir import ir
 
-from pykern.abi import SMALL_COUNT
-from pykern.passes.array_programs.arena import bytes_of
+from pykern.data.abi import SMALL_COUNT
+from pykern.passes.buffer.arena import bytes_of
 from pykern.passes.kernels import is_constant, named
 
 ALIGNED, SMALL = "aligned", "small"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, tensor_pipeline
-from pykern.passes.array_programs.device.make_kernels import MakeKernels
-from pykern.passes.array_programs.device.outline_sequential import OutlineSequential
+from pykern.passes.codegen.device.make_kernels import MakeKernels
+from pykern.passes.codegen.device.outline_sequential import OutlineSequential
 from pykern.passes.framework import Pipeline, Upstream
 
 

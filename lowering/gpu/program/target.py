@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.artifact import PlanKernel, ProgramPlan
+from pykern.data.artifact import PlanKernel, ProgramPlan
+from pykern.data.source import FunctionSource, KernelOptions, KernelSource, LaunchSpec
 from pykern.dialect.reports import SiteOp
 from pykern.errors import TargetError
 from pykern.lowering.gpu.program.facts import targets
@@ -22,13 +23,12 @@ from pykern.lowering.gpu.program.pipeline import device_pipeline
 from pykern.lowering.gpu.program.plan import plan_of
 from pykern.lowering.gpu.target import KernelBinary
 from pykern.lowering.record import Record
-from pykern.passes.argument_uses import written_arguments
-from pykern.passes.array_programs.device.make_kernels import MakeKernels
-from pykern.passes.array_programs.device.outline_sequential import OutlineSequential
-from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, integers
+from pykern.passes.buffer.return_into import RESULT_ARGUMENTS, integers
+from pykern.passes.codegen.device.make_kernels import MakeKernels
+from pykern.passes.codegen.device.outline_sequential import OutlineSequential
+from pykern.passes.ir.argument_uses import written_arguments
 from pykern.passes.kernels import body, find, kernels, named, programs
 from pykern.passes.registry import register
-from pykern.source import FunctionSource, KernelOptions, KernelSource, LaunchSpec
 
 register(MakeKernels, OutlineSequential)
 

@@ -1,11 +1,11 @@
 """What an entry may take, and what comes behind its launch: writes are counted, `out` comes back as it was given.
 
-Comes in: "writes" of the entry (`pykern.abi`) and the frame. Goes out: the value of the call.
+Comes in: "writes" of the entry (`pykern.data.abi`) and the frame. Goes out: the value of the call.
 """
 
 from __future__ import annotations
 
-from pykern.abi import FOREIGN, WRITES_FLAGS
+from pykern.data.abi import FOREIGN, WRITES_FLAGS
 from pykern.lowering.llvm.adapt.frame import (
     FALSE,
     KIND,

@@ -6,7 +6,7 @@ Nothing is taken here that Python would refuse: see `pykern.arrays.foreign` and 
 
 from __future__ import annotations
 
-from pykern.abi import FOREIGN
+from pykern.data.abi import FOREIGN
 from pykern.lowering.llvm.adapt.frame import (
     BUFFER,
     FALSE,

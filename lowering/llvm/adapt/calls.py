@@ -7,7 +7,7 @@ them ran, and what it has written. Read next: `places`, `space`, `arrays`; `afte
 
 from __future__ import annotations
 
-from pykern.abi import ENTRIES, FOREIGN, KERNEL_CELLS
+from pykern.data.abi import ENTRIES, FOREIGN, KERNEL_CELLS
 from pykern.lowering.llvm.adapt.after import write_after
 from pykern.lowering.llvm.adapt.frame import (
     CELLS,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from pykern.artifact import Artifact
+from pykern.data.artifact import Artifact
 from pykern.lowering.llvm.adapt.arrays import write_arrays
 from pykern.lowering.llvm.adapt.calls import write_calls
 from pykern.lowering.llvm.adapt.frame import write_frame

@@ -6,7 +6,7 @@ is what entries read of a NumPy array, at the places where NumPy has it; nobody 
 
 from __future__ import annotations
 
-from pykern.abi import ADAPTED, KERNEL_CELLS, TABLE_INDEX
+from pykern.data.abi import ADAPTED, KERNEL_CELLS, TABLE_INDEX
 from pykern.lowering.llvm.forget import write_forget
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module

@@ -7,7 +7,7 @@ names. Names are compared as objects: Python interns those in source text.
 
 from __future__ import annotations
 
-from pykern.abi import ADAPTED
+from pykern.data.abi import ADAPTED
 from pykern.lowering.llvm.adapt.frame import (
     CHANGED,
     NAMES,

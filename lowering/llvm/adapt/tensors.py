@@ -9,7 +9,7 @@ stand. DLPack's table of C functions (`__dlpack_c_exchange_api__`) tells the sam
 
 from __future__ import annotations
 
-from pykern.abi import TORCH_DTYPES
+from pykern.data.abi import TORCH_DTYPES
 from pykern.lowering.llvm.adapt.frame import FALSE, MAX_RANK, SHAPE, STRIDES, TENSORS, TRUE, table
 from pykern.lowering.llvm.adapt.views import copy_axes
 from pykern.lowering.llvm.entry import NDIM

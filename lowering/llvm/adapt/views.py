@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pykern.abi import dlpack_code
+from pykern.data.abi import dlpack_code
 from pykern.lowering.llvm.adapt.frame import FALSE, MAX_RANK, SHAPE, STRIDES, TRUE, table
 from pykern.lowering.llvm.entry import ALIGNED, C_CONTIGUOUS, DATA, DESCR, DIMS, FLAGS, NDIM, WRITEABLE
 from pykern.lowering.llvm.entry import STRIDES as STRIDES_AT

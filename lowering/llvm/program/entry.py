@@ -1,6 +1,6 @@
 """The compiled CPython entry of array programs: one vectorcall for all of them, which reads what to check as data.
 
-Comes in: nothing. Goes out: a shared object with `pk_entry`. The words it reads are told in `pykern.abi`
+Comes in: nothing. Goes out: a shared object with `pk_entry`. The words it reads are told in `pykern.data.abi`
 ("array programs"), `pykern.program.entry` writes them. For each plan of the program's object in turn: arguments
 that fit it (`entry_arguments`), arrays for the results, `pk_run`, and the returned value (`entry_results`). Where
 no plan fits, the very same arguments go to Python. A kernel's entry is code of its own, for the last 20 ns; here that
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import time
 
-from pykern.abi import ENTRIES, KERNEL_CELLS, PLAN_ROOM
-from pykern.artifact import Artifact
+from pykern.data.abi import ENTRIES, KERNEL_CELLS, PLAN_ROOM
+from pykern.data.artifact import Artifact
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA
 from pykern.lowering.llvm.forget import clear, write_forget

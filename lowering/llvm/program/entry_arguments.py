@@ -6,7 +6,7 @@ out: true, and cells, arrays and bytes in the state. Read next: `entry_results`.
 
 from __future__ import annotations
 
-from pykern.abi import ARGUMENT_KINDS, ARRAY_CELLS, PLAN_WORDS
+from pykern.data.abi import ARGUMENT_KINDS, ARRAY_CELLS, PLAN_WORDS
 from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA, DESCR, DIMS, FLAGS, NDIM, PAYLOAD
 from pykern.lowering.llvm.forget import clear
 from pykern.lowering.llvm.program.entry_state import (

@@ -6,7 +6,7 @@ the run). Goes out: pointers in the state; an object.
 
 from __future__ import annotations
 
-from pykern.abi import DENSE, RESULT_WORDS, STEP_KINDS, WRITEABLE
+from pykern.data.abi import DENSE, RESULT_WORDS, STEP_KINDS, WRITEABLE
 from pykern.lowering.llvm.entry import DATA
 from pykern.lowering.llvm.program.entry_state import (
     ARRAYS,

@@ -1,11 +1,11 @@
 """What the parts of the programs' entry share: where a call's state lies on the stack, and the words they read.
 
-Comes in: the layout of `pykern.abi` ("array programs"). Goes out: offsets, and loads of single words.
+Comes in: the layout of `pykern.data.abi` ("array programs"). Goes out: offsets, and loads of single words.
 """
 
 from __future__ import annotations
 
-from pykern.abi import PLAN_ROOM, PLAN_WORDS, RESULT_WORDS, TABLE_INDEX
+from pykern.data.abi import PLAN_ROOM, PLAN_WORDS, RESULT_WORDS, TABLE_INDEX
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.values import I64, PTR, Type, Value
 

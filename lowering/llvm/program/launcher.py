@@ -1,6 +1,6 @@
 """`pk_run` of a program, and the functions that share a nest among threads. LLVM IR texts.
 
-The same contract as a kernel's (`pykern.abi`): cells for the flattened arguments, where an array is its
+The same contract as a kernel's (`pykern.data.abi`): cells for the flattened arguments, where an array is its
 pointer alone, since lengths are known; then a pointer for each result of its own, the report, and a
 pointer to the scratch memory.
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.lowering.llvm.launcher import Cell, load_cell
-from pykern.passes.array_programs.nests.function import REPEATS, TEAM
+from pykern.passes.codegen.cpu.loop_nest.function import REPEATS, TEAM
 
 
 def kinds_of(function: ir.Operation) -> list[str]:

@@ -11,9 +11,9 @@ from mlir.dialects import func
 
 from pykern.lowering.llvm.arguments import SYMBOL_PREFIX
 from pykern.passes.analysis.cost_model import PARALLEL_WORK
-from pykern.passes.array_programs.nests.function import REPEATS, TEAM
-from pykern.passes.expand_ndrange import ExpandNdrange
+from pykern.passes.codegen.cpu.loop_nest.function import REPEATS, TEAM
 from pykern.passes.framework import Pass
+from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernels import (
     argument_marks,
     body,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pykern.data.source import KernelOptions
+from pykern.environment.machine import cache_bytes, cpu
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
@@ -11,42 +13,40 @@ from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.short_floats import EMULATE_BF16
 from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
-from pykern.machine import cache_bytes, cpu
-from pykern.passes.array_programs.arena import UseArena
-from pykern.passes.array_programs.attention.outline import OutlineAttention
-from pykern.passes.array_programs.forward_copies import ForwardCopies
-from pykern.passes.array_programs.fresh_inserts import FreshInserts
-from pykern.passes.array_programs.fuse_long_chains import FuseLongChains
-from pykern.passes.array_programs.fuse_siblings import FuseSiblings
-from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
-from pykern.passes.array_programs.inline_launches import InlineLaunches
-from pykern.passes.array_programs.nests.make import MakeNests
-from pykern.passes.array_programs.outline_launches import OutlineLaunches
-from pykern.passes.array_programs.raise_launches import RaiseLaunches
-from pykern.passes.array_programs.read_transposed import ReadTransposed
-from pykern.passes.array_programs.return_into import ReturnInto
-from pykern.passes.array_programs.rotate_buffers import RotateBuffers
-from pykern.passes.array_programs.separate_empties import SeparateEmpties
-from pykern.passes.array_programs.separate_yields import SeparateYields
-from pykern.passes.array_programs.signature import PrepareSignature
-from pykern.passes.array_programs.size_nests import SizeNests
-from pykern.passes.array_programs.states_in_place import StatesInPlace
-from pykern.passes.array_programs.swap_buffers import SwapBuffers
-from pykern.passes.expand_fp8 import ExpandFp8
+from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
+from pykern.passes.arithmetic.keep_roundings import KeepRoundings
+from pykern.passes.arithmetic.vector_math.expand import ExpandMath
+from pykern.passes.buffer.arena import UseArena
+from pykern.passes.buffer.forward_copies import ForwardCopies
+from pykern.passes.buffer.inline_launches import InlineLaunches
+from pykern.passes.buffer.return_into import ReturnInto
+from pykern.passes.buffer.rotate_buffers import RotateBuffers
+from pykern.passes.buffer.states_in_place import StatesInPlace
+from pykern.passes.buffer.swap_buffers import SwapBuffers
+from pykern.passes.codegen.cpu.contraction.recipe import ApplySchedules
+from pykern.passes.codegen.cpu.contraction.register_tile import EmitRegisterTiles
+from pykern.passes.codegen.cpu.make import MakeNests
+from pykern.passes.codegen.cpu.size_nests import SizeNests
 from pykern.passes.framework import Pipeline, Upstream
-from pykern.passes.hoist_atomics import HoistAtomics
-from pykern.passes.keep_roundings import KeepRoundings
-from pykern.passes.narrow_indices import NarrowIndices
-from pykern.passes.schedules.recipe import ApplySchedules
-from pykern.passes.schedules.register_tile import EmitRegisterTiles
-from pykern.passes.tighten_bounds import TightenBounds
-from pykern.passes.vector_math.expand import ExpandMath
+from pykern.passes.fusion.attention.outline import OutlineAttention
+from pykern.passes.fusion.fresh_inserts import FreshInserts
+from pykern.passes.fusion.fuse_long_chains import FuseLongChains
+from pykern.passes.fusion.fuse_siblings import FuseSiblings
+from pykern.passes.fusion.hold_fusion import HoldFusion, ReleaseFusion
+from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.narrow_indices import NarrowIndices
+from pykern.passes.kernel.tighten_bounds import TightenBounds
+from pykern.passes.tensor.outline_launches import OutlineLaunches
+from pykern.passes.tensor.raise_launches import RaiseLaunches
+from pykern.passes.tensor.read_transposed import ReadTransposed
+from pykern.passes.tensor.separate_empties import SeparateEmpties
+from pykern.passes.tensor.separate_yields import SeparateYields
+from pykern.passes.tensor.signature import PrepareSignature
 from pykern.passes.vectorize.elementary import VectorizeElementary
 from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
 from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.streams import VectorizeStreams
-from pykern.source import KernelOptions
 
 BUFFERIZE = (
     "one-shot-bufferize{bufferize-function-boundaries=true "

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 from mlir import ir
 
-from pykern.artifact import SCRATCH, Stage
+from pykern.data.artifact import SCRATCH, Stage
+from pykern.data.schedule import SCHEDULES
+from pykern.data.source import KernelOptions
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
 from pykern.lowering.llvm.entry import GIL_WORK
@@ -29,32 +31,30 @@ from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import has_short_floats
 from pykern.lowering.llvm.table import RUNTIME
 from pykern.lowering.record import Record
-from pykern.passes.array_programs.arena import UseArena
-from pykern.passes.array_programs.attention.outline import OutlineAttention
-from pykern.passes.array_programs.forward_copies import ForwardCopies
-from pykern.passes.array_programs.fresh_inserts import FreshInserts
-from pykern.passes.array_programs.fuse_long_chains import FuseLongChains
-from pykern.passes.array_programs.fuse_siblings import FuseSiblings
-from pykern.passes.array_programs.hold_fusion import HoldFusion, ReleaseFusion
-from pykern.passes.array_programs.nests.make import MakeNests
-from pykern.passes.array_programs.raise_launches import RaiseLaunches
-from pykern.passes.array_programs.read_transposed import ReadTransposed
-from pykern.passes.array_programs.return_into import RESULT_ARGUMENTS, ReturnInto, integers
-from pykern.passes.array_programs.rotate_buffers import RotateBuffers
-from pykern.passes.array_programs.separate_empties import SeparateEmpties
-from pykern.passes.array_programs.separate_yields import SeparateYields
-from pykern.passes.array_programs.signature import PrepareSignature
-from pykern.passes.array_programs.size_nests import SizeNests
-from pykern.passes.array_programs.states_in_place import StatesInPlace
-from pykern.passes.array_programs.swap_buffers import SwapBuffers
+from pykern.passes.buffer.arena import UseArena
+from pykern.passes.buffer.forward_copies import ForwardCopies
+from pykern.passes.buffer.return_into import RESULT_ARGUMENTS, ReturnInto, integers
+from pykern.passes.buffer.rotate_buffers import RotateBuffers
+from pykern.passes.buffer.states_in_place import StatesInPlace
+from pykern.passes.buffer.swap_buffers import SwapBuffers
+from pykern.passes.codegen.cpu.contraction.recipe import ApplySchedules
+from pykern.passes.codegen.cpu.contraction.register_tile import EmitRegisterTiles
+from pykern.passes.codegen.cpu.contraction.schedule import schedules_of
+from pykern.passes.codegen.cpu.make import MakeNests
+from pykern.passes.codegen.cpu.size_nests import SizeNests
 from pykern.passes.framework import Pass, is_careful
+from pykern.passes.fusion.attention.outline import OutlineAttention
+from pykern.passes.fusion.fresh_inserts import FreshInserts
+from pykern.passes.fusion.fuse_long_chains import FuseLongChains
+from pykern.passes.fusion.fuse_siblings import FuseSiblings
+from pykern.passes.fusion.hold_fusion import HoldFusion, ReleaseFusion
 from pykern.passes.kernels import body, programs
 from pykern.passes.registry import register
-from pykern.passes.schedules.recipe import ApplySchedules
-from pykern.passes.schedules.register_tile import EmitRegisterTiles
-from pykern.passes.schedules.schedule import schedules_of
-from pykern.schedule import SCHEDULES
-from pykern.source import KernelOptions
+from pykern.passes.tensor.raise_launches import RaiseLaunches
+from pykern.passes.tensor.read_transposed import ReadTransposed
+from pykern.passes.tensor.separate_empties import SeparateEmpties
+from pykern.passes.tensor.separate_yields import SeparateYields
+from pykern.passes.tensor.signature import PrepareSignature
 
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, HoldFusion,

@@ -1,15 +1,15 @@
 """The image of the team of threads: its functions, put together, compiled and linked.
 
 Comes in: nothing. Goes out: an artifact, loaded once a process by `pykern.runtime.team`; its functions stand in the
-table of `pykern.abi`. Read next: `fork`, what launches call.
+table of `pykern.data.abi`. Read next: `fork`, what launches call.
 """
 
 from __future__ import annotations
 
 import time
 
-from pykern.abi import TEAM_FUNCTIONS
-from pykern.artifact import Artifact
+from pykern.data.abi import TEAM_FUNCTIONS
+from pykern.data.artifact import Artifact
 from pykern.lowering.llvm.codegen import generate, machine_of
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.machines import Host

@@ -9,7 +9,7 @@ of a chunk then are interrupted until all have left theirs.
 
 from __future__ import annotations
 
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 from pykern.lowering.llvm.team.calls import ASK_MS, OUT_OF_MEMORY
 from pykern.lowering.llvm.team.state import CHUNKS, FRAME, INSIDE, LINE, MOST, RANGES, SLOT, SLOTS, TeamBody
 from pykern.lowering.llvm.team.system import ALL, WAKE_SOME, futex, futex_until, here, pause

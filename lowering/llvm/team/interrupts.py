@@ -12,7 +12,7 @@ floating-point modes as a new process has them: they are set back before anythin
 
 from __future__ import annotations
 
-from pykern.abi import TABLE_INDEX
+from pykern.data.abi import TABLE_INDEX
 from pykern.lowering.llvm.team.state import FRAME, SLOT, TeamBody
 from pykern.lowering.llvm.team.system import MASK_BYTES, processor
 from pykern.lowering.llvm.text_ir.module import Module

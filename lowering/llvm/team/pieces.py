@@ -7,7 +7,7 @@ goes out of it by `longjmp` gives them back. All of that is done here, where no 
 
 from __future__ import annotations
 
-from pykern.abi import KEPT_LEAST, TABLE_INDEX
+from pykern.data.abi import KEPT_LEAST, TABLE_INDEX
 from pykern.lowering.llvm.team.state import FRAME, TeamBody
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I64, NULL, PTR, VOID, Value

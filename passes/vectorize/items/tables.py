@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.passes.arithmetic.vector_math.expand import RULES
+from pykern.passes.ir.again import recompute
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import index_constant, is_constant
-from pykern.passes.vector_math.expand import RULES
-from pykern.passes.vectorize.again import recompute
 from pykern.passes.vectorize.items.lanes import Lanes
 
 MOST = 1 << 22

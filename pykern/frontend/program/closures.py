@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pykern.data.scopes import own_names, parameters, walk
 from pykern.errors import ARGUMENTS, KernelSyntaxError
 from pykern.frontend import captured
 from pykern.frontend.parse import ParsedFunction
@@ -19,7 +20,6 @@ from pykern.frontend.program.values import DictValue, LocalFunction, parts
 from pykern.frontend.translation import Frame
 from pykern.frontend.translator import Translator
 from pykern.frontend.values import Environment, FunctionValue, TupleValue, Value, describe
-from pykern.scopes import own_names, parameters, walk
 
 DEEPEST = 400
 """Calls within calls, of functions that are passed to one another."""

@@ -9,12 +9,12 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pykern.data.source import LIST
 from pykern.frontend import arithmetic
 from pykern.frontend.control import MAX_UNROLL
 from pykern.frontend.program import structures
 from pykern.frontend.program.values import DictValue
 from pykern.frontend.values import Text, TupleValue, Value
-from pykern.source import LIST
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from mlir.dialects import linalg
 
+from pykern.data.promotion import promote
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.tensors import PARALLEL, REDUCTION, Input, Output, Shape, fill, generic, reshape
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, Value
-from pykern.promotion import promote
 from pykern.types import DType, bool_, f32
 
 if TYPE_CHECKING:

@@ -15,14 +15,8 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 from mlir.dialects import func
 
-from pykern.errors import KernelTypeError
-from pykern.frontend.casts import materialise
-from pykern.frontend.parse import parse_function
-from pykern.frontend.program import structures
-from pykern.frontend.program.values import Cell, DictValue
-from pykern.frontend.values import CustomValue, NoneValue, Scalar, Text, TupleValue, Value, describe
-from pykern.program_source import ProgramSource
-from pykern.source import (
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import (
     LIST,
     ArgSpec,
     ArraySpec,
@@ -35,6 +29,12 @@ from pykern.source import (
     StaticSpec,
     StructSpec,
 )
+from pykern.errors import KernelTypeError
+from pykern.frontend.casts import materialise
+from pykern.frontend.parse import parse_function
+from pykern.frontend.program import structures
+from pykern.frontend.program.values import Cell, DictValue
+from pykern.frontend.values import CustomValue, NoneValue, Scalar, Text, TupleValue, Value, describe
 from pykern.types import BY_NAME
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, cast
 
+from pykern.data.source import LIST
 from pykern.frontend.program import comprehensions, structures
 from pykern.frontend.program.closures import Closures
 from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.values import NoneValue, Text, TupleValue, Value
-from pykern.source import LIST
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator

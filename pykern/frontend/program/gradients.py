@@ -11,6 +11,9 @@ import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pykern.data.program_source import ProgramDerivative
+from pykern.data.scopes import parameters
+from pykern.data.source import CapturedGradient, FunctionSource
 from pykern.frontend import captured
 from pykern.frontend.parse import parse_function
 from pykern.frontend.program import arguments
@@ -27,9 +30,6 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.program_source import ProgramDerivative
-from pykern.scopes import parameters
-from pykern.source import CapturedGradient, FunctionSource
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator

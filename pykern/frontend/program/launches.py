@@ -17,6 +17,20 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 from mlir.dialects import bufferization
 
+from pykern.data.launch_bounds import LaunchCheck
+from pykern.data.source import (
+    Annotation,
+    ArgSpec,
+    ArraySpec,
+    CapturedKernel,
+    Constant,
+    KernelSource,
+    LaunchSpec,
+    Parameter,
+    ScalarSpec,
+    StaticSpec,
+    StructSpec,
+)
 from pykern.dialect.launch import LaunchOp
 from pykern.dialect.reports import ReportBoundsOp
 from pykern.errors import LAUNCHED_FROM, KernelError
@@ -36,25 +50,11 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.launch_bounds import LaunchCheck
 from pykern.passes import kernels
-from pykern.passes.argument_uses import argument_uses
-from pykern.passes.launch_bounds.find import certain, launch_bounds
-from pykern.passes.launch_bounds.point import Space
-from pykern.passes.work_item_warnings import look_at
-from pykern.source import (
-    Annotation,
-    ArgSpec,
-    ArraySpec,
-    CapturedKernel,
-    Constant,
-    KernelSource,
-    LaunchSpec,
-    Parameter,
-    ScalarSpec,
-    StaticSpec,
-    StructSpec,
-)
+from pykern.passes.ir.argument_uses import argument_uses
+from pykern.passes.kernel.launch_bounds.find import certain, launch_bounds
+from pykern.passes.kernel.launch_bounds.point import Space
+from pykern.passes.kernel.work_item_warnings import look_at
 from pykern.types import BY_NAME
 
 if TYPE_CHECKING:

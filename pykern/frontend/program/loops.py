@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from pykern.data.locations import SourceSpan
 from pykern.errors import CHANGED_KIND
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import materialise
@@ -51,7 +52,6 @@ from pykern.frontend.program.flow import (
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import RangeValue, Scalar, Undefined, Value, describe
-from pykern.locations import SourceSpan
 from pykern.types import weak_int
 
 if TYPE_CHECKING:

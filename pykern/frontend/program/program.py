@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import DICT, ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, leaves
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend import captured
 from pykern.frontend.casts import mlir_type
@@ -27,8 +29,6 @@ from pykern.frontend.program.translator import Gradient, ProgramTranslator
 from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import Environment, NoneValue, Scalar, TupleValue, Value
-from pykern.program_source import ProgramSource
-from pykern.source import DICT, ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, leaves
 from pykern.types import BY_NAME
 
 

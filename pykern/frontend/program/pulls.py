@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from pykern.data.program_source import ProgramDerivative
 from pykern.frontend.casts import convert, materialise, zero
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.gradients import GradientValue, function, names_of, policy
@@ -21,7 +22,6 @@ from pykern.frontend.program.tensors import fill, from_scalar
 from pykern.frontend.program.traced import Slot, Traced, is_variable, trace
 from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.values import Extension, NoneValue, Scalar, TupleValue, Value, describe
-from pykern.program_source import ProgramDerivative
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from pykern.data.promotion import promote
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.tensors import (
     PARALLEL,
@@ -24,7 +25,6 @@ from pykern.frontend.program.tensors import (
 )
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value, describe
-from pykern.promotion import promote
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator

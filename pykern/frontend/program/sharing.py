@@ -11,10 +11,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pykern.data.source import LIST
 from pykern.frontend.program.closures import functions
 from pykern.frontend.program.values import DictMethod, DictValue, Structure, parts
 from pykern.frontend.values import TupleValue, Value
-from pykern.source import LIST
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator

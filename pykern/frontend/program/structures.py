@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pykern.data.source import LIST
 from pykern.frontend.program import arguments, sharing
 from pykern.frontend.program.sharing import is_mutable
 from pykern.frontend.program.values import Cell, DictValue, Structure, parts, with_parts
 from pykern.frontend.values import Scalar, Text, TupleValue, Value, describe
-from pykern.source import LIST
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator

@@ -17,17 +17,8 @@ from typing import TYPE_CHECKING, Any, Union
 from mlir import ir
 from mlir.dialects import func
 
-from pykern.frontend.casts import materialise
-from pykern.frontend.kernel import argument_names
-from pykern.frontend.program import structures
-from pykern.frontend.program.custom import tree_value
-from pykern.frontend.program.results import result_tree
-from pykern.frontend.program.values import Cell, DictValue, parts, with_parts
-from pykern.frontend.values import Scalar, TupleValue, Value
-from pykern.passes.ir.clone import replace_operands
-from pykern.passes.ir.values import free_values
-from pykern.program_source import ProgramDerivative, ProgramSource
-from pykern.source import (
+from pykern.data.program_source import ProgramDerivative, ProgramSource
+from pykern.data.source import (
     DICT,
     ArgSpec,
     ArraySpec,
@@ -38,6 +29,15 @@ from pykern.source import (
     StaticSpec,
     StructSpec,
 )
+from pykern.frontend.casts import materialise
+from pykern.frontend.kernel import argument_names
+from pykern.frontend.program import structures
+from pykern.frontend.program.custom import tree_value
+from pykern.frontend.program.results import result_tree
+from pykern.frontend.program.values import Cell, DictValue, parts, with_parts
+from pykern.frontend.values import Scalar, TupleValue, Value
+from pykern.passes.ir.clone import replace_operands
+from pykern.passes.ir.values import free_values
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator

@@ -14,6 +14,9 @@ from typing import Any
 
 from mlir import ir
 
+from pykern.data.program_source import ProgramSource
+from pykern.data.scopes import dotted
+from pykern.data.source import KernelSource
 from pykern.frontend import arithmetic
 from pykern.frontend.advice import UNSUPPORTED_STATEMENTS, instead_in_program
 from pykern.frontend.casts import convert
@@ -53,9 +56,6 @@ from pykern.frontend.values import (
     Value,
     describe,
 )
-from pykern.program_source import ProgramSource
-from pykern.scopes import dotted
-from pykern.source import KernelSource
 from pykern.types import DType, bool_, weak_int
 
 _KINDS = "buif"

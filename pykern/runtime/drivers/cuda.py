@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from pykern.environment.installation import install_extra
 from pykern.errors import DeviceError
-from pykern.installation import install_extra
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
 from pykern.runtime.drivers.addresses import AddressDriver, Calls
 from pykern.runtime.drivers.results import check

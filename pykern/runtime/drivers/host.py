@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.artifact import Artifact
+from pykern.data.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
 from pykern.types import DTYPES

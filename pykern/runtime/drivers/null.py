@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pykern.artifact import Artifact
+from pykern.data.artifact import Artifact
 from pykern.errors import OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Memory
 from pykern.runtime.drivers.host import HostDriver, HostStream

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pykern.environment.installation import install_extra
 from pykern.errors import DeviceError, OutOfMemory
-from pykern.installation import install_extra
 from pykern.runtime.drivers.launched import LOST
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from pykern.abi import REPORT_CELLS, REPORT_WORDS, array_slots, grid_axes
+from pykern.data.abi import REPORT_CELLS, REPORT_WORDS, array_slots, grid_axes
+from pykern.data.source import ArraySpec, ScalarSpec, leaves
 from pykern.dialect.context import new_context
 from pykern.launching.arguments import Passed
 from pykern.launching.index_space import Extent
 from pykern.runtime.python_device import DEFAULT_GROUPS
-from pykern.source import ArraySpec, ScalarSpec, leaves
 from pykern.tools.interpreter.emit import NoReading, Program, dtype_of, integers, python_of
 from pykern.tools.interpreter.meetings import run_group
 from pykern.tools.interpreter.memory import Memory, View

@@ -18,11 +18,11 @@ from typing import Any
 
 import pyopencl as cl
 
-from pykern.bootstrap import worker_command
+from pykern.environment.bootstrap import worker_command
+from pykern.environment.machine import host_cpu
+from pykern.environment.settings import settings
 from pykern.errors import CompilerCrash, DeviceError
-from pykern.machine import host_cpu
 from pykern.runtime.drivers.opencl.process import WORKER, Ended, ask, end_worker
-from pykern.settings import settings
 from pykern.storage.reports import write_report
 from pykern.storage.store import OPENCL, shared_store
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
-from pykern.artifact import Artifact
+from pykern.data.artifact import Artifact
 from pykern.errors import DeviceError, OutOfMemory
 from pykern.runtime.driver import DeviceInfo, Direct, Memory
 from pykern.runtime.drivers.forked import ProcessLock

@@ -16,7 +16,7 @@ import threading
 from dataclasses import dataclass
 from typing import IO, Any
 
-from pykern.bootstrap import start, worker_command
+from pykern.environment.bootstrap import start, worker_command
 
 WORKER = "pykern.runtime.drivers.opencl.worker"
 _LINES = 6

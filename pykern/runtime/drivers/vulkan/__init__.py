@@ -6,8 +6,8 @@ device does, device.py for how devices are found, stream.py for how work is kept
 
 from __future__ import annotations
 
+from pykern.environment.installation import install_extra
 from pykern.errors import DeviceError
-from pykern.installation import install_extra
 from pykern.runtime.driver import DeviceInfo, Driver, Missing
 
 

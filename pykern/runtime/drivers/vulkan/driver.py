@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.artifact import Artifact
+from pykern.data.artifact import Artifact
 from pykern.errors import DeviceError
 from pykern.runtime.driver import Direct, Memory
 from pykern.runtime.drivers.forked import ProcessLock

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pykern.artifact import Artifact, DeviceCode
+from pykern.data.artifact import Artifact, DeviceCode
 from pykern.errors import DeviceError
 from pykern.runtime.driver import Memory
 from pykern.runtime.drivers.vulkan import spirv

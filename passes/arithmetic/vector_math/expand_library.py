@@ -1,0 +1,60 @@
+"""Calls of the C library become arithmetic: devices have none to call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.arithmetic.vector_math import gamma, library
+from pykern.passes.arithmetic.vector_math.emit import Real, Scope
+from pykern.passes.arithmetic.vector_math.formats import F32, F64
+from pykern.passes.framework import Pass
+from pykern.passes.kernels import named, replace
+
+FUNCTIONS: dict[str, Callable[..., Real]] = {
+    "tgamma": gamma.gamma,
+    "lgamma": gamma.lgamma,
+    "hypot": library.hypot,
+    "remainder": library.remainder,
+    "nextafter": library.nextafter,
+}
+
+
+@dataclass(frozen=True)
+class ExpandLibrary(Pass):
+    """Write out gamma, lgamma, hypot, remainder and nextafter.
+
+    In:  func.call of the functions of C, of f64 or (with an `f` behind the name) f32.
+    Out: arith and math, arith.remf among them; the declarations are gone.
+    """
+
+    name: ClassVar[str] = "kern-expand-library"
+    fused: bool = True
+    """Whether the machine's fma rounds once."""
+
+    def run(self, module: ir.Module) -> None:
+        for call in named(module.operation, "func.call"):
+            symbol = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+            if symbol.removesuffix("f") in FUNCTIONS:
+                with ir.InsertionPoint(call), call.location:
+                    replace(
+                        call,
+                        [_expanded(FUNCTIONS[symbol.removesuffix("f")], list(call.operands), self.fused)],
+                    )
+        for op in [o.operation for o in module.body.operations]:
+            if op.name == "func.func" and _is_declared(op):
+                op.erase()
+
+
+def _expanded(function: Callable[..., Real], operands: list[ir.Value], fused: bool) -> ir.Value:
+    scope = Scope(None, library=False, fused=fused)
+    format = F64 if isinstance(operands[0].type, ir.F64Type) else F32
+    return function(*(Real(scope, format, v) for v in operands)).value
+
+
+def _is_declared(function: ir.Operation) -> bool:
+    symbol = ir.StringAttr(function.attributes["sym_name"]).value
+    return symbol.removesuffix("f") in FUNCTIONS and not list(function.regions[0].blocks)

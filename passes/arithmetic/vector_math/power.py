@@ -1,0 +1,71 @@
+"""x^y as e^(y log x).
+
+f32: the logarithm in f64 has bits to spare. f64: an error of log x grows by as much as y log x, which
+goes up to 745, so the logarithm is made in two words: with s = (m - 1) / (m + 1) and t = s^2 it is
+2s + 2/3 s t in two words and s t^2 p(t) in one. Polynomial: `minimax` fits "log_quotient_tail".
+Special values as C99 Annex F 9.4.4 has them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pykern.passes.arithmetic.vector_math.double_word import DoubleWord, exact_fma, fast_two_sum, two_product
+from pykern.passes.arithmetic.vector_math.emit import Real, fma, polynomial, select
+from pykern.passes.arithmetic.vector_math.exponential import OVERFLOW, UNDERFLOW, exponential
+from pykern.passes.arithmetic.vector_math.formats import F32, F64
+from pykern.passes.arithmetic.vector_math.logarithm import log, split
+
+_TAIL = (
+    0.3999999999999998, 0.28571428571445057, 0.22222222217548984, 0.18181818868859084, 0.15384556965508256,
+    0.1333631394479935, 0.11674886129273387, 0.11988471477965039,
+)  # fmt: skip
+_LN2 = (0.6931471805599453, 2.3190468138462996e-17)
+_TWO_THIRDS = (0.6666666666666666, 3.700743415417188e-17)
+
+
+def pow(x: Real, y: Real) -> Real:
+    result = _of_magnitude(x, y)
+    negative = x < 0.0
+    whole = y.trunc().equals(y)
+    half = y * 0.5
+    odd = whole & half.trunc().differs(half)
+    result = result.with_sign(x.sign().where(odd))
+    result = select(negative & (abs(x) < math.inf) & ~whole, math.nan, result)
+    result = select(x.is_nan(), x, result)
+    return select(x.equals(1.0) | y.equals(0.0) | (x.equals(-1.0) & abs(y).equals(math.inf)), 1.0, result)
+
+
+def _of_magnitude(x: Real, y: Real) -> Real:
+    """|x|^y for everything but |x| = 1 with y infinite."""
+    if x.format == F32:
+        product = y.to(F64) * log(abs(x).to(F64))
+        return exponential(_bounded(product)).to(F32)
+    size = abs(x)
+    logarithm = _log(size)
+    high = select(size.equals(0.0), -math.inf, select(size.equals(math.inf), size, logarithm.high))
+    product, lost = two_product(high, y)
+    tail = fma(logarithm.low, y, lost)
+    tail = select(abs(product) < 800.0, tail, 0.0)  # beyond, it may be NaN
+    return exponential(_bounded(product), tail=tail)
+
+
+def _bounded(power: Real) -> Real:
+    return power.at_most(OVERFLOW[F64]).at_least(UNDERFLOW[F64])
+
+
+def _log(x: Real) -> DoubleWord:
+    """log x to 2^-63 of it, for x positive and finite."""
+    k, f = split(x)
+    below = f + 2.0
+    s = f / below
+    # f + 2 is rounded: s is corrected by what it is off from f / (f + 2)
+    rest = exact_fma(-s, below, f) - s * (f - (below - 2.0))
+    quotient = DoubleWord(*fast_two_sum(s, rest / below))
+    t = quotient * quotient
+    cubic = quotient * t * DoubleWord(x.like(_TWO_THIRDS[0]), x.like(_TWO_THIRDS[1]))
+    fifth = t.high * t.high * quotient.high * polynomial(t.high, _TAIL)
+    twice = DoubleWord(2.0 * quotient.high, 2.0 * quotient.low)
+    mantissa = twice + DoubleWord(*fast_two_sum(cubic.high, cubic.low + fifth))
+    high, low = two_product(k, _LN2[0])
+    return DoubleWord(high, fma(k, _LN2[1], low)) + mantissa

@@ -1,0 +1,133 @@
+"""How the reverse sweep gets a value of the forward sweep: alive, computed again, or from the tape.
+
+In: values of the kernel. Out: values in the reverse sweep. What a block computed in the forward sweep
+and the reverse sweep cannot compute again is pushed at the end of that block and popped at the
+beginning of its reverse, so that the tape is last in, first out whatever the control flow.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from mlir import ir
+from mlir.dialects import arith
+
+from pykern.dialect.tape import PopOp, PushOp
+from pykern.passes.autodiff.kernel.copying import ForwardSweep, copy_of
+from pykern.passes.autodiff.kernel.sharing import Sharing
+from pykern.passes.kernels import identity, index_constant
+from pykern.passes.remarks import remark
+
+
+class Scope:
+    """A block of the kernel while it is reversed.
+
+    `live`: its forward sweep stands in front of the reverse sweep in the same block, or around it, so
+    its values are there. Else `forward` is its copy and `reverse` the block that reverses it, into
+    which it puts pops and recomputation before `marker`.
+    """
+
+    def __init__(self, block: ir.Block, forward: ir.Block | None = None, reverse: ir.Block | None = None):
+        self.block, self.forward, self.reverse = block, forward, reverse
+        self.live = forward is None
+        self.values: dict[ir.Value, ir.Value] = {}
+        self.sites: Iterator[int] = itertools.count()
+        self._popped: dict[ir.Value, ir.Value] = {}
+        self.marker: ir.Operation | None = None
+        if reverse is not None:
+            with ir.InsertionPoint.at_block_begin(reverse):
+                self.marker = index_constant(0).owner.operation
+
+    def recall(self, value: ir.Value) -> ir.Value:
+        """A value of the copy, in the reverse."""
+        if self.live:
+            return value
+        if value not in self._popped:
+            assert self.forward is not None
+            assert self.reverse is not None
+            _say(value, "stored on the tape for the reverse sweep")
+            last = self.forward.operations[len(self.forward.operations) - 1].operation
+            with ir.InsertionPoint(last), last.location:
+                PushOp.create(value, site := next(self.sites))
+            with ir.InsertionPoint.at_block_begin(self.reverse), last.location:
+                self._popped[value] = PopOp.create(value.type, site)
+        return self._popped[value]
+
+    def close(self) -> None:
+        """The marker has done its work."""
+        if self.marker is not None:
+            self.marker.erase()
+
+
+class Recall:
+    """Finds primal values through the scopes around the place that is reversed, innermost last."""
+
+    def __init__(self, forward: ForwardSweep, sharing: Sharing) -> None:
+        self.forward = forward
+        self.scopes: list[Scope] = []
+        self._sites = itertools.count()
+        self._constant_memory = {m for m, found in sharing.accesses.items() if not found.written}
+
+    @property
+    def scope(self) -> Scope:
+        return self.scopes[-1]
+
+    def enter(self, scope: Scope) -> None:
+        """Values of the scope's block are asked for; what it tapes is numbered through the kernel."""
+        scope.sites = self._sites
+        self.scopes.append(scope)
+
+    def primal(self, value: ir.Value) -> ir.Value:
+        """The value that `value` of the kernel had when this part of the kernel ran."""
+        block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+        scope = next(s for s in reversed(self.scopes) if s.block == block)
+        if scope.live:
+            return self.forward.values[value]
+        if value not in scope.values:
+            scope.values[value] = self._again(value, scope) or scope.recall(self.forward.values[value])
+        return scope.values[value]
+
+    def overwritten(self, store: ir.Operation) -> ir.Value:
+        """What a store of the kernel wrote over."""
+        block = store.block
+        scope = next(s for s in reversed(self.scopes) if s.block == block)
+        return scope.recall(self.forward.overwritten[identity(store)])
+
+    def _again(self, value: ir.Value, scope: Scope) -> ir.Value | None:
+        """The value computed once more at the top of the reverse, None where that could differ."""
+        if isinstance(value.owner, ir.Block):
+            return None
+        op = value.owner.operation
+        if not self._repeatable(op):
+            return None
+        operands = [self.primal(v) for v in op.operands]
+        assert scope.marker is not None
+        if op.name != "arith.constant":
+            _say(value, "computed again in the reverse sweep")
+        with ir.InsertionPoint(scope.marker):
+            return copy_of(op, operands).results[list(op.results).index(value)]
+
+    def _repeatable(self, op: ir.Operation) -> bool:
+        if op.regions:
+            return False
+        if op.name == "memref.load":
+            return op.operands[0] in self._constant_memory
+        if op.name == "memref.dim":  # of an argument; shared memory stays in the scope that made it
+            return isinstance(op.operands[0].owner, ir.Block)
+        return op.name.startswith(("arith.", "math.", "func.call", "kern.stop_gradient"))
+
+
+def _say(value: ir.Value, text: str) -> None:
+    owner = value.owner
+    if not isinstance(owner, ir.Block):
+        remark(owner.operation, text)
+    elif owner.owner.operation.name != "func.func":
+        remark(owner.owner.operation, f"what the loop carries is {text}")
+
+
+def trip_count(lower: ir.Value, upper: ir.Value, step: ir.Value) -> ir.Value:
+    """Iterations of an scf.for."""
+    zero = index_constant(0)
+    span = arith.MaxSIOp(arith.SubIOp(upper, lower).result, zero).result
+    return arith.CeilDivSIOp(span, step).result

@@ -1,0 +1,112 @@
+"""Which values of a forward sweep the backward sweep is given, and which it computes again.
+
+Comes in: the values the backward sweep reads. Goes out: the values to keep, as few bytes as can be (`cut`).
+Arithmetic, copies and slices may be repeated, since they fuse with what reads them. What costs more than memory
+traffic (products, reductions, loops, launches, transcendental functions) is not repeated, unless its result has a
+length that is known at run time only: such a value cannot be the result of a program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from mlir import ir
+
+from pykern.passes.autodiff.tensor.cut import NEVER, least_cut
+from pykern.passes.ir.structured import reduces
+from pykern.passes.ir.values import defining, free_values
+from pykern.passes.kernels import find
+
+VALUE_COST = 64
+"""Bytes that one more result counts as, whatever its size."""
+_MOVES = frozenset({
+    "linalg.fill", "linalg.broadcast", "linalg.transpose", "linalg.copy", "bufferization.alloc_tensor",
+})  # fmt: skip
+_PARALLEL = frozenset({"linalg.generic", "linalg.map"})
+_CHEAP_MATH = frozenset({"math.absf", "math.absi", "math.copysign", "math.fma", "math.sqrt", "math.floor",
+                         "math.ceil", "math.round", "math.roundeven", "math.trunc"})  # fmt: skip
+
+
+def residuals(wanted: Iterable[ir.Value], block: ir.Block) -> list[ir.Value]:
+    """The values to keep so that `wanted` are known: arguments of `block`, or results of ops in it."""
+    graph = _Graph(block)
+    numbers = [graph.number(value) for value in wanted]
+    graph.complete()
+    kept = least_cut(graph.costs, graph.reads, graph.given, [n for n in numbers if n is not None])
+    return [graph.values[n] for n in kept]
+
+
+class _Graph:
+    """The values that `wanted` depends on, by number; constants are none."""
+
+    def __init__(self, block: ir.Block) -> None:
+        self.block = block
+        self.values: list[ir.Value] = []
+        self.costs: list[int] = []
+        self.reads: dict[int, list[int]] = {}
+        self.given: list[int] = []
+        self._known: dict[ir.Value, int] = {}
+
+    def number(self, value: ir.Value) -> int | None:
+        if is_free(value):
+            return None
+        if value not in self._known:
+            self._known[value] = len(self.values)
+            self.values.append(value)
+            self.costs.append(_bytes(value) + VALUE_COST if is_keepable(value.type) else NEVER)
+        return self._known[value]
+
+    def complete(self) -> None:
+        """Go back from what is known until everything is computed from something, or given."""
+        place = 0
+        while place < len(self.values):
+            op = defining(self.values[place])
+            if op is None or (is_keepable(self.values[place].type) and not is_cheap(op)):
+                self.given.append(place)
+            else:
+                read = [self.number(v) for v in free_values(op)]
+                self.reads[place] = [n for n in read if n is not None]
+            place += 1
+
+
+def is_free(value: ir.Value) -> bool:
+    """Whether a value is made again for nothing, from nothing."""
+    op = defining(value)
+    return op is not None and not free_values(op) and op.name not in ("func.call", "scf.for", "scf.while")
+
+
+def is_keepable(kind: ir.Type) -> bool:
+    """Whether a program can return such values, bit by bit."""
+    if isinstance(kind, ir.RankedTensorType):
+        return kind.has_static_shape and _is_stored(kind.element_type)
+    return isinstance(kind, ir.IndexType) or str(kind) == "i1" or _is_stored(kind)
+
+
+def _is_stored(kind: ir.Type) -> bool:
+    return isinstance(kind, ir.FloatType | ir.IntegerType) and kind.width in (8, 16, 32, 64)
+
+
+def _bytes(value: ir.Value) -> int:
+    if not isinstance(value.type, ir.RankedTensorType):
+        return 8
+    element = value.type.element_type
+    assert isinstance(element, ir.FloatType | ir.IntegerType)
+    return math.prod(value.type.shape) * element.width // 8
+
+
+def is_cheap(op: ir.Operation) -> bool:
+    """Whether doing an op again costs no more than reading what it gave."""
+    dialect = op.name.split(".")[0]
+    if dialect in ("arith", "math", "index", "kern") and not op.regions:
+        return not isinstance(op.results[0].type, ir.ShapedType) or _is_arithmetic(op)
+    if dialect == "tensor" or op.name in _MOVES:
+        return not op.regions or all(map(_is_arithmetic, find(op, lambda _: True)))
+    if op.name in _PARALLEL:
+        is_sum = op.name == "linalg.generic" and reduces(op)
+        return not is_sum and all(map(_is_arithmetic, find(op, lambda _: True)))
+    return False
+
+
+def _is_arithmetic(op: ir.Operation) -> bool:
+    return not op.regions and (not op.name.startswith("math.") or op.name in _CHEAP_MATH)

@@ -1,0 +1,71 @@
+"""A reduction that is no sum, product or extremum, as a loop over what it reduces."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import affine, scf, tensor
+
+from pykern.passes.autodiff.tensor.structured import Kind, Structured, is_structured
+from pykern.passes.autodiff.tensor.values import Index, index, is_tensor, plus, times
+from pykern.passes.ir.affine import linear_form
+from pykern.passes.ir.clone import clone
+
+
+def run_in_order(op: ir.Operation, varied: set[ir.Value]) -> bool:
+    """Rewrite `op` if a result that varies is combined in no known way."""
+    if not is_structured(op) or not any(result in varied for result in op.results):
+        return False
+    view = Structured(op)
+    kinds = [
+        combined.kind for result, combined in zip(op.results, view.combined, strict=True) if result in varied
+    ]
+    if Kind.OTHER not in kinds:
+        return False
+    with ir.InsertionPoint(op), op.location:
+        results = _loops(view, list(view.outputs), [])
+    for old, new in zip(op.results, results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+    return True
+
+
+def _loops(view: Structured, carried: list[ir.Value], at: list[ir.Value]) -> list[ir.Value]:
+    """A nest of scf.for over every loop of the op, one element a time."""
+    if len(at) == view.loops:
+        return _element(view, carried, at)
+    loop = scf.ForOp(index(0), index(view.extents[len(at)]), index(1), carried)
+    with ir.InsertionPoint(loop.body):
+        scf.YieldOp(_loops(view, list(loop.inner_iter_args), [*at, loop.induction_variable]))
+    return list(loop.results)
+
+
+def _element(view: Structured, carried: list[ir.Value], at: list[ir.Value]) -> list[ir.Value]:
+    known: dict[ir.Value, ir.Value] = {}
+    places = [_place(map, at) for map in view.maps]
+    values = [*view.inputs, *carried]
+    for argument, value, place in zip(view.arguments, values, places, strict=True):
+        known[argument] = tensor.extract(value, place) if is_tensor(value) else value
+    for inner in view.ops:
+        if inner.name == "linalg.index":
+            known[inner.results[0]] = at[ir.IntegerAttr(inner.attributes["dim"]).value]
+        else:
+            copy = clone(inner, lambda value: known.get(value, value))
+            known.update(zip(inner.results, copy.results, strict=True))
+    new = [known.get(value, value) for value in view.yielded]
+    outer = places[len(view.inputs) :]
+    return [tensor.insert(value, old, place) for value, old, place in zip(new, carried, outer, strict=True)]
+
+
+def _place(map: ir.AffineMap, at: list[ir.Value]) -> list[ir.Value]:
+    """The map's results at the loops `at`."""
+    found = []
+    for expression in map.results:
+        form = linear_form(expression)
+        if form is None:
+            found.append(affine.apply(ir.AffineMap.get(map.n_dims, 0, [expression]), at))
+            continue
+        place: Index = form.constant
+        for loop in form.loops:
+            place = plus(place, times(at[loop], form.factor(loop)))
+        found.append(index(place))
+    return found

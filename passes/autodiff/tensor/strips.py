@@ -1,0 +1,83 @@
+"""Checkpoints of every k-th trip: a loop of n trips as a loop over strips of k.
+
+What the rule of loops stores then is the state at the start of each strip, and, while a strip is
+reversed, the states in it: n / k + k instead of n, for one more forward run.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mlir import ir
+from mlir.dialects import func, scf
+
+from pykern.errors import PassError
+from pykern.passes.autodiff.tensor.trips import AT_MOST, Trips
+from pykern.passes.autodiff.tensor.values import divided, index, plus, smaller, times
+from pykern.passes.ir.clone import clone_block
+from pykern.passes.kernels import body, find
+
+ATTRIBUTE = "kern.checkpoint"
+"""On an scf.for: how this loop is checkpointed, whatever the function says."""
+
+
+def split_loops(function: func.FuncOp, checkpoint: str) -> None:
+    """Split loops with ``every(k)``; give those with ``binomial(s)`` their attribute. Outer loops only,
+    except where a loop has the attribute itself."""
+    # inner loops come first: splitting a loop copies its body
+    for op in find(function.operation, lambda op: op.name == "scf.for"):
+        asked = ATTRIBUTE in op.attributes
+        text = op.attributes[ATTRIBUTE].value if asked else "all" if _is_inner(op) else checkpoint
+        kind, number = parse(text)
+        if kind == "every" and number > 1:
+            _split(op, number)
+        elif kind == "binomial":
+            op.attributes[ATTRIBUTE] = ir.StringAttr.get(text)
+        elif asked:
+            del op.attributes[ATTRIBUTE]
+
+
+def _is_inner(op: ir.Operation) -> bool:
+    """Whether the loop stands in another."""
+    parent = op.parent
+    while parent is not None:
+        if parent.operation.name in ("scf.for", "scf.while"):
+            return True
+        parent = parent.operation.parent
+    return False
+
+
+def parse(text: str) -> tuple[str, int]:
+    """``all``, ``every(k)`` or ``binomial(s)``, and its number."""
+    match = re.fullmatch(r"(every|binomial)\((\d+)\)", text)
+    if text == "all":
+        return "all", 0
+    if match is None or int(match[2]) < 1:
+        raise PassError(f"checkpoint `{text}` is none of all, every(k), binomial(s)")
+    return match[1], int(match[2])
+
+
+def _split(op: ir.Operation, strip: int) -> None:
+    block, inits = body(op), list(op.operands)[3:]
+    with ir.InsertionPoint(op), op.location:
+        trips = Trips.of(*list(op.operands)[:3])
+        if isinstance(trips.count, int) and trips.count <= strip:
+            return  # one strip: the state at its start is there anyhow
+        strips = divided(plus(trips.count, strip - 1), strip)
+        outer = scf.ForOp(index(0), index(strips), index(1), inits)
+        if AT_MOST in op.attributes:
+            most = -(-ir.IntegerAttr(op.attributes[AT_MOST]).value // strip)
+            outer.operation.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), most)
+        with ir.InsertionPoint(outer.body):
+            first = times(outer.induction_variable, strip)
+            last = smaller(plus(first, strip), trips.count)
+            inner = scf.ForOp(index(first), index(last), index(1), list(outer.inner_iter_args))
+            with ir.InsertionPoint(inner.body):
+                variable = trips.variable(inner.induction_variable)
+                known = dict(zip(block.arguments, [variable, *inner.inner_iter_args], strict=True))
+                scf.YieldOp(clone_block(block, known))
+            inner.operation.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), strip)
+            scf.YieldOp(list(inner.results))
+    for old, new in zip(op.results, outer.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()

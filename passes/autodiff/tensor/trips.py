@@ -1,0 +1,54 @@
+"""How often a loop runs, and the induction variable of a trip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+
+from pykern.passes.autodiff.tensor.values import (
+    Index,
+    as_index,
+    at_least_zero,
+    divided,
+    index,
+    minus,
+    plus,
+    times,
+)
+
+AT_MOST = "kern.trips_at_most"
+"""On an scf.for: a bound of its trips, where their number is known at run time only."""
+
+
+def room(op: ir.Operation, count: Index) -> Index:
+    """For how many trips there has to be room."""
+    if isinstance(count, int) or AT_MOST not in op.attributes:
+        return count
+    return ir.IntegerAttr(op.attributes[AT_MOST]).value
+
+
+@dataclass(frozen=True)
+class Trips:
+    """The trips of ``for lower to upper step step``, counted from 0 at the current insertion point."""
+
+    lower: Index
+    step: Index
+    count: Index
+    type: ir.Type
+
+    @classmethod
+    def of(cls, lower: ir.Value, upper: ir.Value, step: ir.Value) -> Trips:
+        first, last, stride = as_index(lower), as_index(upper), as_index(step)
+        room = at_least_zero(minus(plus(minus(last, first), stride), 1))
+        return cls(first, stride, divided(room, stride), lower.type)
+
+    def variable(self, trip: Index) -> ir.Value:
+        """The induction variable of a trip."""
+        value = index(plus(self.lower, times(trip, self.step)))
+        return value if isinstance(self.type, ir.IndexType) else arith.index_cast(self.type, value)
+
+    def trip(self, variable: ir.Value) -> Index:
+        """The trip of an induction variable."""
+        return divided(minus(as_index(variable), self.lower), self.step)

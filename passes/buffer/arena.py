@@ -1,0 +1,152 @@
+"""Scratch memory of a program: one block, in which buffers that do not live at the same time lie over one another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import memref
+
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import NotDifferentiable, PassError
+from pykern.passes.buffer.keep_in_place import escapes
+from pykern.passes.framework import Pass
+from pykern.passes.ir.memory import Positions, allocations
+from pykern.passes.kernels import argument_marks, body, index_constant, named, programs
+from pykern.passes.remarks import remark
+
+ALIGNMENT = 64
+SPREAD = 64 * 5
+"""Bytes between large buffers: starts that are equal modulo 4096 make loads wait for stores."""
+LARGE = 1 << 15
+
+
+@dataclass(frozen=True)
+class _Need:
+    """A buffer: its op, its bytes, and from where to where it lives."""
+
+    op: ir.Operation
+    size: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class UseArena(Pass):
+    """Put every buffer of a program into one block of memory that the caller brings along.
+
+    In:  programs with `memref.alloc` of static size anywhere, none carried by the loop it stands in.
+    Out: `memref.view`s of the last argument, `memref<Nxi8>`; there is always such an argument. N is 0 where
+         the program needs no memory of its own. Arguments without elements, which nothing reads, are
+         `memref<1x...>`: there are no strides for them that a pointer could stand for.
+    """
+
+    name: ClassVar[str] = "kern-use-arena"
+
+    def run(self, module: ir.Module) -> None:
+        for function in programs(module):
+            for op in named(function, "memref.dealloc"):
+                op.erase()
+            _arrange(function)
+            _plain_empty_arguments(function)
+
+
+def _arrange(function: ir.Operation) -> None:
+    positions = Positions(function)
+    needs = []
+    for op in allocations(function):
+        _check(op)
+        interval = positions.interval(op.result, op.block)
+        if interval is None:
+            op.erase()
+        else:
+            needs.append(_Need(op, bytes_of(ir.MemRefType(op.result.type)), *interval))
+            remark(op, f"scratch memory: a buffer of {needs[-1].size:,} bytes")
+    places, total = place(needs)
+    block = body(function)
+    byte = ir.IntegerType.get_signless(8)
+    arena = block.add_argument(ir.MemRefType.get([total], byte), function.location)
+    for need, offset in zip(needs, places, strict=True):
+        with ir.InsertionPoint.at_block_begin(block), need.op.location:
+            view = memref.ViewOp(need.op.result.type, arena, index_constant(offset), []).result
+        need.op.result.replace_all_uses_with(view)
+        need.op.erase()
+    inputs = [a.type for a in block.arguments]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(argument_marks(function))
+
+
+def _check(alloc: ir.Operation) -> None:
+    """What cannot be one place in the block: a buffer that a loop hands on, and states without a known number."""
+    if not ir.MemRefType(alloc.result.type).has_static_shape:
+        raise NotDifferentiable(
+            "on the CPU, the states of a loop are kept only where the number of its trips is known, or a bound of it",
+            span_of(alloc.location),
+            "declare the count `n: pk.static`, or give its value in the program; give a `while` a bound: "
+            "while error > 1e-9 and n < 100",
+        )
+    parent = alloc.parent
+    while parent is not None and parent.name != "func.func":
+        loop = parent.operation
+        if loop.name in ("scf.for", "scf.while") and escapes(alloc, loop):
+            raise PassError("a loop carries memory that it makes", span_of(alloc.location))
+        parent = loop.parent
+
+
+def _plain_empty_arguments(function: ir.Operation) -> None:
+    for argument in body(function).arguments:
+        kind = argument.type
+        if isinstance(kind, ir.MemRefType) and 0 in kind.shape:
+            for use in argument.uses:
+                if not list(use.owner.operation.results) or any(
+                    list(r.uses) for r in use.owner.operation.results
+                ):
+                    break
+            else:
+                for use in list(argument.uses):
+                    use.owner.operation.erase()
+                argument.set_type(ir.MemRefType.get([1], kind.element_type))
+    inputs = [a.type for a in body(function).arguments]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
+
+
+def bytes_of(kind: ir.MemRefType) -> int:
+    """Bytes a dense buffer of this type takes."""
+    element = kind.element_type
+    if isinstance(element, ir.IndexType):
+        width = 64
+    elif isinstance(element, ir.IntegerType):
+        width = element.width
+    else:
+        width = ir.FloatType(element).width
+    return math.prod(kind.shape) * max(1, width // 8)
+
+
+def place(needs: list[_Need]) -> tuple[list[int], int]:
+    """Offsets, largest buffers first, each at the lowest place that is free while it lives; and the total."""
+    order = sorted(range(len(needs)), key=lambda n: -needs[n].size)
+    offsets = [0] * len(needs)
+    done: list[int] = []
+    for n in order:
+        mine = needs[n]
+        taken = sorted(
+            (offsets[o], _end(offsets[o], needs[o].size))
+            for o in done
+            if needs[o].first <= mine.last and mine.first <= needs[o].last
+        )
+        at = 0
+        for begin, end in taken:
+            if at + mine.size <= begin:
+                break
+            at = max(at, end)
+        offsets[n] = at
+        done.append(n)
+    return offsets, max((_end(o, need.size) for o, need in zip(offsets, needs, strict=True)), default=0)
+
+
+def _end(offset: int, size: int) -> int:
+    """Where the next buffer may begin."""
+    gap = SPREAD if size >= LARGE else 0
+    return -(-(offset + max(size, 1) + gap) // ALIGNMENT) * ALIGNMENT

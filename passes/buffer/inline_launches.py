@@ -1,0 +1,47 @@
+"""The functions that launch kernels go back into the program that calls them, now on buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.framework import Pass
+from pykern.passes.ir.clone import clone_block
+from pykern.passes.kernels import body, named, programs, replace
+from pykern.passes.tensor.raise_launches import drop_unused_kernels
+
+
+@dataclass(frozen=True)
+class InlineLaunches(Pass):
+    """Undo `kern-outline-launches`, after bufferization.
+
+    In:  programs that call functions of the module. Out: the same with the bodies in place of the calls;
+         the functions, and kernels nobody launches, are gone.
+    """
+
+    name: ClassVar[str] = "kern-inline-launches"
+
+    def run(self, module: ir.Module) -> None:
+        functions = {
+            ir.StringAttr(o.attributes["sym_name"]).value: o.operation
+            for o in module.body.operations
+            if o.operation.name == "func.func"
+            and "kern.kernel" not in o.attributes
+            and "kern.attention" not in o.attributes
+            and len(o.operation.regions[0].blocks)  # a function of libm stays a call
+        }
+        for program in programs(module):
+            for call in named(program, "func.call"):
+                callee = functions.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+                if callee is None:  # the call of a kernel, in its launch
+                    continue
+                known = dict(zip(body(callee).arguments, call.operands, strict=True))
+                with ir.InsertionPoint(call), call.location:
+                    results = clone_block(body(callee), known)
+                replace(call, results)
+        for function in functions.values():
+            if "kern.program" not in function.attributes:
+                function.erase()
+        drop_unused_kernels(module)

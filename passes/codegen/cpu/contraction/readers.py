@@ -1,0 +1,146 @@
+"""What reads the result of a contraction element by element, to be computed in its tiles.
+
+Comes in: a contraction into memory of its own, and the ops behind it. Goes out: a `Reader`: an elementwise op over the
+same elements (bias, activation, scale, residual), whose operands are indexed by the contraction's dimensions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+
+from pykern.passes.analysis.space import Space
+from pykern.passes.ir.affine import Access, Sum, access_of
+from pykern.passes.ir.memory import VIEWS, root_of, users
+from pykern.passes.ir.structured import (
+    indexing_maps,
+    is_elementwise,
+    loop_count,
+)
+from pykern.passes.kernels import body, find
+
+
+@dataclass(frozen=True)
+class Reader:
+    """An elementwise op. `operands` are what it reads beside the sums, each with its access (None: a scalar)."""
+
+    op: ir.Operation
+    sums: int
+    """The operand that is the contraction's result."""
+    operands: tuple[tuple[ir.Value, Access | None], ...]
+    captured: tuple[ir.Value, ...]
+    """Scalars of the program that the body uses."""
+    access: Access
+    """Of what it writes."""
+
+    @property
+    def out(self) -> ir.Value:
+        return list(self.op.operands)[-1]
+
+    def emit(self, total: ir.Value, given: list[ir.Value]) -> ir.Value:
+        """The op's body over scalars; `given` are elements of the operands, then the captured scalars."""
+        block = body(self.op)
+        others = [n for n in range(len(self.op.operands) - 1) if n != self.sums]
+        known = {block.arguments[self.sums]: total}
+        known.update(zip((block.arguments[n] for n in others), given, strict=False))
+        known.update(zip(self.captured, given[len(others) :], strict=True))
+        *operations, end = [o.operation for o in block.operations]
+        for each in operations:
+            made = each.clone().operation
+            for n, operand in enumerate(made.operands):
+                made.operands[n] = known.get(operand, operand)
+                owner = made.operands[n].owner
+                if not isinstance(owner, ir.Block) and owner.operation.block != made.block:
+                    constant = owner.operation.clone().operation  # constants may stand outside
+                    constant.move_before(made)
+                    made.operands[n] = constant.results[0]
+            known[each.results[0]] = made.results[0]
+        value = end.operands[0]
+        return known.get(value, value)
+
+
+def reader_of(space: Space) -> Reader | None:
+    """The one op that reads what a contraction leaves in memory of its own, where nothing stands between."""
+    op = space.op
+    target = op.operands[2]
+    if isinstance(target.owner, ir.Block) or target.owner.operation.name != "memref.alloc":
+        return None
+    if target.owner.operation.block != op.block:
+        return None
+    found = [(user, n) for user, n in users(target) if user != op]
+    if len(found) != 1 or found[0][0].name != "linalg.generic" or found[0][0].block != op.block:
+        return None
+    reader, number = found[0]
+    if not _is_next(op, reader) or not is_elementwise(reader) or reader.operands[number] != target:
+        return None
+    if root_of(reader.operands[len(reader.operands) - 1]) in map(root_of, list(op.operands)[:2]):
+        return None  # other tiles still read what it would write
+    return _reader(space, reader, number)
+
+
+def _is_next(op: ir.Operation, reader: ir.Operation) -> bool:
+    """Whether nothing touches memory between the two."""
+    behind = False
+    for each in op.block.operations:
+        if each.operation == op:
+            behind = True
+        elif behind and each.operation == reader:
+            return True
+        elif behind and not (
+            each.operation.name in ("memref.alloc", *VIEWS) or each.operation.name.startswith("arith.")
+        ):
+            return False
+    return False
+
+
+def _reader(space: Space, op: ir.Operation, number: int) -> Reader | None:
+    maps = [access_of(m) for m in indexing_maps(op)]
+    mine, out = maps[number], access_of(space.maps[2])
+    if mine is None or out is None or any(m is None for m in maps):
+        return None
+    if not all(s.is_dimension() for s in (*mine.sums, *out.sums)) or len(mine.dimensions) != len(mine.sums):
+        return None
+    names = {
+        s.factors[0][0]: o.factors[0][0] for s, o in zip(mine.sums, out.sums, strict=True)
+    }  # dimensions of the reader to those of the contraction
+    lane = out.sums[-1].factors[0][0]
+    if loop_count(op) != len(names):
+        return None
+    operands = []
+    for n, value in enumerate(op.operands):
+        if n == number:
+            continue
+        access = maps[n]
+        assert access is not None
+        if not isinstance(value.type, ir.MemRefType):
+            operands.append((value, None))
+            continue
+        named = Access(
+            tuple(Sum(tuple((names[d], f) for d, f in s.factors), s.constant) for s in access.sums)
+        )
+        strides, _ = ir.MemRefType(value.type).get_strides_and_offset()
+        last = n == len(op.operands) - 1
+        if named.descends or named.stride(lane, strides) not in ((1,) if last else (0, 1)):
+            return None
+        operands.append((value, named))
+    *inputs, (_, access) = operands
+    if access is None or access.dimensions != set(names.values()) or len(access.sums) != len(names):
+        return None
+    return Reader(op, number, tuple(inputs), captured_by(op), access)
+
+
+def captured_by(op: ir.Operation) -> tuple[ir.Value, ...]:
+    """Values of the program that the body uses; constants are made again."""
+    found: list[ir.Value] = []
+    block = body(op)
+    for inner in find(op, lambda o: True):
+        for value in inner.operands:
+            owner = value.owner
+            if isinstance(owner, ir.Block):
+                outside = owner != block
+            else:
+                outside = owner.operation.block != block and owner.operation.name != "arith.constant"
+            if outside and value not in found:
+                found.append(value)
+    return tuple(found)

@@ -1,0 +1,150 @@
+"""The front door: whether an op is a contraction worth a schedule, and its functions.
+
+Comes in: a `Space`. Goes out: calls in its place, or nothing. Read next: `product`, `cost_model`, `nests`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mlir import ir
+
+from pykern.data.schedule import Schedule, parse
+from pykern.environment.machine import Cpu, cpu
+from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.analysis.space import Space
+from pykern.passes.codegen.cpu.contraction.cost_model import can_take, schedule_for, shares
+from pykern.passes.codegen.cpu.contraction.direct import Direct
+from pykern.passes.codegen.cpu.contraction.dots import Dots
+from pykern.passes.codegen.cpu.contraction.narrow import dot_for
+from pykern.passes.codegen.cpu.contraction.needed import needed
+from pykern.passes.codegen.cpu.contraction.nests import Job, problem_of
+from pykern.passes.codegen.cpu.contraction.packed import Packed
+from pykern.passes.codegen.cpu.contraction.pays import pays
+from pykern.passes.codegen.cpu.contraction.product import Product, product_of
+from pykern.passes.codegen.cpu.contraction.prologues import prologue_of
+from pykern.passes.codegen.cpu.contraction.readers import Reader, reader_of
+from pykern.passes.codegen.cpu.contraction.streamed import Streamed
+from pykern.passes.codegen.cpu.loop_nest.function import Place
+from pykern.passes.ir.memory import VIEWS
+from pykern.passes.ir.structured import loop_lengths, reduction_loops
+
+FEWEST = 4
+"""Columns below which vectors stay too empty."""
+
+
+def scheduled_product(space: Space, ordered: bool = False) -> Product | None:
+    """The op as a contraction with a schedule; None where loops do as well. `ordered`: sums keep their order."""
+    product = product_of(space)
+    if product is not None and ordered:
+        product = replace(product, ordered=True)
+    if product is None or not product.k or not space.iterations > 0 or not _is_known(product):
+        return None
+    return product if _fits(product) else None
+
+
+def _fits(product: Product) -> bool:
+    """Whether there is a form for it: lanes that lie side by side, or can be laid so, or rows of terms."""
+    problem = problem_of(product)
+    if product.ordered and problem.dots:
+        return False
+    return (problem.unit_right or problem.packable or problem.dots) and problem.lane >= FEWEST
+
+
+def build(
+    place: Place, product: Product, start: ir.Value | None, team: bool, machine: str, asked: str = ""
+) -> list[ir.Operation]:
+    """Functions for the product, and their calls before the op. Gives what was computed with it, to be erased.
+
+    `asked` is a schedule to take instead of the cost model's, where it can be.
+    """
+    target = cpu(machine)
+    reader = None if start is None or product.turn else reader_of(product.space)
+    if (form := needed(product.op)) is not None and (again := _apart(product)) is not None:
+        product, reader = replace(again, needed=form), None
+    if reader is not None and (again := _apart(product)) is not None:
+        product = again
+    elif reader is not None:  # rows that lie as one are not a vector each
+        reader = None
+    product, schedule = _scheduled(product, target, asked, reader)
+    if schedule.form == "dots" or (schedule.form == "direct" and schedule.depth):
+        reader = None  # sums go through memory: there is no tile in which they are finished
+    team = team and schedule.threads and shares(problem_of(product), target)
+    job = Job(place, product, schedule, target, start, team, reader)
+    if reader is not None:  # from here on the sums belong to where they are read
+        product.op.move_before(reader.op)
+    if schedule.form == "packed":
+        Packed(job).build()
+    elif schedule.form == "dots":
+        Dots(job).build()
+    elif schedule.depth:
+        Streamed(job).build()
+    else:
+        Direct(job).build()
+    _forget_views(product)
+    return [each.op for each in (reader, *product.prologues) if each is not None]
+
+
+def _forget_views(product: Product) -> None:
+    """Nothing looks at factors any more that are made where they are read."""
+    for number, prologue in zip(product.numbers, product.prologues, strict=False):
+        view = product.op.operands[number].owner
+        if prologue is not None and view.name in VIEWS:
+            product.op.operands[number] = view.operands[0]
+            view.erase()
+
+
+def makers_of_factors(op: ir.Operation) -> list[ir.Operation]:
+    """Ops that may be computed where a contraction reads their results."""
+    if len(op.operands) != 3 or not multiplies(op):
+        return []
+    found = [prologue_of(op, n) for n in (0, 1)]
+    return [p.op for p in found if p is not None]
+
+
+def _scheduled(product: Product, target: Cpu, asked: str, reader: Reader | None) -> tuple[Product, Schedule]:
+    """The schedule, and the product with those prologues that pay in it."""
+    found = [prologue_of(product.op, product.numbers[n]) for n in (0, 1)]
+    if not any(found) or dot_for(product, target) is not None or (again := _apart(product)) is None:
+        return product, _schedule(product, target, asked)
+    written = [product.op.operands[2]] + ([] if reader is None else [reader.out])
+    found = [None if p is None or p.reads(written) else p for p in found]
+    while any(found):
+        made = again.made_by((found[0], found[1]))
+        if not _fits(made):
+            break
+        schedule = _schedule(made, target, asked)
+        kept = [p if pays(made, n, schedule) else None for n, p in enumerate(found)]
+        if kept == found:
+            return made, schedule
+        found = kept
+    return product, _schedule(product, target, asked)
+
+
+def _schedule(product: Product, target: Cpu, asked: str) -> Schedule:
+    dot = dot_for(product, target)
+    problem = replace(problem_of(product), group=1 if dot is None else dot.terms)
+    if asked and can_take(problem, wanted := parse(asked), target):
+        return wanted
+    return schedule_for(problem, target)
+
+
+def _apart(product: Product) -> Product | None:
+    """The product with every dimension by itself; None where there is no form for it."""
+    if all(len(group) == 1 for group in product.space.groups):
+        return product
+    groups = [[d] for group in product.space.groups for d in group]
+    again = product_of(_ungrouped(replace(product.space, groups=groups)))
+    if again is None:
+        return None
+    again = replace(again, ordered=product.ordered)
+    return again if _fits(again) else None
+
+
+def _ungrouped(space: Space) -> Space:
+    """Every dimension a loop of its own, so that readers can tell them apart."""
+    return replace(space, lengths=loop_lengths(space.op), reduction=reduction_loops(space.op))
+
+
+def _is_known(product: Product) -> bool:
+    return product.bits in (32, 64)

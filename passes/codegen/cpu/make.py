@@ -1,0 +1,346 @@
+"""The pass: each linalg op of a program becomes a function of its own, called where the op was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf
+
+from pykern.environment.machine import cpu
+from pykern.passes.analysis.cost_model import PARALLEL_WORK
+from pykern.passes.analysis.reductions import allow_reordering, combines
+from pykern.passes.analysis.space import Space, space_of
+from pykern.passes.codegen.cpu.attention.tiles import make_attentions
+from pykern.passes.codegen.cpu.contraction.product import Product
+from pykern.passes.codegen.cpu.contraction.schedule_contraction import (
+    build,
+    makers_of_factors,
+    scheduled_product,
+)
+from pykern.passes.codegen.cpu.contraction.turned_factor import is_turned, turn
+from pykern.passes.codegen.cpu.dual_matvec.emit import BothSides, rows_at_a_time
+from pykern.passes.codegen.cpu.dual_matvec.find import Pair, pairs
+from pykern.passes.codegen.cpu.loop_nest.emit import Loops
+from pykern.passes.codegen.cpu.loop_nest.function import Nest, Place
+from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
+from pykern.passes.codegen.cpu.rows.emit import has_form, make_rows
+from pykern.passes.codegen.cpu.rows.find import groups
+from pykern.passes.codegen.cpu.transposed.direct import DirectSquares
+from pykern.passes.codegen.cpu.transposed.find import Turn, turn_of
+from pykern.passes.codegen.cpu.transposed.staged import StagedSquares
+from pykern.passes.framework import Pass
+from pykern.passes.ir import structured
+from pykern.passes.ir.memory import outputs_of
+from pykern.passes.ir.structured import indexing_maps, reduces
+from pykern.passes.kernels import body, identity, index_constant, named, programs
+from pykern.passes.remarks import remark
+from pykern.passes.vectorize.streams import ROWS
+
+GRAIN = 2048
+"""Iterations of an innermost loop that stay with one thread."""
+PARTS = 64
+"""Parts a reduction over everything is cut into, whatever the number of threads: the result is the same."""
+FEWEST = 8
+"""Iterations of a parallel loop from which it is cut rather than the reduction inside of it."""
+
+
+@dataclass(frozen=True)
+class MakeNests(Pass):
+    """Turn linalg ops on buffers into functions of loops.
+
+    In:  programs with linalg.generic, linalg.fill, memref.copy on buffers of static shape.
+    Out: per op, or group of ops that work row by row (`rows`),
+         `func.func @<program>.nest<n>(buffers, scalars, lo, hi)`, marked `kern.noalias` where its
+         buffers are distinct, which runs the part `lo..hi` of one loop. Where the work is worth threads
+         the program calls `<nest>.team`, declared only: a target makes it.
+    """
+
+    name: ClassVar[str] = "kern-make-nests"
+    threads: bool = True
+    machine: str = ""
+    """The processor that schedules are for (`pykern.environment.machine.cpu`); empty: this one."""
+    schedules: str = ""
+    """Schedules of the contractions, in order, with semicolons; empty ones are the cost model's."""
+    ordered: bool = False
+    """Whether sums keep their order, as those of a kernel without `fastmath` do."""
+    cache_bytes: int = 32 << 20
+    """Arrays of this size and more are written past the cache."""
+
+    def run(self, module: ir.Module) -> None:
+        for function in programs(module):
+            copies_to_generics(function)
+            for op in named(function, "linalg.generic"):
+                if not outputs_of(op):  # what fusion leaves of a call of libm, which no pass takes for pure
+                    op.erase()
+            place = Place(module, function)
+            make_attentions(place, self.threads)
+            for group in [] if self.ordered else groups(function, has_form):
+                make_rows(place, group, self.threads, self.cache_bytes)
+            maker = Maker(
+                place, self.threads, self.machine, self.schedules.split(";"), self.ordered, self.cache_bytes
+            )
+            operations = [(identity(op), op) for op in named(function, "linalg.generic")]
+            starts, fills = starts_of([op for _, op in operations])
+            left = [op for n, op in operations if n not in fills]
+            for pair in [] if self.ordered else pairs(left, cpu(self.machine).l2):
+                maker.both_sides(pair, starts)
+            operations = [(n, op) for n, op in operations if n not in fills | maker.done]
+            waiting = set()
+            for _, op in operations:
+                waiting |= {identity(each) for each in makers_of_factors(op)}
+            # what makes a factor may be computed with it: it comes last
+            for place, op in sorted(operations, key=lambda each: each[0] in waiting):
+                if place not in fills and place not in maker.done:
+                    maker.generic(op, starts[place])
+
+
+@dataclass
+class Split:
+    """What the arguments `lo` and `hi` count: pieces of `grain` iterations of a group, or parts of a reduction."""
+
+    group: int
+    grain: int
+    extent: int
+    parts: bool = False
+
+
+@dataclass
+class Maker:
+    """Makes the functions of one program."""
+
+    place: Place
+    threads: bool
+    machine: str
+    schedules: list[str]
+    ordered: bool
+    cache_bytes: int
+    done: set[int] = field(default_factory=set)
+    """Ops that were computed with another one."""
+
+    def generic(self, op: ir.Operation, start: list[ir.Value | None]) -> None:
+        if not self.ordered:
+            allow_reordering(op)
+        space = space_of(op)
+        split = _split(space)
+        if not space.iterations:
+            self._nothing(space, start)
+        elif (product := scheduled_product(space, self.ordered)) is not None:
+            self._product(self._with_turned_factor(product), start[0])
+        elif (turn := turn_of(space, cpu(self.machine), self.cache_bytes)) is not None:
+            self._whole(space, _blocks(space, turn), start, turn)
+        elif split.parts and not self.ordered:
+            self._in_parts(space, split, start)
+        else:
+            self._whole(space, Split(-1, 1, 1) if split.parts else split, start)
+        op.erase()
+
+    def both_sides(self, pair: Pair, starts: dict[int, list[ir.Value | None]]) -> None:
+        """One function for products of one matrix with vectors from both sides, and what lies between."""
+        target, operations = cpu(self.machine), [pair.rows.op, *pair.between, pair.columns.op]
+        if not rows_at_a_time(pair, target):
+            return
+        first, second = (starts[identity(p.op)][0] for p in (pair.rows, pair.columns))
+        team = self.threads and pair.rows.space.work > PARALLEL_WORK
+        BothSides(self.place, pair, (first, second), target, team).build(pair.last)
+        for op in operations:
+            self.done.add(identity(op))
+            op.erase()
+
+    def _nothing(self, space: Space, start: list[ir.Value | None]) -> None:
+        """No iterations: a reduction leaves what it starts from, anything else leaves nothing."""
+        if (
+            all(value is None for value in start)
+            or 0 in ir.MemRefType(space.op.operands[space.inputs].type).shape
+        ):
+            return
+        outs = list(space.op.operands)[space.inputs :]
+        nest = Nest(self.place, space.op, [*outs, *(v for v in start if v is not None)], 1, has_body=False)
+        with nest.inside() as _:
+            for out, first in zip(outs, start, strict=True):
+                if first is not None:
+                    value, place = nest.value(first), nest.value(out)
+                    shape = ir.MemRefType(out.type).shape
+                    over(shape, [], lambda at: memref.StoreOp(value, place, at))  # noqa: B023
+        nest.call(False)
+
+    def _with_turned_factor(self, product: Product) -> Product:
+        """The product, its right factor turned by a function of its own where that pays."""
+        if (self.schedules and self.schedules[0]) or not is_turned(product, cpu(self.machine)):
+            return product
+        self.generic(turn(product), [None])
+        again = scheduled_product(space_of(product.op), self.ordered)
+        assert again is not None
+        return again
+
+    def _product(self, product: Product, start: ir.Value | None) -> None:
+        team = self.threads and product.space.work > PARALLEL_WORK
+        asked = self.schedules.pop(0) if self.schedules else ""
+        for op in build(self.place, product, start, team, self.machine, asked):
+            self.done.add(identity(op))
+            op.erase()
+
+    def _whole(
+        self, space: Space, split: Split, start: list[ir.Value | None], turn: Turn | None = None
+    ) -> None:
+        outside = [*space.op.operands, *(v for v in start if v is not None)]
+        nest = Nest(self.place, space.op, outside, split.extent)
+        team = self.threads and split.extent > 1 and space.work > PARALLEL_WORK
+        with nest.inside() as (lo, hi):
+            loops = self._loops(nest, space, start, turn)
+            if split.group >= 0:
+                loops.bounds[split.group] = _piece(lo, hi, split.grain, space.lengths[split.group])
+            loops.emit()
+            loops.indices_to_counters()
+        if turn is not None and turn.staged:
+            # what its loops do not read themselves counts, too
+            nest.function.attributes[ROWS] = ir.UnitAttr.get()
+        nest.call(team)
+
+    def _loops(self, nest: Nest, space: Space, start: list[ir.Value | None], turn: Turn | None) -> Loops:
+        initial = [None if v is None else nest.value(v) for v in start]
+        if turn is not None:
+            form = StagedSquares if turn.staged else DirectSquares
+            return form(space, [nest.value(v) for v in space.op.operands], initial, None, turn=turn)
+        joins = None if self.ordered else combines(space.op)
+        return Loops(space, [nest.value(v) for v in space.op.operands], initial, joins)
+
+    def _in_parts(self, space: Space, split: Split, start: list[ir.Value | None]) -> None:
+        """A reduction in a fixed number of parts, then the parts one after the other."""
+        outs = list(space.op.operands)[space.inputs :]
+        with ir.InsertionPoint(space.op), space.op.location:
+            partial = [
+                memref.AllocOp(
+                    ir.MemRefType.get(
+                        [split.extent, *ir.MemRefType(v.type).shape], ir.MemRefType(v.type).element_type
+                    ),
+                    [],
+                    [],
+                ).result
+                for v in outs
+            ]
+        joins = combines(space.op)
+        assert joins is not None
+        nest = Nest(self.place, space.op, [*list(space.op.operands)[: space.inputs], *partial], split.extent)
+        with nest.inside() as (lo, hi):
+            loop = scf.ForOp(lo, hi, index_constant(1))
+            with ir.InsertionPoint(loop.body):
+                part = loop.induction_variable
+                inputs = [nest.value(v) for v in list(space.op.operands)[: space.inputs]]
+                neutral = [c.neutral() for c in joins]
+                operands = [*inputs, *(nest.value(v) for v in partial)]
+                bounds = {split.group: _piece(part, None, split.grain, space.lengths[split.group])}
+                loops = Loops(space, operands, list(neutral), joins, [part], bounds)
+                loops.emit()
+                loops.indices_to_counters()
+                scf.YieldOp([])
+        nest.call(self.threads)
+        join_parts(self.place, space.op, joins, partial, outs, start)
+
+
+# -- what is cut ----------------------------------------------------------------------------------
+
+
+def _split(space: Space) -> Split:
+    """The loop that threads share."""
+    parallel = space.parallel
+    widest = max((space.lengths[g] for g in parallel), default=0)
+    length = space.lengths[space.reduced[0]] if space.reduced else 0
+    large = widest < FEWEST and length >= PARTS and space.work > PARALLEL_WORK
+    if large and not any(map(space.moves_output, space.reduced)) and combines(space.op) is not None:
+        grain = -(-length // PARTS)
+        return Split(space.reduced[0], grain, -(-length // grain), parts=True)
+    if not parallel:
+        return Split(-1, 1, 1)
+    group = (
+        parallel[0] if space.lengths[parallel[0]] >= FEWEST else max(parallel, key=lambda g: space.lengths[g])
+    )
+    grain = GRAIN if group == space.order[-1] else 1
+    return Split(group, grain, max(1, -(-space.lengths[group] // grain)))
+
+
+def _blocks(space: Space, turn: Turn) -> Split:
+    """What threads share where squares are turned: loops around the blocks, or blocks."""
+    for group in space.order:
+        if group not in (turn.lane, turn.line) and space.lengths[group] >= FEWEST:
+            return Split(group, 1, space.lengths[group])
+    line, lane = (
+        Split(group, turn.blocks[group], -(-space.lengths[group] // turn.blocks[group]))
+        for group in (turn.line, turn.lane)
+    )
+    return lane if line.extent < FEWEST and lane.extent > line.extent else line
+
+
+def _piece(lo: ir.Value, hi: ir.Value | None, grain: int, length: int) -> tuple[ir.Value, ir.Value]:
+    """Iterations of the pieces lo..hi, or of the piece `lo` alone."""
+    size = index_constant(grain)
+    after = arith.AddIOp(lo, index_constant(1)).result if hi is None else hi
+    begin = arith.MulIOp(lo, size).result if grain > 1 else lo
+    end = arith.MulIOp(after, size).result if grain > 1 else after
+    return begin, arith.MinSIOp(end, index_constant(length)).result
+
+
+def starts_of(operations: list[ir.Operation]) -> tuple[dict[int, list[ir.Value | None]], set[int]]:
+    """What each op starts from where the op before it fills its output; those fills are erased."""
+    starts: dict[int, list[ir.Value | None]] = {}
+    fills: set[int] = set()
+    for op in operations:
+        starts[identity(op)] = [None] * outputs_of(op)
+    for op in reversed(operations):
+        if identity(op) in fills or not reduces(op):
+            continue
+        for n, out in enumerate(list(op.operands)[-outputs_of(op) :]):
+            fill = _fill_before(op, out) if _reaches_all(op, n) else None
+            if fill is not None:
+                starts[identity(op)][n] = _filled_with(fill, out)
+                fills.add(identity(fill))
+                fill.erase()
+    return starts, fills
+
+
+def _reaches_all(op: ir.Operation, output: int) -> bool:
+    """Whether the op writes every cell of the output: not where an index comes twice, as on a diagonal."""
+    return indexing_maps(op)[-outputs_of(op) :][output].is_projected_permutation
+
+
+def _fill_before(op: ir.Operation, out: ir.Value) -> ir.Operation | None:
+    before = [o.operation for o in op.block.operations]
+    for each in reversed(before[: before.index(op)]):
+        if _filled_with(each, out) is not None:
+            return each
+        if each.name == "linalg.generic" and _filled_with(each, list(each.operands)[-1]) is not None:
+            continue  # another output's
+        if each.name not in ("arith.constant", "memref.alloc", "memref.subview"):
+            return None
+    return None
+
+
+def _filled_with(op: ir.Operation, out: ir.Value) -> ir.Value | None:
+    """The scalar that an op fills all of `out` with."""
+    if op.name != "linalg.generic" or list(op.operands)[-1] != out or outputs_of(op) != 1:
+        return None
+    block = body(op)
+    value = list(block.operations)[-1].operation.operands[0]
+    if reduces(op) or len(list(block.operations)) != 1:
+        return None
+    if isinstance(value.owner, ir.Block) and value.owner == block:
+        number = list(block.arguments).index(value)
+        value = op.operands[number]
+        return None if isinstance(value.type, ir.MemRefType) else value
+    return value
+
+
+def _described(kind: ir.MemRefType) -> str:
+    return f"{kind.element_type}[{', '.join(map(str, kind.shape))}]"
+
+
+def copies_to_generics(function: ir.Operation) -> None:
+    """memref.copy of dense or strided buffers, as a linalg.generic."""
+    for copy in named(function, "memref.copy"):
+        source, target = copy.operands
+        remark(copy, f"kept a copy: {_described(ir.MemRefType(source.type))}")
+        every = ir.AffineMap.get_identity(ir.MemRefType(source.type).rank)
+        with ir.InsertionPoint(copy), copy.location:
+            structured.copy(source, target, [every, every])
+        copy.erase()

@@ -1,0 +1,58 @@
+"""The direct form: a square is turned in registers, computed with, and written.
+
+Comes in: what `squares` takes. Goes out: the op's body on vectors along the lane, once for every line of a square.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import vector
+
+from pykern.passes.codegen.cpu.transposed.squares import Range, Squares
+from pykern.passes.ir.affine import as_value, plus
+from pykern.passes.ir.again import again
+from pykern.passes.kernels import body
+
+
+@dataclass
+class DirectSquares(Squares):
+    """Bodies of a few elementwise ops."""
+
+    def _block(self, line: Range, lane: Range) -> None:
+        turn = self.turn
+        with self._each_square(self._whole(turn.line, line), self._whole(turn.lane, lane)):
+            lines = {n: self._turned(n) for n in turn.turned if self._is_read(n)}
+            begin = self.counters[turn.line]
+            for r in range(turn.side):
+                self.counters[turn.line] = as_value(plus(begin, r))
+                self._results({n: each[r] for n, each in lines.items()})
+
+    def _results(self, lines: dict[int, ir.Value]) -> None:
+        """The body for one line of a square."""
+        values: dict[ir.Value, ir.Value] = {}
+        block = body(self.space.op)
+        for n, argument in enumerate(block.arguments):
+            if self._is_read(n):
+                values[argument] = lines[n] if n in lines else self._read(n)
+        *ops, end = [o.operation for o in block.operations]
+        for op in ops:
+            operands = [values[v] if v in values else self._spread(v) for v in op.operands]
+            if op.name == "arith.constant":
+                values[op.results[0]] = self._spread(again(op, [], [op.results[0].type]))
+            else:
+                values[op.results[0]] = again(op, operands, [self._in_lanes(op.results[0].type)])
+        for n, result in enumerate(end.operands, self.space.inputs):
+            value = values[result] if result in values else self._spread(result)
+            vector.StoreOp(value, self.collapsed[n], self._indices(n))
+
+    def _read(self, n: int) -> ir.Value:
+        """Elements of an operand along the lane, or the one that stands for all of them."""
+        return self._vector(n) if n in self.turn.along else self._spread(self._load(n))
+
+    def _spread(self, value: ir.Value) -> ir.Value:
+        return vector.BroadcastOp(self._in_lanes(value.type), value).result
+
+    def indices_to_counters(self) -> None:
+        """There are none in what runs on vectors."""

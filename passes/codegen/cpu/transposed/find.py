@@ -1,0 +1,180 @@
+"""Whether an op turns what it reads, and in which form it is computed.
+
+Comes in: a `Space`. Goes out: `Turn`, or None where the loops of `emit` do as well.
+
+    out[.., t, .., l] = f(turned[.., l, .., t], straight[.., l], others)
+
+`lane` is the dimension along which the results lie, `line` the one along which turned inputs do.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mlir import ir
+
+from pykern.environment.machine import Cpu
+from pykern.passes.analysis.space import Space, strides_of
+from pykern.passes.codegen.cpu.contraction.block_packing import SQUARE
+from pykern.passes.codegen.cpu.contraction.cost_model import LINE, WAYS
+from pykern.passes.ir.memory import root_of
+from pykern.passes.kernels import body
+from pykern.passes.vectorize.accesses import ELEMENTARY, has_vector_form, is_vector_element
+
+MOST = 16
+"""Elements of a square's side, at most: so many vectors are about what registers hold."""
+FEW = 8
+"""Ops of a body that is written out for every line of a square, at most. None is an elementary function: eight chains
+side by side have no registers (1000^2 f32 of a sigmoid 1.4 ms, 0.7 staged)."""
+RUN = 256
+"""Bytes of a block's row that is turned aside."""
+LONG = 2048
+"""Elements along the lane that one thread takes at once where squares are written directly."""
+LONG_RUN = 1024
+"""The same where results are written past the cache: they should come in pieces of pages."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Groups of the space along which results and turned inputs lie, and how it is computed."""
+
+    lane: int
+    line: int
+    side: int
+    """Elements of a square's side."""
+    turned: tuple[int, ...]
+    """Inputs that lie along the line."""
+    along: frozenset[int]
+    """Operands that lie along the lane."""
+    blocks: dict[int, int]
+    """Elements of a block along lane and line."""
+    staged: bool
+    """Whether a block of the turned inputs is turned aside before anything is computed."""
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """A buffer of the op: elements from one iteration of each group to the next, bits of an element."""
+
+    number: int
+    value: ir.Value
+    steps: list[int]
+
+    @property
+    def kind(self) -> ir.MemRefType:
+        return ir.MemRefType(self.value.type)
+
+    @property
+    def bytes(self) -> int:
+        """Of an element; 0 where vectors lie otherwise than elements."""
+        kind = self.kind.element_type
+        if isinstance(kind, ir.FloatType):
+            return ir.FloatType(kind).width // 8
+        return ir.IntegerType(kind).width // 8 if is_vector_element(kind) else 0
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.kind.shape) * self.bytes
+
+
+def turn_of(space: Space, target: Cpu, streamed: int) -> Turn | None:
+    """How to compute the op; None where nothing is turned, or squares do not fit in.
+
+    Arrays of `streamed` bytes and more are written past the cache.
+    """
+    if not space.iterations or any(space.reduction):
+        return None
+    operands = [
+        _Operand(n, value, _steps(space, n))
+        for n, value in enumerate(space.op.operands)
+        if isinstance(value.type, ir.MemRefType)
+    ]
+    results = [o for o in operands if o.number >= space.inputs]
+    lane = _side_by_side(space, results[0])
+    if lane is None or not all(o.steps[lane] == 1 and space.maps[o.number].is_permutation for o in results):
+        return None
+    turned = [o for o in operands if o.number < space.inputs and _is_turned(space, o, lane)]
+    if not turned:
+        return None
+    line = _side_by_side(space, turned[0])
+    turned = [o for o in turned if _side_by_side(space, o) == line]
+    side = min(MOST, min(target.vector_bytes, SQUARE // 8) // max(o.bytes for o in turned))
+    if line is None or side < 2 or min(space.lengths[lane], space.lengths[line]) < side:
+        return None
+    widest = max(1, *(o.bytes for o in (*turned, *results)))
+    large = sum(o.size for o in operands) >= streamed
+    unit = max(side, LINE // widest)
+    meet = any(_meet(o.steps[line] * o.bytes, min(unit, space.lengths[line]), target) for o in results)
+    staged = large or meet or not _is_direct(space, operands, turned, lane, line, side)
+    if staged:
+        most = {line: RUN // widest, lane: (LONG_RUN if large else RUN) // widest}
+    else:
+        most = {line: LINE // widest, lane: LONG}
+    blocks = {group: _block(space.lengths[group], length, unit) for group, length in most.items()}
+    along = frozenset(o.number for o in operands if o.steps[lane] == 1)
+    return Turn(lane, line, side, tuple(o.number for o in turned), along, blocks, staged)
+
+
+def _steps(space: Space, n: int) -> list[int]:
+    """Elements from one iteration of each group to the next."""
+    steps = strides_of(space.op.operands[n], space.maps[n], [0] * space.maps[n].n_dims)
+    return [steps[group[-1]] for group in space.groups]
+
+
+def _side_by_side(space: Space, operand: _Operand) -> int | None:
+    """The group along which elements lie side by side, which has to be the last index."""
+    strides, _ = operand.kind.get_strides_and_offset()
+    if not strides or strides[-1] != 1 or not _is_plain(space.maps[operand.number]):
+        return None
+    found = [g for g, step in enumerate(operand.steps) if step == 1 and space.lengths[g] > 1]
+    last = ir.AffineDimExpr(list(space.maps[operand.number].results)[-1]).position
+    return found[0] if len(found) == 1 and last in space.groups[found[0]] else None
+
+
+def _is_plain(m: ir.AffineMap) -> bool:
+    return all(isinstance(e, ir.AffineDimExpr) for e in m.results)
+
+
+def _is_turned(space: Space, operand: _Operand, lane: int) -> bool:
+    group = _side_by_side(space, operand)
+    return group is not None and operand.steps[lane] > 1 and operand.bytes > 0
+
+
+def _is_direct(
+    space: Space, operands: list[_Operand], turned: list[_Operand], lane: int, line: int, side: int
+) -> bool:
+    """Whether vectors can be computed with as they come, and elements of the last squares twice."""
+    *ops, _ = [o.operation for o in body(space.op).operations]
+    kinds = [a.type for a in body(space.op).arguments]
+    if len(ops) > FEW or not all(has_vector_form(op) and op.name not in ELEMENTARY for op in ops):
+        return False
+    if ops and not all(map(is_vector_element, kinds)):
+        return False
+    for o in operands:
+        plain = _is_plain(space.maps[o.number]) and o.bytes > 0
+        if not plain or not (o in turned or o.steps[lane] == 0 or _side_by_side(space, o) == lane):
+            return False
+    uneven = space.lengths[lane] % side or space.lengths[line] % side
+    return not (uneven and _reads_results(space))
+
+
+def _meet(apart: int, rows: int, target: Cpu) -> bool:
+    """Whether so many rows, that many bytes apart, are more than the first cache holds of two lines of each."""
+    way = target.l1 // WAYS
+    return WAYS * (way // math.gcd(apart, way)) < 2 * rows
+
+
+def _reads_results(space: Space) -> bool:
+    """Whether the op reads where it writes."""
+    values, arguments = list(space.op.operands), list(body(space.op).arguments)
+    written = [root_of(v) for v in values[space.inputs :]]
+    read = [root_of(v) for v in values[: space.inputs] if isinstance(v.type, ir.MemRefType)]
+    return any(list(a.uses) for a in arguments[space.inputs :]) or any(v in written for v in read)
+
+
+def _block(length: int, most: int, unit: int) -> int:
+    """Blocks of about the same size: multiples of `unit`, so that vectors fill them."""
+    most = max(most, unit)
+    size = -(-length // -(-length // most))
+    return min(-(-size // unit) * unit, length)

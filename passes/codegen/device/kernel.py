@@ -1,0 +1,147 @@
+"""A kernel in the making, in place of an op of the program.
+
+Comes in: the op, and how many work-items there are. Goes out: a `func.func` marked `kern.kernel` whose arguments
+are what it needs from outside, and a `kern.launch` of it before the op. Scalars that the host would compute for
+the kernel alone are computed in it; a number read from a buffer is read there, where nobody writes it in between.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from pykern.dialect.index_space import GlobalIdOp
+from pykern.dialect.launch import LaunchOp
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.memory import Positions, ancestor_in, root_of, users, writes
+from pykern.passes.ir.values import defining
+from pykern.passes.kernel.launch_arguments import update_type
+from pykern.passes.kernels import identity, index_constant
+
+PURE = ("arith.", "math.", "index.")
+"""Dialects whose ops on scalars a kernel may do again."""
+PREFIX = re.compile(r"^program\.|\W")
+
+
+@dataclass
+class Place:
+    """The program that kernels are made for, and the number of the next one."""
+
+    module: ir.Module
+    program: ir.Operation
+    numbers: itertools.count = field(default_factory=itertools.count)
+    suffix: str = ""
+
+    def next_symbol(self) -> str:
+        program = ir.StringAttr(self.program.attributes["sym_name"]).value
+        return f"{PREFIX.sub('', program)}_{self.suffix}{next(self.numbers)}"
+
+
+class Kernel:
+    """One kernel. As a context, ops are made at its end; `value` gives what a value of the program is in it."""
+
+    def __init__(
+        self, place: Place, op: ir.Operation, ndrange: tuple[int, ...], workgroup: tuple[int, ...]
+    ) -> None:
+        self.place, self.op = place, op
+        self.ndrange, self.workgroup = ndrange, workgroup
+        self.passed: list[ir.Value] = []
+        self.known: dict[ir.Value, ir.Value] = {}
+        self.symbol = place.next_symbol()
+        attributes = {
+            "sym_name": ir.StringAttr.get(self.symbol),
+            "sym_visibility": ir.StringAttr.get("private"),
+            "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
+            "kern.kernel": ir.UnitAttr.get(),
+            "kern.plain": ir.UnitAttr.get(),
+            "kern.noalias": ir.UnitAttr.get(),  # no iteration of a linalg op reads what another one writes
+            "kern.rank": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(ndrange)),
+            "kern.ndrange": ir.DenseI64ArrayAttr.get(list(ndrange)),
+            "kern.workgroup": ir.DenseI64ArrayAttr.get(list(workgroup)),
+        }
+        if ndrange == (1,):  # its number stays unknown to compilers, see `zero`
+            del attributes["kern.ndrange"]
+        with ir.InsertionPoint(place.module.body), op.location:
+            self.function = ir.Operation.create("func.func", attributes=attributes, regions=1)
+        self.block = self.function.regions[0].blocks.append()
+
+    def __enter__(self) -> Kernel:
+        self._location = self.op.location
+        self._location.__enter__()
+        self._point = ir.InsertionPoint(self.block)
+        self._point.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if error[0] is None:
+            ir.Operation.create("func.return")
+        self._point.__exit__(*error)
+        self._location.__exit__(*error)
+        if error[0] is not None:
+            return
+        self._drop_unused()
+        update_type(self.function)
+        with ir.InsertionPoint(self.op), self.op.location:
+            LaunchOp.create(self.symbol, self.passed, self.ndrange, workgroup=self.workgroup)
+
+    def _drop_unused(self) -> None:
+        for number in reversed(range(len(self.passed))):
+            if not list(self.block.arguments[number].uses):
+                self.block.erase_argument(number)
+                del self.passed[number]
+
+    def zero(self) -> ir.Value:
+        """Where loops begin. In a kernel of one work-item it is the work-item's number: where nothing depends on
+        that, Intel's compiler for OpenCL vectorises the loops, and dies of those that have loops inside."""
+        return GlobalIdOp.create(0) if self.ndrange == (1,) else index_constant(0)
+
+    def value(self, value: ir.Value) -> ir.Value:
+        """What a value of the program is here; asked for at the top, before anything that reads it."""
+        if value in self.known:
+            return self.known[value]
+        owner = defining(value)
+        if owner is not None and (
+            is_pure(owner) or (owner.name == "memref.load" and is_steady(owner, self.op))
+        ):
+            for operand in owner.operands:
+                self.value(operand)
+            made = clone(owner, self.value)
+            self.known.update(zip(owner.results, made.results, strict=True))
+        else:
+            self.passed.append(value)
+            self.known[value] = self.block.add_argument(value.type, self.op.location)
+        return self.known[value]
+
+
+def is_pure(op: ir.Operation) -> bool:
+    """Whether an op only computes scalars from scalars."""
+    values = [*op.operands, *op.results]
+    return op.name.startswith(PURE) and not any(isinstance(v.type, ir.ShapedType) for v in values)
+
+
+def is_steady(load: ir.Operation, op: ir.Operation) -> bool:
+    """Whether nobody, `op` included, writes what a load has read until `op` is done."""
+    root = root_of(load.operands[0])
+    if not isinstance(root.owner, ir.Block) and root.owner.operation.name != "memref.alloc":
+        return False
+    if isinstance(root.owner, ir.Block) and root.owner.owner.operation.name != "func.func":
+        return False
+    ancestor = ancestor_in(op, load.block)
+    if ancestor is None:
+        return False
+    function = load
+    while function.name != "func.func":
+        assert function.parent is not None
+        function = function.parent.operation
+    positions = Positions(function)
+    begin = positions.first[identity(load)]
+    end = positions.last[identity(ancestor)] if ancestor != op else positions.last[identity(op)]
+    return not any(
+        begin < positions.first[identity(user)] <= end
+        for user, operand in users(root)
+        if writes(user, operand)
+    )

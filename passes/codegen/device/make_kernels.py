@@ -1,0 +1,109 @@
+"""The pass: each linalg op of a program becomes a kernel, launched where the op was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import memref
+
+from pykern.passes.analysis.reductions import add_fastmath, combines
+from pykern.passes.analysis.space import Space, space_of
+from pykern.passes.codegen.cpu.make import starts_of
+from pykern.passes.codegen.device.copies import copy_to_generic, generic_copy, is_contiguous
+from pykern.passes.codegen.device.kernel import Kernel, Place
+from pykern.passes.codegen.device.reductions import launch_generic
+from pykern.passes.codegen.device.row_kernels import launch_chain
+from pykern.passes.codegen.device.rows import Chain, chains
+from pykern.passes.framework import Pass
+from pykern.passes.ir.memory import outputs_of
+from pykern.passes.kernels import identity, named, programs
+
+
+@dataclass(frozen=True)
+class MakeKernels(Pass):
+    """Turn linalg ops on buffers, and stores of numbers, into launches of kernels.
+
+    In:  programs with linalg.generic, memref.copy, memref.store on buffers, and kern.launch.
+    Out: the same with `kern.launch` in place of all of them, but copies between dense buffers, which a
+         driver makes. What is left besides is for the host: scalars, views, loops, numbers that are read back.
+    """
+
+    name: ClassVar[str] = "kern-make-kernels"
+
+    def run(self, module: ir.Module) -> None:
+        for program in programs(module):
+            place = Place(module, program)
+            for copy in named(program, "memref.copy"):
+                if not all(map(is_contiguous, copy.operands)):
+                    copy_to_generic(copy)
+            _generics(place)
+            for store in named(program, "memref.store"):
+                _store(place, store)
+
+
+def _generics(place: Place) -> None:
+    for op in named(place.program, "linalg.generic"):
+        _fuse_products(op)
+    for chain in _chains(place.program):
+        launch_chain(place, chain)
+    ops = named(place.program, "linalg.generic")
+    plain = [(identity(op), op) for op in ops if outputs_of(op) and not _moves(space_of(op))]
+    starts, fills = starts_of([op for _, op in plain])
+    erased = {number for number, _ in plain if number in fills}
+    for number, op in [(identity(o), o) for o in named(place.program, "linalg.generic")]:
+        if number in erased:
+            continue
+        if outputs_of(op):
+            space = space_of(op)
+            start = starts.get(number, [None] * outputs_of(op))
+            if space.iterations:
+                launch_generic(place, space, start)
+            elif any(v is not None for v in start):
+                _only_start(place, op, start)
+        op.erase()
+
+
+def _chains(op: ir.Operation) -> list[Chain]:
+    """What stays within rows, in every block."""
+    blocks = [block for region in op.regions for block in region.blocks]
+    if op.name.startswith("linalg."):
+        return []
+    inner = [chain for block in blocks for o in block.operations for chain in _chains(o.operation)]
+    return [chain for block in blocks for chain in chains(block)] + inner
+
+
+def _fuse_products(op: ir.Operation) -> None:
+    """Products that are summed may go into the sum unrounded, as on the CPU. Sums are reordered by kernels, not by
+    a driver's compiler: one of them (Intel's for OpenCL) dies of a sum it may reorder whose terms hold a loop."""
+    for combine in combines(op) or []:
+        if combine.op.name == "arith.addf":
+            add_fastmath(combine.op, "contract")
+            for value in combine.op.operands:
+                if not isinstance(value.owner, ir.Block) and value.owner.operation.name == "arith.mulf":
+                    add_fastmath(value.owner.operation, "contract")
+
+
+def _moves(space: Space) -> bool:
+    return any(map(space.moves_output, space.reduced))
+
+
+def _only_start(place: Place, op: ir.Operation, start: list[ir.Value | None]) -> None:
+    """A reduction of nothing leaves what it starts from."""
+    outs = list(op.operands)[-outputs_of(op) :]
+    for out, first in zip(outs, start, strict=True):
+        if first is None or 0 in ir.MemRefType(out.type).shape:
+            continue
+        rank = ir.MemRefType(out.type).rank
+        fill = generic_copy(op, [first, out], [[], list(range(rank))], rank)
+        launch_generic(place, space_of(fill), [None])
+        fill.erase()
+
+
+def _store(place: Place, store: ir.Operation) -> None:
+    """One work-item stores one number."""
+    with Kernel(place, store, (1,), (1,)) as kernel:
+        value, target, *indices = [kernel.value(v) for v in store.operands]
+        memref.StoreOp(value, target, indices)
+    store.erase()

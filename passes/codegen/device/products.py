@@ -1,0 +1,222 @@
+"""Products of matrices: a group computes a square of the result, terms come through shared memory a few at a time.
+
+Comes in: the `Space` of a linalg.generic that multiplies two arrays and adds up. Goes out: `product_of`, which tells
+whether it is of that kind, and `launch_product`. Any order of dimensions will do: what counts is which of the three
+arrays has them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf
+
+from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
+from pykern.dialect.memory import BarrierOp, SharedOp
+from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.analysis.reductions import Combine, combines
+from pykern.passes.analysis.space import Space
+from pykern.passes.codegen.device.kernel import Kernel, Place
+from pykern.passes.codegen.device.points import Points, spread
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.memory import outputs_of
+from pykern.passes.kernels import body, index_constant
+
+SIDE = 16
+"""Work-items of a group along each side."""
+DEPTH = 16
+"""Terms that are in shared memory at a time."""
+FEWEST = 8
+"""Rows, columns and terms from which tiles are worth it."""
+GROUPS = 32
+"""Groups there should be before each work-item takes more cells."""
+
+
+@dataclass
+class ProductSpace:
+    """Groups of the space by the arrays that have them: both factors and the result, one and the result, both."""
+
+    space: Space
+    join: Combine
+    batch: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+    terms: list[int] = field(default_factory=list)
+
+    def count(self, groups: list[int]) -> int:
+        return math.prod(self.space.lengths[g] for g in groups)
+
+
+def product_of(space: Space) -> ProductSpace | None:
+    """The op as a product; None where it is something else, or too small."""
+    joins = combines(space.op)
+    if joins is None or len(space.op.operands) != 3 or outputs_of(space.op) != 1:
+        return None
+    if not multiplies(space.op):
+        return None
+    held = [_groups_of(space, n) for n in range(3)]
+    if any(h is None for h in held):
+        return None
+    left, right, out = (set(h or []) for h in held)
+    found = ProductSpace(space, joins[0])
+    for g in sorted(range(len(space.groups))):
+        kinds = {"lro": found.batch, "lo": found.rows, "ro": found.columns, "lr": found.terms}
+        kind = kinds.get("l" * (g in left) + "r" * (g in right) + "o" * (g in out))
+        if kind is None or (kind is found.terms) != space.reduction[g]:
+            return None
+        kind.append(g)
+    large = min(map(found.count, (found.rows, found.columns, found.terms))) >= FEWEST
+    return found if large else None
+
+
+def _groups_of(space: Space, n: int) -> list[int] | None:
+    """The groups that index an operand, in its order; None where an index is not a dimension alone."""
+    if not isinstance(space.op.operands[n].type, ir.MemRefType):
+        return None
+    place = {d: k for k, g in enumerate(space.groups) for d in g}
+    found = []
+    for e in space.maps[n].results:
+        if not isinstance(e, ir.AffineDimExpr):
+            return None
+        if place[e.position] not in found:
+            found.append(place[e.position])
+    return found
+
+
+def launch_product(place: Place, product: ProductSpace, start: ir.Value | None) -> None:
+    """Make the kernel and launch it before the op."""
+    m, n = product.count(product.rows), product.count(product.columns)
+    batch = product.count(product.batch)
+    each = next((r for r in (4, 2) if batch * -(-m // (SIDE * r)) * -(-n // (SIDE * r)) >= GROUPS), 1)
+    tile = SIDE * each
+    ndrange = batch, -(-m // tile) * SIDE, -(-n // tile) * SIDE
+    with Kernel(place, product.space.op, ndrange, (1, SIDE, SIDE)) as kernel:
+        _Tile(kernel, product, each).emit(start)
+
+
+class _Tile:
+    """The kernel: `each` times `each` cells a work-item."""
+
+    def __init__(self, kernel: Kernel, product: ProductSpace, each: int) -> None:
+        self.kernel, self.product, self.each = kernel, product, each
+        self.space = product.space
+        self.width = SIDE * each
+        self.points = Points(kernel, self.space)
+
+    def emit(self, start: ir.Value | None) -> None:
+        points, product = self.points, self.product
+        points.prepare()
+        first = None if start is None else self.kernel.value(start)
+        tiles = [SharedOp.create((DEPTH * self.width,), _element(v)) for v in points.operands[:2]]
+        self.y, self.x = LocalIdOp.create(1), LocalIdOp.create(2)
+        self.number = _sum(_times(self.y, SIDE), self.x)
+        batch = spread(GlobalIdOp.create(0), [self.space.lengths[g] for g in product.batch])
+        points.counters = dict(zip(product.batch, batch, strict=True))
+        origins = [_times(GroupIdOp.create(axis), self.width) for axis in (1, 2)]
+        depth = product.count(product.terms)
+        cells = self.each * self.each
+        loop = scf.ForOp(
+            index_constant(0),
+            index_constant(depth),
+            index_constant(DEPTH),
+            [product.join.neutral() for _ in range(cells)],
+        )
+        with ir.InsertionPoint(loop.body):
+            for n, (tile, groups) in enumerate(zip(tiles, (product.rows, product.columns), strict=True)):
+                self._fetch(n, tile, groups, origins[n], loop.induction_variable)
+            BarrierOp.create()
+            sums = self._multiply(tiles, list(loop.inner_iter_args))
+            BarrierOp.create()
+            scf.YieldOp(sums)
+        self._store(list(loop.results), origins, first)
+
+    def _fetch(self, n: int, tile: ir.Value, groups: list[int], origin: ir.Value, begin: ir.Value) -> None:
+        """Work-items side by side fetch what lies side by side; beyond the last term there are zeros."""
+        product, points = self.product, self.points
+        lengths, depth = product.count(groups), product.count(product.terms)
+        by_terms = (_groups_of(self.space, n) or [])[-1] in product.terms
+        for part in range(self.width * DEPTH // (SIDE * SIDE)):
+            cell = _sum(self.number, index_constant(part * SIDE * SIDE))
+            fast = index_constant(DEPTH if by_terms else self.width)
+            inner, outer = arith.RemUIOp(cell, fast).result, arith.DivUIOp(cell, fast).result
+            term, line = (inner, outer) if by_terms else (outer, inner)
+            at, k = _sum(origin, line), _sum(begin, term)
+            known = arith.CmpIOp(arith.CmpIPredicate.ult, k, index_constant(depth)).result
+            at = arith.MinUIOp(at, index_constant(lengths - 1)).result
+            k = arith.MinUIOp(k, index_constant(depth - 1)).result
+            points.counters |= dict(
+                zip(groups, spread(at, [self.space.lengths[g] for g in groups]), strict=True)
+            )
+            terms = spread(k, [self.space.lengths[g] for g in product.terms])
+            points.counters |= dict(zip(product.terms, terms, strict=True))
+            value = points.load(n)
+            zero = arith.ConstantOp(value.type, _zero(value.type)).result
+            value = arith.SelectOp(known, value, zero).result
+            memref.StoreOp(value, tile, [_sum(_times(term, self.width), line)])
+
+    def _multiply(self, tiles: list[ir.Value], held: list[ir.Value]) -> list[ir.Value]:
+        loop = scf.ForOp(index_constant(0), index_constant(DEPTH), index_constant(1), held)
+        with ir.InsertionPoint(loop.body):
+            line = _times(loop.induction_variable, self.width)
+            factors = [
+                [
+                    memref.LoadOp(tile, [_sum(line, _sum(mine, index_constant(SIDE * r)))]).result
+                    for r in range(self.each)
+                ]
+                for tile, mine in zip(tiles, (self.y, self.x), strict=True)
+            ]
+            sums = list(loop.inner_iter_args)
+            scf.YieldOp(
+                [
+                    self._body(factors[0][r], factors[1][c], sums[r * self.each + c])
+                    for r in range(self.each)
+                    for c in range(self.each)
+                ]
+            )
+        return list(loop.results)
+
+    def _body(self, left: ir.Value, right: ir.Value, held: ir.Value) -> ir.Value:
+        block = body(self.space.op)
+        known = dict(zip(block.arguments, (left, right, held), strict=True))
+        *ops, end = [o.operation for o in block.operations]
+        for op in ops:
+            copy = clone(op, lambda v: known.get(v, self.points.outside.get(v, v)))
+            known.update(zip(op.results, copy.results, strict=True))
+        return known[end.operands[0]]
+
+    def _store(self, sums: list[ir.Value], origins: list[ir.Value], first: ir.Value | None) -> None:
+        product, points = self.product, self.points
+        for r in range(self.each):
+            for c in range(self.each):
+                row = _sum(origins[0], _sum(self.y, index_constant(SIDE * r)))
+                column = _sum(origins[1], _sum(self.x, index_constant(SIDE * c)))
+                inside = [
+                    arith.CmpIOp(arith.CmpIPredicate.ult, v, index_constant(product.count(g))).result
+                    for v, g in ((row, product.rows), (column, product.columns))
+                ]
+                branch = scf.IfOp(arith.AndIOp(*inside).result)
+                with ir.InsertionPoint(branch.then_block):
+                    for at, groups in ((row, product.rows), (column, product.columns)):
+                        places = spread(at, [self.space.lengths[g] for g in groups])
+                        points.counters |= dict(zip(groups, places, strict=True))
+                    held = points.load(2) if first is None else first
+                    points.store(2, product.join.join(held, sums[r * self.each + c]))
+                    scf.YieldOp([])
+
+
+def _element(value: ir.Value) -> ir.Type:
+    return ir.MemRefType(value.type).element_type
+
+
+def _zero(kind: ir.Type) -> ir.Attribute:
+    return ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
+
+
+def _times(value: ir.Value, by: int) -> ir.Value:
+    return arith.MulIOp(value, index_constant(by)).result
+
+
+def _sum(a: ir.Value, b: ir.Value) -> ir.Value:
+    return arith.AddIOp(a, b).result

@@ -1,0 +1,254 @@
+"""Kernels for a linalg.generic: one work-item a cell, one group a cell, or parts of a long reduction.
+
+Comes in: the op's `Space`, and what each output starts from where the op before filled it. Goes out: launches.
+The order of a sum follows from lengths alone: every run gives the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf
+
+from pykern.dialect.collectives import GroupReduceOp
+from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
+from pykern.passes.analysis.reductions import Combine, combines
+from pykern.passes.analysis.space import Space, space_of
+from pykern.passes.codegen.device.kernel import Kernel, Place
+from pykern.passes.codegen.device.points import Items, Points, group_of, spread
+from pykern.passes.codegen.device.products import launch_product, product_of
+from pykern.passes.ir.structured import generic, loop_lengths
+from pykern.passes.kernels import index_constant
+
+Start = list["ir.Value | None"]
+
+FEW = 64
+"""Terms below which a work-item adds up a cell by itself."""
+MANY_CELLS = 1 << 14
+"""Cells from which each has a work-item, where neighbours lie side by side that way."""
+PART = 1 << 13
+"""Terms that a group adds up; a longer reduction of few cells is cut into parts."""
+KINDS = {
+    "arith.addf": "add", "arith.addi": "add", "arith.mulf": "mul", "arith.muli": "mul",
+    "arith.maximumf": "max", "arith.minimumf": "min", "arith.maxsi": "max", "arith.minsi": "min",
+    "arith.maxui": "umax", "arith.minui": "umin", "arith.andi": "and", "arith.ori": "or", "arith.xori": "xor",
+}  # fmt: skip
+"""What groups combine, by the op of a reduction."""
+
+
+def launch_generic(place: Place, space: Space, start: Start) -> None:
+    """Make the kernels of an op and launch them before it. The op stays."""
+    reduced = space.reduced
+    if any(map(space.moves_output, reduced)):
+        _moving(place, space, start)
+    elif not reduced:
+        _cells(place, space, start)
+    elif (product := product_of(space)) is not None:
+        launch_product(place, product, start[0])
+    else:
+        joins = combines(space.op)
+        terms = math.prod(space.lengths[g] for g in reduced)
+        cells = math.prod(space.lengths[g] for g in space.parallel)
+        if not _grouped(space, joins, cells, terms):
+            _cells(place, space, start)
+        elif cells * 4 < terms // PART:
+            _in_parts(place, space, start, joins or [], cells, terms)
+        else:
+            _groups(place, space, start, joins or [], terms)
+
+
+def _grouped(space: Space, joins: list[Combine] | None, cells: int, terms: int) -> bool:
+    """Whether groups share cells."""
+    if joins is None or not all(j.op.name in KINDS for j in joins) or terms < 2:
+        return False
+    if terms < FEW:
+        return cells == 1
+    return cells < MANY_CELLS or space.reduction[space.order[-1]]
+
+
+# -- a work-item a cell ---------------------------------------------------------------------------
+
+
+def _cells(place: Place, space: Space, start: Start) -> None:
+    parallel, reduced = space.parallel, space.reduced
+    items = Items(tuple(space.lengths[g] for g in parallel))
+    points = None
+    with Kernel(place, space.op, items.ndrange, items.workgroup) as kernel:
+        points = Points(kernel, space)
+        points.prepare()
+        first = _starting(kernel, start)
+        points.counters = dict(zip(parallel, items.coordinates(), strict=True))
+        if reduced:
+            held = [
+                v if v is not None else points.load(n) for n, v in zip(points.outputs, first, strict=True)
+            ]
+            results = _loops(points, reduced, held)
+        else:
+            results = points.run(list(first))
+        for n, value in zip(points.outputs, results, strict=True):
+            points.store(n, value)
+
+
+def _starting(kernel: Kernel, start: Start) -> Start:
+    return [None if v is None else kernel.value(v) for v in start]
+
+
+def _loops(points: Points, groups: list[int], held: list[ir.Value]) -> list[ir.Value]:
+    """Loops over groups, outermost first, with the outputs in registers."""
+    if not groups:
+        return points.run(list(held))
+    bounds = points.kernel.zero(), index_constant(points.space.lengths[groups[0]]), index_constant(1)
+    loop = scf.ForOp(*bounds, held)
+    with ir.InsertionPoint(loop.body):
+        points.counters[groups[0]] = loop.induction_variable
+        scf.YieldOp(_loops(points, groups[1:], list(loop.inner_iter_args)))
+    return list(loop.results)
+
+
+def _moving(place: Place, space: Space, start: Start) -> None:
+    """Iterations of a reduction that write several cells: work-items share none of them, else there is one."""
+    assert all(v is None for v in start), "a fill before it stays"
+    parallel = [g for g in space.parallel if _owns(space, g)]
+    inside = [g for g in space.order if g not in parallel]
+    items = Items(tuple(space.lengths[g] for g in parallel))
+    with Kernel(place, space.op, items.ndrange, items.workgroup) as kernel:
+        points = Points(kernel, space)
+        points.prepare()
+        points.counters = dict(zip(parallel, items.coordinates(), strict=True))
+        _memory_loops(points, inside)
+
+
+def _owns(space: Space, group: int) -> bool:
+    """Whether iterations of a group write cells of their own in every output."""
+    mine = space.groups[group][0]
+    for m in space.maps[space.inputs :]:
+        alone = any(isinstance(e, ir.AffineDimExpr) and e.position == mine for e in m.results)
+        if not alone:
+            return False
+    return True
+
+
+def _memory_loops(points: Points, groups: list[int]) -> None:
+    if not groups:
+        for n, value in zip(points.outputs, points.run([None] * len(points.outputs)), strict=True):
+            points.store(n, value)
+        return
+    bounds = points.kernel.zero(), index_constant(points.space.lengths[groups[0]]), index_constant(1)
+    loop = scf.ForOp(*bounds)
+    with ir.InsertionPoint(loop.body):
+        points.counters[groups[0]] = loop.induction_variable
+        _memory_loops(points, groups[1:])
+        scf.YieldOp([])
+
+
+# -- a group a cell -------------------------------------------------------------------------------
+
+
+@dataclass
+class _Stretch:
+    """Terms that a group adds up, `begin` to `end`, its work-items side by side."""
+
+    begin: ir.Value
+    end: ir.Value
+    local: ir.Value
+    width: int
+
+
+def _groups(place: Place, space: Space, start: Start, joins: list[Combine], terms: int) -> None:
+    parallel = space.parallel
+    lengths = [space.lengths[g] for g in parallel]
+    width = group_of(terms)
+    with Kernel(place, space.op, (math.prod(lengths), width), (1, width)) as kernel:
+        points = Points(kernel, space)
+        points.prepare()
+        first = _starting(kernel, start)
+        points.counters = dict(zip(parallel, spread(GlobalIdOp.create(0), lengths), strict=True))
+        local = LocalIdOp.create(1)
+        sums = _sum(points, joins, _Stretch(index_constant(0), index_constant(terms), local, width))
+        with ir.InsertionPoint(first_item(local).then_block):
+            for n, value, join, sum_ in zip(points.outputs, first, joins, sums, strict=True):
+                held = points.load(n) if value is None else value
+                points.store(n, join.join(held, sum_))
+            scf.YieldOp([])
+
+
+def _in_parts(place: Place, space: Space, start: Start, joins: list[Combine], cells: int, terms: int) -> None:
+    """Each group a part of a cell; then the parts are a reduction of their own."""
+    parallel = space.parallel
+    lengths = [space.lengths[g] for g in parallel]
+    parts = -(-terms // PART)
+    outs = list(space.op.operands)[space.inputs :]
+    with ir.InsertionPoint(space.op), space.op.location:
+        partial = [
+            memref.AllocOp(
+                ir.MemRefType.get([cells, parts], ir.MemRefType(v.type).element_type), [], []
+            ).result
+            for v in outs
+        ]
+    width = group_of(PART)
+    with Kernel(place, space.op, (cells * parts, width), (1, width)) as kernel:
+        points = Points(kernel, space)
+        points.prepare()
+        targets = [kernel.value(v) for v in partial]
+        cell, part = spread(GlobalIdOp.create(0), (cells, parts))
+        points.counters = dict(zip(parallel, spread(cell, lengths), strict=True))
+        begin = arith.MulIOp(part, index_constant(PART)).result
+        end = arith.AddIOp(begin, index_constant(PART)).result
+        end = arith.MinSIOp(end, index_constant(terms)).result
+        local = LocalIdOp.create(1)
+        sums = _sum(points, joins, _Stretch(begin, end, local, width))
+        with ir.InsertionPoint(first_item(local).then_block):
+            for target, sum_ in zip(targets, sums, strict=True):
+                memref.StoreOp(sum_, target, [cell, part])
+            scf.YieldOp([])
+    for n, (join, source, out) in enumerate(zip(joins, partial, outs, strict=True)):
+        op = _reduction_of_parts(space, join, source, out, space.maps[space.inputs + n])
+        launch_generic(place, space_of(op), [start[n]])
+        op.erase()
+
+
+def first_item(local: ir.Value) -> scf.IfOp:
+    """The branch that one work-item of a group takes."""
+    return scf.IfOp(arith.CmpIOp(arith.CmpIPredicate.eq, local, index_constant(0)).result)
+
+
+def _sum(points: Points, joins: list[Combine], stretch: _Stretch) -> list[ir.Value]:
+    """What the whole group makes of its stretch; every work-item gets it."""
+    space = points.space
+    reduced = space.reduced
+    lower = arith.AddIOp(stretch.begin, stretch.local).result
+    loop = scf.ForOp(lower, stretch.end, index_constant(stretch.width), [j.neutral() for j in joins])
+    with ir.InsertionPoint(loop.body):
+        at = spread(loop.induction_variable, [space.lengths[g] for g in reduced])
+        points.counters |= dict(zip(reduced, at, strict=True))
+        scf.YieldOp(points.run(list(loop.inner_iter_args)))
+    return [GroupReduceOp.create(KINDS[j.op.name], v) for j, v in zip(joins, loop.results, strict=True)]
+
+
+def _reduction_of_parts(
+    space: Space, join: Combine, source: ir.Value, out: ir.Value, out_map: ir.AffineMap
+) -> ir.Operation:
+    """``out[cell] = join(out[cell], source[cell, part])``, as a linalg.generic before the op."""
+    dimensions = [d for g in space.parallel for d in space.groups[g]]
+    known = loop_lengths(space.op)
+    lengths = [known[d] for d in dimensions] or [1]
+    kind = ir.MemRefType(source.type)
+    element, shape = kind.element_type, [*lengths, kind.shape[1]]
+    rank = len(lengths)
+    with ir.InsertionPoint(space.op), space.op.location:
+        if rank > 1:
+            parts = [list(range(rank)), [rank]]
+            source = memref.ExpandShapeOp(ir.MemRefType.get(shape, element), source, parts, [], shape).result
+        dims = [ir.AffineExpr.get_dim(n) for n in range(rank + 1)]
+        target = [
+            dims[dimensions.index(e.position)] if isinstance(e, ir.AffineDimExpr) else e
+            for e in out_map.results
+        ]
+        maps = [ir.AffineMap.get(rank + 1, 0, dims), ir.AffineMap.get(rank + 1, 0, target)]
+        made = generic([source], [out], maps, [False] * rank + [True])
+        block = made.regions[0].blocks[0]
+        with ir.InsertionPoint(block):
+            ir.Operation.create("linalg.yield", operands=[join.join(block.arguments[1], block.arguments[0])])
+    return made

@@ -1,0 +1,287 @@
+"""A kernel for a chain of ops that stay within rows: a group a row, or a work-item where rows are short.
+
+Comes in: a `rows.Chain`. Goes out: one launch in place of its ops. Elements of rows that are not too long stay in
+registers from the first op to the last; of longer ones a work-item reads again what it wrote itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mlir import ir
+from mlir.dialects import arith, scf
+
+from pykern.dialect.collectives import GroupReduceOp
+from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
+from pykern.passes.analysis.space import Space
+from pykern.passes.codegen.device.kernel import Kernel, Place
+from pykern.passes.codegen.device.points import Points, group_of, spread
+from pykern.passes.codegen.device.reductions import KINDS, first_item
+from pykern.passes.codegen.device.rows import Chain, Key, Member
+from pykern.passes.ir.memory import root_of
+from pykern.passes.kernels import index_constant
+
+ALONE = 16
+"""Elements below which a work-item does a row by itself."""
+IN_REGISTERS = 8
+"""Elements of a row that a work-item keeps at once."""
+
+
+def launch_chain(place: Place, chain: Chain) -> None:
+    """Make the kernel and launch it in place of the ops, which are erased."""
+    width = 1 if chain.length < ALONE else group_of(chain.length)
+    if width == 1:
+        ndrange, workgroup = (chain.count,), (group_of(chain.count),)
+    else:
+        ndrange, workgroup = (chain.count, width), (1, width)
+    with Kernel(place, chain.members[-1].op, ndrange, workgroup) as kernel:
+        _Rows(kernel, chain, width).make()
+    for member in chain.members:
+        member.op.erase()
+
+
+class _Cells(Points):
+    """The iterations of one op; what the chain knows of an array is not loaded."""
+
+    def __init__(self, kernel: Kernel, member: Member) -> None:
+        dimensions = range(len(member.lengths))
+        space = Space(
+            member.op,
+            list(member.lengths),
+            [False for _ in dimensions],
+            member.maps,
+            [[d] for d in dimensions],
+        )
+        super().__init__(kernel, space)
+        self.member = member
+        self.known: dict[Key, ir.Value] = {}
+
+    def load(self, n: int) -> ir.Value:
+        key = self.member.key(n)
+        if key is None:
+            return super().load(n)
+        if key not in self.known:
+            self.known[key] = super().load(n)
+        return self.known[key]
+
+
+@dataclass
+class _Phase:
+    """Ops that go over the row together; or one that computes a value of the row."""
+
+    members: list[_Cells]
+    full: bool
+    reads: set[Key] = field(default_factory=set)
+    writes: set[Key] = field(default_factory=set)
+
+
+class _Rows:
+    """Writes the kernel of a chain."""
+
+    def __init__(self, kernel: Kernel, chain: Chain, width: int) -> None:
+        self.kernel, self.chain, self.width = kernel, chain, width
+        self.turns = chain.length if width == 1 else -(-chain.length // width)
+        self.in_registers = width == 1 or self.turns <= IN_REGISTERS
+
+    def make(self) -> None:
+        cells = [_Cells(self.kernel, member) for member in self.chain.members]
+        for each in cells:
+            each.prepare()
+        number = GlobalIdOp.create(0)
+        self.row = spread(number, self.chain.rows) if self.chain.rows else []
+        self.local = LocalIdOp.create(1) if self.width > 1 else None
+        self.of_row: dict[Key, ir.Value] = {}
+        self.of_elements: list[dict[Key, ir.Value]] = [{} for _ in range(self.turns)]
+        self.places = [self._place(turn) for turn in range(self.turns)] if self.in_registers else []
+        phases = _phases(cells)
+        for n, phase in enumerate(phases):
+            later = set().union(*(p.reads for p in phases[n + 1 :]))
+            if not phase.full:
+                self._value(phase.members[0])
+            elif self.in_registers:
+                self._unrolled(phase)
+            else:
+                self._loop(phase, later)
+        self._store(cells)
+
+    # -- one element -------------------------------------------------------------------------------
+
+    def _place(self, turn: int) -> tuple[ir.Value, ir.Value | None]:
+        """The element of a turn, and whether it is there, where that is not sure: then the last one stands for it."""
+        if self.local is None:
+            return index_constant(turn), None
+        at = arith.AddIOp(self.local, index_constant(turn * self.width)).result if turn else self.local
+        if (turn + 1) * self.width <= self.chain.length:
+            return at, None
+        there = arith.CmpIOp(arith.CmpIPredicate.ult, at, index_constant(self.chain.length)).result
+        return arith.MinUIOp(at, index_constant(self.chain.length - 1)).result, there
+
+    def _stand(self, cells: _Cells, at: ir.Value | None) -> None:
+        """At an element of the row; None where the row alone counts."""
+        coordinates = [*self.row, at]
+        values = [index_constant(0) if n < 0 else coordinates[n] for n in cells.member.numbers]
+        cells.counters = {d: value for d, value in enumerate(values) if value is not None}
+
+    def _run(
+        self, cells: _Cells, at: ir.Value | None, known: dict[Key, ir.Value], held: list[ir.Value | None]
+    ) -> list[ir.Value]:
+        """What an op gives at an element, or for the row; a reduction adds to what is `held`."""
+        self._stand(cells, at)
+        cells.known = known
+        if cells.member.op.name == "memref.copy":
+            return [cells.load(0)]
+        return cells.run(held)
+
+    def _value(self, cells: _Cells) -> None:
+        for n, value in zip(
+            cells.member.outputs, self._run(cells, None, self.of_row, _nothing(cells)), strict=True
+        ):
+            self.of_row[_key(cells, n)] = value
+
+    # -- a row in registers ------------------------------------------------------------------------
+
+    def _unrolled(self, phase: _Phase) -> None:
+        reducing = [cells for cells in phase.members if cells.member.joins]
+        sums = [[j.neutral() for j in cells.member.joins] for cells in reducing]
+        for turn, (at, there) in enumerate(self.places):
+            for cells in phase.members:
+                known = self.of_elements[turn] | self.of_row
+                if cells.member.joins:
+                    before = sums.pop(0)
+                    found = self._run(cells, at, known, list(before))
+                    if there is not None:
+                        pairs = zip(found, before, strict=True)
+                        found = [arith.SelectOp(there, new, old).result for new, old in pairs]
+                    sums.append(found)
+                else:
+                    found = self._run(cells, at, known, _nothing(cells))
+                    known |= zip((_key(cells, n) for n in cells.member.outputs), found, strict=True)
+                self.of_elements[turn] |= {k: v for k, v in known.items() if k not in self.of_row}
+        for cells, values in zip(reducing, sums, strict=True):
+            self._reduced(cells, values)
+
+    def _reduced(self, cells: _Cells, values: list[ir.Value]) -> None:
+        """What work-items have of a reduction becomes the row's, behind what the output held before."""
+        joins = cells.member.joins
+        if self.width > 1:
+            values = [GroupReduceOp.create(KINDS[j.op.name], v) for j, v in zip(joins, values, strict=True)]
+        self._stand(cells, None)
+        cells.known = self.of_row
+        held = [cells.load(n) for n in cells.member.outputs]
+        for n, value in zip(cells.member.outputs, _joined(cells, held, values), strict=True):
+            self.of_row[_key(cells, n)] = value
+
+    # -- a long row --------------------------------------------------------------------------------
+
+    def _loop(self, phase: _Phase, later: set[Key]) -> None:
+        assert self.local is not None
+        reducing = [cells for cells in phase.members if cells.member.joins]
+        neutral = [j.neutral() for cells in reducing for j in cells.member.joins]
+        loop = scf.ForOp(self.local, index_constant(self.chain.length), index_constant(self.width), neutral)
+        carried = list(loop.inner_iter_args)
+        with ir.InsertionPoint(loop.body):
+            known: dict[Key, ir.Value] = dict(self.of_row)
+            for cells in phase.members:
+                if cells.member.joins:
+                    count = len(cells.member.joins)
+                    before, carried = carried[:count], carried[count:]
+                    carried += self._run(cells, loop.induction_variable, known, list(before))
+                    continue
+                found = self._run(cells, loop.induction_variable, known, _nothing(cells))
+                for n, value in zip(cells.member.outputs, found, strict=True):
+                    known[_key(cells, n)] = value
+                    if _key(cells, n) in later or self.chain.is_kept(root_of(cells.member.op.operands[n])):
+                        cells.store(n, value)
+            scf.YieldOp(carried)
+        sums = list(loop.results)
+        for cells in reducing:
+            count = len(cells.member.joins)
+            self._reduced(cells, sums[:count])
+            sums = sums[count:]
+
+    # -- what others see ---------------------------------------------------------------------------
+
+    def _store(self, cells: list[_Cells]) -> None:
+        """The last value of each array that is kept; a row's by one work-item."""
+        last: dict[Key, tuple[_Cells, int]] = {}
+        for each in cells:
+            for n in each.member.outputs:
+                if self.chain.is_kept(root_of(each.member.op.operands[n])):
+                    last[_key(each, n)] = (each, n)
+        rows = {key: at for key, at in last.items() if key in self.of_row}
+        if rows:
+            with _where(None if self.local is None else lambda: first_item(self.local)):
+                for key, (each, n) in rows.items():
+                    self._stand(each, None)
+                    each.store(n, self.of_row[key])
+        elements = {key: at for key, at in last.items() if key not in self.of_row}
+        if not self.in_registers or not elements:
+            return
+        for turn, (at, there) in enumerate(self.places):
+            with _where(None if there is None else lambda there=there: scf.IfOp(there)):
+                for key, (each, n) in elements.items():
+                    self._stand(each, at)
+                    each.store(n, self.of_elements[turn][key])
+
+
+class _where:  # noqa: N801 - reads as ``with _where(condition):``
+    """Ops made in the block run where the branch that `make` makes is taken; always where there is none."""
+
+    def __init__(self, make: Callable[[], scf.IfOp] | None) -> None:
+        self.make = make
+
+    def __enter__(self) -> None:
+        if self.make is not None:
+            self.point = ir.InsertionPoint(self.make().then_block)
+            self.point.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        if self.make is not None:
+            if error[0] is None:
+                scf.YieldOp([])
+            self.point.__exit__(*error)
+
+
+def _nothing(cells: _Cells) -> list[ir.Value | None]:
+    """What outputs hold is in memory, or known."""
+    return [None for _ in cells.member.outputs]
+
+
+def _key(cells: _Cells, n: int) -> Key:
+    key = cells.member.key(n)
+    assert key is not None, "an output is written at the element's place"
+    return key
+
+
+def _joined(cells: _Cells, a: list[ir.Value], b: list[ir.Value]) -> list[ir.Value]:
+    return [j.join(x, y) for j, x, y in zip(cells.member.joins, a, b, strict=True)]
+
+
+def _phases(members: list[_Cells]) -> list[_Phase]:
+    """Ops go over the row together as long as none needs what another one of them reduces."""
+    phases: list[_Phase] = []
+    for cells in members:
+        member = cells.member
+        reads = {member.key(n) for n in range(len(member.op.operands))} - {None}
+        writes = {_key(cells, n) for n in member.outputs}
+        reduced = {
+            _key(c, n) for p in phases[-1:] for c in p.members if c.member.joins for n in c.member.outputs
+        }
+        last = phases[-1] if phases else None
+        if member.full and last is not None and last.full and not reads & reduced:
+            last.members.append(cells)
+            last.reads |= reads
+            last.writes |= writes
+            continue
+        made = _Phase([cells], member.full, reads, writes)
+        if (
+            not member.full
+            and last is not None
+            and last.full
+            and not (reads | writes) & (last.reads | last.writes)
+        ):
+            phases.insert(len(phases) - 1, made)  # as a fill: it need not end the ops that go together
+        else:
+            phases.append(made)
+    return phases

@@ -1,0 +1,158 @@
+"""Operations over the same arrays that do not need one another run as one loop: memory is read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.passes.framework import Pass
+from pykern.passes.ir.memory import ancestor_in, outputs_of
+from pykern.passes.ir.structured import generic, indexing_maps, loop_lengths, reduces, reduction_loops
+from pykern.passes.kernels import find, identity, programs
+from pykern.passes.remarks import remark
+from pykern.passes.tensor.separate_empties import is_fill
+
+MOST = 400
+"""Operations in a function: each pair is looked at, and again after each that was joined."""
+MOST_OPERANDS = 10
+"""More streams than this do not get faster by running together."""
+QUIET = {
+    "tensor.empty",
+    "tensor.extract_slice",
+    "tensor.collapse_shape",
+    "tensor.expand_shape",
+    "linalg.generic",
+}
+
+
+@dataclass(frozen=True)
+class FuseSiblings(Pass):
+    """Join linalg.generic ops over one iteration space that read an array in common.
+
+    In:  linalg.generic on tensors.
+    Out: fewer of them, with several results. Ops stay apart where one needs the other's result, where
+         something in between writes what the first one reads, and where an input of a reduction is read
+         more than once (products of matrices).
+    """
+
+    name: ClassVar[str] = "kern-fuse-siblings"
+
+    def run(self, module: ir.Module) -> bool:
+        changed = False
+        for function in programs(module):
+            while _fuse_one(function):
+                changed = True
+        return changed
+
+
+def _fuse_one(function: ir.Operation) -> bool:
+    generics = find(function, lambda op: op.name == "linalg.generic")
+    if len(generics) > MOST:
+        return False
+    places: dict[int, int] = {}
+    for n, second in enumerate(generics):
+        for first in reversed(generics[:n]):
+            if first.block == second.block and _may_join(first, second, places):
+                remark(second, "runs in one loop with another operation over the same arrays")
+                _join(first, second)
+                return True
+    return False
+
+
+def _may_join(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
+    if len(first.operands) + len(second.operands) > MOST_OPERANDS:
+        return False
+    if reduction_loops(first) != reduction_loops(second):
+        return False
+    if not _shared(first, second) or loop_lengths(first) != loop_lengths(second):
+        return False
+    if reduces(first) and not (_reads_once(first) and _reads_once(second)):
+        return False
+    return _may_wait(first, second, places)
+
+
+def _inputs(op: ir.Operation) -> list[ir.Value]:
+    return list(op.operands)[: len(op.operands) - outputs_of(op)]
+
+
+def _shared(first: ir.Operation, second: ir.Operation) -> bool:
+    """Whether both read an array along all dimensions, in the same way."""
+    seen = [
+        (v, str(m))
+        for v, m in zip(_inputs(first), indexing_maps(first), strict=False)
+        if len(m.results) == m.n_dims
+    ]
+    return any(
+        (v, str(m)) in seen for v, m in zip(_inputs(second), indexing_maps(second), strict=False) if m.n_dims
+    )
+
+
+def _reads_once(op: ir.Operation) -> bool:
+    return all(len(m.results) == m.n_dims for _, m in zip(_inputs(op), indexing_maps(op), strict=False))
+
+
+def _may_wait(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
+    """Whether the first may run where the second stands. `places` keeps where ops stand in their blocks."""
+    operations = [o.operation for o in first.block.operations]
+    if identity(first) not in places:
+        places.update((identity(op), n) for n, op in enumerate(operations))
+    begin, end = places[identity(first)], places[identity(second)]
+    for result in first.results:
+        for use in result.uses:
+            user = ancestor_in(use.owner.operation, first.block)
+            if user is None or places[identity(user)] <= end:
+                return False
+    read = [v for v in first.operands if not _is_made_for_it(v)]
+    for op in operations[begin + 1 : end]:
+        if op.name not in QUIET and not op.name.startswith(("arith.", "math.")):
+            return False
+        if op.name == "linalg.generic" and any(v in read for v in list(op.operands)[-outputs_of(op) :]):
+            return False
+    return not any(v in read for v in list(second.operands)[-outputs_of(second) :])
+
+
+def _is_made_for_it(value: ir.Value) -> bool:
+    """An empty or constant tensor: every op gets one of its own in the end."""
+    if isinstance(value.owner, ir.Block):
+        return False
+    op = value.owner.operation
+    return op.name == "tensor.empty" or is_fill(op)
+
+
+def _join(first: ir.Operation, second: ir.Operation) -> None:
+    counts = [len(_inputs(op)) for op in (first, second)]
+    outputs: list[ir.Value] = []
+    maps = [m for op, n in zip((first, second), counts, strict=True) for m in indexing_maps(op)[:n]]
+    for op, n in zip((first, second), counts, strict=True):
+        outputs += list(op.operands)[n:]
+        maps += indexing_maps(op)[n:]
+    results = [*first.results, *second.results]
+    with ir.InsertionPoint(second), second.location:
+        made = generic([*_inputs(first), *_inputs(second)], outputs, maps, reduction_loops(first))
+    _move_bodies(made, first, second, counts)
+    for old, new in zip(results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    first.erase()
+    second.erase()
+
+
+def _move_bodies(made: ir.Operation, first: ir.Operation, second: ir.Operation, counts: list[int]) -> None:
+    blocks = [op.regions[0].blocks[0] for op in (first, second)]
+    old = [a for block, n in zip(blocks, counts, strict=True) for a in list(block.arguments)[:n]]
+    old += [a for block, n in zip(blocks, counts, strict=True) for a in list(block.arguments)[n:]]
+    target = made.regions[0].blocks[0]
+    for before, after in zip(old, target.arguments, strict=True):
+        before.replace_all_uses_with(after)
+    yielded: list[ir.Value] = []
+    place = ir.InsertionPoint(target)
+    for block in blocks:
+        *operations, end = [o.operation for o in block.operations]
+        yielded += list(end.operands)
+        for op in operations:
+            op.detach_from_parent()
+            place.insert(op)
+        end.erase()
+    with place, made.location:
+        ir.Operation.create("linalg.yield", operands=yielded)

@@ -1,0 +1,190 @@
+"""A kernel's body once more, with the cells of its small arrays in values and the loops over them unrolled.
+
+Comes in: a `Plan` that refuses nothing. Goes out: the body of the loop over work-items, rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir import ir
+from mlir.dialects import arith
+
+from pykern.passes.kernel.constant_loops import Cell, Known, Plan, ends, evaluate, note, number
+from pykern.passes.kernels import find, terminator
+
+Cells = dict[Cell, ir.Value]
+
+
+class Unrolling:
+    """Emits at the insertion point; `values` maps what was to what is, `cells` are those of the arrays now."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.body = plan.loop.regions[0].blocks[0]
+        self.values: dict[ir.Value, ir.Value] = {}
+        self.known: Known = {}
+        self.cells: Cells = {}
+        self.constants: dict[tuple[ir.Type, int], ir.Value] = {}
+
+    def replace(self) -> None:
+        """Write the body of the loop over work-items anew."""
+        *old, end = [op.operation for op in self.body.operations]
+        with ir.InsertionPoint(end):
+            self._block(self.body)
+        for op in reversed(old):
+            op.erase()
+
+    # -- values --------------------------------------------------------------------------------
+
+    def _value(self, value: ir.Value) -> ir.Value:
+        """What an old value is now."""
+        found = number(value, self.known)
+        return self.values.get(value, value) if found is None else self._constant(value.type, found)
+
+    def _constant(self, kind: ir.Type, value: int) -> ir.Value:
+        """At the top, once for all."""
+        if (kind, value) not in self.constants:
+            is_float = isinstance(kind, ir.FloatType)
+            attribute = ir.FloatAttr.get(kind, value) if is_float else ir.IntegerAttr.get(kind, value)
+            with ir.InsertionPoint.at_block_begin(self.body), self.plan.loop.location:
+                self.constants[kind, value] = arith.ConstantOp(kind, attribute).result
+        return self.constants[kind, value]
+
+    def _cell(self, cell: Cell) -> ir.Value:
+        """What is in a cell; where nothing was written, memory of the work-item's own holds anything."""
+        kind = ir.MemRefType(self.plan.arrays[cell[0]].type).element_type
+        return self.cells.get(cell) or self._constant(kind, 0)
+
+    # -- ops -----------------------------------------------------------------------------------
+
+    def _block(self, block: ir.Block) -> list[ir.Value]:
+        """Write the ops of a block; gives what its terminator is given."""
+        for op in [op.operation for op in block.operations][:-1]:
+            with op.location:
+                self._operation(op)
+        return [self._value(value) for value in ends(block)]
+
+    def _operation(self, op: ir.Operation) -> None:
+        if self.plan.accesses(op):
+            self._access(op)
+        elif evaluate(op, self.known):
+            return  # a constant where it is used
+        elif (iterations := self.plan.iterations(op, self.known)) is not None:
+            self._unrolled(op, iterations)
+        elif op.name == "scf.if" and (which := number(op.operands[0], self.known)) is not None:
+            self._side(op, which)
+        elif op.name in _STRUCTURED:
+            _STRUCTURED[op.name](self, op)
+        else:
+            self._copy(op)
+
+    def _access(self, op: ir.Operation) -> None:
+        cell = self.plan.cell(op, self.known)
+        assert cell is not None  # the plan refuses nothing
+        if op.name == "memref.load":
+            self.values[op.results[0]] = self._cell(cell)
+        else:
+            self.cells[cell] = self._value(op.operands[0])
+
+    def _copy(self, op: ir.Operation) -> None:
+        made = op.clone()
+        for one in (made, *find(made, lambda _: True)):
+            for place, value in enumerate(one.operands):
+                one.operands[place] = self._value(value)
+        self.values.update(zip(op.results, made.results, strict=True))
+
+    # -- loops and branches that are known ---------------------------------------------------------
+
+    def _unrolled(self, op: ir.Operation, iterations: range) -> None:
+        block = op.regions[0].blocks[0]
+        given = list(op.operands)[3:]
+        numbers, values = self._numbers(given), [self._value(v) for v in given]
+        for at in iterations:
+            note(self.known, block.arguments, [at, *numbers])
+            self.values.update(zip(list(block.arguments)[1:], values, strict=True))
+            values = self._block(block)
+            numbers = self._numbers(ends(block))
+        self._results(op, values, numbers)
+
+    def _side(self, op: ir.Operation, which: int) -> None:
+        """Of a branch that is known only one side is there."""
+        for block in op.regions[0 if which else 1].blocks:
+            values = self._block(block)
+            self._results(op, values, self._numbers(ends(block)))
+
+    def _numbers(self, values: Sequence[ir.Value]) -> list[int | None]:
+        return [number(value, self.known) for value in values]
+
+    def _results(self, op: ir.Operation, values: Sequence[ir.Value], numbers: Sequence[int | None]) -> None:
+        note(self.known, op.results, numbers)
+        self.values.update(zip(op.results, values, strict=True))
+
+    # -- loops and branches that stay, and carry the cells that are changed inside -----------------------
+
+    def _if(self, op: ir.Operation) -> None:
+        changed = self.plan.changed(op, self.known)
+        results = [*(r.type for r in op.results), *(self._cell(c).type for c in changed)]
+        made = ir.Operation.create(
+            op.name, results=results, operands=[self._value(op.operands[0])], regions=2
+        )
+        for old, new in zip(op.regions, made.regions, strict=True):
+            if len(old.blocks) or changed:
+                self._inner(old.blocks[0] if len(old.blocks) else None, new.blocks.append(), changed)
+        self._made(op, made, changed)
+
+    def _for(self, op: ir.Operation) -> None:
+        changed = self.plan.changed(op, self.known)
+        given = [*map(self._value, op.operands), *map(self._cell, changed)]
+        made = ir.Operation.create(
+            op.name, results=[v.type for v in given[3:]], operands=given, regions=1,
+            attributes={name: op.attributes[name] for name in op.attributes.keys()},  # noqa: SIM118
+        )  # fmt: skip
+        old = op.regions[0].blocks[0]
+        self._body(old, made, 0, [old.arguments[0].type, *(v.type for v in given[3:])], changed)
+        self._made(op, made, changed)
+
+    def _while(self, op: ir.Operation) -> None:
+        changed = self.plan.changed(op, self.known)
+        given = [*map(self._value, op.operands), *map(self._cell, changed)]
+        results = [*(r.type for r in op.results), *(self._cell(c).type for c in changed)]
+        made = ir.Operation.create(op.name, results=results, operands=given, regions=2)
+        self._body(op.regions[0].blocks[0], made, 0, [v.type for v in given], changed)
+        self._body(op.regions[1].blocks[0], made, 1, results, changed)
+        self._made(op, made, changed)
+
+    def _body(
+        self,
+        old: ir.Block,
+        made: ir.Operation,
+        region: int,
+        types: Sequence[ir.Type],
+        changed: Sequence[Cell],
+    ) -> None:
+        """The only block of a region of a loop; its last arguments are the changed cells."""
+        block = made.regions[region].blocks.append(*types, arg_locs=[made.location] * len(types))
+        arguments = list(block.arguments)
+        own = len(old.arguments)
+        note(self.known, old.arguments, [None] * own)
+        self.values.update(zip(old.arguments, arguments[:own], strict=True))
+        outside = dict(self.cells)
+        self.cells |= zip(changed, arguments[own:], strict=True)
+        self._inner(old, block, changed)
+        self.cells = outside
+
+    def _inner(self, old: ir.Block | None, new: ir.Block, changed: Sequence[Cell]) -> None:
+        """Fill a block; only its terminator gives what it changes."""
+        outside = dict(self.cells)
+        with ir.InsertionPoint(new):
+            given = [] if old is None else self._block(old)
+            name = "scf.yield" if old is None else terminator(old).name
+            ir.Operation.create(name, operands=[*given, *map(self._cell, changed)])
+        self.cells = outside
+
+    def _made(self, op: ir.Operation, made: ir.Operation, changed: Sequence[Cell]) -> None:
+        results, own = list(made.results), len(op.results)
+        self._results(op, results[:own], [None] * own)
+        self.cells |= zip(changed, results[own:], strict=True)
+
+
+_STRUCTURED = {"scf.if": Unrolling._if, "scf.for": Unrolling._for, "scf.while": Unrolling._while}

@@ -1,0 +1,1 @@
+"""Passes over array programs while values are tensors, before bufferization."""

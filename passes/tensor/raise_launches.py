@@ -1,0 +1,211 @@
+"""Kernels that a program launches, as operations on tensors in the program itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from pykern.data.source import KernelOptions
+from pykern.errors import NotRaisable
+from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.framework import Pass, Upstream, run_pass
+from pykern.passes.ir.affine import access_of
+from pykern.passes.ir.clone import clone
+from pykern.passes.ir.structured import indexing_maps, reduces, reduction_loops
+from pykern.passes.kernels import body, find, index_constant, named, programs
+from pykern.passes.pipelines import kern_pipeline
+from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
+from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
+from pykern.passes.remarks import remark
+
+
+@dataclass(frozen=True)
+class RaiseLaunches(Pass):
+    """Put the raised form of a kernel in place of its launch, where there is one.
+
+    In:  programs on tensors that launch kernels on buffers of their tensors.
+    Out: the same without the launches that raise; kernels nobody launches are gone.
+    """
+
+    name: ClassVar[str] = "kern-raise-launches"
+    only_parallel: bool = False
+    """Leave kernels whose raised form has reductions or loops to run work-item by work-item; products of matrices,
+    which are tiled, are no such reductions."""
+
+    def run(self, module: ir.Module) -> None:
+        raised: dict[str, ir.Module | None] = {}
+        for program in programs(module):
+            for launch in named(program, "kern.launch"):
+                symbol = launch.opview.kernel
+                if symbol not in raised:
+                    raised[symbol] = _raised(module, symbol, self.only_parallel)
+                form = raised[symbol]
+                if form is not None:
+                    _put(launch, form)
+        drop_unused_kernels(module)
+
+
+def is_product(module: ir.Module) -> bool:
+    """Whether the kernel of a module, on the kern stage, computes products of matrices and no other reduction."""
+    if not any(map(_multiplies_and_adds, named(module.operation, "scf.for"))):
+        return False
+    alone = ir.Module.create(ir.Location.unknown())
+    with ir.InsertionPoint(alone.body):
+        for op in module.body.operations:
+            op.operation.clone()
+    try:
+        run_pass(RaiseToLinalg(), alone)
+    except NotRaisable:
+        return False
+    run_pass(Upstream("canonicalize,cse"), alone)
+    run_pass(UnmaskSums(), alone)
+    return _is_parallel(alone) and bool(find(alone.operation, _is_product))
+
+
+def _multiplies_and_adds(loop: ir.Operation) -> bool:
+    """Whether a loop adds products of two loads to something."""
+    names = [o.operation.name for o in body(loop).operations]
+    return any(n in ("arith.mulf", "arith.muli") for n in names) and names.count("memref.load") >= 2
+
+
+def drop_unused_kernels(module: ir.Module) -> None:
+    """Erase the kernels no launch names."""
+    used = {op.opview.kernel for op in named(module.operation, "kern.launch")}
+    for op in [o.operation for o in module.body.operations]:
+        if "kern.kernel" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value not in used:
+            op.erase()
+
+
+def _raised(module: ir.Module, symbol: str, only_parallel: bool) -> ir.Module | None:
+    """A module of the kernel's raised form alone; None where it has none."""
+    kernel = next(
+        o.operation
+        for o in module.body.operations
+        if "sym_name" in o.attributes and ir.StringAttr(o.attributes["sym_name"]).value == symbol
+    )
+    if not only_parallel and named(
+        kernel, "kern.stop_gradient"
+    ):  # it is to be differentiated, and would lose them
+        _stays(kernel, symbol, "pk.stop_gradient has no form on tensors")
+        return None
+    with kernel.location:
+        alone = ir.Module.create()
+        with ir.InsertionPoint(alone.body):
+            kernel.clone()
+        kern_pipeline(KernelOptions()).run(alone, texts=False)
+        try:
+            run_pass(RaiseToLinalg(), alone)
+        except NotRaisable as reason:
+            _stays(kernel, symbol, reason.reason)
+            return None
+        run_pass(Upstream("canonicalize,cse"), alone)  # lengths known from the arrays
+        if only_parallel:
+            run_pass(UnmaskSums(), alone)
+    if find(alone.operation, is_of_run_time_length):
+        _stays(kernel, symbol, "a length in it is known at launch only")
+        return None  # programs take lengths from types
+    if only_parallel and not _is_parallel(alone):
+        _stays(kernel, symbol, "as operations on arrays it has reductions or loops")
+        return None
+    remark(kernel, f"the launch of `{symbol}` became operations on whole arrays")
+    return alone
+
+
+def _stays(kernel: ir.Operation, symbol: str, why: str) -> None:
+    remark(kernel, f"the launch of `{symbol}` stays a loop over work-items: {why}")
+
+
+def is_of_run_time_length(op: ir.Operation) -> bool:
+    """Whether an op gives a tensor whose length only the run tells."""
+    types = [r.type for r in op.results if isinstance(r.type, ir.RankedTensorType)]
+    return any(not ir.RankedTensorType(t).has_static_shape for t in types)
+
+
+def _is_parallel(module: ir.Module) -> bool:
+    """Whether every operation runs over independent elements, or is a product of matrices."""
+    loops = find(module.operation, lambda op: op.name.startswith(("linalg.", "scf.")) and bool(op.regions))
+    for op in loops:
+        if op.name == "linalg.fill" or _is_product(op):
+            continue
+        if op.name != "linalg.generic":
+            return False
+        if reduces(op):
+            return False
+    return True
+
+
+def _is_product(op: ir.Operation) -> bool:
+    """Whether two factors are multiplied as matrices are, each read again for other results, or convolved."""
+    if op.name in ("linalg.matmul", "linalg.batch_matmul") or op.name.startswith("linalg.conv_"):
+        return True
+    if op.name != "linalg.generic" or len(op.operands) != 3 or not multiplies(op):
+        return False
+    reductions = reduction_loops(op)
+    accesses = list(map(access_of, indexing_maps(op)))
+    left, right, result = (a.dimensions if a is not None else set() for a in accesses)
+    if not any(reductions) or any(a is None for a in accesses):
+        return False
+    if any(len(s.factors) > 1 for a in accesses if a is not None for s in a.sums):
+        return bool(result - right) or bool(result - left)
+    summed = {d for d, is_sum in enumerate(reductions) if is_sum}
+    return bool(result - left) and bool(result - right) and summed <= left & right
+
+
+def _put(launch: ir.Operation, form: ir.Module) -> None:
+    """The raised body at the place of the launch, on the tensors its buffers came from."""
+    function = form.body.operations[0].operation
+    view = launch.opview
+    passed = list(view.call.operands)
+    arguments = list(body(function).arguments)
+    buffers = dict(zip(arguments, passed, strict=False))
+    tensors = {a: _tensor_of(v) for a, v in buffers.items() if isinstance(v.type, ir.MemRefType)}
+    known: dict[ir.Value, ir.Value] = {
+        a: v for a, v in buffers.items() if not isinstance(v.type, ir.MemRefType)
+    }
+    with ir.InsertionPoint(launch), launch.location:
+        for argument, value in zip(arguments[len(passed) :], _extent(launch), strict=True):
+            known[argument] = index_constant(value)
+    after: dict[ir.Value, ir.Value] = {}
+    with ir.InsertionPoint(launch):
+        for op in [o.operation for o in body(function).operations][:-1]:
+            if op.name == "bufferization.to_tensor":
+                known[op.results[0]] = tensors[op.operands[0]]
+            elif op.name == "bufferization.materialize_in_destination":
+                after[buffers[op.operands[1]]] = known[op.operands[0]]
+            else:
+                copy = clone(op, lambda value: known.get(value, value))
+                known.update(zip(op.results, copy.results, strict=True))
+    _replace_results(launch, after)
+    launch.erase()
+    for buffer in {v for v in passed if isinstance(v.type, ir.MemRefType)}:
+        if next(iter(buffer.uses), None) is None:
+            buffer.owner.operation.erase()
+
+
+def _extent(launch: ir.Operation) -> list[int]:
+    """What the raised function takes of the launch: see `kern-raise-to-linalg`."""
+    view = launch.opview
+    marks = view.callee.attributes
+    given: list[int] = []
+    for count, start, step in zip(view.ndrange, view.starts, view.steps, strict=True):
+        given += [] if "kern.ndrange" in marks else [count]
+        given += [] if "kern.plain" in marks else [start, step]
+    return given
+
+
+def _replace_results(launch: ir.Operation, after: dict[ir.Value, ir.Value]) -> None:
+    """What is read from the buffers behind the launch is what the raised form left."""
+    for buffer, value in after.items():
+        for use in list(buffer.uses):
+            reader = use.owner.operation
+            if reader.name == "bufferization.to_tensor":
+                reader.results[0].replace_all_uses_with(value)
+                reader.erase()
+
+
+def _tensor_of(buffer: ir.Value) -> ir.Value:
+    owner = buffer.owner.operation
+    assert owner.name == "bufferization.to_buffer", f"a launch on {owner.name}"
+    return owner.operands[0]

@@ -1,0 +1,490 @@
+"""`@pk.jit`: the front door of array programs. Decorate, call with NumPy arrays, look inside.
+
+A call goes: compiled entry (no Python at all) -> where it does not fit `ProgramBase.__call__` here: arguments to a
+signature -> plan (cache, compiler, loader) -> memory for the results -> run.
+A second call puts the plan into the entry.
+Read next: `program/{arguments,plan,entry}.py`; the compiler's side begins in `compiler/programs.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pykern.api.by_name import ByName
+from pykern.api.call_advice import how_to_call, wrong_binding
+from pykern.api.decorator import with_options
+from pykern.api.kernel import Docstring, annotations_of, placed_at_def
+from pykern.arrays.placing import place
+from pykern.capture.defaults import with_current_defaults
+from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
+from pykern.capture.guards import Guard
+from pykern.data.debug_checks import debug_checks
+from pykern.data.program_source import ProgramDerivative, ProgramSource
+from pykern.data.source import KernelOptions, Parameter
+from pykern.data.synthetic_frame import at_kernel_line, ends_at_user
+from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
+from pykern.launching.arguments import homes
+from pykern.launching.checks import device_of
+from pykern.launching.graph import current_graph
+from pykern.launching.prewarm import before_first_call, remember
+from pykern.launching.variants import compiled, loaded
+from pykern.launching.warned import warn_of
+from pykern.program import reference as program_reference
+from pykern.program.arguments import ProgramArguments, describe, describe_specs
+from pykern.program.entry import ProgramEntries
+from pykern.program.kinds import kind_of, leaf_values
+from pykern.program.outputs import given_back, viewed
+from pykern.program.plan import Plan
+from pykern.program.results import out_arrays
+from pykern.runtime.devices import OVERRIDE, chosen_device, current_device
+from pykern.runtime.launchable import make_launchable
+from pykern.runtime.stream import checked_stream
+from pykern.tuning.store import tuned
+from pykern.types import ArrayAnnotation
+
+if TYPE_CHECKING:
+    from pykern.program.device import DevicePlan
+
+
+class ProgramBase(ByName):
+    """A function over whole arrays, compiled for each kind of call.
+
+    Calling it runs it and returns fresh arrays where its own lie: NumPy's, or `pk.Array`s of a device. Keywords
+    beside the parameters: ``out`` (an array, or a tuple of arrays, one for each result, to write into), ``donate``
+    (parameter numbers whose arrays the program may use as memory, for a result above all), and, unless a parameter
+    has the name, ``device`` and ``stream`` as for kernels. `lower` shows every stage without running.
+    On the device ``python`` (``PYKERN_DEVICE``, ``with pk.device("python")``) the function itself runs, over NumPy.
+    """
+
+    __pykern_program__ = True
+
+    __slots__ = (
+        "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_derived", "_device_plans", "_entries",
+        "_kept", "_lock", "_names", "_plans", "_simple", "_sources", "added", "annotations", "checkpoint",
+        "derivatives", "donate_argnums", "options", "pulled", "residual_sources", "signature", "text",
+    )  # fmt: skip
+
+    def __init__(self, function: Callable, options: KernelOptions, donate_argnums: tuple[int, ...]) -> None:
+        self.text: FunctionText = function_text(function)
+        self.__wrapped__ = function
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.signature = inspect.signature(function)
+        self.annotations = annotations_of(function, self.signature)
+        self.options = options
+        self.donate_argnums = donate_argnums
+        self.derivatives: tuple[ProgramDerivative, ...] = ()
+        self.added: tuple[int, ...] = ()
+        self.pulled: tuple[Parameter, ...] | None = None
+        self.residual_sources: dict[str, ProgramSource] = {}
+        self.checkpoint = "all"
+        self._captured: tuple[Any, list[Guard]] | None = None
+        self._lock = threading.RLock()
+        self._plans: tuple[Any, dict[Any, Plan | DevicePlan]] = (None, {})
+        self._sources: dict[ProgramSource, Plan] = {}
+        self._device_plans: dict[tuple[str, ProgramSource], DevicePlan] = {}
+        self._derived: dict[ProgramDerivative | str, Program] = {}
+        self._names = frozenset(self.signature.parameters)
+        self._simple = self._is_simple()
+        self._kept: Any = None
+        self._entries = ProgramEntries(self)
+        self._refuse_signature()
+
+    def __call__(self, *args: Any, out: Any = None, donate: Any = None, **keywords: Any) -> Any:
+        """Run. Raises a `KernelError` at the program's line, or `LaunchError`."""
+        __tracebackhide__ = True  # where pytest and IPython print
+        try:
+            return self._run(args, out, donate, keywords)
+        except KernelError as error:
+            place(error, self.text)
+            raised = error
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def lower(self, *args: Any, **keywords: Any) -> Any:
+        """Every stage for these arguments or `pk.spec`s, as `Lowered`; nothing runs.
+
+        Keywords beside the parameters: ``target``, ``passes`` (callables that run on the tensor stage).
+        """
+        __tracebackhide__ = True
+        try:
+            return self._lower(args, keywords)
+        except KernelError as error:
+            place(error, self.text)
+            raised = error
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def forget_plans(self) -> None:
+        """Look for the best schedules again: tuning has found some."""
+        with self._lock:
+            self._plans, self._sources = (None, {}), {}
+        self._entries.forget()
+
+    def derived(self, derivative: ProgramDerivative, more: tuple[str, ...], name: str) -> Program:
+        """The program's derivative, which takes the parameters `more` behind its own. Made once."""
+        with self._lock:
+            if derivative not in self._derived:
+                self._derived[derivative] = self._make_derived(derivative, more, name)
+            return self._derived[derivative]
+
+    def pullback(self, name: str, parameters: tuple[str, ...]) -> Program:
+        """Of the program that keeps residuals: what takes them, behind cotangents. `name` came with the residuals."""
+        made = self._derived.get(name)
+        if made is None:
+            source = self.residual_sources[name]
+            *before, last = self.derivatives
+            plain = inspect.Signature([inspect.Parameter(p, _PLAIN) for p in parameters])
+            made = self._copy((*before, replace(last, kind="pullback")), self.added, plain, self.__name__)
+            made.pulled, made.annotations, made._simple = source.parameters, {}, True
+            made._captured = source.function, []
+            with self._lock:
+                made = self._derived.setdefault(name, made)
+        return made
+
+    def _make_derived(self, derivative: ProgramDerivative, more: tuple[str, ...], name: str) -> Program:
+        plain = [p.replace(kind=_PLAIN) for p in self.signature.parameters.values()]
+        if more:
+            plain = [p.replace(default=p.empty) for p in plain]
+        signature = inspect.Signature([*plain, *(inspect.Parameter(n, _PLAIN) for n in more)])
+        return self._copy((*self.derivatives, derivative), (*self.added, len(more)), signature, name)
+
+    def _copy(
+        self,
+        derivatives: tuple[ProgramDerivative, ...],
+        added: tuple[int, ...],
+        signature: inspect.Signature,
+        name: str,
+    ) -> Program:
+        """A program of the same function, with these derivatives."""
+        made = Program.__new__(Program)
+        for kept in _INHERITED:
+            setattr(made, kept, getattr(self, kept))
+        made.derivatives, made.added, made.signature, made.__name__ = derivatives, added, signature, name
+        made.donate_argnums, made.pulled, made.residual_sources = (), None, {}
+        made._captured, made._lock, made._kept = None, threading.RLock(), None
+        made._plans, made._sources, made._derived = (None, {}), {}, {}
+        made._device_plans = {}
+        made._names = frozenset(signature.parameters)
+        made._entries = ProgramEntries(made)
+        return made
+
+    def source_of(
+        self, function: Any, parameters: list[Parameter], target: str = "llvm", donated: tuple[str, ...] = ()
+    ) -> ProgramSource:
+        """What the compiler is asked for."""
+        source = ProgramSource(
+            function, tuple(parameters), self.options, target, donated, self.derivatives, self.added,
+            pulled=self.pulled,
+        )  # fmt: skip
+        if self.derivatives and self.derivatives[-1].kind == "residuals":
+            self.residual_sources.setdefault(source.pullback_name(), source)
+        return source
+
+    # -- a call ------------------------------------------------------------------------------
+
+    def _run(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
+        if out is None or type(out) is np.ndarray:
+            return self._run_viewed(args, out, donate, keywords)
+        given, pairs = viewed(out)
+        return given_back(self._run_viewed(args, given, donate, keywords), pairs)
+
+    def _run_viewed(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
+        source, _ = self.captured()
+        plans, key = self._plans_of(source), None
+        if self._simple and not keywords and donate is None:
+            key = (out is None, *map(kind_of, args))
+            plan = plans.get(key)
+            if plan is not None and OVERRIDE["device"] is None:
+                if isinstance(plan, Plan):
+                    self._entries.went_through_python(plan, args, keywords)
+                    return self._with_plan(plan, list(leaf_values(args)), out)
+                return self._with_device_plan(plan, list(leaf_values(args)), out)
+        inside = current_device() == "python" and program_reference.is_inside()
+        if inside and not self.derivatives:  # a program that another one calls is the plain function
+            self._donated(donate)
+            return self.__wrapped__(*args, **keywords)
+        where = {n: keywords.pop(n) for n in ("device", "stream") if n in keywords and n not in self._names}
+        values = self._bind(args, keywords)
+        device = device_of(values, where.get("device"), where.get("stream"))
+        if device == "python" and inside:
+            device = "cpu"  # a gradient that the function takes: there is no other way to compute it
+        if device == "python":
+            return self._run_in_python(values, out, donate)
+        known = key is not None and len(args) == len(values) and None not in key
+        if device != "cpu":
+            return self._run_on(device, source, values, out, donate, where, key if known else None)
+        donated = self._donated(donate) if out is None else ()
+        arguments = describe(values, self.annotations, turned=self._turned(values, donated))
+        plan = self._plan(source, arguments, donated)
+        if known and len(arguments.values) == len(plan.names):
+            plans[key] = plan
+        if donate is None and not where:
+            for _, value in values:
+                if getattr(value, "__pykern_array__", False) and value._launch is None:
+                    from pykern.launching.device_entries import (
+                        tell,  # here: programs on NumPy alone have no devices
+                    )
+
+                    tell(value)
+            self._entries.went_through_python(plan, args, keywords)
+        return self._with_plan(plan, arguments.values, out)
+
+    def _run_on(
+        self,
+        device: str,
+        source: Any,
+        values: list[tuple[str, Any]],
+        out: Any,
+        donate: Any,
+        where: dict[str, Any],
+        key: Any,
+    ) -> Any:
+        """On a device with a driver. NumPy arguments are copied there where the device was asked for."""
+        from pykern.launching.on_device import Places
+        from pykern.program.device import bring_back
+
+        there = bool(homes(values))
+        places = Places(device, where.get("device") is not None or not there or chosen_device() == device)
+        arguments = describe(values, self.annotations, places)
+        arrays = iter(places.arrays)
+        arguments.values = [next(arrays) if isinstance(v, np.ndarray) else v for v in arguments.values]
+        plan = self._device_plan(device, source, arguments, self._donated(donate) if out is None else ())
+        if (
+            key is not None
+            and there
+            and len(arguments.values) == len(plan.names)
+            and not any(host is not None for host in places.hosts)
+        ):
+            self._plans_of(source)[key] = plan
+        if there or not places.arrays:
+            plan.note_writes(places)
+            return self._with_device_plan(plan, arguments.values, out, where.get("stream"))
+        plan.check_hosts(places)
+        given = None if out is None else self._out(plan, out, np.ndarray)
+        found = plan.run(arguments.values, given, checked_stream(where.get("stream"), device))
+        return plan.build(bring_back(found, places, plan))
+
+    def _run_in_python(self, values: list[tuple[str, Any]], out: Any, donate: Any) -> Any:
+        """On the reference device."""
+        self._donated(donate)
+        parameters = describe(values, self.annotations).parameters
+        captured = current_graph()
+        if captured is not None and not self.derivatives:
+            from pykern.program.graph import capture_in_python
+
+            return capture_in_python(captured, self.__wrapped__, values, parameters, out)
+        derived, debug = bool(self.derivatives), self.options.debug
+        return program_reference.run(self.__wrapped__, values, parameters, out, derived, debug)
+
+    def _with_device_plan(self, plan: DevicePlan, values: list[Any], out: Any, stream: Any = None) -> Any:
+        from pykern.arrays.array import Array
+
+        given = None if out is None else self._out(plan, out, Array)
+        captured = current_graph()
+        if captured is not None:
+            from pykern.program.graph import capture_on
+
+            return capture_on(captured, plan, values, given, checked_stream(stream, plan.opened.name))
+        return plan.build(plan.run(values, given, checked_stream(stream, plan.opened.name)))
+
+    def _out(self, plan: DevicePlan, out: Any, kind: type) -> list[Any]:
+        shapes = [r.shape for r in plan.layout.results]
+        given = out_arrays(out, plan.returned, shapes, plan.dtypes, kind)
+        for n, array in enumerate(given):
+            if kind is not np.ndarray and array.device_name != plan.opened.name:
+                raise DeviceError(
+                    f"`out` has an array on {array.device_name} for result {n}, and the program runs on "
+                    f"{plan.opened.name}"
+                )
+        return given
+
+    def _device_plan(
+        self, device: str, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]
+    ) -> DevicePlan:
+        """The plan for a kind of call on a device, made once."""
+        from pykern.arrays.array import Array
+        from pykern.launching.device_kinds import fitted
+        from pykern.program.device import DevicePlan
+        from pykern.runtime.registry import opened
+
+        there = opened(device)
+        whole = [v for v in arguments.values if isinstance(v, Array) and v.contiguous]  # others are copied
+        target = fitted(there.info.target, whole, ())
+        source = self.source_of(function, arguments.parameters, target, donated)
+        with self._lock:
+            plan = self._device_plans.get((there.name, source))
+        if plan is None:
+            names = tuple(arguments.names)
+            made = DevicePlan(
+                there, compiled(source), source.parameters, names, self.text, self.options.debug
+            )
+            remember(self.text)
+            with self._lock:
+                plan = self._device_plans.setdefault((there.name, source), made)
+        warn_of(plan.artifact)
+        return plan
+
+    def _plans_of(self, source: Any) -> dict[Any, Plan | DevicePlan]:
+        """The plans found by kinds of arguments alone, for what captured names mean now."""
+        known = self._plans
+        if known[0] is not source:
+            known = self._plans = (source, {})
+        return known[1]
+
+    def _with_plan(self, plan: Plan, values: list[Any], out: Any) -> Any:
+        shapes = [r.shape for r in plan.layout.results]
+        given = None if out is None else out_arrays(out, plan.returned, shapes, plan.dtypes)
+        captured = current_graph()
+        if captured is not None:
+            from pykern.program.graph import capture_here
+
+            return capture_here(captured, plan, values, given)
+        return plan.build(plan.run(values, given))
+
+    def _plan(self, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]) -> Plan:
+        source = self.source_of(function, arguments.parameters, donated=donated)
+        with self._lock:
+            plan = self._sources.get(source)
+        if plan is None:
+            plan = Plan(*loaded(tuned(source)), tuple(arguments.names), source)
+            remember(self.text)
+            with self._lock:
+                plan = self._sources.setdefault(source, plan)
+        warn_of(plan.artifact)
+        return plan
+
+    def _donated(self, donate: Any) -> tuple[str, ...]:
+        numbers = self.donate_argnums if donate is None else numbers_of(donate)
+        names = list(self.signature.parameters)
+        for n in numbers:
+            if not -len(names) <= n < len(names):
+                raise KernelTypeError(f"`{self.__name__}` has no parameter number {n} to donate")
+        return tuple(sorted({names[n] for n in numbers}))
+
+    def _turned(self, values: list[tuple[str, Any]], donated: tuple[str, ...]) -> tuple[str, ...]:
+        """Parameters whose arrays are taken with their axes in any order: no memory for results, no gradients."""
+        return () if self.derivatives else tuple(name for name, _ in values if name not in donated)
+
+    def _bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
+        if not any(self.added):
+            self.signature = with_current_defaults(self.signature, self.__wrapped__)
+        try:
+            bound = self.signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise KernelTypeError(
+                f"program `{self.__name__}{self.signature}`: {wrong_binding(self.signature, keywords, error)}",
+                hint=how_to_call(list(self.signature.parameters), keywords),
+                code=ARGUMENTS,
+            ) from None
+        bound.apply_defaults()
+        return list(bound.arguments.items())
+
+    def captured(self) -> tuple[Any, list[Guard]]:
+        """The source with what its names mean now. Kept while no guarded name changes."""
+        captured = self._captured
+        found = None if captured is None else still_captured(captured)
+        if found is None or found is not captured:
+            with self._lock:
+                if found is None:
+                    found = function_source(self.__wrapped__, self.text, program=True)
+                self._captured = found
+        return found
+
+    # -- looking inside ----------------------------------------------------------------------
+
+    def _lower(self, args: tuple, keywords: dict[str, Any]) -> Any:
+        from pykern.api.lowered import Lowered
+        from pykern.compiler.service import service
+        from pykern.lowering.targets import checked
+
+        target = keywords.pop("target", None)
+        target = "llvm" if target is None else checked(target)
+        passes = tuple(keywords.pop("passes", ()))
+        donated = self._donated(keywords.pop("donate", None))
+        values = self._bind(args, keywords)
+        turned = self._turned(values, donated) if target == "llvm" else ()
+        parameters = describe_specs(values, self.annotations, turned)
+        source = tuned(self.source_of(self.captured()[0], parameters, target, donated))
+        return Lowered(source, service().compile(source, keep_stages=True, passes=passes), passes)
+
+    def _is_simple(self) -> bool:
+        """Whether a call with positional arguments can be told by their types and shapes alone: a scalar
+        annotation converts, a static one makes the value part of the key."""
+        parameters = self.signature.parameters.values()
+        plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+        return plain and all(isinstance(a, ArrayAnnotation) for a in self.annotations.values())
+
+    def _refuse_signature(self) -> None:
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise KernelTypeError(
+                    f"program `{self.__name__}` takes `{str(parameter).partition(':')[0]}`",
+                    hint="name each parameter; a tuple, a list or a dict of arrays may be one of them",
+                )
+            if name in ("out", "donate"):
+                raise KernelTypeError(
+                    f"program `{self.__name__}` has a parameter `{name}`, which is a keyword of its call",
+                    hint="give it another name",
+                )
+
+    def __repr__(self) -> str:
+        return f"<pykern.api.jit {self.__name__}{self.signature}>"
+
+
+_PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_INHERITED = ("text", "__wrapped__", "__qualname__", "annotations", "options", "checkpoint", "_simple")
+"""What a derivative has of its program."""
+
+
+if TYPE_CHECKING:
+    Program = ProgramBase
+else:
+    Program = make_launchable(ProgramBase, "Program")
+    Program.__doc__ = Docstring(ProgramBase)
+
+
+def numbers_of(numbers: int | tuple[int, ...]) -> tuple[int, ...]:
+    """Parameter numbers from one or several."""
+    return (numbers,) if isinstance(numbers, int) else tuple(numbers)
+
+
+@with_options
+def jit(
+    function: Callable | None = None,
+    *,
+    fastmath: bool = False,
+    debug: bool | str | None = None,
+    donate_argnums: int | tuple[int, ...] = (),
+) -> Any:
+    """Make an array program of a function: ``@pk.jit``, ``@pk.jit(fastmath=True)`` or ``pk.jit(f)``.
+
+    Results equal NumPy's up to the order of sums: a float sum is added up in blocks and lanes, an order
+    that depends on the lengths alone, never on the number of threads. `fastmath` allows reordering
+    everywhere. Arrays of the parameters in `donate_argnums` may be overwritten, for a result above all;
+    that result is then the donated array itself. `debug` checks the accesses of launched kernels;
+    ``"nan"`` their operations.
+    """
+    if function is None:
+        return functools.partial(jit, fastmath=fastmath, debug=debug, donate_argnums=donate_argnums)
+    if debug is None:
+        from pykern.environment.settings import settings
+
+        debug = settings().debug
+    try:
+        checks = debug_checks(debug)
+        options = KernelOptions(checks.bounds, fastmath, nan=checks.nan)
+        made = Program(function, options, numbers_of(donate_argnums))
+    except KernelError as error:
+        raise placed_at_def(error, function) from None
+    before_first_call(made.text)
+    return made

@@ -1,0 +1,293 @@
+"""`@pk.kernel`: the front door. Decorate, call, look inside.
+
+A call goes: compiled entry (no Python at all) -> on a miss `Kernel.__call__` here -> arguments to
+specs -> variant (cache, compiler, loader) -> checks -> run, and the new entry is installed.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from pykern.api.by_name import ByName
+from pykern.api.call_advice import how_to_launch, wrong_binding
+from pykern.api.decorator import with_options
+from pykern.arrays.placing import place
+from pykern.capture.defaults import with_current_defaults
+from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
+from pykern.capture.guards import Guard
+from pykern.data.debug_checks import debug_checks
+from pykern.data.locations import SourceSpan
+from pykern.data.source import Derivative, KernelOptions
+from pykern.data.synthetic_frame import at_kernel_line, ends_at_user
+from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
+from pykern.launching.entries import LAUNCH_KEYWORDS
+from pykern.launching.launch import Launcher
+from pykern.runtime.event import Event
+from pykern.runtime.launchable import make_launchable
+
+
+class KernelBase(ByName):
+    """A function that runs once for each work-item of an index space.
+
+    Calling it launches: ``k(*args, ndrange=..., workgroup=...)`` gives an `Event`.
+    `lower` shows every stage without running.
+    """
+
+    __pykern_kernel__ = True
+    """What capturing looks for: array programs launch kernels."""
+
+    __slots__ = (
+        "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_kept", "_launcher", "_lock",
+        "annotations", "derivatives", "ndrange", "options", "signature", "text", "timeout", "workgroup",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        function: Callable,
+        options: KernelOptions,
+        workgroup: Any,
+        ndrange: Any,
+        text: FunctionText | None = None,
+    ) -> None:
+        self.text: FunctionText = text or function_text(function)
+        self.__wrapped__ = function
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.signature = inspect.signature(function)
+        self.annotations = annotations_of(function, self.signature)
+        self.options = options
+        self.workgroup = workgroup
+        self.ndrange = ndrange
+        self.derivatives: tuple[Derivative, ...] = ()
+        self.timeout: float | None = None
+        self._captured: tuple[Any, list[Guard]] | None = None
+        self._lock = threading.RLock()
+        self._launcher = Launcher(self)
+        self._kept: Any = None
+        _refuse_signature(self)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Event:
+        """Launch over ``ndrange``. Raises a `KernelError` at the kernel's line, or `LaunchError`."""
+        __tracebackhide__ = True  # where pytest and IPython print
+        try:
+            return self._launch(args, keywords)
+        except KernelError as error:
+            place(error, self.text)
+            raised = error
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def __getitem__(self, configuration: object) -> Any:
+        """What CUDA's kernels and Triton's are launched with. Raises `LaunchError`, which says how it is done here."""
+        error = LaunchError(
+            f"`{self.__name__}[...]` is no launch: a kernel is called with its index space",
+            hint=f"write {self.__name__}(..., ndrange=n); workgroup=w says how large groups are",
+            code=NDRANGE,
+        )
+        place(error, self.text)
+        raise error.with_traceback(at_kernel_line(error))
+
+    def lower(self, *args: Any, **keywords: Any) -> Any:
+        """Every stage of the kernel for these arguments or `pk.spec`s, as `Lowered`; nothing runs."""
+        __tracebackhide__ = True
+        from pykern.api.lowered import lower
+
+        try:
+            return lower(self, args, keywords)
+        except KernelError as error:
+            place(error, self.text)
+            raised = error
+        except KeyboardInterrupt as interrupt:
+            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
+        raise raised.with_traceback(at_kernel_line(raised)) from None
+
+    def raised(self, *args: Any, **keywords: Any) -> Any:
+        """Whether the kernel is linalg on tensors for these arguments or specs: `Raised`, true or false.
+
+        ``k.raised(x, y, ndrange=n).text`` is the raised form, ``.reason`` the `NotRaisable` that says why not.
+        """
+        from pykern.api.lowered import raised
+
+        try:
+            found = raised(self, args, keywords)
+        except KernelError as error:
+            place(error, self.text)
+            wrong = error
+        else:
+            if found.reason is not None:
+                place(found.reason, self.text)
+            return found
+        raise wrong.with_traceback(at_kernel_line(wrong)) from None
+
+    def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
+        return self._launcher.launch(args, keywords)
+
+    def captured(self) -> tuple[Any, list[Guard]]:
+        """The source with what its names mean now. Kept while no guarded name changes."""
+        with self._lock:
+            found = None if self._captured is None else still_captured(self._captured)
+            if found is None:
+                found = function_source(self.__wrapped__, self.text)
+            self._captured = found
+            return found
+
+    def bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
+        """Parameter names with their values, defaults filled in."""
+        if not self.derivatives:
+            self.signature = with_current_defaults(self.signature, self.__wrapped__)
+        try:
+            bound = self.signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise KernelTypeError(
+                f"kernel `{self.__name__}{self.signature}`: {wrong_binding(self.signature, keywords, error)}",
+                hint=how_to_launch(list(self.signature.parameters), args, keywords),
+                code=ARGUMENTS,
+            ) from None
+        bound.apply_defaults()
+        return list(bound.arguments.items())
+
+    def _repr_html_(self) -> str:
+        """Notebooks: the explorer's page of the last kind of launch; the source, where there was none."""
+        from pykern.explorer.notebook import kernel_html
+
+        return kernel_html(self)
+
+    def __repr__(self) -> str:
+        return f"<pykern.api.kernel {self.__name__}{self.signature}>"
+
+
+class Docstring:
+    """A kernel's docstring is its function's, the class has its own."""
+
+    def __init__(self, base: type) -> None:
+        self.base = base
+
+    def __get__(self, made: Any, kind: type) -> str | None:
+        return self.base.__doc__ if made is None else made.__wrapped__.__doc__
+
+
+Kernel = make_launchable(KernelBase)
+Kernel.__doc__ = Docstring(KernelBase)
+
+
+@with_options
+def kernel(
+    function: Callable | None = None,
+    *,
+    debug: bool | str | None = None,
+    fastmath: bool = False,
+    workgroup: int | tuple[int, ...] | None = None,
+    ndrange: int | tuple | None = None,
+    timeout: float | None = None,
+) -> Any:
+    """Make a kernel of a function: ``@pk.kernel``, ``@pk.kernel(debug=True)`` or ``pk.kernel(f)``.
+
+    `debug` checks every access and raises `OutOfBounds`; it defaults to ``PYKERN_DEBUG``. A string names checks, with
+    commas between: ``"bounds"`` is the same as True; ``"nan"`` raises `NotANumber` where an operation makes a NaN of
+    numbers; ``"races"`` runs the work-items one by one in plain Python, on the CPU, and raises `DataRace` where two of
+    them access an element with no order between them. A launch on the CPU that takes longer than `timeout` seconds
+    is ended: `TimedOut` at the line of the loop that ran; its arrays are then partly written.
+    `fastmath` lets sums be reordered and divisions become products; NaN and infinities keep their
+    meaning. Without it only ``a * b + c`` may be contracted. A `workgroup` or `ndrange` given here
+    is static: launches may leave it out, and another one is a `LaunchError`.
+    """
+    if function is None:
+        return functools.partial(
+            kernel, debug=debug, fastmath=fastmath, workgroup=workgroup, ndrange=ndrange, timeout=timeout
+        )
+    if debug is None:
+        from pykern.environment.settings import settings
+
+        debug = settings().debug
+    try:
+        checks = debug_checks(debug)
+        limited = _seconds(timeout) is not None
+        options = KernelOptions(checks.bounds, fastmath, nan=checks.nan, races=checks.races, limited=limited)
+        made = Kernel(function, options, workgroup, ndrange)
+        made.timeout = timeout
+    except KernelError as error:
+        raise placed_at_def(error, function) from None
+    _prewarm(made)
+    return made
+
+
+def _seconds(timeout: Any) -> float | None:
+    """A time limit, checked."""
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+        raise KernelTypeError(
+            f"timeout={timeout!r} is no time limit",
+            hint="write a number of seconds above 0, as in timeout=1.5",
+        )
+    return timeout
+
+
+def placed_at_def(error: KernelError, function: Any) -> KernelError:
+    """An error of the decoration, at the function's ``def`` where there is its source."""
+    plain = inspect.unwrap(getattr(function, "func", function), stop=lambda f: isinstance(f, FunctionType))
+    try:
+        place(error, function_text(plain))
+    except KernelError:  # that it has none is the error
+        if (code := getattr(plain, "__code__", None)) is not None:
+            line = linecache.getline(code.co_filename, code.co_firstlineno).rstrip("\n")
+            indent = len(line) - len(line.lstrip())
+            name = code.co_name if code.co_name.isidentifier() else "<module>"
+            error.span = SourceSpan(code.co_filename, code.co_firstlineno, indent, len(line), name, line)
+    return error
+
+
+def _prewarm(made: KernelBase) -> None:
+    """Start the compiler in the background, unless this function was compiled before."""
+    from pykern.launching.prewarm import before_first_call
+
+    before_first_call(made.text)
+
+
+def annotations_of(function: Callable, signature: inspect.Signature) -> dict[str, Any]:
+    """Annotations of the parameters, those written as strings evaluated."""
+    found: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        annotation = parameter.annotation
+        if annotation is parameter.empty:
+            continue
+        if isinstance(annotation, str):
+            try:
+                annotation = inspect.get_annotations(function, eval_str=True)[name]
+            except (AttributeError, NameError, SyntaxError, TypeError) as error:
+                raise KernelTypeError(
+                    f"`{name}` has an annotation that means nothing: {error}",
+                    hint="annotate arrays as pk.f32[:] or pk.f32[:, :], numbers as pk.f32, and constants as pk.static",
+                ) from None
+        if not _is_any_array(annotation):
+            found[name] = annotation
+    return found
+
+
+def _is_any_array(annotation: Any) -> bool:
+    """``np.ndarray``, ``npt.NDArray[np.float32]``, `pk.Array`: for type checkers; any array is passed."""
+    kind = getattr(annotation, "__origin__", annotation)
+    is_numpy = getattr(kind, "__module__", "") == "numpy" and getattr(kind, "__name__", "") == "ndarray"
+    return is_numpy or bool(getattr(kind, "__pykern_array__", False))
+
+
+def _refuse_signature(made: KernelBase) -> None:
+    for name, parameter in made.signature.parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise KernelTypeError(
+                f"kernel `{made.__name__}` takes `{str(parameter).partition(':')[0]}`",
+                hint="name each parameter",
+            )
+        if name in LAUNCH_KEYWORDS:
+            raise KernelTypeError(
+                f"kernel `{made.__name__}` has a parameter `{name}`, which is a launch keyword",
+                hint="give it another name",
+            )
+
+
+__all__ = ["Kernel", "KernelBase", "LaunchError", "kernel"]

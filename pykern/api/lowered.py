@@ -1,0 +1,338 @@
+"""Looking inside: `Lowered` holds every stage of a kernel, `Compiled` what came out of it.
+
+Nothing here needs a device or data: arguments may be `spec`s.
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pykern.compiler.service import service
+from pykern.data.artifact import Artifact, Remark, Stage, no_stage
+from pykern.data.debug_checks import debug_checks
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import (
+    ArgSpec,
+    ArraySpec,
+    KernelOptions,
+    KernelSource,
+    LaunchSpec,
+    Parameter,
+    ScalarSpec,
+    StructSpec,
+)
+from pykern.data.synthetic_frame import at_users_line
+from pykern.environment.installation import no_amd_backend
+from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
+from pykern.launching.index_space import group_size, index_space, is_plain
+from pykern.launching.launch import is_alone
+from pykern.lowering.targets import checked
+from pykern.types import ArrayAnnotation, DType, IntentAnnotation
+
+if TYPE_CHECKING:
+    from pykern.api.kernel import KernelBase
+
+
+LONGEST = 2**63 - 1
+"""Elements of a dimension: an index counts them."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """An array that is only described: element type and lengths; a name or None is a length known at launch."""
+
+    shape: tuple[int | str | None, ...]
+    dtype: DType
+    layout: str = "C"
+
+    def __repr__(self) -> str:
+        return f"pk.spec({self.shape!r}, pk.{self.dtype.name})"
+
+
+@at_users_line
+def spec(shape: int | str | tuple[int | str | None, ...] | None, dtype: DType, layout: str = "C") -> Spec:
+    """Describe an array argument for `Kernel.lower`: ``pk.spec((n, m), pk.f32)``.
+
+    `layout` is ``"C"`` or ``"strided"``. Lengths given as integers are facts the compiler may use.
+    """
+    if not isinstance(dtype, DType):
+        raise KernelTypeError(f"pk.spec takes a dtype such as pk.f32, not {dtype!r}")
+    if layout not in ("C", "strided"):
+        raise KernelTypeError(f"a layout is 'C' or 'strided', not {layout!r}")
+    lengths = shape if isinstance(shape, tuple) else (shape,)
+    for length in lengths:
+        if length is None or isinstance(length, str):
+            continue
+        if isinstance(length, bool) or not hasattr(type(length), "__index__"):
+            raise KernelTypeError(
+                f"{length!r} is no length", hint="a length is an integer, a name, or None where it is open"
+            )
+        if not 0 <= operator.index(length) <= LONGEST:
+            raise KernelTypeError(f"a length is an integer in 0..{LONGEST}, not {length!r}")
+    return Spec(lengths, dtype, layout)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Machine code of a kernel."""
+
+    artifact: Artifact
+
+    @property
+    def binary(self) -> bytes:
+        """The shared object (CPU)."""
+        return self.artifact.binary
+
+    @property
+    def resources(self) -> dict[str, object]:
+        """What the code takes; for the CPU: code bytes, stack bytes, vector width in bits."""
+        return dict(self.artifact.resources)
+
+    def asm(self) -> str:
+        """The assembly text; of an array program on a device that of each of its kernels."""
+        found = [s for s in self.artifact.stages if s.kind == "asm"]
+        if self.artifact.program is None or not found:
+            return next(s.text for s in found)
+        return "\n".join(s.text for s in found if s.name == found[0].name)
+
+    def __repr__(self) -> str:
+        return (
+            f"<pykern.Compiled {self.artifact.kernel} for {self.artifact.target}, {len(self.binary)} bytes>"
+        )
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A kernel with the IR after every pass. `stages` is in order; stages have `name`, `text`, `ms`."""
+
+    source: KernelSource | ProgramSource
+    artifact: Artifact
+    passes: tuple[Any, ...] = ()
+    """Live callables that ran on the kern stage."""
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What passes say of their work: each has `text`, and the `file` and `line` of Python it is about."""
+        return self.artifact.remarks
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The IR after every pass, in order."""
+        return self.artifact.stages
+
+    @property
+    def level(self) -> str:
+        """The level of a derivative: "raised" or "direct"; "" for what is no derivative."""
+        if getattr(self.source, "kernel", None) is not None:
+            return "raised"
+        derivatives = self.source.derivatives
+        return "" if not derivatives else "direct" if isinstance(self.source, KernelSource) else "raised"
+
+    def stage(self, name: str | int) -> Stage:
+        """A stage by its number, its name, or a part of its name that only fits one."""
+        if isinstance(name, int):
+            if not -len(self.stages) <= name < len(self.stages):
+                raise KeyError(f"no stage {name}; there are {len(self.stages)}")
+            return self.stages[name]
+        exact = [s for s in self.stages if s.name == name]
+        found = exact or [s for s in self.stages if name and name in s.name]
+        if not found:
+            raise KeyError(no_stage(name, [s.name for s in self.stages]))
+        return found[-1] if exact else found[0]
+
+    def as_text(self, stage: str | int = "kern") -> str:
+        """The IR of a stage."""
+        return self.stage(stage).text
+
+    def diff(self, a: str | int, b: str | int) -> str:
+        """What changed from stage `a` to stage `b`, as a unified diff."""
+        before, after = self.stage(a), self.stage(b)
+        lines = difflib.unified_diff(
+            before.text.splitlines(), after.text.splitlines(), before.name, after.name, lineterm=""
+        )
+        return "\n".join(lines)
+
+    def compile(self) -> Compiled:
+        """The machine code (made together with the stages). Raises `TargetError` for what is only looked at."""
+        if not self.artifact.binary:
+            raise no_code(self.artifact)
+        return Compiled(self.artifact)
+
+    def __repr__(self) -> str:
+        return (
+            f"<pykern.Lowered {self.artifact.kernel} for {self.artifact.target}, {len(self.stages)} stages>"
+        )
+
+    def __str__(self) -> str:
+        width = max(len(s.name) for s in self.stages)
+        rows = [f"{s.name:{width}}  {s.ms:8.2f} ms  {len(s.text.splitlines()):5} lines" for s in self.stages]
+        return "\n".join([f"{self.artifact.kernel} for {self.artifact.target}", *rows])
+
+    def _repr_html_(self) -> str:
+        """Notebooks: the explorer's page, in a frame that can reach nothing outside of it."""
+        from pykern.explorer.notebook import lowered_html
+
+        return lowered_html(self)
+
+
+def no_code(artifact: Artifact) -> TargetError:
+    """Why the stages are all there is."""
+    if artifact.target.startswith("rocdl:"):
+        return no_amd_backend(artifact.target)
+    return TargetError(f"`{artifact.target}` has no machine code", hint='use target="llvm"')
+
+
+KEYWORDS = ("ndrange", "workgroup", "shared_bytes", "target", "passes", "debug")
+
+
+@dataclass(frozen=True)
+class Raised:
+    """Whether a kernel is linalg on tensors, by `Kernel.raised`: true or false, with the IR or the reason."""
+
+    lowered: Lowered | None
+    reason: NotRaisable | None
+
+    def __bool__(self) -> bool:
+        return self.lowered is not None
+
+    @property
+    def text(self) -> str:
+        """The raised form; "" where there is none."""
+        return "" if self.lowered is None else self.lowered.stages[-1].text
+
+    def __repr__(self) -> str:
+        if self.lowered is None:
+            return f"<not raised: {self.reason.reason if self.reason else ''}>"
+        return f"<raised: `{self.lowered.artifact.kernel}` is linalg on tensors, see .text>"
+
+
+def raised(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Raised:
+    """See `Kernel.raised`."""
+    try:
+        return Raised(lower(kernel, args, {**keywords, "target": "linalg"}), None)
+    except NotRaisable as reason:
+        return Raised(None, reason)
+
+
+def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
+    """See `Kernel.lower`. Keywords are those of `KEYWORDS`; others are arguments."""
+    keywords = dict(keywords)
+    options = {n: keywords.pop(n) for n in KEYWORDS if n in keywords}
+    values = kernel.bind(args, keywords)
+    parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in values)
+    target = options.get("target")
+    target = _target_of(values) if target is None else checked(target)
+    source = KernelSource(
+        kernel.captured()[0],
+        parameters,
+        _launch_spec(kernel, options, any(isinstance(v, Spec) for _, v in values)),
+        _checked(kernel.options, options.get("debug"), target),
+        target=target,
+        derivatives=kernel.derivatives,
+    )
+    passes = tuple(options.get("passes", ()))
+    names = tuple(p for p in passes if isinstance(p, str))
+    live = tuple(p for p in passes if not isinstance(p, str))
+    source = replace(source, passes=names)
+    return Lowered(source, service().compile(source, keep_stages=True, passes=live), live)
+
+
+def _checked(options: KernelOptions, debug: bool | str | None, target: str) -> KernelOptions:
+    """The options with what ``debug=`` asks for, where it is given; the CPU alone ends a launch."""
+    options = replace(options, limited=options.limited and target.startswith("llvm"))
+    if debug is None:
+        return options
+    checks = debug_checks(debug)
+    return replace(options, debug=checks.bounds, nan=checks.nan, races=checks.races)
+
+
+def parameter(name: str, value: Any, annotation: Any) -> Parameter:
+    """A parameter from a spec, a dtype (a scalar of that type) or a real value."""
+    from pykern.launching.arguments import pass_value
+
+    if not isinstance(value, Spec | DType):
+        if holds_specs(value):
+            return Parameter(name, spec_of(name, value, lambda n, v: parameter(n, v, None).spec))
+        return pass_value(name, value, annotation, _only_described).parameter
+    if isinstance(value, DType):
+        return Parameter(name, ScalarSpec(value.name))
+    inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
+    if isinstance(inner, ArrayAnnotation) and (
+        inner.dtype != value.dtype or len(inner.shape) != len(value.shape)
+    ):
+        raise KernelTypeError(f"`{name}` is annotated {inner!r}, and {value!r} is given")
+    reads = annotation.reads if isinstance(annotation, IntentAnnotation) else True
+    writes = annotation.writes if isinstance(annotation, IntentAnnotation) else True
+    return Parameter(name, spec_of(name, value, _no_leaf), reads, writes)
+
+
+def holds_specs(value: Any, trees: bool = False) -> bool:
+    """Whether a tuple or dataclass (`trees`: list or dict, too) has `pk.spec`s or dtypes somewhere in it."""
+    from pykern.launching.arguments import fields_of
+
+    if isinstance(value, Spec | DType):
+        return True
+    return any(holds_specs(item, trees) for _, item in fields_of(value, trees) or ())
+
+
+def spec_of(name: str, value: Any, leaf: Callable[[str, Any], ArgSpec], trees: bool = False) -> ArgSpec:
+    """What the compiler is told of `pk.spec`s, dtypes, and structures of these; `leaf` tells it of values."""
+    from pykern.launching.arguments import fields_of, struct_name
+
+    if isinstance(value, DType):
+        return ScalarSpec(value.name)
+    if isinstance(value, Spec):
+        shape = tuple(n if isinstance(n, int) else None for n in value.shape)
+        return ArraySpec(value.dtype.name, shape, value.layout)
+    fields = fields_of(value, trees)
+    if fields is None:
+        return leaf(name, value)
+    inner = tuple((n, spec_of(f"{name}.{n}", item, leaf, trees)) for n, item in fields)
+    return StructSpec(struct_name(value), inner)
+
+
+def _no_leaf(name: str, value: Any) -> ArgSpec:
+    raise AssertionError(f"`{name}` is a pk.spec")
+
+
+def _only_described(name: str, value: Any) -> Any:
+    """An array of any device as NumPy describes it: nothing is read."""
+    from pykern.arrays.making import from_dlpack
+    from pykern.launching.arguments import is_array
+
+    array = is_array(name, value)
+    if array is None or isinstance(array, np.ndarray):
+        return array
+    return from_dlpack(array).geometry()
+
+
+def _target_of(values: list[tuple[str, Any]]) -> str:
+    """What kernels are compiled for where the arrays live."""
+    from pykern.launching.arguments import homes
+    from pykern.runtime import registry
+
+    for name in homes(values).values():
+        return registry.info(name).target
+    return "llvm"
+
+
+def _launch_spec(kernel: KernelBase, options: dict[str, Any], has_specs: bool) -> LaunchSpec:
+    given = options.get("ndrange", kernel.ndrange)
+    if given is None:
+        raise LaunchError(f"`{kernel.__name__}.lower` needs an ndrange", hint="pass ndrange=(n, m)")
+    names = given if isinstance(given, tuple) else (given,)
+    symbolic = any(n is None or isinstance(n, str) for n in names)
+    space = index_space(tuple(1 if n is None or isinstance(n, str) else n for n in names))
+    plain = is_plain(space)
+    known = has_specs or kernel.ndrange is not None or is_alone(kernel, space)
+    static = plain and not symbolic and known
+    workgroup = options.get("workgroup", kernel.workgroup)
+    size = () if workgroup is None else group_size(workgroup, len(space))
+    shared = options.get("shared_bytes") is not None
+    return LaunchSpec(len(space), plain, tuple(e.count for e in space) if static else None, size, shared)

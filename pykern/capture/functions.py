@@ -1,0 +1,406 @@
+"""From a live Python function to `FunctionSource`: its text, and what the names in it mean.
+
+Comes in: a function object. Goes out: plain data for the compiler, and the `Guard`s that tell when
+a captured value has changed. Runs in the user's process, imports no MLIR.
+The text is taken when the function is decorated; the values when a call is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import linecache
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pykern import language
+from pykern.capture.guards import MISSING, NAME, Guard, Guards, guard_defaults, renewed, resolve
+from pykern.data.locations import SourceSpan, parse_definition
+from pykern.data.records import record
+from pykern.data.scopes import free_paths
+from pykern.data.source import (
+    Annotation,
+    Builtin,
+    Capture,
+    CapturedCustom,
+    CapturedGradient,
+    CapturedKernel,
+    Constant,
+    FunctionSource,
+    StructType,
+    TypeName,
+    Unsupported,
+)
+from pykern.errors import KernelSyntaxError, nested_too_deeply
+from pykern.launching.index_space import index_space
+from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
+
+STRUCTURES = (dict, list, tuple)
+DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp", "hvp")
+"""What programs may take inside."""
+MOST_IN_CIRCLES = 2000
+"""So often functions that call one another in circles are captured anew. They can be reached in very many ways."""
+
+
+_NO_SOURCE = {
+    "<stdin>": "Python keeps no source of what it reads from standard input: write the kernel into a file and import "
+    "it, or use IPython or a notebook",
+    "<string>": "Python keeps no source of `python -c` and `exec`: write the kernel into a file and import it; for "
+    "`exec`, register the text in `linecache`",
+}
+"""What to do where a function has no file."""
+
+
+@record
+class FunctionText:
+    """Source text of a function as it was when decorated."""
+
+    name: str
+    file: str
+    first_line: int
+    text: str
+    paths: tuple[str, ...]
+    """Dotted names the body reads that are not its own: ``pk.index``, ``N``."""
+
+
+def function_text(function: types.FunctionType) -> FunctionText:
+    """Take the text; raises `KernelSyntaxError` where Python has no source for the function."""
+    if not isinstance(function, types.FunctionType):
+        raise _no_function(function)
+    if function.__name__ == "<lambda>":
+        raise KernelSyntaxError("a lambda cannot be compiled", hint="write it as a `def` function")
+    file = function.__code__.co_filename
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        raise KernelSyntaxError(
+            f"the source of `{function.__name__}` is not available (file {file!r})",
+            hint=_NO_SOURCE.get(file, "define kernels in a file or a notebook cell"),
+        ) from None
+    lines, first = _from_def(lines, first)
+    _keep_for_tracebacks(file)
+    text = "".join(lines)
+    paths = tuple(dict.fromkeys(_free_paths(text)))
+    return FunctionText(function.__name__, file, first, text, paths)
+
+
+def _no_function(given: Any) -> KernelSyntaxError:
+    """The error for what cannot be decorated: another decorator has been there before, or it is no function."""
+    name = getattr(given, "__name__", None)
+    for kind, word in (
+        ("kernel", "a kernel"),
+        ("program", "an array program"),
+        ("func", "a @pk.func function"),
+    ):
+        if getattr(type(given), f"__pykern_{kind}__", False):
+            return KernelSyntaxError(
+                f"`{name}` is {word} already", hint="leave one of the two decorators out"
+            )
+    if isinstance(given, type):
+        return KernelSyntaxError(f"`{name}` is a class", hint="decorate plain `def` functions outside of it")
+    if isinstance(given, staticmethod | classmethod):
+        return KernelSyntaxError(
+            f"`{name}` is a {type(given).__name__} already",
+            hint=f"write @{type(given).__name__} above pykern's decorator, or define the function outside of the class",
+        )
+    if isinstance(given, functools.partial):
+        return KernelSyntaxError(
+            f"functools.partial of `{getattr(given.func, '__name__', given.func)}` is no plain `def` function",
+            hint="decorate the function itself, and give the argument in the call; n: pk.static makes it a constant",
+        )
+    if name is not None and hasattr(given, "__wrapped__"):
+        return KernelSyntaxError(
+            f"`{name}` is wrapped in a {type(given).__name__} by another decorator",
+            hint="leave the decorator between pykern's and the `def` out",
+        )
+    return KernelSyntaxError(
+        f"a {type(given).__name__} is no function", hint="decorate a plain `def` function"
+    )
+
+
+def _free_paths(text: str) -> Iterator[str]:
+    node = parse_definition(text)
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    return free_paths(node)
+
+
+def function_source(
+    function: types.FunctionType, text: FunctionText | None = None, program: bool = False
+) -> tuple[FunctionSource, list[Guard]]:
+    """The text with what its names mean now, and the guards over values that could change.
+
+    A `program` works on whole arrays: it may call kernels and plain Python functions as well.
+    """
+    scope = _Scope(Guards(), (), program, _Met())
+    try:
+        source = _source(function, text or function_text(function), scope)
+    except RecursionError:  # of the chain of functions that it calls
+        raise nested_too_deeply(function.__name__) from None
+    except _InCircles as found:
+        raise KernelSyntaxError(
+            f"`{found.text.name}` is one of many functions that call one another in circles: that is recursion",
+            found.span(),
+            hint="write a loop, or a stack in pk.private memory",
+        ) from None
+    return source, scope.guards.listed()
+
+
+def still_captured(captured: tuple[FunctionSource, list[Guard]]) -> tuple[FunctionSource, list[Guard]] | None:
+    """What `function_source` gave, where all names mean the same: the very same tuple, or one whose guards hold the
+    objects that are there now. None where a name means something else."""
+    guards = renewed(captured[1], _same_constants)
+    if guards is None:
+        return None
+    return captured if guards is captured[1] else (captured[0], guards)
+
+
+def _same_constants(a: object, b: object) -> bool:
+    if type(a) is not type(b) or a is MISSING:
+        return False
+    first = _constant(a)
+    return isinstance(first, Constant) and first == _constant(b)
+
+
+@record
+class _Scope:
+    """Where a name is looked up: the guards found so far, who calls whom, kernel or program, what was captured."""
+
+    guards: Guards
+    callers: tuple
+    program: bool
+    met: _Met
+
+    def is_caller(self, function: object) -> bool:
+        """Whether the function is being captured: by its own name, or further up."""
+        self.met.asked.add(function)
+        return function in self.callers
+
+
+@dataclass
+class _Met:
+    """Functions that were captured. One that many call is captured once: captures are a graph, not a tree.
+
+    What a function's names mean depends on its callers only where it reaches one of them. So each is kept with the
+    functions that it asked for among them.
+    """
+
+    sources: dict[tuple[object, FunctionText, bool, bool], tuple[FunctionSource, frozenset]] = field(
+        default_factory=dict
+    )
+    asked: set = field(default_factory=set)
+    """By the function that is being captured, and by those it reaches."""
+    in_circles: int = 0
+    """How often a function was not kept, because it reaches one of its callers."""
+
+
+class _InCircles(Exception):
+    """No error of the function's own, which would make it a name that kernels cannot use: it ends the capture."""
+
+    def __init__(self, text: FunctionText) -> None:
+        super().__init__(text)
+        self.text = text
+
+    def span(self) -> SourceSpan:
+        line = self.text.text.splitlines()[0]
+        indent = len(line) - len(line.lstrip())
+        return SourceSpan(self.text.file, self.text.first_line, indent, len(line), self.text.name, line)
+
+
+def _source(function: Any, text: FunctionText, scope: _Scope) -> FunctionSource:
+    """The function and what it reaches, from `met` where nothing is different there."""
+    met, before = scope.met, scope.met.asked
+    key = (function, text, scope.program, bool(scope.callers))
+    found = met.sources.get(key)
+    if found is None or not found[1].isdisjoint(scope.callers):
+        met.asked = set()
+        made = _captured(function, text, scope)
+        found = (made, frozenset(met.asked))
+        if met.asked.isdisjoint(scope.callers):
+            met.sources[key] = found
+        else:
+            met.in_circles += 1
+            if met.in_circles > MOST_IN_CIRCLES:
+                raise _InCircles(text)
+    met.asked = before | found[1]
+    return found[0]
+
+
+def _captured(function: Any, text: FunctionText, scope: _Scope) -> FunctionSource:
+    captures = []
+    inner = _Scope(scope.guards, (*scope.callers, function), scope.program, scope.met)
+    for path in text.paths:
+        found = resolve(function, path, scope.guards)
+        if found is not MISSING:
+            captures.append((path, _classify(found, inner)))
+    if scope.program or scope.callers:  # launches of kernels give all arguments to compiled code
+        guard_defaults(function, scope.guards)
+    defaults = tuple(
+        (p.name, constant)
+        for p in inspect.signature(function).parameters.values()
+        if p.default is not p.empty and isinstance(constant := _constant(p.default), Constant)
+    )
+    return FunctionSource(text.name, text.file, text.first_line, text.text, tuple(captures), defaults)
+
+
+def _from_def(lines: list[str], first: int) -> tuple[list[str], int]:
+    """Cut decorators off: the text starts at `def`."""
+    for offset, line in enumerate(lines):
+        if line.lstrip().startswith(("def ", "async def ")):
+            return lines[offset:], first + offset
+    return lines, first
+
+
+def _keep_for_tracebacks(file: str) -> None:
+    """Sources of notebook cells and `exec` live in linecache only; keep them there."""
+    if not file.startswith("<"):
+        linecache.getlines(file)
+
+
+def _classify(value: Any, scope: _Scope) -> Capture:
+    builtin = language.from_callable(value)
+    if builtin is not None:
+        python = scope.program and any(value is function for function in (sum, min, max))
+        return Builtin(f"builtins.{builtin}" if python else builtin)
+    if isinstance(value, DType):
+        return TypeName(value.name)
+    if value is static:
+        return Builtin("static")
+    if scope.program and getattr(value, "__module__", "") == "pykern.derivatives.gradients":
+        name = getattr(value, "__name__", "")
+        if name in DERIVATIVES:
+            return Builtin(name)
+    if getattr(type(value), "__pykern_func__", False):
+        return _called(value.__pykern_function__, value.text, scope)
+    if getattr(type(value), "__pykern_cuda__", False):
+        return value.captured
+    if scope.program and any(value is kind for kind in STRUCTURES):
+        return Builtin(value.__name__)
+    if isinstance(value, type):
+        return _classify_type(value)
+    if scope.program and getattr(type(value), "__pykern_program__", False):
+        return _program(value, scope)
+    if scope.program and getattr(type(value), "__pykern_custom_vjp__", False):
+        return _custom(value, scope)
+    if scope.program and getattr(type(value), "__pykern_kernel__", False):
+        return _kernel(value, scope)
+    if scope.program and isinstance(value, types.FunctionType) and not _of_library(value):
+        try:
+            return _called(value, function_text(value), scope)
+        except KernelSyntaxError as error:
+            return Unsupported(f"the function `{value.__name__}`: {error.reason}")
+    return _constant(value)
+
+
+def _program(program: Any, scope: _Scope) -> Capture:
+    """A program that another one calls, or takes the gradient of."""
+    made = _called(program.__wrapped__, program.text, scope)
+    for taken in program.derivatives:
+        if taken.kind != "gradient":
+            return Unsupported(f"{program.__name__}, a derivative")
+        if isinstance(made, FunctionSource | CapturedGradient):
+            made = CapturedGradient(
+                made, taken.active, taken.checkpoint, taken.aux, taken.value, taken.several
+            )
+    return made
+
+
+def _called(function: Any, text: FunctionText, scope: _Scope) -> Capture:
+    if scope.is_caller(function):  # recursion: the frontend says so at the call
+        return Unsupported(f"the function `{function.__name__}`, which calls itself")
+    return _source(function, text, scope)
+
+
+def _of_library(function: types.FunctionType) -> bool:
+    """Functions whose source is no kernel language: NumPy's, the standard library's, our own."""
+    top = (function.__module__ or "").split(".")[0]
+    return top in ("pykern", "numpy", "scipy") or (top in sys.stdlib_module_names and top != "__main__")
+
+
+def _kernel(kernel: Any, scope: _Scope) -> CapturedKernel:
+    inner = _source(kernel.__wrapped__, kernel.text, _Scope(scope.guards, (), False, scope.met))
+    group = kernel.workgroup
+    return CapturedKernel(
+        inner,
+        tuple(_annotation(name, given) for name, given in kernel.annotations.items()),
+        kernel.options,
+        () if group is None else group if isinstance(group, tuple) else (group,),
+        None
+        if kernel.ndrange is None
+        else tuple((e.start, e.step, e.count) for e in index_space(kernel.ndrange)),
+    )
+
+
+def _custom(custom: Any, scope: _Scope) -> Capture:
+    """A function with its forward and backward functions."""
+    scope.guards.add(Guard(NAME, vars(custom), "pair", custom.pair))
+    if custom.pair is not None and scope.is_caller(custom.pair[0]):
+        return _called(custom.function, custom.text, scope)  # its own forward function means the plain one
+    if custom.pair is None:
+        return Unsupported(f"a custom_vjp function without a derivative (call `{custom.text.name}.defvjp`)")
+    found = [_called(custom.function, custom.text, scope)]
+    found += [_called(f, function_text(f), scope) for f in custom.pair]
+    sources = [f for f in found if isinstance(f, FunctionSource)]
+    if len(sources) < len(found):
+        return next(f for f in found if not isinstance(f, FunctionSource))
+    return CapturedCustom(*sources)
+
+
+def _annotation(name: str, given: Any) -> Annotation:
+    reads = writes = True
+    if isinstance(given, IntentAnnotation):
+        reads, writes, given = given.reads, given.writes, given.of
+    if isinstance(given, ArrayAnnotation):
+        return Annotation(name, dtype=given.dtype.name, shape=given.shape, reads=reads, writes=writes)
+    dtype = given.name if isinstance(given, DType) else given.__name__ if given in (int, float, bool) else ""
+    return Annotation(name, static=given is static, dtype=dtype, reads=reads, writes=writes)
+
+
+def _classify_type(value: type) -> Capture:
+    if dataclasses.is_dataclass(value):
+        return StructType(value.__name__, tuple(f.name for f in dataclasses.fields(value)))
+    if issubclass(value, tuple) and hasattr(value, "_fields"):
+        return StructType(value.__name__, tuple(getattr(value, "_fields")))  # noqa: B009
+    if "numpy" in sys.modules:
+        numpy = sys.modules["numpy"]
+        if issubclass(value, numpy.generic):
+            dtype = from_numpy(numpy.dtype(value))
+            if dtype is not None:
+                return TypeName(dtype.name)
+    return Unsupported(f"the class `{value.__name__}`")
+
+
+def _constant(value: Any) -> Capture:
+    if value is None or (
+        isinstance(value, bool | int | float | str) and type(value).__module__ == "builtins"
+    ):
+        return Constant(value)
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        items = tuple(_constant(item) for item in value)
+        if all(isinstance(item, Constant) for item in items):
+            return Constant(items)
+    scalar: Any = value
+    if "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].generic):
+        dtype = from_numpy(scalar.dtype)
+        if dtype is not None and dtype.is_storage:
+            return Unsupported(f"a number of {dtype.name} (fp8 is for arrays; make it np.float32)")
+        if dtype is not None:
+            return Constant(scalar.item() if dtype.name != "bf16" else float(scalar), dtype.name)
+    if isinstance(value, types.ModuleType):
+        return Unsupported(f"the module `{value.__name__}`")
+    if isinstance(value, types.FunctionType) and not _of_library(value):
+        return Unsupported(f"the plain Python function `{value.__name__}`")
+    if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
+        if getattr(type(value), "__pykern_kernel__", False):
+            return Unsupported("a Kernel")
+        if getattr(type(value), "__pykern_program__", False):
+            return Unsupported("an array program")
+        return Unsupported(f"a function of Python or of a library, `{value.__name__}`")
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return Unsupported("an array from outside of the kernel")
+    return Unsupported(f"a {type(value).__name__}")
