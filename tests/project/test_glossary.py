@@ -1,0 +1,84 @@
+"""New names use the words of `docs/inside/glossary.md`; the last table lists the words that they do not use."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.project.tree import ROOT, module_name, source_files
+
+GLOSSARY = ROOT / "docs" / "inside" / "glossary.md"
+HEADING = "## Words that new names do not use"
+
+# How many names from before still hold a word: it may shrink, not grow.
+LEFT = {
+    "turned": 15,
+    "turn": 16,
+    "turns": 11,
+    "meeting": 7,
+    "meetings": 4,
+    "both_sides": 3,
+    "own_sums": 2,
+    "rotate_buffers": 2,
+    "hold_fusion": 2,
+    "release_fusion": 1,
+    "return_into": 3,
+    "use_arena": 1,
+    "recall": 4,
+    "kept_memory": 4,
+    "pieces": 9,
+    "piece": 9,
+    "dots": 4,
+    "pays": 3,
+    "again": 19,
+    "tell": 18,
+}
+
+
+def words() -> list[str]:
+    """The first column of the last table: several words may stand in one cell."""
+    rows = GLOSSARY.read_text().split(HEADING)[1].splitlines()
+    return [
+        word for row in rows if row.startswith("| `") for word in re.findall(r"`(\w+)`", row.split("|")[1])
+    ]
+
+
+def names() -> Iterator[tuple[str, str]]:
+    """Every name that a source defines, with its place."""
+    for path in source_files():
+        place = str(path.relative_to(ROOT))
+        yield path.stem, place
+        if path.name == "__init__.py":
+            yield module_name(path).rpartition(".")[2], place
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                yield node.name, f"{place}:{node.lineno}"
+            elif isinstance(node, ast.arg):
+                yield node.arg, f"{place}:{node.lineno}"
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                yield node.target.id, f"{place}:{node.lineno}"
+
+
+def parts(name: str) -> str:
+    """``OwnSums`` and ``own_sums`` -> ``_own_sums_``."""
+    return f"_{re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', name).lower().strip('_')}_"
+
+
+def holders(word: str) -> list[str]:
+    return [f"{name} in {place}" for name, place in NAMES if f"_{word}_" in parts(name)]
+
+
+NAMES = list(names())
+
+
+@pytest.mark.parametrize("word", words())
+def test_names_use_the_glossary(word):
+    found = holders(word)
+    assert len(found) <= LEFT.get(word, 0), f"see {GLOSSARY.name} for what to say instead"
+
+
+def test_words_left_are_listed_in_the_glossary():
+    assert set(LEFT) <= set(words())
