@@ -22,7 +22,7 @@ from pykern.passes.kernels import find
 
 
 @dataclass(frozen=True)
-class Format:
+class Fp8Format:
     """A small float of 1 sign bit, `mantissa` bits of fraction, and an exponent with `bias`."""
 
     mantissa: int
@@ -32,10 +32,10 @@ class Format:
     """The code, without sign, of what is beyond the largest finite number."""
 
 
-E4M3, E5M2 = Format(3, 7, nan=0x7F, above=0x7F), Format(2, 15, nan=0x7E, above=0x7C)
+E4M3, E5M2 = Fp8Format(3, 7, nan=0x7F, above=0x7F), Fp8Format(2, 15, nan=0x7E, above=0x7C)
 
 
-def format_of(kind: ir.Type) -> Format | None:
+def format_of(kind: ir.Type) -> Fp8Format | None:
     """The format of an fp8 type, None for any other type."""
     if isinstance(kind, ir.Float8E4M3FNType):
         return E4M3
@@ -147,7 +147,7 @@ def _i32(number: int) -> ir.Value:
     return arith.ConstantOp(ir.IntegerType.get_signless(32), number - ((number >> 31) << 32)).result
 
 
-def decoded(byte: ir.Value, form: Format) -> ir.Value:
+def decoded(byte: ir.Value, form: Fp8Format) -> ir.Value:
     """The f32 that an i8 stands for.
 
     The bits, put where f16 has them, are 2**(bias - 15) times the number: exact, also for what is
@@ -169,7 +169,7 @@ def decoded(byte: ir.Value, form: Format) -> ir.Value:
     return arith.SelectOp(is_nan, nan, scaled).result
 
 
-def encoded(number: ir.Value, form: Format) -> ir.Value:
+def encoded(number: ir.Value, form: Fp8Format) -> ir.Value:
     """The i8 nearest to an f32.
 
     Normal numbers round in the integers: half of the last kept bit is added, less one where that bit
@@ -197,7 +197,7 @@ def encoded(number: ir.Value, form: Format) -> ir.Value:
     return arith.TruncIOp(i8, arith.OrIOp(code_, sign).result).result
 
 
-def code(number: float, form: Format) -> int:
+def code(number: float, form: Fp8Format) -> int:
     """The code of a number that the format holds: of a constant, which MLIR has rounded."""
     sign = 0x80 if math.copysign(1.0, number) < 0 else 0
     if math.isnan(number):

@@ -59,7 +59,7 @@ def _is_signed(loop: ir.Operation) -> bool:
 
 
 def _tighten(loop: ir.Operation) -> None:
-    facts = Facts(loop)
+    facts = GuardFacts(loop)
     guards = _guard_chain(loop.regions[0].blocks[0])
     for guard in guards:
         _reduce(guard, facts)
@@ -99,7 +99,7 @@ def _is_empty(region: ir.Region) -> bool:
     return all(writes_nothing(o.operation) for block in region.blocks for o in list(block.operations)[:-1])
 
 
-def _reduce(guard: Guard, facts: Facts) -> None:
+def _reduce(guard: Guard, facts: GuardFacts) -> None:
     """Take what the bounds can state; the guard keeps the rest of its condition, or goes."""
     condition = guard.op.operands[0]
     rest = facts.take((condition, guard.wanted))
@@ -175,7 +175,7 @@ def _known_truth(value: ir.Value) -> bool | None:
 
 
 @dataclass
-class Facts:
+class GuardFacts:
     """Conjuncts taken from the guards of one loop: they hold in all of its iterations afterwards."""
 
     loop: ir.Operation

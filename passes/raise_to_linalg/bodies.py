@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import arith, linalg
 
 from pykern.passes.ir import structured
-from pykern.passes.raise_to_linalg.boxes import Box
+from pykern.passes.raise_to_linalg.boxes import IterationBox
 from pykern.passes.raise_to_linalg.builder import TRAPS
 from pykern.passes.raise_to_linalg.evaluation import Evaluator
 from pykern.passes.raise_to_linalg.expressions import (
@@ -28,7 +28,7 @@ Terms = tuple[tuple[Dim, int], ...]
 
 
 @dataclass(frozen=True)
-class Operand:
+class IndexedTensor:
     """A tensor and, for each of its dimensions, the sum of positions that indexes it."""
 
     tensor: ir.Value
@@ -38,8 +38,8 @@ class Operand:
 def generic(
     parallel: list[Dim],
     reduced: list[Dim],
-    inputs: list[Operand],
-    out: Operand,
+    inputs: list[IndexedTensor],
+    out: IndexedTensor,
     body: Callable[[ir.Operation, list[ir.Value], ir.Value], ir.Value],
 ) -> ir.Value:
     """`linalg.generic`; `body` gets the op, the input elements and the output's, and gives the result."""
@@ -72,7 +72,7 @@ class Body(Evaluator):
     """Evaluates within the body of a linalg op. What is the same everywhere stands in front of the op."""
 
     scalars: Scalars = field(default_factory=Scalars)
-    box: Box = field(default_factory=Box)
+    box: IterationBox = field(default_factory=IterationBox)
     dims: list[Dim] = field(default_factory=list)
     op: ir.Operation | None = None
     elements: dict[Expression, ir.Value] = field(default_factory=dict)

@@ -32,7 +32,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Box:
+class IterationBox:
     """Ranges by dimension. `true` are the literals that the ranges make hold.
 
     `conditions` are invariant: where one fails the box is empty. `pins` are dimensions given by others.
@@ -50,10 +50,10 @@ class Box:
     def range(self, dim: Dim) -> Range:
         return next(found for known, found in self.ranges if known is dim)
 
-    def with_range(self, dim: Dim, new: Range) -> Box:
+    def with_range(self, dim: Dim, new: Range) -> IterationBox:
         return replace(self, ranges=tuple((d, new if d is dim else r) for d, r in self.ranges))
 
-    def restricted(self, dims: Iterable[Dim]) -> Box:
+    def restricted(self, dims: Iterable[Dim]) -> IterationBox:
         """The box of those dimensions alone."""
         wanted = set(dims)
         return replace(self, ranges=tuple(pair for pair in self.ranges if pair[0] in wanted))
@@ -82,9 +82,9 @@ class Boxes:
     builder: Builder
     holding: frozenset[Literal] = frozenset()
 
-    def full(self, dims: Iterable[Dim], box: Box | None = None) -> Box:
+    def full(self, dims: Iterable[Dim], box: IterationBox | None = None) -> IterationBox:
         """All positions of the dimensions, added to a box."""
-        box = Box(true=self.holding) if box is None else box
+        box = IterationBox(true=self.holding) if box is None else box
         for dim in dims:
             if dim.value is None and dim not in box.dims:
                 lows = tuple(self.uniform(f, box, upper=False) for f in dim.lows)
@@ -92,7 +92,7 @@ class Boxes:
                 box = replace(box, ranges=(*box.ranges, (dim, Range(lows, highs))))
         return box
 
-    def uniform(self, form: Form, box: Box, upper: bool) -> Form:
+    def uniform(self, form: Form, box: IterationBox, upper: bool) -> Form:
         """A bound of the form over all positions of the box, which does not depend on them."""
         total = Form((), form.constant)
         for term, factor in box.resolved(form).terms:
@@ -104,7 +104,7 @@ class Boxes:
                 total += self._extreme_value(term, (factor > 0) == upper) * factor
         return total
 
-    def _extreme(self, dim: Dim, box: Box, upper: bool) -> Form:
+    def _extreme(self, dim: Dim, box: IterationBox, upper: bool) -> Form:
         found = box.range(dim)
         if not upper:
             return found.lows[0] if dim.step is None else Form()
@@ -121,7 +121,7 @@ class Boxes:
 
     # -- narrowing ------------------------------------------------------------------------------
 
-    def narrowed(self, box: Box, mask: Mask) -> tuple[Box, Mask]:
+    def narrowed(self, box: IterationBox, mask: Mask) -> tuple[IterationBox, Mask]:
         """The box without positions at which the mask fails, and what of the mask is still to be tested."""
         rest: list[Literal] = []
         for literal in mask:
@@ -134,7 +134,7 @@ class Boxes:
                 box = replace(smaller, true=smaller.true | {literal})
         return box, tuple(rest)
 
-    def _by_literal(self, box: Box, literal: Literal) -> Box | None:
+    def _by_literal(self, box: IterationBox, literal: Literal) -> IterationBox | None:
         if not vector_dims(literal[0]):
             if not box.dims or not self._is_free_of_conditions(literal[0]):
                 return None
@@ -149,7 +149,7 @@ class Boxes:
             box = smaller
         return box
 
-    def above_zero(self, box: Box, form: Form) -> Box | None:
+    def above_zero(self, box: IterationBox, form: Form) -> IterationBox | None:
         """The box where the form is not negative; None where that is no range of one dimension."""
         form = box.resolved(form)
         dims = [dim for dim in form.dims if dim.value is None]
@@ -174,19 +174,19 @@ class Boxes:
             divisor = self.builder.apply("arith.muli", [dim.step, divisor], divisor.type)
         return form_of_value(self.builder.apply(name, [self.builder.index(form), divisor], divisor.type))
 
-    def inside(self, box: Box, subscripts: tuple[Form, ...], lengths: list[Form]) -> Box:
+    def inside(self, box: IterationBox, subscripts: tuple[Form, ...], lengths: list[Form]) -> IterationBox:
         """The box where the subscripts lie within an array, as far as one range can say it."""
         for form, length in zip(subscripts, lengths, strict=True):
             for wanted in (form, length - form - 1):
                 box = self.above_zero(box, wanted) or box
         return box
 
-    def is_inside(self, box: Box, form: Form, length: Form) -> bool:
+    def is_inside(self, box: IterationBox, form: Form, length: Form) -> bool:
         """Whether a subscript is known to lie within an array for every position of the box."""
         form = box.resolved(form)
         return all(self._is_not_negative(box, wanted) for wanted in (form, length - form - 1))
 
-    def _is_not_negative(self, box: Box, form: Form) -> bool:
+    def _is_not_negative(self, box: IterationBox, form: Form) -> bool:
         dims = [dim for dim in form.dims if dim.value is None]
         if not dims:
             return form.number is not None and form.number >= 0

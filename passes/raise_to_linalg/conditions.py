@@ -28,7 +28,7 @@ _NEGATED = {"eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "s
 
 
 @dataclass(frozen=True)
-class Facts:
+class IndexFacts:
     """What a literal says of index values: these forms are not negative, these are zero."""
 
     not_negative: tuple[Form, ...] = ()
@@ -65,7 +65,7 @@ def truth_of(value: Expression) -> bool | None:
     return bool(value.attribute.value) if value.type == ir.IntegerType.get_signless(1) else None
 
 
-def facts(literal: Literal) -> Facts | None:
+def facts(literal: Literal) -> IndexFacts | None:
     """What a comparison of index values says, None of other literals and of "not equal"."""
     condition, wanted = literal
     if not isinstance(condition, Apply) or condition.name != "arith.cmpi":
@@ -78,11 +78,11 @@ def facts(literal: Literal) -> Facts | None:
     if predicate in ("sgt", "sge", "ugt", "uge"):
         left, right, predicate = right, left, predicate.replace("g", "l")
     if predicate == "eq":
-        return Facts(zero=(left - right,))
+        return IndexFacts(zero=(left - right,))
     if predicate in ("slt", "sle"):
-        return Facts((right - left - int(predicate == "slt"),))
+        return IndexFacts((right - left - int(predicate == "slt"),))
     if predicate in ("ult", "ule") and is_length(right):  # a negative value is a huge one without its sign
-        return Facts((left, right - left - int(predicate == "ult")))
+        return IndexFacts((left, right - left - int(predicate == "ult")))
     return None
 
 

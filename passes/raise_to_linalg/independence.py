@@ -18,7 +18,7 @@ from pykern.passes.raise_to_linalg.program import Bind, Statement, Store, statem
 
 
 @dataclass(eq=False)
-class Access:
+class ArrayAccess:
     """One access of an array: where, at which positions, whether it writes."""
 
     array: int
@@ -34,18 +34,18 @@ class Access:
         return frozenset(form for literal in self.mask if (f := facts(literal)) for form in f.zero)
 
 
-def accesses(body: list[Statement]) -> list[Access]:
+def accesses(body: list[Statement]) -> list[ArrayAccess]:
     """Every access of the statements, in order."""
-    found: list[Access] = []
+    found: list[ArrayAccess] = []
     for s in statements(body):
         if isinstance(s, Bind):
-            found.append(Access(s.load.array, s.load.subscripts, s.dims, s.load.mask, False, s))
+            found.append(ArrayAccess(s.load.array, s.load.subscripts, s.dims, s.load.mask, False, s))
         elif isinstance(s, Store):
-            found.append(Access(s.array, s.subscripts, s.dims, s.mask, True, s))
+            found.append(ArrayAccess(s.array, s.subscripts, s.dims, s.mask, True, s))
     return found
 
 
-def conflicts(found: list[Access]) -> Iterator[tuple[Access, Access]]:
+def conflicts(found: list[ArrayAccess]) -> Iterator[tuple[ArrayAccess, ArrayAccess]]:
     """Pairs of which one writes an array that the other reads or writes; an access pairs with itself too.
 
     Of accesses that are alike the first stands for all.
@@ -58,12 +58,12 @@ def conflicts(found: list[Access]) -> Iterator[tuple[Access, Access]]:
                 yield one, other
 
 
-def _combine(access: Access) -> str | None:
+def _combine(access: ArrayAccess) -> str | None:
     statement = access.statement
     return statement.combine if isinstance(statement, Store) and statement.atomic else None
 
 
-def _commute(one: Access, other: Access) -> bool:
+def _commute(one: ArrayAccess, other: ArrayAccess) -> bool:
     """Atomics of one kind may come in any order."""
     return _combine(one) is not None and _combine(one) == _combine(other)
 
@@ -74,7 +74,9 @@ class Proof:
 
     changing: frozenset[int]
 
-    def agree(self, one: Access, other: Access, wanted: Iterable[Dim], known: Iterable[Dim] = ()) -> bool:
+    def agree(
+        self, one: ArrayAccess, other: ArrayAccess, wanted: Iterable[Dim], known: Iterable[Dim] = ()
+    ) -> bool:
         """Whether the positions of the wanted dimensions agree wherever both touch one cell.
 
         `known` are dimensions taken to agree from the start.
@@ -107,7 +109,7 @@ class Proof:
         return any(load.array in self.changing for load in loads)
 
 
-def _pinned(one: Access, other: Access) -> list[tuple[Form, Form]]:
+def _pinned(one: ArrayAccess, other: ArrayAccess) -> list[tuple[Form, Form]]:
     """Equations both masks give: `j == 0` on both sides is one between their `j`."""
     return [(form, form) for form in one.zeros & other.zeros]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import linalg
 
-from pykern.passes.raise_to_linalg.bodies import Operand
+from pykern.passes.raise_to_linalg.bodies import IndexedTensor
 from pykern.passes.raise_to_linalg.expressions import Apply, Expression
 from pykern.passes.raise_to_linalg.forms import Dim
 
@@ -22,7 +22,7 @@ _NAMED = {
 
 
 def named_op(
-    combine: str | None, value: Expression, inputs: dict[Expression, Operand], out: Operand
+    combine: str | None, value: Expression, inputs: dict[Expression, IndexedTensor], out: IndexedTensor
 ) -> ir.Value | None:
     """The product of two operands, collected over a dimension, under its name; None where it has none."""
     if combine not in _PRODUCTS or not isinstance(value, Apply) or value.name != _PRODUCTS[combine]:
@@ -37,7 +37,7 @@ def named_op(
     return None
 
 
-def _fits(pattern: tuple[str, ...], operands: list[Operand]) -> bool:
+def _fits(pattern: tuple[str, ...], operands: list[IndexedTensor]) -> bool:
     """Whether the operands are indexed as the pattern's letters are, one letter a dimension."""
     letters: dict[str, Dim] = {}
     for text, operand in zip(pattern, operands, strict=True):

@@ -15,12 +15,12 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import body, find, index_constant
 from pykern.passes.raise_to_linalg.builder import Builder
-from pykern.passes.raise_to_linalg.independence import Access, Proof, accesses, conflicts
+from pykern.passes.raise_to_linalg.independence import ArrayAccess, Proof, accesses, conflicts
 from pykern.passes.raise_to_linalg.program import Bind, Program, written
-from pykern.passes.raise_to_linalg.reading import Reader
+from pykern.passes.raise_to_linalg.reading import KernelReader
 from pykern.passes.raise_to_linalg.scalars import Scalars
 from pykern.passes.raise_to_linalg.updates import Updates
-from pykern.passes.raise_to_linalg.writing import Writer
+from pykern.passes.raise_to_linalg.writing import ProgramWriter
 from pykern.passes.remarks import remark
 
 
@@ -73,7 +73,7 @@ class _Plan:
             changed = written(self.program.body)
             tensors = {n: _to_tensor(a, n in changed) for n, a in self.program.arrays.items() if n in used}
             updates = self._updates(_ascending({**counts, **given}))
-            writer = Writer(updates, dict(tensors))
+            writer = ProgramWriter(updates, dict(tensors))
             writer.run(self.program.body, [])
             for array in changed:
                 _materialize(writer.state[array], self.program.arrays[array])
@@ -103,7 +103,7 @@ def _plan(kernel: ir.Operation) -> _Plan:
         numbers = (n for n, a in enumerate(body(kernel).arguments) if a in targets)
         proof = Proof(frozenset(numbers))
         builder = Builder()
-        program = Reader(kernel, builder, proof).read()
+        program = KernelReader(kernel, builder, proof).read()
         _prove_independence(kernel, program, proof)
         return _Plan(kernel, builder, program)
 
@@ -121,7 +121,7 @@ def _prove_independence(kernel: ir.Operation, program: Program, proof: Proof) ->
             raise _race(kernel, one, other)
 
 
-def _race(kernel: ir.Operation, one: Access, other: Access) -> NotRaisable:
+def _race(kernel: ir.Operation, one: ArrayAccess, other: ArrayAccess) -> NotRaisable:
     write, read = (one, other) if one.writes else (other, one)
     what = (
         "written by one work-item and by another"
@@ -139,7 +139,7 @@ def _race(kernel: ir.Operation, one: Access, other: Access) -> NotRaisable:
     )
 
 
-def _location(access: Access) -> ir.Location:
+def _location(access: ArrayAccess) -> ir.Location:
     statement = access.statement
     return statement.load.location if isinstance(statement, Bind) else statement.location
 

@@ -64,7 +64,7 @@ class Context:
 
 
 @dataclass
-class Reader:
+class KernelReader:
     """Reads one kernel."""
 
     kernel: ir.Operation

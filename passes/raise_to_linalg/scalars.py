@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, tensor
 
-from pykern.passes.raise_to_linalg.boxes import Box
+from pykern.passes.raise_to_linalg.boxes import IterationBox
 from pykern.passes.raise_to_linalg.conditions import is_length
 from pykern.passes.raise_to_linalg.evaluation import (
     Evaluator,
@@ -66,13 +66,13 @@ class Scalars(Evaluator):
 
     # -- ranges ---------------------------------------------------------------------------------
 
-    def low(self, box: Box, dim: Dim) -> ir.Value:
+    def low(self, box: IterationBox, dim: Dim) -> ir.Value:
         return self._extreme(box.range(dim).lows, arith.MaxSIOp)
 
-    def high(self, box: Box, dim: Dim) -> ir.Value:
+    def high(self, box: IterationBox, dim: Dim) -> ir.Value:
         return self._extreme(box.range(dim).highs, arith.MinSIOp)
 
-    def count(self, box: Box, dim: Dim) -> ir.Value:
+    def count(self, box: IterationBox, dim: Dim) -> ir.Value:
         """Number of positions, never negative; 0 where a condition of the box fails."""
         found = box.range(dim)
         conditions = box.conditions if dim is box.dims[0] else ()
@@ -81,7 +81,7 @@ class Scalars(Evaluator):
             self.memo[key] = self._count(box, dim, conditions)
         return self.memo[key]
 
-    def _count(self, box: Box, dim: Dim, conditions: tuple) -> ir.Value:
+    def _count(self, box: IterationBox, dim: Dim, conditions: tuple) -> ir.Value:
         found = box.range(dim)
         if len(found.lows) == 1 and len(found.highs) == 1 and is_length(found.highs[0] - found.lows[0]):
             size = self.form(found.highs[0] - found.lows[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, scf, tensor
 
-from pykern.passes.raise_to_linalg.boxes import Box
+from pykern.passes.raise_to_linalg.boxes import IterationBox
 from pykern.passes.raise_to_linalg.evaluation import index_number
 from pykern.passes.raise_to_linalg.expressions import (
     Carried,
@@ -22,7 +22,7 @@ from pykern.passes.raise_to_linalg.forms import Dim
 from pykern.passes.raise_to_linalg.updates import Update, Updates
 
 
-def is_slice(update: Update, box: Box, updates: Updates) -> bool:
+def is_slice(update: Update, box: IterationBox, updates: Updates) -> bool:
     """Whether the place is a slice with one dimension of the box for each of its own."""
     box, rest = updates.narrowed(update, box)
     box, _ = updates.pinned(update, box, rest)
@@ -40,7 +40,7 @@ def is_slice(update: Update, box: Box, updates: Updates) -> bool:
     return update.combine is not None or set(shown) == set(box.dims)
 
 
-def scatter(update: Update, box: Box, updates: Updates) -> ir.Value:
+def scatter(update: Update, box: IterationBox, updates: Updates) -> ir.Value:
     """The changed target."""
     box, rest = updates.narrowed(update, box)
     scalars = updates.scalars
@@ -74,7 +74,7 @@ class _Span:
     stride: ir.Value | None
 
 
-def _span(dim: Dim, box: Box, updates: Updates) -> _Span:
+def _span(dim: Dim, box: IterationBox, updates: Updates) -> _Span:
     low = updates.scalars.low(box, dim)
     high = arith.AddIOp(low, updates.scalars.count(box, dim)).result
     return _Span(dim, low, high, updates.scalars.stride(dim, 1))
@@ -88,7 +88,7 @@ def _is_own(leaf: Expression, update: Update) -> bool:
 
 
 def _loops(
-    spans: list[_Span], target: ir.Value, update: Update, box: Box, rest: Mask, updates: Updates
+    spans: list[_Span], target: ir.Value, update: Update, box: IterationBox, rest: Mask, updates: Updates
 ) -> ir.Value:
     if not spans:
         return _where(target, update, box, rest, updates)
@@ -105,7 +105,7 @@ def _loops(
     return made.results[0]
 
 
-def _where(target: ir.Value, update: Update, box: Box, rest: Mask, updates: Updates) -> ir.Value:
+def _where(target: ir.Value, update: Update, box: IterationBox, rest: Mask, updates: Updates) -> ir.Value:
     scalars = updates.scalars
     scalars.true, outer = scalars.true | box.true, scalars.true
     if not rest:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from mlir import ir
 from mlir.dialects import linalg
 
-from pykern.passes.raise_to_linalg.bodies import Body, Operand, generic
-from pykern.passes.raise_to_linalg.boxes import Box, Boxes
+from pykern.passes.raise_to_linalg.bodies import Body, IndexedTensor, generic
+from pykern.passes.raise_to_linalg.boxes import Boxes, IterationBox
 from pykern.passes.raise_to_linalg.builder import Builder
 from pykern.passes.raise_to_linalg.conditions import SGE, SLT, facts
 from pykern.passes.raise_to_linalg.evaluation import from_stored, never_empty, stored_type, to_stored
@@ -36,7 +36,7 @@ from pykern.passes.raise_to_linalg.views import View, extract, held_view, insert
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """Where the results go: cells of an array, or the element of each position of a box.
 
     What a loop carries is changed as a slice, even all of it: that ties the result to its place.
@@ -44,10 +44,10 @@ class Place:
 
     subscripts: tuple[Form, ...] = ()
     lengths: tuple[Form, ...] = ()
-    held: Box | None = None
+    held: IterationBox | None = None
     is_new: bool = False
 
-    def view(self, box: Box, scalars: Scalars) -> View | None:
+    def view(self, box: IterationBox, scalars: Scalars) -> View | None:
         if self.held is not None:
             found = held_view(self.held.dims, self.held, box, scalars)
             return replace(found, is_whole=found.is_whole and self.is_new)
@@ -59,7 +59,7 @@ class Update:
     """`target[place] = value` over a box where `mask` holds, or combined with what is there."""
 
     target: ir.Value
-    place: Place
+    place: Destination
     value: Expression
     mask: Mask = ()
     combine: str | None = None
@@ -77,8 +77,10 @@ class Updates:
     scalars: Scalars
     lengths: dict[int, tuple[Form, ...]]
     holding: frozenset = frozenset()
-    held: dict[Fold | Apply, list[tuple[Box | None, Box, ir.Value]]] = field(default_factory=dict)
-    frozen: dict[Load | Carried, tuple[Box, ir.Value]] = field(default_factory=dict)
+    held: dict[Fold | Apply, list[tuple[IterationBox | None, IterationBox, ir.Value]]] = field(
+        default_factory=dict
+    )
+    frozen: dict[Load | Carried, tuple[IterationBox, ir.Value]] = field(default_factory=dict)
     stored: dict[Expression, Load] = field(default_factory=dict)
 
     @property
@@ -87,7 +89,7 @@ class Updates:
 
     # -- values that are held in a tensor of their own ------------------------------------------
 
-    def hold(self, fold: Fold | Apply, box: Box) -> tuple[Box, ir.Value]:
+    def hold(self, fold: Fold | Apply, box: IterationBox) -> tuple[IterationBox, ir.Value]:
         """A tensor with the fold's value for every position of a box, and the box it was made for."""
         wanted = box.restricted(box.free(vector_dims(fold)))
         if (found := self._known(fold, wanted)) is not None:
@@ -96,7 +98,7 @@ class Updates:
         self.held.setdefault(fold, []).append((wanted, wanted, made))
         return wanted, made
 
-    def _known(self, fold: Fold | Apply, wanted: Box) -> tuple[Box, ir.Value] | None:
+    def _known(self, fold: Fold | Apply, wanted: IterationBox) -> tuple[IterationBox, ir.Value] | None:
         known = self.held.get(fold, [])
         return next(((base, made) for box, base, made in known if box is None or box == wanted), None)
 
@@ -105,17 +107,17 @@ class Updates:
         box = self.boxes.full(vector_dims(fold))
         self.held.setdefault(fold, []).insert(0, (None, box, self.filled(fold, box)))
 
-    def filled(self, value: Expression, box: Box, mask: Mask = ()) -> ir.Value:
+    def filled(self, value: Expression, box: IterationBox, mask: Mask = ()) -> ir.Value:
         """A new tensor with the value for every position of the box."""
         sizes = [self.scalars.count(box, dim) for dim in box.dims]
         dynamic = [ir.ShapedType.get_dynamic_size()] * len(sizes)
         kind = ir.RankedTensorType.get(dynamic, stored_type(value.type))
         target = ir.Operation.create("tensor.empty", results=[kind], operands=sizes).results[0]
         # a copy as a whole would be taken for what it is a copy of
-        place = Place(held=box, is_new=not isinstance(value, Load | Carried))
+        place = Destination(held=box, is_new=not isinstance(value, Load | Carried))
         return self.assign(Update(target, place, value, mask), box)
 
-    def assign(self, update: Update, box: Box) -> ir.Value:
+    def assign(self, update: Update, box: IterationBox) -> ir.Value:
         """An update; of a fold as a fill and a collection into the same place."""
         if not isinstance(update.value, Fold) or update.combine is not None:
             return self.emit(update, box)
@@ -146,7 +148,7 @@ class Updates:
 
     # -- one linalg op --------------------------------------------------------------------------
 
-    def emit(self, update: Update, box: Box) -> ir.Value:
+    def emit(self, update: Update, box: IterationBox) -> ir.Value:
         """The changed target."""
         box, rest = self.narrowed(update, box)
         box, rest = self.pinned(update, box, rest)
@@ -156,9 +158,9 @@ class Updates:
         reduced = [dim for dim in box.dims if dim not in parallel]
         leaves = self.leaves([update.value, *expressions_of(rest)], self._stops(update, box, rest))
         part = extract(update.target, view)
-        out = Operand(part, view.maps)
+        out = IndexedTensor(part, view.maps)
         body = Body(box.true | self.holding, scalars=self.scalars, box=box, dims=[*parallel, *reduced])
-        inputs: dict[Expression, Operand] = {}
+        inputs: dict[Expression, IndexedTensor] = {}
         own = [leaf for leaf in leaves if self._is_own(leaf, update, box)]
         for leaf in leaves:
             if leaf not in own and (operand := self._operand(leaf, box, body)) is not None:
@@ -170,7 +172,7 @@ class Updates:
         unseen = [
             dim for dim in reduced if not any(((dim, 1),) in operand.maps for operand in inputs.values())
         ]
-        shapes = [Operand(self._shape(box, dim), [((dim, 1),)]) for dim in unseen]
+        shapes = [IndexedTensor(self._shape(box, dim), [((dim, 1),)]) for dim in unseen]
 
         def compute(op: ir.Operation, elements: list[ir.Value], old: ir.Value) -> ir.Value:
             body.op = op
@@ -182,7 +184,7 @@ class Updates:
         made = generic(parallel, reduced, [*inputs.values(), *shapes], out, compute)
         return insert(made, update.target, view)
 
-    def narrowed(self, update: Update, box: Box) -> tuple[Box, Mask]:
+    def narrowed(self, update: Update, box: IterationBox) -> tuple[IterationBox, Mask]:
         """The box without what the mask leaves out, and where a masked access would lie outside."""
         box, rest = self.boxes.narrowed(box, update.mask)
         if rest and update.place.held is None:
@@ -193,7 +195,7 @@ class Updates:
                 box = self.boxes.inside(box, leaf.subscripts, list(self.lengths[leaf.array]))
         return box, rest
 
-    def _rest(self, mask: Mask, box: Box) -> Mask:
+    def _rest(self, mask: Mask, box: IterationBox) -> Mask:
         return tuple(literal for literal in mask if literal not in box.true and literal not in self.holding)
 
     def _result(self, update: Update, rest: Mask, body: Body, old: ir.Value) -> ir.Value:
@@ -213,7 +215,7 @@ class Updates:
         made = linalg.fill(filling, outs=[part])
         return made if isinstance(made, ir.Value) else made.result
 
-    def _shape(self, box: Box, dim: Dim) -> ir.Value:
+    def _shape(self, box: IterationBox, dim: Dim) -> ir.Value:
         """An operand that is never read: it says how many positions a dimension has."""
         kind = ir.RankedTensorType.get([ir.ShapedType.get_dynamic_size()], ir.IntegerType.get_signless(8))
         return ir.Operation.create("tensor.empty", [kind], [self.scalars.count(box, dim)]).results[0]
@@ -237,7 +239,7 @@ class Updates:
                 waiting += value.parts[::-1]
         return list(found)
 
-    def _stops(self, update: Update, box: Box, rest: Mask) -> Callable[[Expression], bool]:
+    def _stops(self, update: Update, box: IterationBox, rest: Mask) -> Callable[[Expression], bool]:
         """Values that are not computed in the body: stored ones, and costly ones of fewer dimensions."""
         known = {*rest, *box.true, *self.holding}
 
@@ -249,7 +251,7 @@ class Updates:
 
         return stops
 
-    def _is_own(self, leaf: Expression, update: Update, box: Box) -> bool:
+    def _is_own(self, leaf: Expression, update: Update, box: IterationBox) -> bool:
         """Whether the leaf is what the statement's own place holds."""
         return (
             isinstance(leaf, Load)
@@ -258,18 +260,18 @@ class Updates:
             and update.place.held is None
         )
 
-    def _operand(self, leaf: Expression, box: Box, body: Body) -> Operand | None:
+    def _operand(self, leaf: Expression, box: IterationBox, body: Body) -> IndexedTensor | None:
         """The tensor to read element by element; None for one that is looked up by computed indices."""
         if leaf in self.stored:
             leaf = self.stored[leaf]
         if isinstance(leaf, Fold | Apply) or leaf in self.frozen:
             base, made = self.hold(leaf, box) if isinstance(leaf, Fold | Apply) else self.frozen[leaf]
             view = held_view(base.dims, base, box, self.scalars)
-            return Operand(extract(made, view), view.maps)
+            return IndexedTensor(extract(made, view), view.maps)
         if isinstance(leaf, Carried):
             base = self.boxes.full(leaf.dims)
             view = held_view(base.dims, base, box, self.scalars)
-            return Operand(extract(leaf.tensor, view), view.maps)
+            return IndexedTensor(extract(leaf.tensor, view), view.maps)
         assert isinstance(leaf, Load)
         view = view_of(leaf.subscripts, box, self.scalars)
         rest = self._rest(leaf.mask, box)
@@ -281,11 +283,11 @@ class Updates:
         pairs = zip(leaf.subscripts, lengths, strict=True)
         if rest and not all(self.boxes.is_inside(box, form, length) for form, length in pairs):
             source, view = padded(source, view)
-        return Operand(extract(source, view), view.maps)
+        return IndexedTensor(extract(source, view), view.maps)
 
     # -- dimensions that the place does not show ------------------------------------------------
 
-    def pinned(self, update: Update, box: Box, rest: Mask) -> tuple[Box, Mask]:
+    def pinned(self, update: Update, box: IterationBox, rest: Mask) -> tuple[IterationBox, Mask]:
         """Dimensions that an equation of the mask gives by others, and those that run backwards."""
         if update.place.held is not None:
             return box, rest
@@ -303,7 +305,7 @@ class Updates:
                 box, rest = self._pin(box, rest, dim, pin)
         return box, rest
 
-    def _pin(self, box: Box, rest: Mask, dim: Dim, pin: Form) -> tuple[Box, Mask]:
+    def _pin(self, box: IterationBox, rest: Mask, dim: Dim, pin: Form) -> tuple[IterationBox, Mask]:
         old = box.range(dim)
         kept = tuple(pair for pair in box.ranges if pair[0] is not dim)
         box = replace(box, ranges=kept, pins=(*box.pins, (dim, pin)))
@@ -313,7 +315,7 @@ class Updates:
         box, more = self.boxes.narrowed(box, tuple(bounds))
         return box, (*rest, *more)
 
-    def _flipped(self, box: Box, dim: Dim) -> Box:
+    def _flipped(self, box: IterationBox, dim: Dim) -> IterationBox:
         old = box.range(dim)
         turned = Dim(f"{dim}'", old.lows, old.highs, dim.step)
         low, high = old.lows[0], old.highs[0]

@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, tensor
 
 from pykern.passes.kernels import is_constant
-from pykern.passes.raise_to_linalg.boxes import Box
+from pykern.passes.raise_to_linalg.boxes import IterationBox
 from pykern.passes.raise_to_linalg.evaluation import index_number, zero_of
 from pykern.passes.raise_to_linalg.expressions import vector_dims
 from pykern.passes.raise_to_linalg.forms import Dim, Form
@@ -54,13 +54,13 @@ class View:
         return all(len(axis.terms) <= 1 for axis in self.axes) and len(set(dims)) == len(dims)
 
 
-def view_of(subscripts: tuple[Form, ...], box: Box, scalars: Scalars) -> View | None:
+def view_of(subscripts: tuple[Form, ...], box: IterationBox, scalars: Scalars) -> View | None:
     """The view of an array with those subscripts."""
     axes = [_axis(box.resolved(form), box, scalars) for form in subscripts]
     return None if None in axes else View(tuple(axis for axis in axes if axis is not None))
 
 
-def _axis(form: Form, box: Box, scalars: Scalars) -> Axis | None:
+def _axis(form: Form, box: IterationBox, scalars: Scalars) -> Axis | None:
     terms = [(dim, form.factor(dim)) for dim in form.dims if dim.value is None]
     if any(k < 0 for _, k in terms) or any(vector_dims(symbol) for symbol in form.symbols):
         return None
@@ -87,7 +87,7 @@ def _axis(form: Form, box: Box, scalars: Scalars) -> Axis | None:
     return Axis(offset, arith.MaxSIOp(size, index_number(0)).result, None, tuple(terms))
 
 
-def held_view(dims: tuple[Dim, ...], held: Box, box: Box, scalars: Scalars) -> View:
+def held_view(dims: tuple[Dim, ...], held: IterationBox, box: IterationBox, scalars: Scalars) -> View:
     """The view of a tensor that has an element for every position of `held`."""
     axes = []
     for dim in dims:

@@ -22,11 +22,11 @@ from pykern.passes.raise_to_linalg.expressions import (
 from pykern.passes.raise_to_linalg.loops import roots_of
 from pykern.passes.raise_to_linalg.program import Bind, Sequence, Statement, Store, statements, written
 from pykern.passes.raise_to_linalg.scatter import is_slice, scatter
-from pykern.passes.raise_to_linalg.updates import Place, Update, Updates
+from pykern.passes.raise_to_linalg.updates import Destination, Update, Updates
 
 
 @dataclass(eq=False)
-class Writer:
+class ProgramWriter:
     """Writes a program. `state` is the current tensor of each array."""
 
     updates: Updates
@@ -74,7 +74,7 @@ class Writer:
 
     def _store(self, store: Store) -> None:
         updates = self.updates
-        place = Place(store.subscripts, updates.lengths[store.array])
+        place = Destination(store.subscripts, updates.lengths[store.array])
         target = self.state[store.array]
         update = Update(target, place, store.value, store.mask, store.combine, store.attributes)
         box = updates.boxes.full(store.dims)
@@ -122,7 +122,7 @@ class Writer:
                 if value in reachable([y for n, y in enumerate(loop.yields) if n != number]):
                     updates.freeze(value)
             new = [
-                updates.assign(Update(c.tensor, Place(held=box), y, loop.inner_mask), box)
+                updates.assign(Update(c.tensor, Destination(held=box), y, loop.inner_mask), box)
                 for c, y in zip(loop.carried, loop.yields, strict=True)
             ]
             scf.YieldOp([self.state[a] for a in arrays] + new)

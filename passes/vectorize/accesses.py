@@ -1,6 +1,6 @@
 """What an innermost loop loads and stores, and whether W of its iterations may run as one.
 
-Comes in: an scf.for of step 1. Goes out: `Accesses`, or None where the loop stays scalar.
+Comes in: an scf.for of step 1. Goes out: `LoopAccesses`, or None where the loop stays scalar.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _QUESTIONS = {"memref.dim", "memref.extract_strided_metadata", "memref.extract_a
 
 
 @dataclass(frozen=True)
-class Access:
+class LoopAccess:
     """One memref.load or memref.store. `column` is its last index where that walks along memory."""
 
     op: ir.Operation
@@ -41,27 +41,27 @@ class Access:
         """Bytes of an element."""
         return ir.MemRefType(self.memory.type).element_type.width // 8
 
-    def same_place(self, other: Access) -> bool:
+    def same_place(self, other: LoopAccess) -> bool:
         return self.column == other.column and self.indices[:-1] == other.indices[:-1]
 
 
 @dataclass(frozen=True)
-class Accesses:
+class LoopAccesses:
     """All accesses of a loop; `streamed` are stores to arrays of which the function only knows stores."""
 
-    loads: tuple[Access, ...]
-    stores: tuple[Access, ...]
-    streamed: tuple[Access, ...]
+    loads: tuple[LoopAccess, ...]
+    stores: tuple[LoopAccess, ...]
+    streamed: tuple[LoopAccess, ...]
 
     @property
     def arrays(self) -> list[ir.Value]:
         return list(dict.fromkeys(a.memory for a in (*self.loads, *self.stores)))
 
 
-def accesses_of(loop: ir.Operation, arrays: list[ir.Value]) -> Accesses | None:
+def accesses_of(loop: ir.Operation, arrays: list[ir.Value]) -> LoopAccesses | None:
     """The accesses of `loop` to `arrays` (which do not overlap), None where it cannot run as vectors."""
-    loads: list[Access] = []
-    stores: list[Access] = []
+    loads: list[LoopAccess] = []
+    stores: list[LoopAccess] = []
     for op in [o.operation for o in loop.regions[0].blocks[0].operations][:-1]:
         if op.name in ("memref.load", "memref.store"):
             found = _access(op, loop)
@@ -74,7 +74,7 @@ def accesses_of(loop: ir.Operation, arrays: list[ir.Value]) -> Accesses | None:
         return None
     only_stored = {memory: is_only_stored(memory) for memory in {store.memory: None for store in stores}}
     streamed = tuple(store for store in stores if only_stored[store.memory])
-    return Accesses(tuple(loads), tuple(stores), streamed)
+    return LoopAccesses(tuple(loads), tuple(stores), streamed)
 
 
 def is_only_stored(memory: ir.Value) -> bool:
@@ -119,17 +119,17 @@ def _gives_memory(op: ir.Operation) -> bool:
     return any(isinstance(result.type, ir.MemRefType) and has_uses(result) for result in op.results)
 
 
-def _access(op: ir.Operation, loop: ir.Operation) -> Access | None:
+def _access(op: ir.Operation, loop: ir.Operation) -> LoopAccess | None:
     memory, *indices = list(op.operands)[0 if op.name == "memref.load" else 1 :]
     if is_inside(memory, loop) or not is_vector_element(ir.MemRefType(memory.type).element_type):
         return None
     if all(hoist(index, loop) for index in indices):
-        return Access(op, memory, tuple(indices), None)
+        return LoopAccess(op, memory, tuple(indices), None)
     *rows, last = indices
     column = affine_of(last, loop)
     if column is None or column.coefficient != 1 or not has_unit_stride(memory):
         return None
-    return Access(op, memory, tuple(indices), column) if all(hoist(row, loop) for row in rows) else None
+    return LoopAccess(op, memory, tuple(indices), column) if all(hoist(row, loop) for row in rows) else None
 
 
 def has_unit_stride(memory: ir.Value) -> bool:
@@ -137,7 +137,7 @@ def has_unit_stride(memory: ir.Value) -> bool:
     return bool(strides) and strides[-1] == 1
 
 
-def _independent(loads: list[Access], stores: list[Access]) -> bool:
+def _independent(loads: list[LoopAccess], stores: list[LoopAccess]) -> bool:
     """Whether iterations do not meet: an array that is stored to has one place in each of them."""
     place = {store.memory: store for store in stores}
     return all(a.same_place(place[a.memory]) for a in (*loads, *stores) if a.memory in place)

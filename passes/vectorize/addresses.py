@@ -7,10 +7,10 @@ from mlir.dialects import arith, memref
 
 from pykern.passes.ir.again import recompute
 from pykern.passes.kernels import index_constant
-from pykern.passes.vectorize.accesses import Access
+from pykern.passes.vectorize.accesses import LoopAccess
 
 
-def address(access: Access, loop: ir.Operation, iv: ir.Value) -> ir.Value:
+def address(access: LoopAccess, loop: ir.Operation, iv: ir.Value) -> ir.Value:
     """The address that `access` touches in the iteration `iv`."""
     known: dict[ir.Value, ir.Value] = {loop.opview.induction_variable: iv}
     indices = [recompute(index, loop, known) for index in access.indices]

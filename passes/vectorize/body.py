@@ -1,6 +1,6 @@
 """One iteration of a loop, written for W iterations at once.
 
-Comes in: the loop and its `Accesses`. Goes out: the same ops on `vector<W x ...>`, at the insertion point.
+Comes in: the loop and its `LoopAccesses`. Goes out: the same ops on `vector<W x ...>`, at the insertion point.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mlir.dialects import arith, memref, vector
 
 from pykern.passes.ir.again import again, recompute
 from pykern.passes.ir.values import defining, is_inside
-from pykern.passes.vectorize.accesses import Access, Accesses
+from pykern.passes.vectorize.accesses import LoopAccess, LoopAccesses
 
 
 @dataclass
@@ -20,7 +20,7 @@ class VectorBody:
     """The body of `loop` for the iterations iv .. iv + lanes - 1."""
 
     loop: ir.Operation
-    accesses: Accesses
+    accesses: LoopAccesses
     iv: ir.Value
     lanes: int
     alignment: dict[ir.Value, int]
@@ -40,7 +40,7 @@ class VectorBody:
             with op.location:
                 self._load(access) if op.results else self._store(access)
 
-    def _load(self, access: Access) -> None:
+    def _load(self, access: LoopAccess) -> None:
         indices = [self.scalar(index) for index in access.indices]
         result = access.op.results[0]
         if access.column is None:
@@ -49,7 +49,7 @@ class VectorBody:
         else:
             self.vectors[result] = vector.LoadOp(self._vector_of(result.type), access.memory, indices).result
 
-    def _store(self, access: Access) -> None:
+    def _store(self, access: LoopAccess) -> None:
         value = self.vector(access.op.operands[0])
         indices = [self.scalar(index) for index in access.indices]
         alignment = self.alignment.get(access.memory)

@@ -19,7 +19,7 @@ from mlir.dialects import scf
 from pykern.errors import PassError
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant, is_constant
-from pykern.passes.vectorize.accesses import ELEMENTARY, Accesses, accesses_of, arrays_of
+from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccesses, accesses_of, arrays_of
 from pykern.passes.vectorize.body import VectorBody
 from pykern.passes.vectorize.reductions import AS_IT_IS, whole_vectors
 from pykern.passes.vectorize.streams import functions, is_candidate, lanes_of
@@ -53,7 +53,7 @@ class VectorizeElementary(Pass):
                     _vectorize(loop, accesses, lanes_of(accesses, self.bytes))
 
 
-def _vectorize(loop: ir.Operation, accesses: Accesses, lanes: int) -> None:
+def _vectorize(loop: ir.Operation, accesses: LoopAccesses, lanes: int) -> None:
     bounds = [is_constant(v) for v in list(loop.operands)[:2]]
     short = None not in bounds and bounds[1] - bounds[0] < 2 * lanes  # type: ignore[operator]
     if lanes < 2 or short:

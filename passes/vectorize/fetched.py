@@ -17,7 +17,7 @@ from mlir.dialects import arith, memref
 
 from pykern.passes.ir.again import recompute
 from pykern.passes.kernels import find, index_constant
-from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses
+from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccess, LoopAccesses
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Ahead:
     bytes: int
     first_cache: int = 32 << 10
 
-    def fetch(self, loop: ir.Operation, accesses: Accesses, at: ir.Value) -> None:
+    def fetch(self, loop: ir.Operation, accesses: LoopAccesses, at: ir.Value) -> None:
         """Fetch what iteration `at` of the loop reads, so many bytes further on."""
         for access in self._loads(loop, accesses) if self.bytes else []:
             distance = index_constant(self.bytes // access.size)
@@ -35,9 +35,9 @@ class Ahead:
             indices = [recompute(index, loop, known) for index in access.indices]
             memref.PrefetchOp(access.memory, indices, False, 2, True)
 
-    def _loads(self, loop: ir.Operation, accesses: Accesses) -> list[Access]:
+    def _loads(self, loop: ir.Operation, accesses: LoopAccesses) -> list[LoopAccess]:
         """One load a row of an array, of arrays that it pays for."""
-        first: list[Access] = []
+        first: list[LoopAccess] = []
         for access in accesses.loads:
             known = any(o.memory == access.memory and o.indices[:-1] == access.indices[:-1] for o in first)
             if access.column is not None and not known:
@@ -50,12 +50,12 @@ class Ahead:
         return [a for a in first if sum(o.memory == a.memory for o in first) > 1]
 
 
-def _is_read_again(access: Access, accesses: Accesses) -> bool:
+def _is_read_again(access: LoopAccess, accesses: LoopAccesses) -> bool:
     """Whether it is the same row for all rows of the result."""
     return len(access.indices) == 1 and all(len(store.indices) > 1 for store in accesses.streamed)
 
 
-def _row_bytes(access: Access) -> int:
+def _row_bytes(access: LoopAccess) -> int:
     """Bytes of an array of one dimension; 0 where its length is not known."""
     kind = ir.MemRefType(access.memory.type)
     return 0 if kind.is_dynamic_dim(0) else kind.shape[0] * access.size

@@ -21,7 +21,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.passes.kernels import find, identity, index_constant
-from pykern.passes.vectorize.accesses import ELEMENTARY, Access, Accesses
+from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccess, LoopAccesses
 from pykern.passes.vectorize.reduction import Reduction
 from pykern.passes.vectorize.streams import columns_of, streaming_loops
 
@@ -42,11 +42,11 @@ class RowLoop:
     """A loop to make vectors of; without reductions it is one that writes what the others have found."""
 
     loop: ir.Operation
-    accesses: Accesses
+    accesses: LoopAccesses
     reductions: list[Reduction]
     rows: ir.Operation | None
     """The loop over rows, or over blocks of one, where there is one; vectors make more, so it is looked for before."""
-    ahead: list[Access] = field(default_factory=list)
+    ahead: list[LoopAccess] = field(default_factory=list)
     """Rows of arrays of which it fetches one that comes; the next block, where the loop is in blocks."""
     together: int = 0
     """Bytes of a column of all arrays that this loop and those beside it fetch, where there are several of them."""
@@ -56,16 +56,16 @@ class RowLoop:
         self.computes = bool(find(self.loop, lambda op: op.name in ELEMENTARY))
         self.in_blocks = self.rows is not None and self.columns[0] == self.rows.opview.induction_variable
 
-    def rows_read(self) -> dict[ir.Value, Access]:
+    def rows_read(self) -> dict[ir.Value, LoopAccess]:
         """Loads along a row of an array, one an array, where the loop stands in a loop over rows."""
         return self._along_rows(self.accesses.loads)
 
-    def rows_written(self) -> dict[ir.Value, Access]:
+    def rows_written(self) -> dict[ir.Value, LoopAccess]:
         """The same of stores."""
         return self._along_rows(self.accesses.stores)
 
-    def _along_rows(self, accesses: tuple[Access, ...]) -> dict[ir.Value, Access]:
-        found: dict[ir.Value, Access] = {}
+    def _along_rows(self, accesses: tuple[LoopAccess, ...]) -> dict[ir.Value, LoopAccess]:
+        found: dict[ir.Value, LoopAccess] = {}
         if self.rows is None:
             return found
         row, column = self.rows.opview.induction_variable, self.loop.opview.induction_variable
@@ -140,7 +140,7 @@ def share_fetching(loops: list[RowLoop]) -> None:
     """A coming row of an array is fetched by the last reduction that reads it or a loop behind it: one that computes
     elementary functions, else the one that has least to do with memory, of several the last one. Not of an array whose
     rows are written before they are read."""
-    last: dict[tuple[int, ir.Value], tuple[int, Access]] = {}
+    last: dict[tuple[int, ir.Value], tuple[int, LoopAccess]] = {}
     written: set[tuple[int, ir.Value]] = set()
     burden = [len(each.rows_written()) for each in loops]
     for number, each in enumerate(loops):

@@ -27,7 +27,7 @@ from pykern.errors import PassError
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import IN_VECTORS, body, find, index_constant, is_constant
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.accesses import Accesses, accesses_of, argument, arrays_of
+from pykern.passes.vectorize.accesses import LoopAccesses, accesses_of, argument, arrays_of
 from pykern.passes.vectorize.addresses import address, is_multiple
 from pykern.passes.vectorize.body import VectorBody
 from pykern.passes.vectorize.cache import arrays_given, cache_of
@@ -112,7 +112,7 @@ def functions(module: ir.Module) -> list[ir.Operation]:
     ]
 
 
-def _sized(accesses: Accesses, function: ir.Operation) -> list[ir.Value]:
+def _sized(accesses: LoopAccesses, function: ir.Operation) -> list[ir.Value]:
     """The arrays that have to fit the cache together: the loop's own, without scratch; of a function whose
     loops go over one row of everything after another all of its arrays."""
     if ROWS in function.attributes:
@@ -130,7 +130,9 @@ def is_candidate(op: ir.Operation) -> bool:
     return isinstance(op.operands[0].type, ir.IndexType) and "unsignedCmp" not in op.attributes
 
 
-def version(loop: ir.Operation, accesses: Accesses, condition: ir.Value, width: int, ahead: Ahead) -> None:
+def version(
+    loop: ir.Operation, accesses: LoopAccesses, condition: ir.Value, width: int, ahead: Ahead
+) -> None:
     """Where `condition` holds, the middle of the loop runs as vectors and the loop itself twice, for the ends.
 
     One scalar loop in three roles rather than three loops: they would double the time LLVM takes.
@@ -196,12 +198,12 @@ def streaming_loops(loop: ir.Operation) -> list[ir.Operation]:
     return find(branches[-1], lambda op: op.name == "scf.for")
 
 
-def lanes_of(accesses: Accesses, width: int) -> int:
+def lanes_of(accesses: LoopAccesses, width: int) -> int:
     """Iterations of one vector: `width` bytes of the widest elements."""
     return width // max(access.size for access in (*accesses.loads, *accesses.stores))
 
 
-def reads_rows(accesses: Accesses) -> bool:
+def reads_rows(accesses: LoopAccesses) -> bool:
     """Whether several rows of one array are read, as stencils do."""
     rows: dict[ir.Value, set[tuple[ir.Value, ...]]] = {}
     for access in accesses.loads:
@@ -225,7 +227,7 @@ def _to_alignment(begin: ir.Value, size: int, width: int) -> ir.Value:
 
 def _vectors(
     loop: ir.Operation,
-    accesses: Accesses,
+    accesses: LoopAccesses,
     bounds: tuple[ir.Value, ir.Value],
     lanes: int,
     ahead: Ahead,
@@ -248,7 +250,7 @@ def _vectors(
 
 def _vector_loop(
     loop: ir.Operation,
-    accesses: Accesses,
+    accesses: LoopAccesses,
     bounds: tuple[ir.Value, ir.Value],
     lanes: int,
     alignment: dict[ir.Value, int],

@@ -24,7 +24,7 @@ _INTEGER = {"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}  # arith.cmpi, s
 
 
 @dataclass
-class Scope:
+class Expansion:
     """One expansion: the shape its values share, and the constants made so far.
 
     `library`: rare arguments may be left to functions of the C library. `fused`: math.fma rounds once.
@@ -65,7 +65,7 @@ class Scope:
 class Real:
     """A float; the other operand of an operator may be a Python number."""
 
-    scope: Scope
+    scope: Expansion
     format: Format
     value: ir.Value
 
@@ -181,7 +181,7 @@ class Real:
 class Whole:
     """An integer of `bits` bits; the other operand of an operator may be a Python int."""
 
-    scope: Scope
+    scope: Expansion
     bits: int
     value: ir.Value
 
@@ -247,7 +247,7 @@ class Whole:
 class Truth:
     """A condition."""
 
-    scope: Scope
+    scope: Expansion
     value: ir.Value
 
     def __and__(self, other: Truth) -> Truth:

@@ -24,7 +24,7 @@ from pykern.passes.arithmetic.vector_math import (
     power,
     trigonometric,
 )
-from pykern.passes.arithmetic.vector_math.emit import Real, Scope
+from pykern.passes.arithmetic.vector_math.emit import Expansion, Real
 from pykern.passes.arithmetic.vector_math.formats import F32, F64
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find
@@ -89,7 +89,7 @@ class ExpandMath(Pass):
 def _expanded(op: ir.Operation, options: ExpandMath) -> ir.Value:
     kind = op.results[0].type
     element = kind.element_type if isinstance(kind, ir.VectorType) else kind
-    scope = Scope(
+    scope = Expansion(
         tuple(kind.shape) if isinstance(kind, ir.VectorType) else None, options.library, options.fused
     )
     format = F64 if isinstance(element, ir.F64Type) else F32

@@ -9,7 +9,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.arithmetic.vector_math import gamma, library
-from pykern.passes.arithmetic.vector_math.emit import Real, Scope
+from pykern.passes.arithmetic.vector_math.emit import Expansion, Real
 from pykern.passes.arithmetic.vector_math.formats import F32, F64
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
@@ -50,7 +50,7 @@ class ExpandLibrary(Pass):
 
 
 def _expanded(function: Callable[..., Real], operands: list[ir.Value], fused: bool) -> ir.Value:
-    scope = Scope(None, library=False, fused=fused)
+    scope = Expansion(None, library=False, fused=fused)
     format = F64 if isinstance(operands[0].type, ir.F64Type) else F32
     return function(*(Real(scope, format, v) for v in operands)).value
 

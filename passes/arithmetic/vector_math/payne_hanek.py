@@ -14,7 +14,7 @@ from mlir import ir
 from mlir.dialects import scf
 
 from pykern.passes.arithmetic.vector_math.double_word import fast_two_sum, two_product
-from pykern.passes.arithmetic.vector_math.emit import Real, Scope, Truth, Whole, choose, fma, select
+from pykern.passes.arithmetic.vector_math.emit import Expansion, Real, Truth, Whole, choose, fma, select
 from pykern.passes.arithmetic.vector_math.formats import F64
 from pykern.passes.arithmetic.vector_math.pi_reduction import HALF_PI
 
@@ -40,9 +40,9 @@ def reduced_if(huge: Truth, x: Real, usual: tuple[Real, Real, Whole]) -> tuple[R
     return finite, Real(x.scope, F64, low), Whole(x.scope, 64, quadrant)
 
 
-def _fresh(x: Real) -> Scope:
+def _fresh(x: Real) -> Expansion:
     """A scope of its own: constants made in the branch are not there behind it."""
-    return Scope(x.scope.shape, x.scope.library, x.scope.fused)
+    return Expansion(x.scope.shape, x.scope.library, x.scope.fused)
 
 
 def _reduced(x: Real) -> tuple[Real, Real, Whole]:

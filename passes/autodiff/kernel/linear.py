@@ -12,34 +12,34 @@ _CASTS = ("arith.index_cast", "arith.extsi")
 
 
 @dataclass(frozen=True)
-class Form:
+class LinearForm:
     """`terms` maps a leaf to its factor, never 0."""
 
     constant: int = 0
     terms: dict[ir.Value, int] = field(default_factory=dict)
 
-    def __add__(self, other: Form) -> Form:
+    def __add__(self, other: LinearForm) -> LinearForm:
         terms = dict(self.terms)
         for leaf, factor in other.terms.items():
             terms[leaf] = terms.get(leaf, 0) + factor
-        return Form(self.constant + other.constant, {v: f for v, f in terms.items() if f})
+        return LinearForm(self.constant + other.constant, {v: f for v, f in terms.items() if f})
 
-    def __sub__(self, other: Form) -> Form:
+    def __sub__(self, other: LinearForm) -> LinearForm:
         return self + other.scaled(-1)
 
-    def scaled(self, factor: int) -> Form:
+    def scaled(self, factor: int) -> LinearForm:
         if factor == 0:
-            return Form()
-        return Form(self.constant * factor, {v: f * factor for v, f in self.terms.items()})
+            return LinearForm()
+        return LinearForm(self.constant * factor, {v: f * factor for v, f in self.terms.items()})
 
 
-def linear_form(value: ir.Value) -> Form:
+def linear_form(value: ir.Value) -> LinearForm:
     """The sum an integer value is, as far as additions and constant factors go."""
     constant = kernels.is_constant(value)
     if constant is not None:
-        return Form(constant)
+        return LinearForm(constant)
     if isinstance(value.owner, ir.Block):
-        return Form(0, {value: 1})
+        return LinearForm(0, {value: 1})
     op = value.owner.operation
     if op.name == "arith.addi":
         return linear_form(op.operands[0]) + linear_form(op.operands[1])
@@ -53,4 +53,4 @@ def linear_form(value: ir.Value) -> Form:
             return left.scaled(right.constant)
     if op.name in _CASTS:
         return linear_form(op.operands[0])
-    return Form(0, {value: 1})
+    return LinearForm(0, {value: 1})

@@ -17,7 +17,7 @@ from pykern.passes.kernels import find
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedAdjoints:
     """`start`: what a reversed loop begins with: adjoints of some `types`, and as many gates if it is `gated`."""
 
     start: list[ir.Value]
@@ -25,7 +25,9 @@ class Carried:
     gated: bool
 
     @classmethod
-    def of(cls, flows: Sequence[Flow | None], types: Sequence[ir.Type], loop: ir.Operation) -> Carried:
+    def of(
+        cls, flows: Sequence[Flow | None], types: Sequence[ir.Type], loop: ir.Operation
+    ) -> CarriedAdjoints:
         """For what flows to the results and to what the loop reads; None is nothing."""
         gated = any(f is not None and f.gate is not None for f in flows) or bool(find(loop, is_choice))
         empty = cls([], types, gated)

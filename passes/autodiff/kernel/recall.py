@@ -20,7 +20,7 @@ from pykern.passes.kernels import identity, index_constant
 from pykern.passes.remarks import remark
 
 
-class Scope:
+class ReverseScope:
     """A block of the kernel while it is reversed.
 
     `live`: its forward sweep stands in front of the reverse sweep in the same block, or around it, so
@@ -65,15 +65,15 @@ class Recall:
 
     def __init__(self, forward: ForwardSweep, sharing: Sharing) -> None:
         self.forward = forward
-        self.scopes: list[Scope] = []
+        self.scopes: list[ReverseScope] = []
         self._sites = itertools.count()
         self._constant_memory = {m for m, found in sharing.accesses.items() if not found.written}
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> ReverseScope:
         return self.scopes[-1]
 
-    def enter(self, scope: Scope) -> None:
+    def enter(self, scope: ReverseScope) -> None:
         """Values of the scope's block are asked for; what it tapes is numbered through the kernel."""
         scope.sites = self._sites
         self.scopes.append(scope)
@@ -94,7 +94,7 @@ class Recall:
         scope = next(s for s in reversed(self.scopes) if s.block == block)
         return scope.recall(self.forward.overwritten[identity(store)])
 
-    def _again(self, value: ir.Value, scope: Scope) -> ir.Value | None:
+    def _again(self, value: ir.Value, scope: ReverseScope) -> ir.Value | None:
         """The value computed once more at the top of the reverse, None where that could differ."""
         if isinstance(value.owner, ir.Block):
             return None

@@ -19,7 +19,7 @@ from pykern.passes.autodiff.kernel.activity import Activity
 from pykern.passes.autodiff.kernel.branches import both_sides
 from pykern.passes.autodiff.kernel.copying import ForwardSweep
 from pykern.passes.autodiff.kernel.memory import Shadows, accumulate, local_shadows
-from pykern.passes.autodiff.kernel.recall import Recall, Scope
+from pykern.passes.autodiff.kernel.recall import Recall, ReverseScope
 from pykern.passes.autodiff.kernel.shadow_arguments import replace_function
 from pykern.passes.autodiff.kernel.sharing import Sharing
 from pykern.passes.autodiff.kernel.structured import captured_values
@@ -93,7 +93,7 @@ class _Gradient:
         tail = _tail(operations)
         straight = operations if tail is None else operations[:tail]
         self.forward.operations(straight)
-        scope = Scope(block)
+        scope = ReverseScope(block)
         if tail is not None:
             self.sweep.recall.scopes.append(scope)
             self._tail_branch(operations[tail])

@@ -13,14 +13,14 @@ from mlir import ir
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
-from pykern.passes.autodiff.kernel.linear import Form, linear_form
+from pykern.passes.autodiff.kernel.linear import LinearForm, linear_form
 
 INDICES_AT = {"memref.load": 1, "memref.store": 2, "kern.atomic_rmw": 2, "kern.atomic_cas": 3}
 MEMORY_AT = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 
 
 @dataclass
-class Accesses:
+class ArrayUses:
     """What a kernel does with one array."""
 
     loads: list[ir.Operation] = field(default_factory=list)
@@ -41,8 +41,8 @@ class Sharing:
 
     def __init__(self, kernel: ir.Operation) -> None:
         self.kernel = kernel
-        self.accesses: dict[ir.Value, Accesses] = {
-            a: Accesses() for a in kernels.body(kernel).arguments if isinstance(a.type, ir.MemRefType)
+        self.accesses: dict[ir.Value, ArrayUses] = {
+            a: ArrayUses() for a in kernels.body(kernel).arguments if isinstance(a.type, ir.MemRefType)
         }
         kinds = {"memref.load": "loads", "memref.store": "stores"}
         for op in kernels.named(kernel, *MEMORY_AT):
@@ -64,7 +64,7 @@ class Sharing:
         for memory, found in self.accesses.items():
             self._refuse(memory, found)
 
-    def _refuse_old_values(self, found: Accesses) -> None:
+    def _refuse_old_values(self, found: ArrayUses) -> None:
         for op in found.atomics:
             if op.name == "kern.atomic_cas" or next(iter(op.results[0].uses), None) is not None:
                 raise NotDifferentiable(
@@ -73,7 +73,7 @@ class Sharing:
                     "compute the slot from the index of the work-item",
                 )
 
-    def _refuse(self, memory: ir.Value, found: Accesses) -> None:
+    def _refuse(self, memory: ir.Value, found: ArrayUses) -> None:
         if self.own[memory] or not found.written:
             return
         if found.loads:
@@ -125,7 +125,7 @@ def _indices(op: ir.Operation) -> list[ir.Value]:
     return list(op.operands)[INDICES_AT[op.name] :]
 
 
-def _moves_with(form: Form, id_name: str, dim: int) -> bool:
+def _moves_with(form: LinearForm, id_name: str, dim: int) -> bool:
     """Whether the index is c * id + what is the same for all work-items, c not 0."""
     moving = [leaf for leaf in form.terms if not _uniform(leaf)]
     return len(moving) == 1 and _is_id(moving[0], id_name, dim)

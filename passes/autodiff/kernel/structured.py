@@ -15,8 +15,8 @@ from mlir.dialects import arith
 
 from pykern.dialect.collectives import MEETINGS, GroupReduceOp
 from pykern.passes.autodiff.kernel.branches import both_sides
-from pykern.passes.autodiff.kernel.loop_gates import Carried
-from pykern.passes.autodiff.kernel.recall import Scope, trip_count
+from pykern.passes.autodiff.kernel.loop_gates import CarriedAdjoints
+from pykern.passes.autodiff.kernel.recall import ReverseScope, trip_count
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.rules.gates import Flow
 from pykern.passes.kernel.work_groups.meetings import is_guard
@@ -36,7 +36,7 @@ def reverse_if(sweep: Sweep, op: ir.Operation) -> None:
             inside = op.regions[number].blocks[0]
             for value, flow in zip(terminator(inside).operands, flowing, strict=True):
                 sweep.add(value, flow)
-            sweep.block(Scope(inside, sweep.recall.forward.block_of(op, number), block))
+            sweep.block(ReverseScope(inside, sweep.recall.forward.block_of(op, number), block))
 
     both_sides(sweep, condition, captured_values(sweep, op), side, op.location)
 
@@ -52,7 +52,7 @@ def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
     flowing = [sweep.adjoints.pop(op.results[n], None) for n in active] + [
         sweep.adjoints.get(v) for v in outside
     ]
-    carried_on = Carried.of(
+    carried_on = CarriedAdjoints.of(
         flowing, [flow_type(v.type) for v in (*(carried[n] for n in active), *outside)], op
     )
     made, block = _loop(trips, carried_on.start)
@@ -61,7 +61,7 @@ def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
         with ir.InsertionPoint(block):
             last = arith.SubIOp(arith.SubIOp(trips, block.arguments[0]).result, index_constant(1)).result
             counter = arith.AddIOp(lower, arith.MulIOp(last, step).result).result
-            scope = Scope(body, sweep.recall.forward.block_of(op, 0), block)
+            scope = ReverseScope(body, sweep.recall.forward.block_of(op, 0), block)
             _before_marker(scope, counter)
             scope.values[body.arguments[0]] = counter
             given = carried_on.flows(list(block.arguments)[1:])
@@ -94,8 +94,8 @@ def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
     inside = [after.arguments[n] for n in passed]
     flowing = [sweep.adjoints.pop(op.results[n], None) for n in passed] + [None] * len(tested)
     flowing += [sweep.adjoints.get(v) for v in outside]
-    carried = Carried.of(flowing, [flow_type(v.type) for v in (*inside, *tested, *outside)], op)
-    given_on = Carried([], [flow_type(v.type) for v in (*inside, *outside)], carried.gated)
+    carried = CarriedAdjoints.of(flowing, [flow_type(v.type) for v in (*inside, *tested, *outside)], op)
+    given_on = CarriedAdjoints([], [flow_type(v.type) for v in (*inside, *outside)], carried.gated)
     one = index_constant(1)
     made, block = _loop(arith.AddIOp(trips, one).result, carried.start)
 
@@ -110,13 +110,13 @@ def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
         """Reverse the test: adjoints of what it passed on become those of what it was given."""
         values = list(terminator(before).operands)[1:]
         enter(given, [values[n] for n in passed])
-        sweep.block(Scope(before, forward.block_of(op, 0), at))
+        sweep.block(ReverseScope(before, forward.block_of(op, 0), at))
         return [sweep.adjoints.get(v) for v in (*tested, *outside)]
 
     def body(given: Sequence[Flow | None], at: ir.Block) -> list[Flow | None]:
         ends = dict(zip(before.arguments, terminator(after).operands, strict=True))
         enter(given, [ends[v] for v in tested])
-        sweep.block(Scope(after, forward.block_of(op, 1), at))
+        sweep.block(ReverseScope(after, forward.block_of(op, 1), at))
         return [sweep.adjoints.get(v) for v in (*inside, *outside)]
 
     def reverse() -> None:
@@ -216,7 +216,7 @@ def _loop(trips: ir.Value, start: list[ir.Value]) -> tuple[ir.Operation, ir.Bloc
     return made, made.regions[0].blocks.append(ir.IndexType.get(), *types)
 
 
-def _before_marker(scope: Scope, counter: ir.Value) -> None:
+def _before_marker(scope: ReverseScope, counter: ir.Value) -> None:
     """The loop's counter is computed before everything that is recomputed from it."""
     assert scope.marker is not None
     last = counter.owner.operation

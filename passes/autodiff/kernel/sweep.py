@@ -15,7 +15,7 @@ from pykern.errors import NotDifferentiable
 from pykern.passes.autodiff.kernel.activity import Activity
 from pykern.passes.autodiff.kernel.collectives import reverse_collective
 from pykern.passes.autodiff.kernel.memory import Shadows, reverse_memory
-from pykern.passes.autodiff.kernel.recall import Recall, Scope
+from pykern.passes.autodiff.kernel.recall import Recall, ReverseScope
 from pykern.passes.autodiff.kernel.structured import STRUCTURED
 from pykern.passes.autodiff.parts import adjoint_of
 from pykern.passes.autodiff.rules import table
@@ -56,7 +56,7 @@ class Sweep:
 
     # -- blocks --------------------------------------------------------------------------------
 
-    def block(self, scope: Scope, operations: list[ir.Operation] | None = None) -> None:
+    def block(self, scope: ReverseScope, operations: list[ir.Operation] | None = None) -> None:
         """Reverse the ops of a block, last first."""
         self.recall.enter(scope)
         if operations is None:

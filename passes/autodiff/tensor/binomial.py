@@ -12,7 +12,7 @@ from mlir import ir
 from mlir.dialects import arith, scf, tensor
 
 from pykern.passes.autodiff.tensor.refuse import refused
-from pykern.passes.autodiff.tensor.schedule import Schedule, schedule
+from pykern.passes.autodiff.tensor.schedule import CheckpointSchedule, schedule
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.stack import peek, push, stack_type
 from pykern.passes.autodiff.tensor.trips import Trips
@@ -71,7 +71,7 @@ class Snapshots:
         return sorted(found)
 
     def _replaying(
-        self, old: scf.ForOp, trips: Trips, places: list[int], plan: Schedule, slots: list[ir.Value]
+        self, old: scf.ForOp, trips: Trips, places: list[int], plan: CheckpointSchedule, slots: list[ir.Value]
     ) -> scf.ForOp:
         with ir.InsertionPoint(old):
             tables = _Tables(plan)
@@ -117,7 +117,7 @@ class Snapshots:
         return list(loop.results)
 
 
-def _keeping(op: ir.Operation, scope: Scope, places: list[int], plan: Schedule) -> list[ir.Value]:
+def _keeping(op: ir.Operation, scope: Scope, places: list[int], plan: CheckpointSchedule) -> list[ir.Value]:
     """Rewrite the copy of the loop in `scope`: it stops before the trips of `plan.first` to keep states."""
     for result in op.results:
         scope.value(result)
@@ -152,7 +152,7 @@ def _keeping(op: ir.Operation, scope: Scope, places: list[int], plan: Schedule) 
 class _Tables:
     """The replays in the order they run, as tensors of constants; turn 0 reverses the last trip."""
 
-    def __init__(self, plan: Schedule) -> None:
+    def __init__(self, plan: CheckpointSchedule) -> None:
         turns = list(reversed(plan.replays))
         replays = [replay for turn in turns for replay in turn]
         ends = [0]

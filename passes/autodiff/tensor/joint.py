@@ -13,10 +13,10 @@ from pykern.passes.autodiff.tensor.targets import lookups
 from pykern.passes.autodiff.tensor.values import constant, element, is_float, is_tensor
 
 if TYPE_CHECKING:
-    from pykern.passes.autodiff.tensor.structured_forward import Writer
+    from pykern.passes.autodiff.tensor.structured_forward import TangentWriter
 
 
-def reduced_together(op: Structured, output: int, writer: Writer) -> ir.Value:
+def reduced_together(op: Structured, output: int, writer: TangentWriter) -> ir.Value:
     """The tangent of result `output`; the op computes all results anew, for any may depend on any."""
     inputs = [writer.value(v) for v in op.inputs]
     carried = [writer.value(v) for v in op.outputs]
@@ -53,7 +53,7 @@ def reduced_together(op: Structured, output: int, writer: Writer) -> ir.Value:
     return made.results[len(carried) + floats.index(output)]
 
 
-def _captured(op: Structured, primal: Recomputed, writer: Writer) -> Elements:
+def _captured(op: Structured, primal: Recomputed, writer: TangentWriter) -> Elements:
     found = {v: writer.tangents[v] for v in op.captured if v in writer.tangents and not is_tensor(v)}
     for lookup in lookups(op, set(writer.tangents)):
         places = [primal.value(place) for place in list(lookup.extract.operands)[1:]]

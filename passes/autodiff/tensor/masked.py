@@ -19,7 +19,7 @@ from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.gates import as_bit, as_byte, closed
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.seeds import Seed
-from pykern.passes.autodiff.tensor.structured import Kind, Structured
+from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind
 from pykern.passes.autodiff.tensor.values import constant, is_tensor, sizes_of
 
 _MULTIPLIES_AND_ADDS = frozenset(
@@ -30,7 +30,7 @@ _MULTIPLIES_AND_ADDS = frozenset(
 def is_product(op: Structured) -> bool:
     """Whether the op adds up products of elements, each read at some of the loops."""
     return (
-        all(one.kind is Kind.ADD for one in op.combined)
+        all(one.kind is StructuredKind.ADD for one in op.combined)
         and all(inner.name in _MULTIPLIES_AND_ADDS for inner in op.ops)
         and all(map.is_projected_permutation for map in op.maps)
     )

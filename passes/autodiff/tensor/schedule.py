@@ -21,7 +21,7 @@ class Replay:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class CheckpointSchedule:
     """How to reverse `trips` trips with `kept` states and one to work in, slot `kept`.
 
     `first`: the trips before which the forward run keeps its state, in slots 0, 1, ...
@@ -50,7 +50,7 @@ def least_steps(trips: int, kept: int) -> int:
     return repeats * trips - comb(kept + repeats, repeats - 1)
 
 
-def schedule(trips: int, kept: int) -> Schedule:
+def schedule(trips: int, kept: int) -> CheckpointSchedule:
     """The best schedule for ``kept >= 1`` states, the initial one among them."""
     stack = [0]  # the trips before which a state is kept; slot k holds the k-th
     while len(stack) < kept and stack[-1] < trips - 1:
@@ -71,7 +71,7 @@ def schedule(trips: int, kept: int) -> Schedule:
             states[trip] = kept
             found.append(Replay(len(stack) - 1, stack[-1], trip, kept))
         replays[trip] = tuple(found)
-    return Schedule(trips, kept, first, tuple(replays), tuple(states))
+    return CheckpointSchedule(trips, kept, first, tuple(replays), tuple(states))
 
 
 def _split(trips: int, kept: int) -> int:

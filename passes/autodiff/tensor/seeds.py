@@ -22,7 +22,7 @@ from pykern.passes.autodiff.tensor.gates import both as both_gates
 from pykern.passes.autodiff.tensor.product import other_factors
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.scope import Scope
-from pykern.passes.autodiff.tensor.structured import Kind, Structured
+from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind
 from pykern.passes.autodiff.tensor.values import constant, empty, full, sizes_of
 
 _EQUAL = arith.CmpFPredicate.OEQ
@@ -69,7 +69,7 @@ def seeds(op: Structured, scope: Scope, cotangents: Cotangents) -> list[Seed]:
         if cotangent is not None:
             rule = _SEEDS[op.combined[output].kind]
             made.append(rule(op, output, cotangent, gate, cotangents, scope))
-            if op.combined[output].kind is Kind.ADD:
+            if op.combined[output].kind is StructuredKind.ADD:
                 cotangents.add(op.outputs[output], cotangent, gate)
     return made
 
@@ -133,13 +133,13 @@ def _refused(
     raise refused(op.op, "this reduction is no sum, product, maximum or minimum")
 
 
-_SEEDS: dict[Kind, Callable[..., Seed]] = {
-    Kind.ELEMENTWISE: _whole,
-    Kind.ADD: _whole,
-    Kind.MAX: _extremum,
-    Kind.MIN: _extremum,
-    Kind.MUL: _product,
-    Kind.OTHER: _refused,
+_SEEDS: dict[StructuredKind, Callable[..., Seed]] = {
+    StructuredKind.ELEMENTWISE: _whole,
+    StructuredKind.ADD: _whole,
+    StructuredKind.MAX: _extremum,
+    StructuredKind.MIN: _extremum,
+    StructuredKind.MUL: _product,
+    StructuredKind.OTHER: _refused,
 }
 
 

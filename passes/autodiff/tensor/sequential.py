@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import affine, scf, tensor
 
-from pykern.passes.autodiff.tensor.structured import Kind, Structured, is_structured
+from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind, is_structured
 from pykern.passes.autodiff.tensor.values import Index, index, is_tensor, plus, times
 from pykern.passes.ir.affine import linear_form
 from pykern.passes.ir.clone import clone
@@ -19,7 +19,7 @@ def run_in_order(op: ir.Operation, varied: set[ir.Value]) -> bool:
     kinds = [
         combined.kind for result, combined in zip(op.results, view.combined, strict=True) if result in varied
     ]
-    if Kind.OTHER not in kinds:
+    if StructuredKind.OTHER not in kinds:
         return False
     with ir.InsertionPoint(op), op.location:
         results = _loops(view, list(view.outputs), [])

@@ -17,7 +17,7 @@ from pykern.passes.ir.structured import indexing_maps, loop_lengths
 from pykern.passes.ir.values import defining, free_values
 
 
-class Kind(enum.Enum):
+class StructuredKind(enum.Enum):
     ELEMENTWISE = "elementwise"
     ADD = "add"
     MAX = "max"
@@ -30,7 +30,7 @@ class Kind(enum.Enum):
 class Combined:
     """How an output is combined; `contribution` is what meets the accumulator (not for ADD)."""
 
-    kind: Kind
+    kind: StructuredKind
     contribution: ir.Value | None = None
 
 
@@ -79,17 +79,17 @@ class Structured:
         if self.output_map(output).is_permutation:
             others = [self.output_argument(k) for k in range(len(self.outputs)) if not self._covered(k)]
             mixed = any(_depends(self.yielded[output], other) for other in others)
-            return Combined(Kind.OTHER if mixed else Kind.ELEMENTWISE)
+            return Combined(StructuredKind.OTHER if mixed else StructuredKind.ELEMENTWISE)
         accumulator, result = self.output_argument(output), self.yielded[output]
         others = [a for k in range(len(self.outputs)) if (a := self.output_argument(k)) != accumulator]
         if any(_depends(result, other) for other in others):
-            return Combined(Kind.OTHER)
+            return Combined(StructuredKind.OTHER)
         if _adds_to(result, accumulator):
-            return Combined(Kind.ADD)
+            return Combined(StructuredKind.ADD)
         for kind, contribution in _meets(result, accumulator):
             if not _depends(contribution, accumulator):
                 return Combined(kind, contribution)
-        return Combined(Kind.OTHER)
+        return Combined(StructuredKind.OTHER)
 
     def _covered(self, output: int) -> bool:
         return self.output_map(output).is_permutation
@@ -123,17 +123,17 @@ def _adds_to(value: ir.Value, accumulator: ir.Value) -> bool:
 
 
 _MEET = {
-    "arith.maximumf": Kind.MAX,
-    "arith.maxnumf": Kind.MAX,
-    "arith.minimumf": Kind.MIN,
-    "arith.minnumf": Kind.MIN,
-    "arith.mulf": Kind.MUL,
+    "arith.maximumf": StructuredKind.MAX,
+    "arith.maxnumf": StructuredKind.MAX,
+    "arith.minimumf": StructuredKind.MIN,
+    "arith.minnumf": StructuredKind.MIN,
+    "arith.mulf": StructuredKind.MUL,
 }
 _GREATER = {arith.CmpFPredicate[n] for n in ("OGT", "OGE", "UGT", "UGE")}
 _LESS = {arith.CmpFPredicate[n] for n in ("OLT", "OLE", "ULT", "ULE")}
 
 
-def _meets(value: ir.Value, accumulator: ir.Value) -> list[tuple[Kind, ir.Value]]:
+def _meets(value: ir.Value, accumulator: ir.Value) -> list[tuple[StructuredKind, ir.Value]]:
     """The forms ``max(a, c)``, ``a * c`` and ``c if c > a else a``, as (kind, c)."""
     op = defining(value)
     if op is None:
@@ -150,9 +150,9 @@ def _meets(value: ir.Value, accumulator: ir.Value) -> list[tuple[Kind, ir.Value]
         return []
     takes_first = compared[0] == chosen[0]  # c > a ? c : a, or a < c ? c : a
     if predicate in _GREATER:
-        kind = Kind.MAX if takes_first else Kind.MIN
+        kind = StructuredKind.MAX if takes_first else StructuredKind.MIN
     elif predicate in _LESS:
-        kind = Kind.MIN if takes_first else Kind.MAX
+        kind = StructuredKind.MIN if takes_first else StructuredKind.MAX
     else:
         return []
     return [(kind, chosen[1 - chosen.index(accumulator)])]

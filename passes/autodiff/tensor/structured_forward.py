@@ -16,13 +16,13 @@ from pykern.passes.autodiff.tensor.builder import GenericBuilder, Output, elemen
 from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.joint import reduced_together
 from pykern.passes.autodiff.tensor.seeds import ties, where_equal
-from pykern.passes.autodiff.tensor.structured import Kind, Structured
+from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind
 from pykern.passes.autodiff.tensor.sweep import Elements, forward
 from pykern.passes.autodiff.tensor.targets import lookups
 from pykern.passes.autodiff.tensor.values import constant, element, empty_like, is_tensor
 
 
-class Writer(Protocol):
+class TangentWriter(Protocol):
     """What knows the primal's values and their tangents."""
 
     varied: set[ir.Value]
@@ -32,28 +32,30 @@ class Writer(Protocol):
     def tangent(self, value: ir.Value) -> ir.Value: ...
 
 
-def forward_structured(op: ir.Operation, writer: Writer) -> dict[ir.Value, ir.Value]:
+def forward_structured(op: ir.Operation, writer: TangentWriter) -> dict[ir.Value, ir.Value]:
     """The tangents of the results that vary."""
     view = Structured(op)
     found = {}
     for output, result in enumerate(op.results):
         if result in writer.varied:
             kind = view.combined[output].kind
-            if kind in (Kind.ELEMENTWISE, Kind.ADD):
+            if kind in (StructuredKind.ELEMENTWISE, StructuredKind.ADD):
                 found[result] = _whole(view, output, writer)
-            elif kind in (Kind.MAX, Kind.MIN):
+            elif kind in (StructuredKind.MAX, StructuredKind.MIN):
                 found[result] = _extremum(view, output, writer)
             else:
                 found[result] = reduced_together(view, output, writer)
     return found
 
 
-def element_tangents(op: Structured, frame: Frame, writer: Writer) -> Elements:
+def element_tangents(op: Structured, frame: Frame, writer: TangentWriter) -> Elements:
     """The tangents that enter the body: of its arguments, captured scalars, and reads of captured tensors."""
     found: Elements = {}
     for place, value in enumerate(op.operands):
         output = place - len(op.inputs)
-        if value in writer.tangents and (output < 0 or op.combined[output].kind is Kind.ELEMENTWISE):
+        if value in writer.tangents and (
+            output < 0 or op.combined[output].kind is StructuredKind.ELEMENTWISE
+        ):
             tangent = writer.tangents[value]
             found[op.arguments[place]] = frame.bring(tangent, op.maps[place]) if is_tensor(value) else tangent
     for value in op.captured:
@@ -65,9 +67,9 @@ def element_tangents(op: Structured, frame: Frame, writer: Writer) -> Elements:
     return found
 
 
-def _whole(op: Structured, output: int, writer: Writer) -> ir.Value:
+def _whole(op: Structured, output: int, writer: TangentWriter) -> ir.Value:
     init, map = op.outputs[output], op.output_map(output)
-    is_sum = op.combined[output].kind is Kind.ADD
+    is_sum = op.combined[output].kind is StructuredKind.ADD
     start = writer.tangent(init) if is_sum else empty_like(writer.value(init))
     builder = GenericBuilder(op.loops, lambda: op.extents)
     with builder.body:
@@ -79,7 +81,7 @@ def _whole(op: Structured, output: int, writer: Writer) -> ir.Value:
     return builder.finish([Output(start, map, tangent, accumulate=is_sum)])[0]
 
 
-def _extremum(op: Structured, output: int, writer: Writer) -> ir.Value:
+def _extremum(op: Structured, output: int, writer: TangentWriter) -> ir.Value:
     init, map = op.outputs[output], op.output_map(output)
     contribution = op.combined[output].contribution
     assert contribution is not None

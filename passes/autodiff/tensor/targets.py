@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.autodiff.tensor.refuse import refused
-from pykern.passes.autodiff.tensor.structured import Kind, Structured
+from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind
 from pykern.passes.autodiff.tensor.values import affine, is_tensor
 from pykern.passes.ir.values import defining, free_values
 
@@ -54,7 +54,7 @@ def targets(op: Structured, varied: set[ir.Value]) -> list[Target]:
 
 def _is_read(op: Structured, place: int) -> bool:
     output = place - len(op.inputs)
-    return output < 0 or op.combined[output].kind is Kind.ELEMENTWISE
+    return output < 0 or op.combined[output].kind is StructuredKind.ELEMENTWISE
 
 
 def lookups(op: Structured, varied: set[ir.Value]) -> list[Lookup]:

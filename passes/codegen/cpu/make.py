@@ -21,9 +21,9 @@ from pykern.passes.codegen.cpu.contraction.schedule_contraction import (
 )
 from pykern.passes.codegen.cpu.contraction.turned_factor import is_turned, turn
 from pykern.passes.codegen.cpu.dual_matvec.emit import BothSides, rows_at_a_time
-from pykern.passes.codegen.cpu.dual_matvec.find import Pair, pairs
+from pykern.passes.codegen.cpu.dual_matvec.find import ProductPair, pairs
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
-from pykern.passes.codegen.cpu.loop_nest.function import Nest, Place
+from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
 from pykern.passes.codegen.cpu.rows.emit import has_form, make_rows
 from pykern.passes.codegen.cpu.rows.find import groups
@@ -74,7 +74,7 @@ class MakeNests(Pass):
             for op in named(function, "linalg.generic"):
                 if not outputs_of(op):  # what fusion leaves of a call of libm, which no pass takes for pure
                     op.erase()
-            place = Place(module, function)
+            place = NestContext(module, function)
             make_attentions(place, self.threads)
             for group in [] if self.ordered else groups(function, has_form):
                 make_rows(place, group, self.threads, self.cache_bytes)
@@ -110,7 +110,7 @@ class Split:
 class Maker:
     """Makes the functions of one program."""
 
-    place: Place
+    place: NestContext
     threads: bool
     machine: str
     schedules: list[str]
@@ -136,7 +136,7 @@ class Maker:
             self._whole(space, Split(-1, 1, 1) if split.parts else split, start)
         op.erase()
 
-    def both_sides(self, pair: Pair, starts: dict[int, list[ir.Value | None]]) -> None:
+    def both_sides(self, pair: ProductPair, starts: dict[int, list[ir.Value | None]]) -> None:
         """One function for products of one matrix with vectors from both sides, and what lies between."""
         target, operations = cpu(self.machine), [pair.rows.op, *pair.between, pair.columns.op]
         if not rows_at_a_time(pair, target):

@@ -28,7 +28,7 @@ PREFIX = re.compile(r"^program\.|\W")
 
 
 @dataclass
-class Place:
+class KernelContext:
     """The program that kernels are made for, and the number of the next one."""
 
     module: ir.Module
@@ -45,7 +45,7 @@ class Kernel:
     """One kernel. As a context, ops are made at its end; `value` gives what a value of the program is in it."""
 
     def __init__(
-        self, place: Place, op: ir.Operation, ndrange: tuple[int, ...], workgroup: tuple[int, ...]
+        self, place: KernelContext, op: ir.Operation, ndrange: tuple[int, ...], workgroup: tuple[int, ...]
     ) -> None:
         self.place, self.op = place, op
         self.ndrange, self.workgroup = ndrange, workgroup

@@ -12,7 +12,7 @@ from pykern.passes.analysis.reductions import add_fastmath, combines
 from pykern.passes.analysis.space import Space, space_of
 from pykern.passes.codegen.cpu.make import starts_of
 from pykern.passes.codegen.device.copies import copy_to_generic, generic_copy, is_contiguous
-from pykern.passes.codegen.device.kernel import Kernel, Place
+from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.reductions import launch_generic
 from pykern.passes.codegen.device.row_kernels import launch_chain
 from pykern.passes.codegen.device.rows import Chain, chains
@@ -34,7 +34,7 @@ class MakeKernels(Pass):
 
     def run(self, module: ir.Module) -> None:
         for program in programs(module):
-            place = Place(module, program)
+            place = KernelContext(module, program)
             for copy in named(program, "memref.copy"):
                 if not all(map(is_contiguous, copy.operands)):
                     copy_to_generic(copy)
@@ -43,7 +43,7 @@ class MakeKernels(Pass):
                 _store(place, store)
 
 
-def _generics(place: Place) -> None:
+def _generics(place: KernelContext) -> None:
     for op in named(place.program, "linalg.generic"):
         _fuse_products(op)
     for chain in _chains(place.program):
@@ -89,7 +89,7 @@ def _moves(space: Space) -> bool:
     return any(map(space.moves_output, space.reduced))
 
 
-def _only_start(place: Place, op: ir.Operation, start: list[ir.Value | None]) -> None:
+def _only_start(place: KernelContext, op: ir.Operation, start: list[ir.Value | None]) -> None:
     """A reduction of nothing leaves what it starts from."""
     outs = list(op.operands)[-outputs_of(op) :]
     for out, first in zip(outs, start, strict=True):
@@ -101,7 +101,7 @@ def _only_start(place: Place, op: ir.Operation, start: list[ir.Value | None]) ->
         fill.erase()
 
 
-def _store(place: Place, store: ir.Operation) -> None:
+def _store(place: KernelContext, store: ir.Operation) -> None:
     """One work-item stores one number."""
     with Kernel(place, store, (1,), (1,)) as kernel:
         value, target, *indices = [kernel.value(v) for v in store.operands]

@@ -12,7 +12,7 @@ from mlir.dialects import arith, memref
 from pykern.dialect.memory import PrivateOp
 from pykern.passes.analysis.space import space_of
 from pykern.passes.codegen.device.copies import copy_to_generic
-from pykern.passes.codegen.device.kernel import Kernel, Place, is_pure
+from pykern.passes.codegen.device.kernel import Kernel, KernelContext, is_pure
 from pykern.passes.codegen.device.scatter import launch_scatter, scatter_of
 from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.ir.clone import clone
@@ -38,7 +38,7 @@ class OutlineSequential(Pass):
 
     def run(self, module: ir.Module) -> None:
         for program in programs(module):
-            place = Place(ir.Module.create(program.location), program, suffix="loop")
+            place = KernelContext(ir.Module.create(program.location), program, suffix="loop")
             for loop in _loops(program):
                 scatter = scatter_of(loop)
                 if scatter is not None:
@@ -90,7 +90,7 @@ def _elements(value: ir.Value) -> int:
     return math.prod(kind.shape) if kind.has_static_shape else FEW + 1
 
 
-def _outline(place: Place, loop: ir.Operation) -> None:
+def _outline(place: KernelContext, loop: ir.Operation) -> None:
     with ir.InsertionPoint(loop), loop.location:
         results = [memref.AllocOp(ir.MemRefType.get([], r.type), [], []).result for r in loop.results]
     with Kernel(place, loop, (1,), (1,)) as kernel:

@@ -18,7 +18,7 @@ from pykern.dialect.memory import BarrierOp, SharedOp
 from pykern.passes.analysis.contraction import multiplies
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import Space
-from pykern.passes.codegen.device.kernel import Kernel, Place
+from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Points, spread
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.memory import outputs_of
@@ -85,7 +85,7 @@ def _groups_of(space: Space, n: int) -> list[int] | None:
     return found
 
 
-def launch_product(place: Place, product: ProductSpace, start: ir.Value | None) -> None:
+def launch_product(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> None:
     """Make the kernel and launch it before the op."""
     m, n = product.count(product.rows), product.count(product.columns)
     batch = product.count(product.batch)

@@ -16,7 +16,7 @@ from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import Space, space_of
-from pykern.passes.codegen.device.kernel import Kernel, Place
+from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Items, Points, group_of, spread
 from pykern.passes.codegen.device.products import launch_product, product_of
 from pykern.passes.ir.structured import generic, loop_lengths
@@ -38,7 +38,7 @@ KINDS = {
 """What groups combine, by the op of a reduction."""
 
 
-def launch_generic(place: Place, space: Space, start: Start) -> None:
+def launch_generic(place: KernelContext, space: Space, start: Start) -> None:
     """Make the kernels of an op and launch them before it. The op stays."""
     reduced = space.reduced
     if any(map(space.moves_output, reduced)):
@@ -71,7 +71,7 @@ def _grouped(space: Space, joins: list[Combine] | None, cells: int, terms: int) 
 # -- a work-item a cell ---------------------------------------------------------------------------
 
 
-def _cells(place: Place, space: Space, start: Start) -> None:
+def _cells(place: KernelContext, space: Space, start: Start) -> None:
     parallel, reduced = space.parallel, space.reduced
     items = Items(tuple(space.lengths[g] for g in parallel))
     points = None
@@ -107,7 +107,7 @@ def _loops(points: Points, groups: list[int], held: list[ir.Value]) -> list[ir.V
     return list(loop.results)
 
 
-def _moving(place: Place, space: Space, start: Start) -> None:
+def _moving(place: KernelContext, space: Space, start: Start) -> None:
     """Iterations of a reduction that write several cells: work-items share none of them, else there is one."""
     assert all(v is None for v in start), "a fill before it stays"
     parallel = [g for g in space.parallel if _owns(space, g)]
@@ -156,7 +156,7 @@ class _Stretch:
     width: int
 
 
-def _groups(place: Place, space: Space, start: Start, joins: list[Combine], terms: int) -> None:
+def _groups(place: KernelContext, space: Space, start: Start, joins: list[Combine], terms: int) -> None:
     parallel = space.parallel
     lengths = [space.lengths[g] for g in parallel]
     width = group_of(terms)
@@ -174,7 +174,9 @@ def _groups(place: Place, space: Space, start: Start, joins: list[Combine], term
             scf.YieldOp([])
 
 
-def _in_parts(place: Place, space: Space, start: Start, joins: list[Combine], cells: int, terms: int) -> None:
+def _in_parts(
+    place: KernelContext, space: Space, start: Start, joins: list[Combine], cells: int, terms: int
+) -> None:
     """Each group a part of a cell; then the parts are a reduction of their own."""
     parallel = space.parallel
     lengths = [space.lengths[g] for g in parallel]

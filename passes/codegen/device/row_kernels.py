@@ -15,7 +15,7 @@ from mlir.dialects import arith, scf
 from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
 from pykern.passes.analysis.space import Space
-from pykern.passes.codegen.device.kernel import Kernel, Place
+from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Points, group_of, spread
 from pykern.passes.codegen.device.reductions import KINDS, first_item
 from pykern.passes.codegen.device.rows import Chain, Key, Member
@@ -28,7 +28,7 @@ IN_REGISTERS = 8
 """Elements of a row that a work-item keeps at once."""
 
 
-def launch_chain(place: Place, chain: Chain) -> None:
+def launch_chain(place: KernelContext, chain: Chain) -> None:
     """Make the kernel and launch it in place of the ops, which are erased."""
     width = 1 if chain.length < ALONE else group_of(chain.length)
     if width == 1:
@@ -41,7 +41,7 @@ def launch_chain(place: Place, chain: Chain) -> None:
         member.op.erase()
 
 
-class _Cells(Points):
+class _RowCells(Points):
     """The iterations of one op; what the chain knows of an array is not loaded."""
 
     def __init__(self, kernel: Kernel, member: Member) -> None:
@@ -70,7 +70,7 @@ class _Cells(Points):
 class _Phase:
     """Ops that go over the row together; or one that computes a value of the row."""
 
-    members: list[_Cells]
+    members: list[_RowCells]
     full: bool
     reads: set[Key] = field(default_factory=set)
     writes: set[Key] = field(default_factory=set)
@@ -85,7 +85,7 @@ class _Rows:
         self.in_registers = width == 1 or self.turns <= IN_REGISTERS
 
     def make(self) -> None:
-        cells = [_Cells(self.kernel, member) for member in self.chain.members]
+        cells = [_RowCells(self.kernel, member) for member in self.chain.members]
         for each in cells:
             each.prepare()
         number = GlobalIdOp.create(0)
@@ -117,14 +117,14 @@ class _Rows:
         there = arith.CmpIOp(arith.CmpIPredicate.ult, at, index_constant(self.chain.length)).result
         return arith.MinUIOp(at, index_constant(self.chain.length - 1)).result, there
 
-    def _stand(self, cells: _Cells, at: ir.Value | None) -> None:
+    def _stand(self, cells: _RowCells, at: ir.Value | None) -> None:
         """At an element of the row; None where the row alone counts."""
         coordinates = [*self.row, at]
         values = [index_constant(0) if n < 0 else coordinates[n] for n in cells.member.numbers]
         cells.counters = {d: value for d, value in enumerate(values) if value is not None}
 
     def _run(
-        self, cells: _Cells, at: ir.Value | None, known: dict[Key, ir.Value], held: list[ir.Value | None]
+        self, cells: _RowCells, at: ir.Value | None, known: dict[Key, ir.Value], held: list[ir.Value | None]
     ) -> list[ir.Value]:
         """What an op gives at an element, or for the row; a reduction adds to what is `held`."""
         self._stand(cells, at)
@@ -133,7 +133,7 @@ class _Rows:
             return [cells.load(0)]
         return cells.run(held)
 
-    def _value(self, cells: _Cells) -> None:
+    def _value(self, cells: _RowCells) -> None:
         for n, value in zip(
             cells.member.outputs, self._run(cells, None, self.of_row, _nothing(cells)), strict=True
         ):
@@ -161,7 +161,7 @@ class _Rows:
         for cells, values in zip(reducing, sums, strict=True):
             self._reduced(cells, values)
 
-    def _reduced(self, cells: _Cells, values: list[ir.Value]) -> None:
+    def _reduced(self, cells: _RowCells, values: list[ir.Value]) -> None:
         """What work-items have of a reduction becomes the row's, behind what the output held before."""
         joins = cells.member.joins
         if self.width > 1:
@@ -202,9 +202,9 @@ class _Rows:
 
     # -- what others see ---------------------------------------------------------------------------
 
-    def _store(self, cells: list[_Cells]) -> None:
+    def _store(self, cells: list[_RowCells]) -> None:
         """The last value of each array that is kept; a row's by one work-item."""
-        last: dict[Key, tuple[_Cells, int]] = {}
+        last: dict[Key, tuple[_RowCells, int]] = {}
         for each in cells:
             for n in each.member.outputs:
                 if self.chain.is_kept(root_of(each.member.op.operands[n])):
@@ -243,22 +243,22 @@ class _where:  # noqa: N801 - reads as ``with _where(condition):``
             self.point.__exit__(*error)
 
 
-def _nothing(cells: _Cells) -> list[ir.Value | None]:
+def _nothing(cells: _RowCells) -> list[ir.Value | None]:
     """What outputs hold is in memory, or known."""
     return [None for _ in cells.member.outputs]
 
 
-def _key(cells: _Cells, n: int) -> Key:
+def _key(cells: _RowCells, n: int) -> Key:
     key = cells.member.key(n)
     assert key is not None, "an output is written at the element's place"
     return key
 
 
-def _joined(cells: _Cells, a: list[ir.Value], b: list[ir.Value]) -> list[ir.Value]:
+def _joined(cells: _RowCells, a: list[ir.Value], b: list[ir.Value]) -> list[ir.Value]:
     return [j.join(x, y) for j, x, y in zip(cells.member.joins, a, b, strict=True)]
 
 
-def _phases(members: list[_Cells]) -> list[_Phase]:
+def _phases(members: list[_RowCells]) -> list[_Phase]:
     """Ops go over the row together as long as none needs what another one of them reduces."""
     phases: list[_Phase] = []
     for cells in members:

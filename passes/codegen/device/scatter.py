@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.dialect.atomics import AtomicRmwOp
-from pykern.passes.codegen.device.kernel import Kernel, Place, is_pure
+from pykern.passes.codegen.device.kernel import Kernel, KernelContext, is_pure
 from pykern.passes.codegen.device.points import Items
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.memory import root_of
@@ -79,7 +79,7 @@ def _alone(ops: list[ir.Operation], added: ir.Operation, found: Scatter) -> Scat
     return found if used_once and all(root_of(op.operands[0]) != target for op in others) else None
 
 
-def launch_scatter(place: Place, scatter: Scatter) -> None:
+def launch_scatter(place: KernelContext, scatter: Scatter) -> None:
     """Make the kernel and launch it before the loops."""
     outermost, innermost = scatter.loops[0], scatter.loops[-1]
     items = Items(tuple(scatter.lengths))

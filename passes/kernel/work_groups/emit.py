@@ -120,7 +120,7 @@ def emit_meeting(meeting: Meeting, segmenter: Segmenter, shape: GroupShape) -> N
         return
     slots = segmenter.demotion.operand_slots[identity(op)]
     with ir.InsertionPoint(op), op.location:
-        cells = _Cells(shape, meeting.masks)
+        cells = _GroupCells(shape, meeting.masks)
         if op.name == "kern.group_reduce":
             replace(op, [_reduce_group(op, slots[0], cells)])
             return
@@ -133,7 +133,7 @@ def emit_meeting(meeting: Meeting, segmenter: Segmenter, shape: GroupShape) -> N
 
 
 @dataclass
-class _Cells:
+class _GroupCells:
     """Loops over the cells of a group's buffers, in linear order."""
 
     shape: GroupShape
@@ -156,7 +156,7 @@ class _Cells:
         return scf.ForOp(begin, end, index_constant(1), inits)
 
 
-def _reduce_group(op: ir.Operation, slot: ir.Value, cells: _Cells) -> ir.Value:
+def _reduce_group(op: ir.Operation, slot: ir.Value, cells: _GroupCells) -> ir.Value:
     kind = ir.StringAttr(op.attributes["kind"]).value
     loop = cells.loop(index_constant(0), index_constant(cells.shape.total), [neutral(kind, op.result.type)])
     with ir.InsertionPoint(loop.body):
@@ -167,7 +167,7 @@ def _reduce_group(op: ir.Operation, slot: ir.Value, cells: _Cells) -> ir.Value:
     return loop.results[0]
 
 
-def _combine_subgroups(op: ir.Operation, slot: ir.Value, result: ir.Value, cells: _Cells) -> None:
+def _combine_subgroups(op: ir.Operation, slot: ir.Value, result: ir.Value, cells: _GroupCells) -> None:
     """Reduce or scan each subgroup in lane order."""
     kind = ir.StringAttr(op.attributes["kind"]).value
     subgroup = index_constant(cells.shape.subgroup)
@@ -192,7 +192,7 @@ def _combine_subgroups(op: ir.Operation, slot: ir.Value, result: ir.Value, cells
         scf.YieldOp([])
 
 
-def _shuffle(op: ir.Operation, slots: list[ir.Value], result: ir.Value, cells: _Cells) -> None:
+def _shuffle(op: ir.Operation, slots: list[ir.Value], result: ir.Value, cells: _GroupCells) -> None:
     loop = cells.loop(index_constant(0), index_constant(cells.shape.total), [])
     with ir.InsertionPoint(loop.body):
         number = loop.induction_variable

@@ -16,7 +16,7 @@ from pykern.passes.kernels import body, index_constant
 
 
 @dataclass
-class Lanes:
+class KeyLanes:
     """`count` keys from `first` on, of `length` in all."""
 
     count: int

@@ -14,7 +14,7 @@ from mlir.dialects import arith, memref
 
 from pykern.passes.analysis.cost_model import PARALLEL_WORK
 from pykern.passes.codegen.cpu.loop_nest.emit import evaluate
-from pykern.passes.codegen.cpu.loop_nest.function import Nest, Place
+from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import index_constant
 
@@ -87,7 +87,7 @@ def _evaluate(e: ir.AffineExpr, known: dict[int, ir.Value]) -> ir.Value:
     return index_constant(e.value) if isinstance(e, ir.AffineConstantExpr) else evaluate(e, known)
 
 
-def pack(place: Place, call: ir.Operation, shape: Shape, operand: int, threads: bool) -> ir.Value:
+def pack(place: NestContext, call: ir.Operation, shape: Shape, operand: int, threads: bool) -> ir.Value:
     """Panels of one vector's keys by depth (keys), or of one vector's width by keys (values); zeros beyond."""
     batches = shape.batches_of(operand)
     count = math.prod(shape.batches[b] for b in batches)

@@ -23,7 +23,7 @@ from mlir.dialects import math as math_dialect
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
 from pykern.passes.analysis.cost_model import PARALLEL_WORK
-from pykern.passes.codegen.cpu.attention.lanes import Lanes
+from pykern.passes.codegen.cpu.attention.lanes import KeyLanes
 from pykern.passes.codegen.cpu.attention.panels import (
     VECTOR_BYTES,
     Shape,
@@ -36,7 +36,7 @@ from pykern.passes.codegen.cpu.attention.panels import (
     split,
     times,
 )
-from pykern.passes.codegen.cpu.loop_nest.function import Nest, Place
+from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.fusion.attention.mask import last_key_offset
 from pykern.passes.fusion.attention.outline import ATTENTION, LENGTHS, MAPS, UNSHIFTED
 from pykern.passes.ir.loops import Counted
@@ -54,7 +54,7 @@ ONCE = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = 
 QUICK = "#arith.fastmath<afn,nnan,nsz>"
 
 
-def make_attentions(place: Place, threads: bool) -> None:
+def make_attentions(place: NestContext, threads: bool) -> None:
     """All calls of `.tiles` functions of a program; those functions are gone then."""
     known = symbols(place.module)
     done: list[ir.Operation] = []
@@ -91,7 +91,7 @@ def _score(tiles: ir.Operation, known: dict[str, ir.Operation]) -> ir.Operation:
 
 
 def make_attention(
-    place: Place, call: ir.Operation, tiles: ir.Operation, score: ir.Operation, threads: bool
+    place: NestContext, call: ir.Operation, tiles: ir.Operation, score: ir.Operation, threads: bool
 ) -> None:
     """Put nests in the place of a call of `tiles`."""
     maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(tiles.attributes[MAPS])]
@@ -217,7 +217,7 @@ class Block:
         s = self.shape
         query = least(arith.AddIOp(self.first, row).result, s.queries - 1)
         at = {**self.batch, s.dimension("query"): query, s.dimension("key"): key}
-        lanes = Lanes(s.lanes, key, s.keys)
+        lanes = KeyLanes(s.lanes, key, s.keys)
         indices = [at[b] for b in range(len(s.batches))] + [query, key]
         reads = self.others[: len(s.maps) - 4]
         given: list[ir.Value] = []

@@ -17,7 +17,7 @@ from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE as DOT
 from pykern.passes.codegen.cpu.contraction.narrow import Dot
 from pykern.passes.codegen.cpu.contraction.needed import Condition, truth
 from pykern.passes.codegen.cpu.contraction.product import Product
-from pykern.passes.codegen.cpu.contraction.readers import Reader
+from pykern.passes.codegen.cpu.contraction.readers import SumReader
 from pykern.passes.codegen.cpu.contraction.recipe import PART
 from pykern.passes.codegen.cpu.contraction.register_tile import MARK, mark
 from pykern.passes.ir.structured import generic
@@ -44,7 +44,7 @@ class Contraction:
     edges: Edges | None = None
     """Of tiles that reach beyond the result; None: none does."""
     part: int = 0
-    reader: Reader | None = None
+    reader: SumReader | None = None
     reads: tuple[tuple[ir.Value, ir.AffineMap], ...] = ()
     """What the reader needs beside the sums, with maps; scalars with empty ones."""
     result: tuple[ir.Value, ir.AffineMap] | None = None

@@ -19,10 +19,10 @@ from pykern.environment.machine import Cpu
 from pykern.passes.codegen.cpu.contraction.cost_model import Problem
 from pykern.passes.codegen.cpu.contraction.edges import roomy
 from pykern.passes.codegen.cpu.contraction.product import Product, width
-from pykern.passes.codegen.cpu.contraction.readers import Reader
+from pykern.passes.codegen.cpu.contraction.readers import SumReader
 from pykern.passes.codegen.cpu.contraction.recipe import script
 from pykern.passes.codegen.cpu.contraction.schedule import ATTRIBUTE, attribute
-from pykern.passes.codegen.cpu.loop_nest.function import Nest, Place
+from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.ir.affine import Access, Number, window
 
 Range = tuple[Number, Number]
@@ -35,14 +35,14 @@ PIECES = 8
 class Job:
     """One contraction to be built: what both forms need."""
 
-    place: Place
+    place: NestContext
     product: Product
     schedule: Schedule
     cpu: Cpu
     start: ir.Value | None
     """What sums start from where memory is not to be read."""
     team: bool
-    reader: Reader | None = None
+    reader: SumReader | None = None
     """What is computed from finished sums in the tile."""
     parts: list[list[list[int]]] = field(default_factory=list)
     """Tilings of each contraction that was made."""

@@ -1,7 +1,7 @@
 """What reads the result of a contraction element by element, to be computed in its tiles.
 
-Comes in: a contraction into memory of its own, and the ops behind it. Goes out: a `Reader`: an elementwise op over the
-same elements (bias, activation, scale, residual), whose operands are indexed by the contraction's dimensions.
+Comes in: a contraction into memory of its own, and the ops behind it. Goes out: a `SumReader`: an elementwise op over
+the same elements (bias, activation, scale, residual), whose operands are indexed by the contraction's dimensions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pykern.passes.kernels import body, find
 
 
 @dataclass(frozen=True)
-class Reader:
+class SumReader:
     """An elementwise op. `operands` are what it reads beside the sums, each with its access (None: a scalar)."""
 
     op: ir.Operation
@@ -60,7 +60,7 @@ class Reader:
         return known.get(value, value)
 
 
-def reader_of(space: Space) -> Reader | None:
+def reader_of(space: Space) -> SumReader | None:
     """The one op that reads what a contraction leaves in memory of its own, where nothing stands between."""
     op = space.op
     target = op.operands[2]
@@ -94,7 +94,7 @@ def _is_next(op: ir.Operation, reader: ir.Operation) -> bool:
     return False
 
 
-def _reader(space: Space, op: ir.Operation, number: int) -> Reader | None:
+def _reader(space: Space, op: ir.Operation, number: int) -> SumReader | None:
     maps = [access_of(m) for m in indexing_maps(op)]
     mine, out = maps[number], access_of(space.maps[2])
     if mine is None or out is None or any(m is None for m in maps):
@@ -127,7 +127,7 @@ def _reader(space: Space, op: ir.Operation, number: int) -> Reader | None:
     *inputs, (_, access) = operands
     if access is None or access.dimensions != set(names.values()) or len(access.sums) != len(names):
         return None
-    return Reader(op, number, tuple(inputs), captured_by(op), access)
+    return SumReader(op, number, tuple(inputs), captured_by(op), access)
 
 
 def captured_by(op: ir.Operation) -> tuple[ir.Value, ...]:

@@ -23,9 +23,9 @@ from pykern.passes.codegen.cpu.contraction.packed import Packed
 from pykern.passes.codegen.cpu.contraction.pays import pays
 from pykern.passes.codegen.cpu.contraction.product import Product, product_of
 from pykern.passes.codegen.cpu.contraction.prologues import prologue_of
-from pykern.passes.codegen.cpu.contraction.readers import Reader, reader_of
+from pykern.passes.codegen.cpu.contraction.readers import SumReader, reader_of
 from pykern.passes.codegen.cpu.contraction.streamed import Streamed
-from pykern.passes.codegen.cpu.loop_nest.function import Place
+from pykern.passes.codegen.cpu.loop_nest.function import NestContext
 from pykern.passes.ir.memory import VIEWS
 from pykern.passes.ir.structured import loop_lengths, reduction_loops
 
@@ -52,7 +52,7 @@ def _fits(product: Product) -> bool:
 
 
 def build(
-    place: Place, product: Product, start: ir.Value | None, team: bool, machine: str, asked: str = ""
+    place: NestContext, product: Product, start: ir.Value | None, team: bool, machine: str, asked: str = ""
 ) -> list[ir.Operation]:
     """Functions for the product, and their calls before the op. Gives what was computed with it, to be erased.
 
@@ -102,7 +102,9 @@ def makers_of_factors(op: ir.Operation) -> list[ir.Operation]:
     return [p.op for p in found if p is not None]
 
 
-def _scheduled(product: Product, target: Cpu, asked: str, reader: Reader | None) -> tuple[Product, Schedule]:
+def _scheduled(
+    product: Product, target: Cpu, asked: str, reader: SumReader | None
+) -> tuple[Product, Schedule]:
     """The schedule, and the product with those prologues that pay in it."""
     found = [prologue_of(product.op, product.numbers[n]) for n in (0, 1)]
     if not any(found) or dot_for(product, target) is not None or (again := _apart(product)) is None:

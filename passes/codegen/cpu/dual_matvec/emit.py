@@ -1,7 +1,7 @@
 """The function for a matrix times vectors from both sides: some rows at a time, which stay in the second cache.
 
-Comes in: a `Pair` and what its sums start from. Goes out: a function and its call. Threads share parts of the rows, as
-many as the sizes say; each part has sums along the rows of its own, added up in order at the end: the number
+Comes in: a `ProductPair` and what its sums start from. Goes out: a function and its call. Threads share parts of the
+rows, as many as the sizes say; each part has sums along the rows of its own, added up in order at the end: the number
 of threads changes no bit.
 
     both factors known:  a row's vectors are loaded once, for its own sum and for those along the rows
@@ -18,8 +18,8 @@ from mlir.dialects import arith, memref, scf, vector
 
 from pykern.environment.machine import Cpu
 from pykern.passes.analysis.reductions import combines
-from pykern.passes.codegen.cpu.dual_matvec.find import Pair
-from pykern.passes.codegen.cpu.loop_nest.function import Nest, Place
+from pykern.passes.codegen.cpu.dual_matvec.find import ProductPair
+from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
 from pykern.passes.ir.affine import DYNAMIC, Number, as_value, least, plus, times
 from pykern.passes.ir.loops import Counted, When, leave_alone
@@ -36,7 +36,7 @@ Step = Callable[[Number, "list[ir.Value]"], "list[ir.Value]"]
 """What is done at a column with sums so far, and gives them."""
 
 
-def rows_at_a_time(pair: Pair, cpu: Cpu) -> int:
+def rows_at_a_time(pair: ProductPair, cpu: Cpu) -> int:
     """Rows that stay in half of the second cache where they are read twice; 0 where not even one does."""
     line = pair.rows.lengths[pair.rows.k[0]] * pair.rows.bits // 8
     most = ROWS if not pair.dependent else min(ROWS, cpu.l2 // 2 // line)
@@ -47,8 +47,8 @@ def rows_at_a_time(pair: Pair, cpu: Cpu) -> int:
 class BothSides:
     """Builds the function and its call."""
 
-    place: Place
-    pair: Pair
+    place: NestContext
+    pair: ProductPair
     starts: tuple[ir.Value | None, ir.Value | None]
     """What sums of rows, and those along the rows, start from where memory is not to be read."""
     cpu: Cpu

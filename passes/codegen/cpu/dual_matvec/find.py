@@ -1,7 +1,7 @@
 """Where a program multiplies one matrix with vectors from both sides, so that it can go by once: `A @ x` and `w @ A`.
 
-Comes in: the ops of a program on buffers. Goes out: `Pair`s, whose ops may stand in one place. `w` may be `A @ x`
-itself, or be computed from it element by element (`r = A @ x - b; r @ A`). Read next: `emit`.
+Comes in: the ops of a program on buffers. Goes out: `ProductPair`s, whose ops may stand in one place. `w` may be
+`A @ x` itself, or be computed from it element by element (`r = A @ x - b; r @ A`). Read next: `emit`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pykern.passes.kernels import find, identity
 
 
 @dataclass(frozen=True)
-class Pair:
+class ProductPair:
     """`rows` is the product with a sum for each row of the matrix, `columns` the one with sums along the rows."""
 
     rows: Product
@@ -41,7 +41,7 @@ class Pair:
         return self.rows.operand(1)
 
 
-def pairs(operations: list[ir.Operation], least_bytes: int) -> Iterator[Pair]:
+def pairs(operations: list[ir.Operation], least_bytes: int) -> Iterator[ProductPair]:
     """Those over matrices of at least `least_bytes`: smaller ones stay in a cache between two passes.
 
     Each is to be built before the next one is asked for: what lies between two products may be taken once.
@@ -90,7 +90,7 @@ def _bytes(product: Product) -> int:
     return product.lengths[product.lane] * product.lengths[product.k[0]] * product.bits // 8
 
 
-def _pair(rows: Product, columns: Product) -> Pair | None:
+def _pair(rows: Product, columns: Product) -> ProductPair | None:
     [term], [row] = rows.k, columns.k
     if rows.operand(1) != columns.operand(1) or rows.lengths[rows.lane] != columns.lengths[row]:
         return None
@@ -112,7 +112,7 @@ def _pair(rows: Product, columns: Product) -> Pair | None:
     if same and early[0] is columns:  # whose factors are what the sums overwrite
         return None
     between = _between(rows, columns, early[0] is rows)
-    return None if between is None else Pair(rows, columns, between, early[1].op)
+    return None if between is None else ProductPair(rows, columns, between, early[1].op)
 
 
 def _is_known(root: ir.Value) -> bool:

@@ -24,7 +24,7 @@ REPEATS = "kern.repeats"
 
 
 @dataclass
-class Place:
+class NestContext:
     """The program that nests are made for, and the number of the next one."""
 
     module: ir.Module
@@ -36,7 +36,12 @@ class Nest:
     """A function in the making: what it needs from outside becomes its arguments."""
 
     def __init__(
-        self, place: Place, op: ir.Operation, outside: list[ir.Value], extent: int, has_body: bool = True
+        self,
+        place: NestContext,
+        op: ir.Operation,
+        outside: list[ir.Value],
+        extent: int,
+        has_body: bool = True,
     ) -> None:
         self.place, self.op, self.extent = place, op, extent
         self.passed: list[ir.Value] = []

@@ -9,12 +9,12 @@ from mlir import ir
 from mlir.dialects import memref, scf
 
 from pykern.passes.analysis.reductions import Combine
-from pykern.passes.codegen.cpu.loop_nest.function import Nest, Place
+from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.kernels import index_constant
 
 
 def join_parts(
-    place: Place,
+    place: NestContext,
     op: ir.Operation,
     joins: list[Combine],
     partial: list[ir.Value],

@@ -11,7 +11,7 @@ from mlir.dialects import memref
 from pykern.passes.analysis.cost_model import PARALLEL_WORK
 from pykern.passes.analysis.reductions import allow_reordering
 from pykern.passes.buffer.arena import bytes_of
-from pykern.passes.codegen.cpu.loop_nest.function import Nest, Place
+from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts
 from pykern.passes.codegen.cpu.rows import online
 from pykern.passes.codegen.cpu.rows.find import Group
@@ -20,7 +20,7 @@ from pykern.passes.codegen.cpu.rows.loops import RowLoops
 from pykern.passes.codegen.cpu.rows.ops import SAME_BUFFER
 from pykern.passes.codegen.cpu.rows.pieces import is_for_pieces, make_pieces
 from pykern.passes.codegen.cpu.rows.schedule import schedule_of
-from pykern.passes.codegen.cpu.rows.values import Given, Graph, Write, graph_of
+from pykern.passes.codegen.cpu.rows.values import Graph, Loaded, Write, graph_of
 
 ROWS = "kern.rows"
 """Mark of the function: its loops take one row of all its arrays after the other."""
@@ -35,7 +35,7 @@ def has_form(group: Group) -> bool:
     return not group.in_pieces or is_for_pieces(graph_of(group))
 
 
-def make_rows(place: Place, group: Group, threads: bool, cache_bytes: int) -> None:
+def make_rows(place: NestContext, group: Group, threads: bool, cache_bytes: int) -> None:
     """Put a loop over rows in the place of a group's ops."""
     for each in group.ops:
         if each.reduces is not None:
@@ -52,10 +52,10 @@ def make_rows(place: Place, group: Group, threads: bool, cache_bytes: int) -> No
         _erase_views(root)
 
 
-def _make(place: Place, group: Group, graph: Graph, threads: bool, cache_bytes: int) -> None:
+def _make(place: NestContext, group: Group, graph: Graph, threads: bool, cache_bytes: int) -> None:
     last = group.ops[-1].op
     needed = graph.needed()
-    roots = [v.access.root for v in needed if isinstance(v, Given)]
+    roots = [v.access.root for v in needed if isinstance(v, Loaded)]
     sums = [w for w in graph.writes if w.combine is not None]
     roots += [w.access.root for w in graph.writes if w.combine is None]
     grain = max(FEWEST_ROWS, -(-group.rows // PARTS)) if sums else 1
@@ -79,7 +79,7 @@ def _make(place: Place, group: Group, graph: Graph, threads: bool, cache_bytes: 
         join_parts(place, last, joins, partial, [w.access.root for w in sums], [None] * len(sums))
 
 
-def _pairs(group: Group, graph: Graph) -> list[online.Pair]:
+def _pairs(group: Group, graph: Graph) -> list[online.OnlineSum]:
     """Those of rows that are longer than two blocks; they stay in a cache, so exponentials are kept."""
     return online.pairs_of(graph, recompute=False) if group.columns > 2 * online.BLOCK else []
 
@@ -90,7 +90,7 @@ def _work(group: Group, graph: Graph) -> int:
 
 def _bytes(graph: Graph) -> int:
     """Of all arrays together."""
-    roots = [v.access.root for v in graph.needed() if isinstance(v, Given) and v.access.is_memory]
+    roots = [v.access.root for v in graph.needed() if isinstance(v, Loaded) and v.access.is_memory]
     roots += [w.access.root for w in graph.writes]
     return sum(bytes_of(ir.MemRefType(root.type)) for root in dict.fromkeys(roots))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.passes.buffer.arena import bytes_of
-from pykern.passes.codegen.cpu.rows.ops import Kind, RowOp, natural_rows, row_op
+from pykern.passes.codegen.cpu.rows.ops import BufferKind, RowOp, natural_rows, row_op
 from pykern.passes.ir.memory import VIEWS, root_of, users, writes
 from pykern.passes.kernels import find, identity
 
@@ -105,7 +105,7 @@ def _gains(group: Group) -> bool:
     """Whether some row is gone over more than once."""
     seen: list[ir.Value] = []
     for each in group.ops:
-        cells = [a.root for a in each.accesses if a.kind is Kind.CELL]
+        cells = [a.root for a in each.accesses if a.kind is BufferKind.CELL]
         if any(root in seen for root in cells):
             return True
         seen += cells
@@ -168,13 +168,15 @@ class Growth:
             return False
         roots = [a.root for a in each.accesses if a.is_memory]
         described = [self._described(n) for n in range(len(self.operations))]
-        lines = [a.root for other in described if other for a in other.accesses if a.kind is Kind.LINE]
+        lines = [a.root for other in described if other for a in other.accesses if a.kind is BufferKind.LINE]
         return any(root in lines for root in roots)
 
     def _is_near(self, each: RowOp) -> bool:
         """Whether the op has a buffer in common with the members, or hardly anything to do."""
         roots = [a.root for member in self.members.values() for a in member.accesses if a.is_memory]
-        return each.columns == 1 or any(a.root in roots for a in each.accesses if a.kind is not Kind.FIXED)
+        return each.columns == 1 or any(
+            a.root in roots for a in each.accesses if a.kind is not BufferKind.FIXED
+        )
 
     def _joins(self, each: RowOp) -> bool:
         """Whether a member needs what the op makes, and both see the same rows in it."""
@@ -185,19 +187,22 @@ class Growth:
     def _agrees(self, each: RowOp) -> bool:
         """Whether buffers that are written are seen in one way only."""
         members = list(self.members.values())
-        kinds: dict[ir.Value, set[Kind]] = {}
+        kinds: dict[ir.Value, set[BufferKind]] = {}
         sums: list[ir.Value] = []
         for member in (*members, each):
             for access in member.accesses:
                 if access.is_memory:
                     kinds.setdefault(access.root, set()).add(access.kind)
-            if member.reduces is Kind.LINE:
+            if member.reduces is BufferKind.LINE:
                 sums += [out.root for out in member.outputs]
         written = [a.root for member in (*members, each) for a in member.outputs]
         everywhere = [a.root for member in (*members, each) for a in member.accesses]
         if any(everywhere.count(root) > 1 for root in sums):
             return False
-        return all(len(kinds[r]) == 1 and (r in sums or kinds[r] <= {Kind.CELL, Kind.ROW}) for r in written)
+        return all(
+            len(kinds[r]) == 1 and (r in sums or kinds[r] <= {BufferKind.CELL, BufferKind.ROW})
+            for r in written
+        )
 
     def _meets(self, each: RowOp, places: list[int]) -> bool:
         """Whether ops at `places` and the op may not change places."""

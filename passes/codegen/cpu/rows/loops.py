@@ -1,4 +1,4 @@
-"""Loops over the columns of a row, for the passes of a `Schedule`.
+"""Loops over the columns of a row, for the passes of a `RowSchedule`.
 
 Comes in: a nest, a `Group`, its schedule. Goes out: loops at the insertion point. Who makes functions:
 `emit`, `pieces`.
@@ -16,9 +16,9 @@ from pykern.passes.codegen.cpu.loop_nest.emit import BLOCK
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.codegen.cpu.rows import online
 from pykern.passes.codegen.cpu.rows.find import LONG_BYTES, Group
-from pykern.passes.codegen.cpu.rows.ops import Access, Kind
-from pykern.passes.codegen.cpu.rows.schedule import CHEAP, Pass, Schedule
-from pykern.passes.codegen.cpu.rows.values import Computed, Given, Value, Write
+from pykern.passes.codegen.cpu.rows.ops import BufferKind, RowOperand
+from pykern.passes.codegen.cpu.rows.schedule import CHEAP, ColumnLoop, RowSchedule
+from pykern.passes.codegen.cpu.rows.values import Computed, Loaded, Value, Write
 from pykern.passes.kernels import index_constant
 
 ALIGNMENT = 64
@@ -28,13 +28,13 @@ class RowLoops:
     """Emits the loops at the insertion point."""
 
     def __init__(
-        self, nest: Nest, group: Group, schedule: Schedule, hosts: dict[Value, Write] | None = None
+        self, nest: Nest, group: Group, schedule: RowSchedule, hosts: dict[Value, Write] | None = None
     ) -> None:
         self.nest, self.rows, self.columns, self.schedule = nest, group.rows, group.columns, schedule
         self.hosts = hosts or {}
         self.partial: dict[int, ir.Value] = {}
         self.part: ir.Value | None = None
-        self.views: dict[tuple[ir.Value, Kind], ir.Value] = {}
+        self.views: dict[tuple[ir.Value, BufferKind], ir.Value] = {}
         self.scratch = {value: self._scratch(value) for value in schedule.stored if value not in self.hosts}
         below = [pair.difference.inputs[0] for pair in schedule.pairs]
         self.lines = {value: self._line(value) for value in dict.fromkeys(below) if self._is_costly(value)}
@@ -104,17 +104,17 @@ class RowLoops:
             if value not in seen:
                 seen.add(value)
                 waiting += value.operands
-                if isinstance(value, Given) and value.access.is_memory:
+                if isinstance(value, Loaded) and value.access.is_memory:
                     self._view(value.access)
 
     # -- one pass over a row -----------------------------------------------------------------
 
-    def _pass(self, number: int, each: Pass) -> None:
+    def _pass(self, number: int, each: ColumnLoop) -> None:
         begin = self.begin(number, each)
         found = self.reduce(number, each, begin, index_constant(0), index_constant(self.columns))
         self.known.update(zip(each.reductions, self.finish(each, begin, found), strict=True))
 
-    def begin(self, number: int, each: Pass) -> list[ir.Value]:
+    def begin(self, number: int, each: ColumnLoop) -> list[ir.Value]:
         """What the reductions of a pass begin with; what it needs of other passes is at hand afterwards."""
         used = [v for value in each.values if not self._is_loaded(value, number) for v in value.operands]
         used += [w.value for w in each.writes] + [v for r in each.reductions for v in r.operands]
@@ -124,7 +124,7 @@ class RowLoops:
         return [self._narrow(r.initial) for r in each.reductions]
 
     def reduce(
-        self, number: int, each: Pass, begin: list[ir.Value], lower: ir.Value, upper: ir.Value
+        self, number: int, each: ColumnLoop, begin: list[ir.Value], lower: ir.Value, upper: ir.Value
     ) -> list[ir.Value]:
         """One pass over some columns. Totals of pairs leave out what they begin with, and lie below the maximum."""
         if any(pair.total in each.reductions for pair in self.schedule.pairs):
@@ -134,7 +134,7 @@ class RowLoops:
             return self._in_blocks(number, each, begin, lower, upper)
         return self._columns(number, each, lower, upper, begin)
 
-    def finish(self, each: Pass, begin: list[ir.Value], found: list[ir.Value]) -> list[ir.Value]:
+    def finish(self, each: ColumnLoop, begin: list[ir.Value], found: list[ir.Value]) -> list[ir.Value]:
         """The results of a pass from what `reduce` gave."""
         known = dict(zip(each.reductions, found, strict=True))
         results = dict(known)
@@ -146,7 +146,7 @@ class RowLoops:
         return [results[r] for r in each.reductions]
 
     def _in_blocks(
-        self, number: int, each: Pass, begin: list[ir.Value], lower: ir.Value, upper: ir.Value
+        self, number: int, each: ColumnLoop, begin: list[ir.Value], lower: ir.Value, upper: ir.Value
     ) -> list[ir.Value]:
         """Terms are added up in blocks, whose sums join the others: long sums keep their digits."""
         loop = scf.ForOp(lower, upper, index_constant(BLOCK), begin)
@@ -159,11 +159,11 @@ class RowLoops:
         return list(loop.results)
 
     def _online(
-        self, number: int, each: Pass, begin: list[ir.Value], lower: ir.Value, upper: ir.Value
+        self, number: int, each: ColumnLoop, begin: list[ir.Value], lower: ir.Value, upper: ir.Value
     ) -> list[ir.Value]:
         """Of each block the maxima first, then the sums below them; everything else goes with the maxima."""
         pairs = {pair.total: pair for pair in self.schedule.pairs if pair.total in each.reductions}
-        first = Pass([r for r in each.reductions if r not in pairs], each.writes, each.values)
+        first = ColumnLoop([r for r in each.reductions if r not in pairs], each.writes, each.values)
         start = [
             r.combine.neutral() if r in pairs else b for r, b in zip(each.reductions, begin, strict=True)
         ]
@@ -192,11 +192,11 @@ class RowLoops:
     def _sum_below(
         self,
         number: int,
-        pair: online.Pair,
+        pair: online.OnlineSum,
         base: ir.Value,
         at: ir.Value,
         end: ir.Value,
-        each: Pass,
+        each: ColumnLoop,
     ) -> ir.Value:
         loop = scf.ForOp(at, end, index_constant(1), [pair.total.combine.neutral()])
         with ir.InsertionPoint(loop.body):
@@ -210,7 +210,7 @@ class RowLoops:
             scf.YieldOp([pair.total.combine.join(loop.inner_iter_args[0], power)])
         return loop.results[0]
 
-    def _computed_again(self, value: Value, number: int, each: Pass) -> ir.Value:
+    def _computed_again(self, value: Value, number: int, each: ColumnLoop) -> ir.Value:
         """A value of the current column and what it is made of."""
         here: dict[Value, ir.Value] = dict(self.known)
         wanted = {value}
@@ -223,7 +223,7 @@ class RowLoops:
         return here[value]
 
     def _is_costly(self, value: Value) -> bool:
-        return not isinstance(value, Given) and self.schedule.costs.get(value, 0) > CHEAP
+        return not isinstance(value, Loaded) and self.schedule.costs.get(value, 0) > CHEAP
 
     def _line(self, value: Value) -> ir.Value:
         """Scratch for a block."""
@@ -235,7 +235,7 @@ class RowLoops:
     def _columns(
         self,
         number: int,
-        each: Pass,
+        each: ColumnLoop,
         lower: ir.Value,
         upper: ir.Value,
         begin: list[ir.Value],
@@ -279,8 +279,8 @@ class RowLoops:
 
     def _wide(self, value: Value, number: int, here: dict[Value, ir.Value]) -> ir.Value:
         """A value of the current row and column."""
-        if isinstance(value, Given):
-            at = [self.column] if value.kind is Kind.LINE else [self.row, self.column]
+        if isinstance(value, Loaded):
+            at = [self.column] if value.kind is BufferKind.LINE else [self.row, self.column]
             return memref.LoadOp(self._view(value.access), at).result
         if self._is_loaded(value, number):
             return memref.LoadOp(*self._place(value)).result
@@ -298,30 +298,34 @@ class RowLoops:
     def _narrow(self, value: Value) -> ir.Value:
         """A value that is the same for all columns; reductions are known after their pass."""
         if value not in self.known:
-            if isinstance(value, Given):
+            if isinstance(value, Loaded):
                 self.known[value] = self._load(value)
             else:
                 assert isinstance(value, Computed)
                 self.known[value] = _again(value, [self._narrow(v) for v in value.inputs])
         return self.known[value]
 
-    def _load(self, value: Given) -> ir.Value:
+    def _load(self, value: Loaded) -> ir.Value:
         if not value.access.is_memory:
             return self.nest.value(value.access.root)
         memory = self._view(value.access)
         rank = ir.MemRefType(memory.type).rank
-        at = [self.row] if value.kind is Kind.ROW else [index_constant(0)] * rank
+        at = [self.row] if value.kind is BufferKind.ROW else [index_constant(0)] * rank
         return memref.LoadOp(memory, at).result
 
-    def _view(self, access: Access) -> ir.Value:
+    def _view(self, access: RowOperand) -> ir.Value:
         """The buffer as rows and columns."""
         key = access.root, access.kind
         if key not in self.views:
             self.views[key] = _shaped(self.nest.value(access.root), self._shape(access))
         return self.views[key]
 
-    def _shape(self, access: Access) -> list[int] | None:
-        shapes = {Kind.CELL: [self.rows, self.columns], Kind.ROW: [self.rows], Kind.LINE: [self.columns]}
+    def _shape(self, access: RowOperand) -> list[int] | None:
+        shapes = {
+            BufferKind.CELL: [self.rows, self.columns],
+            BufferKind.ROW: [self.rows],
+            BufferKind.LINE: [self.columns],
+        }
         return shapes.get(access.kind)
 
 

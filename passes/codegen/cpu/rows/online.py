@@ -1,6 +1,6 @@
 """A maximum and a sum of exponentials of what lies below it, in one pass over a row.
 
-Comes in: the values of a `Graph`. Goes out: `Pair`s, and the arithmetic that keeps a sum true while the maximum
+Comes in: the values of a `Graph`. Goes out: `OnlineSum`s, and the arithmetic that keeps a sum true while the maximum
 grows: of `s` below `m`, `s * exp(m - n)` lies below `n` [Milakov and Gimelshein 2018]. It is done once a block of
 columns: the block's maximum first, then its sum while it is in the first cache. Each lane with a maximum of its own
 needs a second exp for each term (1.9 of the time in the cache), or a branch that data decide about (1.4 in memory).
@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.passes.codegen.cpu.rows.values import Computed, Given, Graph, Reduced, Value
+from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Reduced, Value
 
 BLOCK = 2048
 """Columns of a block: 8 KiB of f32, a quarter of the first cache. 512 and 1024 took 1.05 and 1.02 of the time."""
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class OnlineSum:
     """`total` adds up exponentials, `term`, of a value less `largest`, which is the maximum of that value."""
 
     largest: Reduced
@@ -70,14 +70,14 @@ def base_of(largest: ir.Value) -> ir.Value:
     return arith.SelectOp(_is_lowest(largest), zero, largest).result
 
 
-def pairs_of(graph: Graph, recompute: bool) -> list[Pair]:
+def pairs_of(graph: Graph, recompute: bool) -> list[OnlineSum]:
     """Those that pay: nothing but their sum needs the exponentials, or nobody keeps them (`recompute`)."""
     values = graph.needed()
     found = [pair for v in values if isinstance(v, Reduced) and (pair := _pair(v)) is not None]
     return found if recompute else [pair for pair in found if not _is_wanted(pair, graph, values)]
 
 
-def _pair(total: Reduced) -> Pair | None:
+def _pair(total: Reduced) -> OnlineSum | None:
     if not total.combine.is_float_sum or not isinstance(total.combine.kind, ir.F32Type | ir.F64Type):
         return None
     term = _computed(total.added, "arith.extf")
@@ -93,15 +93,15 @@ def _pair(total: Reduced) -> Pair | None:
         or largest.added is not value
     ):
         return None
-    known = value.is_wide and isinstance(total.initial, Given)
-    return Pair(largest, total, exponential) if known else None
+    known = value.is_wide and isinstance(total.initial, Loaded)
+    return OnlineSum(largest, total, exponential) if known else None
 
 
 def _computed(value: Value, *names: str) -> Computed | None:
     return value if isinstance(value, Computed) and value.op.name in names else None
 
 
-def _is_wanted(pair: Pair, graph: Graph, values: Sequence[Value]) -> bool:
+def _is_wanted(pair: OnlineSum, graph: Graph, values: Sequence[Value]) -> bool:
     """Whether somebody else needs the exponentials."""
     terms: list[Value] = [pair.term] if pair.total.added is pair.term else [pair.term, pair.total.added]
     readers = [v for v in values if any(o is t for o in v.operands for t in terms)]

@@ -21,7 +21,7 @@ SAME_BUFFER = ("memref.collapse_shape", "memref.expand_shape", "memref.cast")
 """Views of all elements in the same order."""
 
 
-class Kind(enum.Enum):
+class BufferKind(enum.Enum):
     """What a buffer holds: a value per row and column, per row, per column, or one."""
 
     CELL = "cell"
@@ -31,11 +31,11 @@ class Kind(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Access:
+class RowOperand:
     """An operand: `root` is the buffer behind its views, or a scalar."""
 
     root: ir.Value
-    kind: Kind
+    kind: BufferKind
 
     @property
     def is_memory(self) -> bool:
@@ -48,16 +48,16 @@ class RowOp:
 
     op: ir.Operation
     columns: int
-    accesses: tuple[Access, ...]
-    reduces: Kind | None
+    accesses: tuple[RowOperand, ...]
+    reduces: BufferKind | None
     """What a reduction leaves: a value per row (ROW) or per column (LINE)."""
 
     @property
-    def inputs(self) -> tuple[Access, ...]:
+    def inputs(self) -> tuple[RowOperand, ...]:
         return self.accesses[: -outputs_of(self.op)]
 
     @property
-    def outputs(self) -> tuple[Access, ...]:
+    def outputs(self) -> tuple[RowOperand, ...]:
         return self.accesses[-outputs_of(self.op) :]
 
 
@@ -93,9 +93,9 @@ def row_op(op: ir.Operation, rows: int) -> RowOp | None:
         op,
         math.prod(lengths[d] for d in across),
         tuple(a for a in accesses if a is not None),
-        Kind.LINE if True in kinds[0] else Kind.ROW if True in kinds[1] else None,
+        BufferKind.LINE if True in kinds[0] else BufferKind.ROW if True in kinds[1] else None,
     )
-    left = found.reduces or (Kind.CELL if across else Kind.ROW)
+    left = found.reduces or (BufferKind.CELL if across else BufferKind.ROW)
     if any(out.kind is not left for out in found.outputs):
         return None
     return found if found.reduces is None or combines(op) is not None else None
@@ -112,9 +112,9 @@ def _is_plain(op: ir.Operation) -> bool:
 
 def _access(
     value: ir.Value, m: ir.AffineMap, along: list[int], across: list[int], lengths: list[int]
-) -> Access | None:
+) -> RowOperand | None:
     if not isinstance(value.type, ir.MemRefType):
-        return Access(value, Kind.FIXED)
+        return RowOperand(value, BufferKind.FIXED)
     if not is_dense(value):
         return None
     used = []
@@ -125,15 +125,15 @@ def _access(
         elif length != 1:
             return None
     kinds = {
-        (*along, *across): Kind.CELL if across else Kind.ROW,
-        tuple(along): Kind.ROW,
-        tuple(across): Kind.LINE if across else Kind.FIXED,
-        (): Kind.FIXED,
+        (*along, *across): BufferKind.CELL if across else BufferKind.ROW,
+        tuple(along): BufferKind.ROW,
+        tuple(across): BufferKind.LINE if across else BufferKind.FIXED,
+        (): BufferKind.FIXED,
     }
     if not along:  # one row: what has columns belongs to it, and so does what has none
-        kinds = {tuple(across): Kind.CELL, (): Kind.ROW}
+        kinds = {tuple(across): BufferKind.CELL, (): BufferKind.ROW}
     kind = kinds.get(tuple(used))
-    return None if kind is None else Access(whole(value), kind)
+    return None if kind is None else RowOperand(whole(value), kind)
 
 
 def whole(value: ir.Value) -> ir.Value:

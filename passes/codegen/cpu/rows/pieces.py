@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.passes.codegen.cpu.loop_nest.function import Nest, Place
+from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.rows import online
 from pykern.passes.codegen.cpu.rows.find import MOST_BYTES, Group
 from pykern.passes.codegen.cpu.rows.hosts import hosts_of
 from pykern.passes.codegen.cpu.rows.loops import RowLoops
 from pykern.passes.codegen.cpu.rows.online import pairs_of
-from pykern.passes.codegen.cpu.rows.schedule import Pass, Schedule, schedule_of
-from pykern.passes.codegen.cpu.rows.values import Computed, Given, Graph, Reduced, Value, Write
+from pykern.passes.codegen.cpu.rows.schedule import ColumnLoop, RowSchedule, schedule_of
+from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Reduced, Value, Write
 from pykern.passes.kernels import index_constant
 
 PIECES = 64
@@ -36,7 +36,7 @@ def is_for_pieces(graph: Graph) -> bool:
     return all(w.combine is None for w in graph.writes)
 
 
-def make_pieces(place: Place, group: Group, graph: Graph, team: bool, fits: bool) -> None:
+def make_pieces(place: NestContext, group: Group, graph: Graph, team: bool, fits: bool) -> None:
     """Calls of the passes where the group's last op stands; `fits`: the arrays stay in the cache."""
     apart = group.rows > 1 and group.row_bytes >= APART_BYTES
     in_cache = group.row_bytes * (1 if apart else group.rows) <= MOST_BYTES
@@ -50,10 +50,10 @@ def make_pieces(place: Place, group: Group, graph: Graph, team: bool, fits: bool
 class Pieces:
     """Makes the functions of one group."""
 
-    place: Place
+    place: NestContext
     group: Group
     graph: Graph
-    schedule: Schedule
+    schedule: RowSchedule
     hosts: dict[Value, Write]
     team: bool
     apart: bool
@@ -72,7 +72,7 @@ class Pieces:
         self.tasks = rows * self.count
         self.last = self.group.ops[-1].op
         needed = self.graph.needed()
-        self.roots = [v.access.root for v in needed if isinstance(v, Given)]
+        self.roots = [v.access.root for v in needed if isinstance(v, Loaded)]
         self.roots += [w.access.root for w in self.graph.writes]
         self.row, self.at, self.memory_at = None, self.last, self.last
         if self.apart:
@@ -113,7 +113,7 @@ class Pieces:
         loops.prepare()
         return loops
 
-    def _pass(self, number: int, each: Pass) -> None:
+    def _pass(self, number: int, each: ColumnLoop) -> None:
         """All pieces of all rows, or of a row; then what was found of the pieces is joined."""
         partial = [self._memory([self.tasks], r) for r in each.reductions]
         nest = self._nest(partial, self.tasks, self.at)
@@ -145,7 +145,7 @@ class Pieces:
         end = arith.AddIOp(lower, length).result
         return lower, arith.MinSIOp(end, index_constant(self.group.columns)).result
 
-    def _join(self, number: int, each: Pass, partial: list[ir.Value]) -> None:
+    def _join(self, number: int, each: ColumnLoop, partial: list[ir.Value]) -> None:
         found = {r: self._memory([self.group.rows], r) for r in each.reductions}
         nest = self._nest([*partial, *found.values()], 1, self.at)
 
@@ -166,7 +166,7 @@ class Pieces:
         self.found |= found
 
     def _joined(
-        self, loops: PieceLoops, nest: Nest, each: Pass, begin: list[ir.Value], partial: list[ir.Value]
+        self, loops: PieceLoops, nest: Nest, each: ColumnLoop, begin: list[ir.Value], partial: list[ir.Value]
     ) -> list[ir.Value]:
         """The pieces of a row together."""
         pairs = {pair.total: pair for pair in self.schedule.pairs if pair.total in each.reductions}
@@ -211,7 +211,7 @@ class PieceLoops(RowLoops):
         self,
         nest: Nest,
         group: Group,
-        schedule: Schedule,
+        schedule: RowSchedule,
         hosts: dict[Value, Write],
         kept: dict[Value, ir.Value],
         found: dict[Value, ir.Value],

@@ -1,6 +1,6 @@
 """In how many passes over a row its values are computed, and which of them wait in memory between two passes.
 
-Comes in: a `Graph`. Goes out: `Schedule`. A pass reads, computes, reduces and writes; what needs a reduction's
+Comes in: a `Graph`. Goes out: `RowSchedule`. A pass reads, computes, reduces and writes; what needs a reduction's
 result has to be in a later pass, but a sum that is found together with its maximum (`online`). Values that cost next to
 nothing are computed again in each pass, and all of them where nothing is kept; not those that several arrays are read
 for: residual + layernorm of rows of 4 KiB took 1.15 to 1.3 of the time so, of longer rows 1.1 to 1.5.
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.passes.codegen.cpu.rows.online import Pair
-from pykern.passes.codegen.cpu.rows.ops import Kind
-from pykern.passes.codegen.cpu.rows.values import Computed, Given, Graph, Reduced, Value, Write
+from pykern.passes.codegen.cpu.rows.online import OnlineSum
+from pykern.passes.codegen.cpu.rows.ops import BufferKind
+from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Reduced, Value, Write
 
 CHEAP = 4
 """A load from the first cache and a store cost about as much as this many additions."""
@@ -22,32 +22,32 @@ COSTS = {"arith.divf": 10, "arith.divsi": 20, "arith.divui": 20, "arith.remf": 4
 
 
 @dataclass
-class Pass:
+class ColumnLoop:
     """One loop over the columns."""
 
     reductions: list[Reduced] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
-    """Everything to have at hand, operands first; some of it is loaded, see `Schedule.stored`."""
+    """Everything to have at hand, operands first; some of it is loaded, see `RowSchedule.stored`."""
 
 
 @dataclass
-class Schedule:
+class RowSchedule:
     """`passes` in order; `stored` has the pass in which a value that later ones load is computed."""
 
-    passes: list[Pass]
+    passes: list[ColumnLoop]
     stored: dict[Value, int]
     last: list[Write]
     """Writes of one value per row, when all passes are done."""
-    pairs: list[Pair]
+    pairs: list[OnlineSum]
     """A maximum and a sum that are reduced in the same pass."""
     costs: dict[Value, int]
     """Of computing a value once more."""
 
 
 def schedule_of(
-    graph: Graph, pairs: list[Pair] | None = None, keep: bool = True, is_near: bool = True
-) -> Schedule:
+    graph: Graph, pairs: list[OnlineSum] | None = None, keep: bool = True, is_near: bool = True
+) -> RowSchedule:
     """The passes over a row; `pairs` are found in one, and without `keep` nothing waits in memory. `is_near`: what
     waits stays in a cache."""
     return Scheduler(graph, pairs or [], keep, is_near).run()
@@ -56,7 +56,7 @@ def schedule_of(
 class Scheduler:
     """Finds the first pass in which each value can be computed, then who computes it where."""
 
-    def __init__(self, graph: Graph, pairs: list[Pair], keep: bool, is_near: bool) -> None:
+    def __init__(self, graph: Graph, pairs: list[OnlineSum], keep: bool, is_near: bool) -> None:
         self.graph, self.keep, self.pairs, self.is_near = graph, keep, pairs, is_near
         self.online = {pair.total: pair.largest for pair in pairs}
         self.values = graph.needed()
@@ -65,7 +65,7 @@ class Scheduler:
         self.read: dict[Value, set[Value]] = {}
         """What is loaded to have a value again: arrays, or values of several of them."""
 
-    def run(self) -> Schedule:
+    def run(self) -> RowSchedule:
         reductions = [v for v in self.values if isinstance(v, Reduced)]
         for value in self.values:
             operands = self.online[value].operands if value in self.online else value.operands
@@ -73,7 +73,7 @@ class Scheduler:
             self.ready[value] = inputs + 1 if isinstance(value, Reduced) else inputs
             self.costs[value] = self._cost(value)
             self.read[value] = self._loads(value)
-        wide = [w for w in self.graph.writes if w.access.kind in (Kind.CELL, Kind.LINE)]
+        wide = [w for w in self.graph.writes if w.access.kind in (BufferKind.CELL, BufferKind.LINE)]
         places = {id(w): self.ready[w.value] for w in wide}
         while True:
             passes = self._passes(reductions, wide, places)
@@ -82,12 +82,14 @@ class Scheduler:
             if not late:
                 break
             places |= late
-        last = [w for w in self.graph.writes if w.access.kind is Kind.ROW]
-        return Schedule(passes, stored, last, self.pairs, self.costs)
+        last = [w for w in self.graph.writes if w.access.kind is BufferKind.ROW]
+        return RowSchedule(passes, stored, last, self.pairs, self.costs)
 
-    def _passes(self, reductions: list[Reduced], wide: list[Write], places: dict[int, int]) -> list[Pass]:
+    def _passes(
+        self, reductions: list[Reduced], wide: list[Write], places: dict[int, int]
+    ) -> list[ColumnLoop]:
         count = max([self.ready[r] for r in reductions] + [places[id(w)] + 1 for w in wide], default=0)
-        passes = [Pass() for _ in range(count)]
+        passes = [ColumnLoop() for _ in range(count)]
         for reduction in reductions:
             passes[self.ready[reduction] - 1].reductions.append(reduction)
         for write in wide:
@@ -104,8 +106,8 @@ class Scheduler:
         return own + sum(self.costs[v] for v in value.operands)
 
     def _loads(self, value: Value) -> set[Value]:
-        if isinstance(value, Given):
-            return {value} if value.kind is Kind.CELL else set()
+        if isinstance(value, Loaded):
+            return {value} if value.kind is BufferKind.CELL else set()
         loads = set().union(*(self.read[v] for v in value.operands)) if value.is_wide else set()
         return {value} if len(loads) > 1 and _has_bytes(value) else loads
 
@@ -114,7 +116,7 @@ class Scheduler:
             return True
         return self.costs[value] <= CHEAP and not (self.is_near and value in self.read[value])
 
-    def _fill(self, passes: list[Pass]) -> dict[Value, int]:
+    def _fill(self, passes: list[ColumnLoop]) -> dict[Value, int]:
         """Lists what each pass needs. What an earlier one had to compute is loaded, unless it is cheap."""
         made: dict[Value, int] = {}
         stored: dict[Value, int] = {}
@@ -128,7 +130,7 @@ class Scheduler:
                 if value in wanted or not value.is_wide:
                     continue
                 wanted.add(value)
-                if isinstance(value, Given):
+                if isinstance(value, Loaded):
                     continue
                 if not self._is_cheap(value) and made.setdefault(value, number) < number:
                     stored[value] = made[value]
@@ -137,11 +139,11 @@ class Scheduler:
             each.values = [v for v in self.values if v in wanted]
         return stored
 
-    def _too_early(self, passes: list[Pass], places: dict[int, int]) -> dict[int, int]:
+    def _too_early(self, passes: list[ColumnLoop], places: dict[int, int]) -> dict[int, int]:
         """Writes to what a later pass still reads, and the pass they have to wait for."""
         late = {}
         for number, each in enumerate(passes):
-            roots = [v.access.root for v in each.values if isinstance(v, Given)]
+            roots = [v.access.root for v in each.values if isinstance(v, Loaded)]
             for write in self.graph.writes:
                 if id(write) in places and places[id(write)] < number and write.access.root in roots:
                     late[id(write)] = number

@@ -12,18 +12,18 @@ from mlir import ir
 
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.codegen.cpu.rows.find import Group
-from pykern.passes.codegen.cpu.rows.ops import Access, Kind, RowOp
+from pykern.passes.codegen.cpu.rows.ops import BufferKind, RowOp, RowOperand
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import body
 
-RANK = {Kind.FIXED: 0, Kind.ROW: 1, Kind.LINE: 2, Kind.CELL: 2}
+RANK = {BufferKind.FIXED: 0, BufferKind.ROW: 1, BufferKind.LINE: 2, BufferKind.CELL: 2}
 
 
 @dataclass(eq=False)
 class Value:
     """A number: one for each `kind`. A LINE is read anew for each row, so what comes of it is a CELL."""
 
-    kind: Kind
+    kind: BufferKind
 
     @property
     def operands(self) -> tuple[Value, ...]:
@@ -32,14 +32,14 @@ class Value:
     @property
     def is_wide(self) -> bool:
         """Whether columns differ."""
-        return self.kind in (Kind.CELL, Kind.LINE)
+        return self.kind in (BufferKind.CELL, BufferKind.LINE)
 
 
 @dataclass(eq=False)
-class Given(Value):
+class Loaded(Value):
     """What memory holds when the row begins, or a scalar."""
 
-    access: Access
+    access: RowOperand
 
 
 @dataclass(eq=False)
@@ -71,7 +71,7 @@ class Reduced(Value):
 class Write:
     """`value` goes to the buffer of `access`; with `combine` it joins what is there for the column."""
 
-    access: Access
+    access: RowOperand
     value: Value
     combine: Combine | None = None
 
@@ -112,30 +112,30 @@ class Graph:
         for access, join, argument in zip(each.outputs, joins, held, strict=True):
             operand = next(v for v in join.op.operands if v != argument)
             added = self._value(operand, arguments)
-            if each.reduces is Kind.LINE:
+            if each.reduces is BufferKind.LINE:
                 self.writes.append(Write(access, added, join))
                 continue
             initial = self._read(access)
             key = ("reduced", _signature(join.op), id(initial), id(added))
-            self._held[access.root] = self._once(key, lambda: Reduced(Kind.ROW, join, initial, added))  # noqa: B023
+            self._held[access.root] = self._once(key, lambda: Reduced(BufferKind.ROW, join, initial, added))  # noqa: B023
 
     def _compute(self, operations: list[ir.Operation], known: dict[ir.Value, Value]) -> None:
         for op in operations:
             inputs = tuple(self._value(v, known) for v in op.operands)
-            kind = max((v.kind for v in inputs), key=lambda k: RANK[k], default=Kind.FIXED)
-            kind = Kind.CELL if kind is Kind.LINE else kind
+            kind = max((v.kind for v in inputs), key=lambda k: RANK[k], default=BufferKind.FIXED)
+            kind = BufferKind.CELL if kind is BufferKind.LINE else kind
             key = (_signature(op), *map(id, inputs))
             known[op.results[0]] = self._once(key, lambda: Computed(kind, op, inputs))  # noqa: B023
 
     def _value(self, value: ir.Value, known: dict[ir.Value, Value]) -> Value:
         """A value in the body of an op, or one from outside of it."""
-        return known[value] if value in known else self._read(Access(value, Kind.FIXED))
+        return known[value] if value in known else self._read(RowOperand(value, BufferKind.FIXED))
 
-    def _read(self, access: Access) -> Value:
+    def _read(self, access: RowOperand) -> Value:
         if access.root in self._held:
             return self._held[access.root]
         key = ("given", access.root, access.kind)
-        return self._once(key, lambda: Given(access.kind, access))
+        return self._once(key, lambda: Loaded(access.kind, access))
 
     def _once(self, key: tuple, make) -> Value:
         if key not in self._known:
@@ -143,7 +143,7 @@ class Graph:
             self._order.append(self._known[key])
         return self._known[key]
 
-    def finish(self, private: list[ir.Value], kinds: dict[ir.Value, Access]) -> None:
+    def finish(self, private: list[ir.Value], kinds: dict[ir.Value, RowOperand]) -> None:
         """What others may look at is written; nothing else is."""
         self.writes += [
             Write(kinds[root], value) for root, value in self._held.items() if root not in private
