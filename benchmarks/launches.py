@@ -25,8 +25,8 @@ import pykern as pk
 from pykern.api.kernel import KernelBase
 from pykern.benchmarking import facts
 from pykern.benchmarking.terminal import table
-from pykern.program.adapter_code import adapter_code
-from pykern.program.entry_code import entry_code
+from pykern.obtain.adapter_code import adapter_code
+from pykern.obtain.entry_code import entry_code
 
 LENGTH = 64
 BLOCK = 0.001

@@ -41,7 +41,7 @@ _HOME = {
     "Event": "pykern.runtime.event",
     "wait": "pykern.runtime.event",
     **dict.fromkeys(("Stream", "synchronize"), "pykern.runtime.stream"),
-    "graph": "pykern.launching.graph",
+    "graph": "pykern.runtime.graph",
     "Array": "pykern.arrays.array",
     "copyto": "pykern.arrays.copying",
     **dict.fromkeys(
@@ -147,13 +147,13 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.derivatives.custom_vjp import custom_vjp as custom_vjp
     from pykern.errors import *  # noqa: F403
     from pykern.explorer.explore import explore as explore
-    from pykern.launching.graph import graph as graph
     from pykern.runtime.cpu_table import get_num_threads as get_num_threads
     from pykern.runtime.cpu_table import set_num_threads as set_num_threads
     from pykern.runtime.devices import device as device
     from pykern.runtime.devices import devices as devices
     from pykern.runtime.event import Event as Event
     from pykern.runtime.event import wait as wait
+    from pykern.runtime.graph import graph as graph
     from pykern.runtime.stream import Stream as Stream
     from pykern.runtime.stream import synchronize as synchronize
     from pykern.tuning.tune import Tuned as Tuned

@@ -26,7 +26,7 @@ GIL_WORK = 60_000
 
 FEWEST_PRODUCTS = 1 << 20
 """Multiplications, about, of a launch of a product from which Python is asked whether it runs in tiles
-(`pykern.launching.product`): the root of the product of all lengths, for each is the length of two arrays of three."""
+(`pykern.program.product`): the root of the product of all lengths, for each is the length of two arrays of three."""
 
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64

@@ -59,7 +59,7 @@ def _empty(lengths: tuple[int, ...], dtype: Any) -> Any:
     kind = _numpy().dtype(numpy_dtype(dtype))
     if math.prod(lengths) * kind.itemsize < KEPT_LEAST or kind.hasobject:
         return _numpy().empty(lengths, kind)
-    from pykern.program.memory_code import empty  # here: the rest of pykern comes with it
+    from pykern.obtain.memory_code import empty  # here: the rest of pykern comes with it
 
     return empty(lengths, kind)
 

@@ -21,10 +21,10 @@ from pykern.api.by_name import ByName
 from pykern.api.call_advice import how_to_call, wrong_binding
 from pykern.api.decorator import with_options
 from pykern.api.kernel import Docstring, annotations_of, placed_at_def
-from pykern.arrays.placing import place
 from pykern.capture.defaults import with_current_defaults
 from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
 from pykern.capture.guards import Guard
+from pykern.capture.placing import place
 from pykern.data.debug_checks import debug_checks
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import KernelOptions, Parameter
@@ -32,10 +32,10 @@ from pykern.data.synthetic_frame import at_kernel_line, ends_at_user
 from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
-from pykern.launching.graph import current_graph
-from pykern.launching.prewarm import before_first_call, remember
-from pykern.launching.variants import compiled, loaded
 from pykern.launching.warned import warn_of
+from pykern.obtain.prewarm import before_first_call, remember
+from pykern.obtain.schedules import tuned
+from pykern.obtain.variants import compiled, loaded
 from pykern.program import reference as program_reference
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.entry import ProgramEntries
@@ -44,9 +44,9 @@ from pykern.program.outputs import given_back, viewed
 from pykern.program.plan import Plan
 from pykern.program.results import out_arrays
 from pykern.runtime.devices import OVERRIDE, chosen_device, current_device
+from pykern.runtime.graph import current_graph
 from pykern.runtime.launchable import make_launchable
 from pykern.runtime.stream import checked_stream
-from pykern.tuning.store import tuned
 from pykern.types import ArrayAnnotation
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from typing import Any
 from pykern.api.by_name import ByName
 from pykern.api.call_advice import how_to_launch, wrong_binding
 from pykern.api.decorator import with_options
-from pykern.arrays.placing import place
 from pykern.capture.defaults import with_current_defaults
 from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
 from pykern.capture.guards import Guard
+from pykern.capture.placing import place
 from pykern.data.debug_checks import debug_checks
 from pykern.data.locations import SourceSpan
 from pykern.data.source import Derivative, KernelOptions
@@ -244,7 +244,7 @@ def placed_at_def(error: KernelError, function: Any) -> KernelError:
 
 def _prewarm(made: KernelBase) -> None:
     """Start the compiler in the background, unless this function was compiled before."""
-    from pykern.launching.prewarm import before_first_call
+    from pykern.obtain.prewarm import before_first_call
 
     before_first_call(made.text)
 

@@ -16,6 +16,7 @@ import numpy as np
 from pykern.compiler.service import service
 from pykern.data.artifact import Artifact, Remark, Stage, no_stage
 from pykern.data.debug_checks import debug_checks
+from pykern.data.index_space import group_size, index_space, is_plain
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import (
     ArgSpec,
@@ -30,7 +31,6 @@ from pykern.data.source import (
 from pykern.data.synthetic_frame import at_users_line
 from pykern.environment.installation import no_amd_backend
 from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
-from pykern.launching.index_space import group_size, index_space, is_plain
 from pykern.launching.launch import is_alone
 from pykern.lowering.targets import checked
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation

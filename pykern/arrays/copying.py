@@ -14,8 +14,8 @@ import numpy as np
 from pykern.arrays.array import Array, covered
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import LaunchError
-from pykern.launching.graph import current_graph, refuse_in_graph
 from pykern.runtime.event import COMPLETED, Event
+from pykern.runtime.graph import current_graph, refuse_in_graph
 from pykern.runtime.stream import Stream, checked_stream, default_stream
 from pykern.runtime.written import note_write
 from pykern.types import DType

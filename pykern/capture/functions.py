@@ -20,6 +20,7 @@ from typing import Any
 
 from pykern import language
 from pykern.capture.guards import MISSING, NAME, Guard, Guards, guard_defaults, renewed, resolve
+from pykern.data.index_space import index_space
 from pykern.data.locations import SourceSpan, parse_definition
 from pykern.data.records import record
 from pykern.data.scopes import free_paths
@@ -37,7 +38,6 @@ from pykern.data.source import (
     Unsupported,
 )
 from pykern.errors import KernelSyntaxError, nested_too_deeply
-from pykern.launching.index_space import index_space
 from pykern.types import ArrayAnnotation, DType, IntentAnnotation, from_numpy, static
 
 STRUCTURES = (dict, list, tuple)

@@ -14,7 +14,7 @@ import numpy as np
 
 from pykern.api.kernel import Kernel, KernelBase
 from pykern.api.lowered import Spec
-from pykern.arrays.placing import place
+from pykern.capture.placing import place
 from pykern.data.source import ArraySpec, Derivative, StructSpec
 from pykern.data.synthetic_frame import at_kernel_line, at_users_line
 from pykern.derivatives.raised_gradient import RaisedGradients

@@ -18,14 +18,13 @@ from pykern.arrays.array import Array
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
+from pykern.data.index_space import Extent, is_plain, launches
 from pykern.data.program_source import KernelLaunch, ProgramSource
 from pykern.data.source import ArraySpec, KernelSource, LaunchSpec, Parameter
 from pykern.errors import NotDifferentiable, NotRaisable
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.device_kinds import fitted
-from pykern.launching.graph import current_graph
-from pykern.launching.index_space import Extent, is_plain, launches
 from pykern.launching.on_device import Places
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.device import DevicePlan, bring_back, overlap
@@ -33,6 +32,7 @@ from pykern.program.graph import capture_here, capture_on
 from pykern.program.plan import Plan
 from pykern.runtime.devices import chosen_device
 from pykern.runtime.event import COMPLETED, Event
+from pykern.runtime.graph import current_graph
 from pykern.runtime.registry import opened
 from pykern.runtime.stream import checked_stream
 
@@ -174,7 +174,7 @@ class RaisedGradients:
             return plan
 
     def _obtain(self, request: _Request) -> Plan | DevicePlan | None:
-        from pykern.launching.variants import compiled, loaded
+        from pykern.obtain.variants import compiled, loaded
 
         source, names = request.source, tuple(request.arguments.names)
         refused = source.key(f"direct {versions()}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pykern.data.abi import array_slots
+from pykern.data.index_space import LaunchShape
 from pykern.data.source import ArraySpec, leaves
 from pykern.launching.arguments import Passed
-from pykern.launching.index_space import LaunchShape
 
 
 def given_numbers(passed: Iterable[Passed], shape: LaunchShape) -> list[int]:

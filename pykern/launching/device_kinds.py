@@ -14,9 +14,9 @@ import numpy as np
 
 from pykern.arrays.array import Array, covered
 from pykern.data.abi import SMALL_COUNT
+from pykern.data.index_space import Extent, LaunchShape
 from pykern.launching.arguments import scalar_bits
 from pykern.launching.bounds import launch_numbers
-from pykern.launching.index_space import Extent, LaunchShape
 from pykern.runtime.driver import Memory
 from pykern.runtime.written import overlaps_itself
 from pykern.types import ArrayAnnotation, IntentAnnotation, static

@@ -10,12 +10,12 @@ import sys
 
 import numpy as np
 
-from pykern.arrays.placing import place
 from pykern.capture.functions import FunctionText
+from pykern.capture.placing import place
 from pykern.data.abi import PRINT_WORDS, REPORT_CELLS, REPORT_PRINTED, REPORT_WORDS
 from pykern.data.artifact import Artifact
 from pykern.data.synthetic_frame import at_kernel_line
-from pykern.launching.variants import failure
+from pykern.obtain.variants import failure
 from pykern.runtime.driver import Memory
 from pykern.runtime.registry import Opened
 from pykern.runtime.stream import Stream

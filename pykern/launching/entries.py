@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykern.data.abi import ADAPTED, ENTRIES, TABLE_INDEX
 from pykern.data.source import ArraySpec, KernelSource, leaves
-from pykern.program.adapter_code import adapter_code
+from pykern.obtain.adapter_code import adapter_code
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table, tell_dtype
 from pykern.runtime.devices import OVERRIDE
@@ -20,7 +20,7 @@ from pykern.runtime.launchable import NAME, Otherwise
 if TYPE_CHECKING:
     from pykern.api.kernel import KernelBase
     from pykern.data.artifact import ArgumentUse
-    from pykern.launching.variants import Variant
+    from pykern.obtain.variants import Variant
 
 
 LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykern.data.artifact import PRODUCT, Artifact
+from pykern.data.index_space import Extent, LaunchShape, group_size, index_space, launches
 from pykern.data.launch_bounds import refuse_outside
 from pykern.data.source import KernelSource, LaunchSpec
 from pykern.errors import ARRAY_MEMORY, NDRANGE, WORKGROUP, DeviceError, LaunchError
@@ -25,12 +26,11 @@ from pykern.launching.checks import (
     shared_bytes,
 )
 from pykern.launching.entries import LAUNCH_KEYWORDS, Entries
-from pykern.launching.graph import current_graph, not_captured
-from pykern.launching.index_space import Extent, LaunchShape, group_size, index_space, launches
-from pykern.launching.variants import Variant, compiled, obtain
 from pykern.launching.warned import warn
+from pykern.obtain.variants import Variant, compiled, obtain
 from pykern.runtime.devices import chosen_device, current_device
 from pykern.runtime.event import COMPLETED, Event
+from pykern.runtime.graph import current_graph, not_captured
 
 if TYPE_CHECKING:
     from pykern.api.kernel import KernelBase
@@ -220,7 +220,7 @@ class Launcher:
         if variant.source.function != self.kernel.captured()[0]:
             return False
         if self.products is None:
-            from pykern.launching.product import ProductLaunches  # here: it needs array programs
+            from pykern.program.product import ProductLaunches  # here: it needs array programs
 
             self.products = ProductLaunches(self.kernel)
         return self.products.run(values, shape.counts)
@@ -276,7 +276,7 @@ class Launcher:
         )
 
     def _remember(self) -> None:
-        from pykern.launching.prewarm import remember
+        from pykern.obtain.prewarm import remember
 
         remember(self.kernel.text)
 

@@ -21,6 +21,7 @@ from pykern.arrays.making import array as copied
 from pykern.arrays.making import from_dlpack
 from pykern.data.abi import GRID_AXES, array_slots, grid_axes
 from pykern.data.artifact import Artifact, DeviceCode
+from pykern.data.index_space import LaunchShape
 from pykern.data.launch_bounds import refuse_outside
 from pykern.data.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, leaves
 from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
@@ -31,12 +32,11 @@ from pykern.launching.device_entries import offer, tell
 from pykern.launching.device_kinds import array_words, fitted, known_kind, known_numbers, known_words
 from pykern.launching.device_report import Report
 from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
-from pykern.launching.graph import current_graph, refuse_in_graph
-from pykern.launching.index_space import LaunchShape
 from pykern.launching.repeats import Put, Repeats
 from pykern.launching.warned import warn
 from pykern.runtime.driver import Memory
 from pykern.runtime.event import COMPLETED, Event
+from pykern.runtime.graph import current_graph, refuse_in_graph
 from pykern.runtime.registry import Opened
 from pykern.runtime.registry import opened as opened_device
 from pykern.runtime.stream import Stream, checked_stream

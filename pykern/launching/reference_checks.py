@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pykern.data.artifact import FROM_END, REFERENCE, Artifact
+from pykern.data.index_space import LaunchShape
 from pykern.data.source import KernelOptions, KernelSource
 from pykern.errors import CAPTURED, KernelError, KernelTypeError
 from pykern.launching.arguments import Passed
-from pykern.launching.index_space import LaunchShape
-from pykern.launching.variants import compiled
 from pykern.launching.warned import warn
+from pykern.obtain.variants import compiled
 
 if TYPE_CHECKING:
     from pykern.launching.launch import Launcher

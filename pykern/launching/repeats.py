@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pykern.arrays.array import Array
-from pykern.launching.graph import current_graph
 from pykern.runtime.driver import Memory
 from pykern.runtime.event import Event
+from pykern.runtime.graph import current_graph
 from pykern.runtime.stream import Stream
 
 if TYPE_CHECKING:

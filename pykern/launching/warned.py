@@ -10,7 +10,7 @@ import math
 import warnings
 
 from pykern.data.artifact import Artifact, Remark
-from pykern.launching.index_space import LaunchShape
+from pykern.data.index_space import LaunchShape
 
 _said: set[Remark] = set()
 

@@ -18,9 +18,9 @@ from pykern.data.abi import ADAPTED, ENTRIES, KEPT_LEAST, TABLE_INDEX, WRITES_FL
 from pykern.data.source import leaves
 from pykern.environment.settings import settings
 from pykern.launching.arguments import scalar_bits
-from pykern.program.adapter_code import adapter_code
-from pykern.program.entry_code import entry_code
-from pykern.program.memory_code import memory_code
+from pykern.obtain.adapter_code import adapter_code
+from pykern.obtain.entry_code import entry_code
+from pykern.obtain.memory_code import memory_code
 from pykern.program.words import Call, Words, words_of
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pykern.data.source import Parameter
-from pykern.launching.graph import graph, not_captured
 from pykern.program import reference as program_reference
 from pykern.program.plan import is_dense
 from pykern.program.results import builder, out_arrays
+from pykern.runtime.graph import graph, not_captured
 from pykern.runtime.pool import KeptPool
 from pykern.runtime.stream import Stream
 

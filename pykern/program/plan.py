@@ -20,7 +20,7 @@ from pykern.data.artifact import Artifact
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import ArraySpec, leaves
 from pykern.errors import LaunchError
-from pykern.launching.variants import PRINT_CELL, failure
+from pykern.obtain.variants import PRINT_CELL, failure
 from pykern.program.kinds import order_of
 from pykern.program.results import Builder, builder, is_flat
 from pykern.runtime.kept_memory import kept_memory

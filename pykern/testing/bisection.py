@@ -1,7 +1,7 @@
 """`bisect`: the first stage of a kernel whose result is not what plain Python gives.
 
 Comes in: a kernel and the arguments of a call. Goes out: None where the device agrees with the device ``python``, else
-a `Fault`, which names the pass. Each stage's MLIR is run by an interpreter of its own (`pykern.tools.interpreter`),
+a `Fault`, which names the pass. Each stage's MLIR is run by an interpreter of its own (`pykern.interpreter`),
 so that no later pass has a say; halving finds the step between a stage that agrees and one that does not.
 """
 
@@ -17,12 +17,12 @@ import numpy as np
 from pykern.api.kernel import Kernel, KernelBase
 from pykern.compiler.service import service
 from pykern.data.artifact import Artifact, Stage
+from pykern.data.index_space import Extent, LaunchShape
 from pykern.data.source import KernelSource, Parameter
 from pykern.errors import KernelTypeError
 from pykern.launching.arguments import Passed, pass_value
-from pykern.launching.index_space import Extent, LaunchShape
 from pykern.launching.launch import Launcher
-from pykern.launching.variants import Variant
+from pykern.obtain.variants import Variant
 from pykern.runtime.loader import load
 from pykern.testing.reference import Copies, arrays_in, difference, home_of, names_of, run_call
 
@@ -234,8 +234,8 @@ class _Search:
 
     def _outcome(self, stage: Stage) -> str | None:
         """ "" where the stage agrees with Python, else how it differs; None where it cannot be read."""
-        from pykern.tools.interpreter.emit import NoReading
-        from pykern.tools.interpreter.memory import OutsideMemory
+        from pykern.interpreter.emit import NoReading
+        from pykern.interpreter.memory import OutsideMemory
 
         if stage.text not in self.seen:
             try:
@@ -248,7 +248,7 @@ class _Search:
         return self.seen[stage.text]
 
     def _interpreted(self, text: str) -> str:
-        from pykern.tools.interpreter.stage import Call, run_stage
+        from pykern.interpreter.stage import Call, run_stage
 
         passed, arrays = self._passed()
         run_stage(text, Call(passed, self.space, self.plain, self.workgroup, self.launch.get("shared_bytes")))

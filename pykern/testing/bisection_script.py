@@ -28,7 +28,7 @@ before   {before}
 {difference}
 """
 
-from pykern.launching.index_space import Extent
+from pykern.data.index_space import Extent
 from pykern.data.source import ArraySpec, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.tools.replay import replay
 

@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
+from pykern.data.index_space import Extent
 from pykern.data.source import ArraySpec, Parameter, StaticSpec, leaves
 from pykern.dialect.context import new_context
+from pykern.interpreter.stage import Call, run_stage
 from pykern.launching.arguments import Passed, pass_value
-from pykern.launching.index_space import Extent
 from pykern.passes.framework import Callback, Pipeline, run_pass
 from pykern.passes.registry import parse_pipeline
 from pykern.testing.reference import difference
 from pykern.tools import opt  # noqa: F401  registers the passes of all targets
-from pykern.tools.interpreter.stage import Call, run_stage
 from pykern.types import BY_NAME
 
 

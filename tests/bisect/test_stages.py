@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pykern.interpreter.memory import Memory, OutsideMemory
 from pykern.testing.bisection import _Search
-from pykern.tools.interpreter.memory import Memory, OutsideMemory
 from tests.bisect.kernels import cases
 
 NAMES = tuple(cases(np.random.default_rng(0)))

@@ -43,7 +43,7 @@ def sources(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> list[
         return made
 
     monkeypatch.setattr(Service, "compile", compile)
-    monkeypatch.setattr("pykern.launching.variants._kept", lambda *_: None)
+    monkeypatch.setattr("pykern.obtain.variants._kept", lambda *_: None)
     run()
     return asked
 

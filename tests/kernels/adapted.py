@@ -12,8 +12,8 @@ import pykern as pk
 from pykern.api.jit import ProgramBase
 from pykern.api.kernel import KernelBase
 from pykern.compiler.service import service
-from pykern.program.adapter_code import adapter_code
-from pykern.program.entry_code import entry_code
+from pykern.obtain.adapter_code import adapter_code
+from pykern.obtain.entry_code import entry_code
 
 
 @functools.cache

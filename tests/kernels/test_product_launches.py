@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
-from pykern.launching import product as product_launch
+from pykern.program import product as product_launch
 
 
 @pk.kernel

@@ -14,9 +14,9 @@ from mlir import ir
 
 from pykern.api.lowered import _launch_spec, parameter
 from pykern.compiler.driver import Recorder, kern_module
+from pykern.data.index_space import index_space
 from pykern.data.source import KernelSource
 from pykern.dialect.context import new_context
-from pykern.launching.index_space import index_space
 from pykern.lowering.llvm.raised import raised_pipeline
 from pykern.passes.framework import Upstream
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg

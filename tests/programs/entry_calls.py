@@ -10,7 +10,7 @@ import pytest
 
 from pykern.compiler.service import service
 from pykern.errors import KernelError
-from pykern.program.entry_code import entry_code
+from pykern.obtain.entry_code import entry_code
 
 
 @functools.cache

@@ -13,8 +13,8 @@ import pytest
 
 import pykern as pk
 from pykern.compiler.service import service
-from pykern.program import entry_code as program_entry_code
-from pykern.program.entry_code import SOURCE
+from pykern.obtain import entry_code as program_entry_code
+from pykern.obtain.entry_code import SOURCE
 from pykern.runtime.launchable import SUPPORTED
 from tests.programs.entry_calls import error, random, through_python, warm
 

@@ -115,7 +115,7 @@ def test_the_users_process_loads_no_compiler(package):
 
 
 def test_mlir_is_imported_by_the_compiler_side_only():
-    sides = (*COMPILER_SIDE, "pykern.compiler", "pykern.tools")
+    sides = (*COMPILER_SIDE, "pykern.compiler", "pykern.interpreter", "pykern.tools")
     wrong = [
         i
         for i in imports()

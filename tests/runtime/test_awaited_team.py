@@ -150,7 +150,7 @@ def test_processes_that_make_it_at_once(tmp_path):
 
 def test_a_program_that_ends_while_it_is_made_says_nothing(tmp_path):
     body = """
-    from pykern.program.team_code import team_code
+    from pykern.obtain.team_code import team_code
     assert kernel(10)
     thread = team_code._thread
     assert thread is not None  # it is being made, or has been

@@ -21,7 +21,7 @@ from pykern.data.abi import KEPT_BLOCKS, KEPT_LEAST, KEPT_STATE, TABLE_INDEX
 from pykern.data.artifact import SCRATCH
 from pykern.environment.machine import cache_bytes
 from pykern.environment.settings import read_settings
-from pykern.program.memory_code import memory_code
+from pykern.obtain.memory_code import memory_code
 from pykern.runtime import kept_memory as runtime
 from pykern.runtime import numpy_api
 from pykern.runtime.cpu_table import table
@@ -407,7 +407,7 @@ def test_threads():
 
 FORK = """
 import os, threading, numpy as np, pykern as pk
-from pykern.program.memory_code import memory_code
+from pykern.obtain.memory_code import memory_code
 from pykern.runtime.kept_memory import kept_memory
 assert memory_code.obtain(1)
 shared = pk.empty(3 << 17); shared[:] = 7
@@ -442,7 +442,7 @@ print("fine")
 
 EXIT = """
 import threading, time, atexit, numpy as np, pykern as pk
-from pykern.program.memory_code import memory_code
+from pykern.obtain.memory_code import memory_code
 assert memory_code.obtain(1)
 class Late:
     def __init__(self): self.array = pk.empty(1 << 20)
@@ -459,7 +459,7 @@ print("fine")
 
 NONE = """
 import pykern as pk
-from pykern.program.memory_code import memory_code
+from pykern.obtain.memory_code import memory_code
 from pykern.runtime.numpy_api import handler_name
 x = pk.empty(1 << 20)
 assert memory_code.obtain(1) == 0 and handler_name(pk.empty(1 << 20)) == "default_allocator"

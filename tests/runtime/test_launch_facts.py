@@ -7,8 +7,8 @@ import pytest
 
 import pykern as pk
 from pykern.data.abi import SMALL_COUNT
+from pykern.data.index_space import Extent
 from pykern.launching import device_kinds
-from pykern.launching.index_space import Extent
 from pykern.runtime import registry
 from tests.runtime.test_device_entries import Counted, cuda, floats  # noqa: F401 - a fixture
 

@@ -1,6 +1,6 @@
 """The image of `pk_adapt`: its functions, put together, compiled and linked.
 
-Comes in: nothing. Goes out: an artifact, loaded once a process by `pykern.program.adapter_code`. Read next: `calls`.
+Comes in: nothing. Goes out: an artifact, loaded once a process by `pykern.obtain.adapter_code`. Read next: `calls`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Comes in: what a call gives as `ndrange`. Goes out: the same, of exact types: NumPy's integers and others with
 `__index__` become ints, `range(n)` becomes n, a `torch.Size` a tuple; or null, where Python has to look at it. The
-rules are those of `pykern.launching.index_space`.
+rules are those of `pykern.data.index_space`.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from mlir import ir
 
-from pykern.tools.interpreter.emit import Emitter, NoReading, dtype_of, integers, rule
-from pykern.tools.interpreter.rules_arith import constant
+from pykern.interpreter.emit import Emitter, NoReading, dtype_of, integers, rule
+from pykern.interpreter.rules_arith import constant
 
 DYNAMIC = ir.ShapedType.get_dynamic_size()
 UNKNOWN_STRIDE = ir.ShapedType.get_dynamic_stride_or_offset()

@@ -20,11 +20,11 @@ from pykern.data.program_source import ProgramSource
 from pykern.data.schedule import SCHEDULES
 from pykern.data.source import KernelOptions
 from pykern.errors import KernelError
-from pykern.launching.graph import current_graph
-from pykern.launching.variants import loaded
+from pykern.obtain.variants import loaded
 from pykern.program.arguments import describe
 from pykern.program.plan import Plan
 from pykern.runtime.devices import current_device
+from pykern.runtime.graph import current_graph
 
 if TYPE_CHECKING:
     from pykern.api.kernel import KernelBase

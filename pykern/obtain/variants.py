@@ -33,9 +33,9 @@ from pykern.errors import (
     OutOfBounds,
     TimedOut,
 )
-from pykern.program.fault_code import fault_code
-from pykern.program.memory_code import memory_code
-from pykern.program.team_code import team_code
+from pykern.obtain.fault_code import fault_code
+from pykern.obtain.memory_code import memory_code
+from pykern.obtain.team_code import team_code
 from pykern.runtime.code_memory import NoRoom
 from pykern.runtime.loader import LoadedKernel, load
 from pykern.runtime.text import Printer

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from pykern.compiler.images import image
-from pykern.program.entry_code import EntryCode
+from pykern.obtain.entry_code import EntryCode
 from pykern.runtime import kept_memory
 from pykern.runtime.launchable import SUPPORTED
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.tools.interpreter.numbers import COMBINE
+from pykern.interpreter.numbers import COMBINE
 
 Items = "list[tuple[Any, Generator]]"
 

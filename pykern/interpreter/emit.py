@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from pykern.tools.interpreter import numbers
-from pykern.tools.interpreter.memory import View
-from pykern.tools.interpreter.numbers import TYPES
+from pykern.interpreter import numbers
+from pykern.interpreter.memory import View
+from pykern.interpreter.numbers import TYPES
 
 FUNCTIONS = ("func.func", "llvm.func", "gpu.func", "spirv.func")
 
@@ -136,7 +136,7 @@ class Emitter:
         if len(blocks) == 1:
             self.op(self.ops(blocks[0]))
             return
-        from pykern.tools.interpreter.rules_control import block_number
+        from pykern.interpreter.rules_control import block_number
 
         numbers_of = {block_number(b): n for n, b in enumerate(blocks)}
         at = self.fresh("at")
@@ -171,7 +171,7 @@ class Program:
 
 def python_of(module: ir.Module) -> Program:
     """Python for every function of a module that has a body. Raises `NoReading`."""
-    from pykern.tools.interpreter import (  # noqa: F401  they register their rules
+    from pykern.interpreter import (  # noqa: F401  they register their rules
         rules_arith,
         rules_control,
         rules_kern,

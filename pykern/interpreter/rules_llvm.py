@@ -6,9 +6,9 @@ import re
 
 from mlir import ir
 
-from pykern.tools.interpreter.emit import Emitter, NoReading, integers, rule, template
-from pykern.tools.interpreter.rules_arith import constant
-from pykern.tools.interpreter.rules_memref import DYNAMIC
+from pykern.interpreter.emit import Emitter, NoReading, integers, rule, template
+from pykern.interpreter.rules_arith import constant
+from pykern.interpreter.rules_memref import DYNAMIC
 
 template("{0}.astype(np.int64)", "llvm.ptrtoint", "llvm.inttoptr")
 template("{0}", "llvm.freeze", "llvm.addrspacecast")
@@ -143,6 +143,6 @@ def _exchange(e: Emitter, op: ir.Operation) -> None:
 
 
 def _aggregate() -> object:
-    from pykern.tools.interpreter.rules_arith import Aggregate
+    from pykern.interpreter.rules_arith import Aggregate
 
     return Aggregate()

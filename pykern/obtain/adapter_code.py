@@ -13,7 +13,7 @@ from typing import Any
 from pykern.arrays.foreign import by_interface
 from pykern.compiler.images import image
 from pykern.data.abi import TABLE_INDEX
-from pykern.program.entry_code import EntryCode, numpy_functions
+from pykern.obtain.entry_code import EntryCode, numpy_functions
 from pykern.runtime.cpu_table import table
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import TAKES_CELLS, open_library

@@ -7,10 +7,10 @@ import re
 import numpy as np
 from mlir import ir
 
-from pykern.tools.interpreter.emit import Emitter, NoReading, integer, integers, is_vector, rule, template
-from pykern.tools.interpreter.numbers import FUNCTIONS, TYPES
-from pykern.tools.interpreter.rules_arith import FLOAT, Aggregate, anything, constant
-from pykern.tools.interpreter.rules_control import go, names
+from pykern.interpreter.emit import Emitter, NoReading, integer, integers, is_vector, rule, template
+from pykern.interpreter.numbers import FUNCTIONS, TYPES
+from pykern.interpreter.rules_arith import FLOAT, Aggregate, anything, constant
+from pykern.interpreter.rules_control import go, names
 
 for _text, _ops in {
     "{0} + {1}": ("IAdd", "FAdd"),

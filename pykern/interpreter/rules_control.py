@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.interpreter.emit import Emitter, NoReading, integer, integers, python_name, rule
+from pykern.interpreter.numbers import FUNCTIONS
 from pykern.lowering.llvm.reports import TELL
 from pykern.passes.kernels import identity
-from pykern.tools.interpreter.emit import Emitter, NoReading, integer, integers, python_name, rule
-from pykern.tools.interpreter.numbers import FUNCTIONS
 
 
 def block_number(block: ir.Block) -> int:

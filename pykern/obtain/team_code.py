@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pykern.compiler.images import TEAM
 from pykern.compiler.service import service
-from pykern.program.entry_code import MANY, EntryCode
+from pykern.obtain.entry_code import MANY, EntryCode
 from pykern.runtime import team
 from pykern.runtime.awaited_team import await_no_more, await_team
 

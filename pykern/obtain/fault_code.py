@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pykern.compiler.images import FAULTS
 from pykern.data.source import FunctionSource
-from pykern.program.entry_code import EntryCode
+from pykern.obtain.entry_code import EntryCode
 from pykern.runtime.faults import faults
 from pykern.runtime.loader import LoadedKernel
 

@@ -6,8 +6,8 @@ import math
 
 from mlir import ir
 
-from pykern.tools.interpreter.emit import Emitter, NoReading, integers, is_vector, rule, template
-from pykern.tools.interpreter.rules_memref import DYNAMIC
+from pykern.interpreter.emit import Emitter, NoReading, integers, is_vector, rule, template
+from pykern.interpreter.rules_memref import DYNAMIC
 
 template("np.stack([{0}, {1}], axis=-1).reshape(-1)", "vector.interleave")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.tools.interpreter.emit import Emitter, integer, rule
-from pykern.tools.interpreter.rules_memref import make_buffer
+from pykern.interpreter.emit import Emitter, integer, rule
+from pykern.interpreter.rules_memref import make_buffer
 
 _PLACES = {
     "kern.global_id": "global_id",

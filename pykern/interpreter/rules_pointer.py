@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.tools.interpreter.emit import Emitter, is_vector, rule
-from pykern.tools.interpreter.rules_vector import shape_of
+from pykern.interpreter.emit import Emitter, is_vector, rule
+from pykern.interpreter.rules_vector import shape_of
 
 
 @rule("llvm.load", "spirv.Load")

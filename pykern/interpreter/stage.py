@@ -16,16 +16,16 @@ import numpy as np
 from mlir import ir
 
 from pykern.data.abi import REPORT_CELLS, REPORT_WORDS, array_slots, grid_axes
+from pykern.data.index_space import Extent
 from pykern.data.source import ArraySpec, ScalarSpec, leaves
 from pykern.dialect.context import new_context
+from pykern.interpreter.emit import NoReading, Program, dtype_of, integers, python_of
+from pykern.interpreter.meetings import run_group
+from pykern.interpreter.memory import Memory, View
+from pykern.interpreter.rules_arith import Aggregate
+from pykern.interpreter.rules_spirv import built_in
 from pykern.launching.arguments import Passed
-from pykern.launching.index_space import Extent
 from pykern.runtime.python_device import DEFAULT_GROUPS
-from pykern.tools.interpreter.emit import NoReading, Program, dtype_of, integers, python_of
-from pykern.tools.interpreter.meetings import run_group
-from pykern.tools.interpreter.memory import Memory, View
-from pykern.tools.interpreter.rules_arith import Aggregate
-from pykern.tools.interpreter.rules_spirv import built_in
 
 SUBGROUP = 32
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlir import ir
 
-from pykern.tools.interpreter.emit import (
+from pykern.interpreter.emit import (
     Emitter,
     NoReading,
     dtype_of,
@@ -17,7 +17,7 @@ from pykern.tools.interpreter.emit import (
     rule,
     template,
 )
-from pykern.tools.interpreter.numbers import FUNCTIONS
+from pykern.interpreter.numbers import FUNCTIONS
 
 template("{0} + {1}", "arith.addf", "llvm.fadd")
 template("{0} - {1}", "arith.subf", "llvm.fsub")
