@@ -97,8 +97,8 @@ def _lowered(
     bounds: LaunchBounds,
 ) -> CpuCode:
     product = _is_product(module, source)
-    pipeline = cpu_pipeline(source.options, has_short_floats(module))
-    known = pipeline.run(module, record, texts=record.texts)
+    host, machine = host_of(source.target)
+    known = cpu_pipeline(machine, has_short_floats(module)).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
     symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
     workgroup = kernels.integers(kernel, "kern.workgroup") or ()
@@ -112,7 +112,6 @@ def _lowered(
     entry = "" if reports else entry_text(source, uses, product)
     called = [launch_text(may_run_out(text), endless)] if entry else []
     extra = (launcher, *called, *needed_by(text))
-    host = host_of(source.target)[0]
     passes = CAREFUL if is_careful() else passes_for(text, product=False)
     code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes)
     objects = list(code.objects)

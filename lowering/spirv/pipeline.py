@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.outline import OutlineKernels
+from pykern.lowering.gpu.pipeline import CLEAN, RANGES, WIDER_FLOATS, work_item_pipeline
 from pykern.lowering.gpu.reports import LowerDeviceReports
-from pykern.lowering.gpu.split_guards import SplitGuards
-from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.cut_loops import ReportCutLoops
@@ -21,7 +19,6 @@ from pykern.lowering.spirv.nesting import CheckNesting
 from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
-from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand import ExpandMath
@@ -35,22 +32,15 @@ LAVAPIPE_LIMITS = CheckLimits(
 )
 
 
-def work_item_pipeline(flavour: Flavour) -> Pipeline:
-    """Where work-items are, what they keep for a derivative, and what they do together. Reports are still ops."""
-    return Pipeline(
-        (
-            ExpandFp8(),  # everything below sees bytes
-            PlaceTapes(),  # its ids are work-items' places
-            *([] if flavour.vulkan else [PlaceUniformLoops()]),  # while ids are asked for by name
-            PlaceWorkItems(),
-            *([LAVAPIPE_LIMITS] if flavour.lavapipe else []),
-            SplitGuards(),  # while guards are still marked
-            LowerDeviceTapes(),  # a push is one op until here
-            LowerCollectives(),  # after everybody reaches them
-            Upstream("canonicalize,cse,loop-invariant-code-motion"),
-            *([ReportCutLoops()] if flavour.lavapipe else []),  # the last that looks for scf.for
-        )
+def spirv_work_items(flavour: Flavour) -> Pipeline:
+    """What `gpu.pipeline.work_item_pipeline` is for this environment, and what looks at its loops."""
+    items = work_item_pipeline(
+        PlaceWorkItems(),
+        before=() if flavour.vulkan else (PlaceUniformLoops(),),
+        limits=(LAVAPIPE_LIMITS,) if flavour.lavapipe else (),
     )
+    # the last that looks for scf.for
+    return items + Pipeline((ReportCutLoops(),) if flavour.lavapipe else ())
 
 
 def memory_pipeline(flavour: Flavour) -> Pipeline:
@@ -65,8 +55,8 @@ def memory_pipeline(flavour: Flavour) -> Pipeline:
                 small=flavour.small,
             ),
             Upstream("canonicalize,cse"),
-            Upstream("int-range-optimizations,canonicalize,cse"),
-            Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            RANGES,
+            WIDER_FLOATS,
             ExpandArithmetic(),  # before bf16, which upstream knows by way of f32 only
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
             KeepRoundings(),
@@ -78,7 +68,7 @@ def memory_pipeline(flavour: Flavour) -> Pipeline:
             ),  # accurate to 2 ulp everywhere; drivers' own functions are not
             ExpandArithmetic(vulkan=flavour.vulkan),  # what the functions were made of
             KeepBf16AsBits(),  # what is left of bf16 only travels
-            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            CLEAN,
             *([OpaqueZeros()] if flavour.lavapipe else []),  # of what is left when constants are folded
             Upstream("expand-strided-metadata,lower-affine"),
             LowerSpirvMemory(),  # last look at kern ops; what follows may not merge loads

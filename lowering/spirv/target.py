@@ -27,7 +27,7 @@ from pykern.lowering.spirv.loop_results import KeepLoopResults
 from pykern.lowering.spirv.memory import MAX_SHARED, LowerSpirvMemory
 from pykern.lowering.spirv.nesting import CheckNesting
 from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
-from pykern.lowering.spirv.pipeline import memory_pipeline, work_item_pipeline
+from pykern.lowering.spirv.pipeline import memory_pipeline, spirv_work_items
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
 from pykern.passes import kernels
@@ -53,7 +53,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     flavour = flavour_of(source.target)
     prepare(module, flavour)
     arrays = dynamic_arrays(module)
-    work_item_pipeline(flavour).run(module, record, texts=record.texts)
+    spirv_work_items(flavour).run(module, record, texts=record.texts)
     added = number_added_sites(module)
     memory_pipeline(flavour).run(module, record, texts=record.texts)
     entry = find(module.operation, lambda op: op.name == "spirv.func" and ARGUMENTS in op.attributes)[0]

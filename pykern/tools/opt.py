@@ -26,6 +26,7 @@ from pykern.dialect.reports import number_sites
 from pykern.errors import KernelError, PassError, VerifyError
 from pykern.lowering.gpu.program import target as _devices  # noqa: F401  and those of programs on devices
 from pykern.lowering.llvm import target as _cpu  # noqa: F401  registers the CPU's passes
+from pykern.lowering.llvm.machines import host_of
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.program import target as _programs  # noqa: F401  and those of array programs
 from pykern.lowering.nvvm import options as nvvm_options
@@ -147,7 +148,7 @@ def _target_pipeline(given: str) -> Pipeline:
     target = checked(given)
     family = target.partition(":")[0]
     if family == "llvm":
-        return cpu_pipeline(KernelOptions())
+        return cpu_pipeline(host_of(target)[1])
     if family == "nvvm":
         return nvvm_pipeline(*nvvm_options.parse(target))
     if family == "rocdl":

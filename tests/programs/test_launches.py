@@ -101,3 +101,27 @@ def test_what_changes_in_place_changes_once():
     np.testing.assert_array_equal(sums, wanted.sum(axis=0))
     changed_then_multiplied(x, b)
     np.testing.assert_array_equal(x, wanted @ b)
+
+
+@pk.kernel
+def count_in_four(bins, x):
+    i = pk.index()
+    last = pk.private(4, pk.i64)
+    for k in pk.static(range(4)):
+        last[k] = x[i] // 4 + k
+    pk.atomic_add(bins, last[3] % 8, 1)
+
+
+@pk.jit
+def histogram(x):
+    bins = pk.zeros(8, dtype="int64")
+    count_in_four(bins, x, ndrange=x.shape)
+    return bins
+
+
+def test_launched_kernels_are_made_faster_as_others_are(rng):
+    """Divisions by powers of two become shifts, private arrays values, sums the thread's own."""
+    x = rng.integers(-1000, 1000, 5000)
+    np.testing.assert_array_equal(histogram(x), np.bincount((x // 4 + 3) % 8, minlength=8))
+    said = [remark.text for remark in histogram.lower(x).remarks]
+    assert any("atomic additions go to an array of the thread first" in one for one in said)

@@ -476,10 +476,9 @@ def test_opt_lists_passes_that_can_be_copied() -> None:
 
 
 def test_pipeline_text_round_trips() -> None:
-    from pykern.data.source import KernelOptions
     from pykern.lowering.llvm import target as _target  # noqa: F401  registers the CPU's passes
     from pykern.lowering.llvm.pipeline import cpu_pipeline
     from pykern.passes.registry import parse_pipeline
 
-    text = str(cpu_pipeline(KernelOptions()))
+    text = str(cpu_pipeline())
     assert str(parse_pipeline(text)) == text

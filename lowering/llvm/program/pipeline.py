@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from pykern.data.source import KernelOptions
-from pykern.environment.machine import cache_bytes, cpu
-from pykern.lowering.llvm.atomics import LowerAtomics
-from pykern.lowering.llvm.chains import BreakChains
-from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
-from pykern.lowering.llvm.pipeline import BRANCHES, EXPANDED, MATH, PARTS, PLAIN_VECTORS, RANGED, TO_LLVM
+from pykern.environment.machine import cache_bytes
+from pykern.lowering.llvm.loop_pipeline import loop_pipeline
 from pykern.lowering.llvm.program.launches import LowerLaunches
-from pykern.lowering.llvm.reports import LowerReports
-from pykern.lowering.llvm.short_floats import EMULATE_BF16
-from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
-from pykern.passes.arithmetic.keep_roundings import KeepRoundings
-from pykern.passes.arithmetic.vector_math.expand import ExpandMath
 from pykern.passes.buffer.arena import UseArena
 from pykern.passes.buffer.forward_copies import ForwardCopies
 from pykern.passes.buffer.inline_launches import InlineLaunches
@@ -33,20 +24,12 @@ from pykern.passes.fusion.fresh_inserts import FreshInserts
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.hold_fusion import HoldFusion, ReleaseFusion
-from pykern.passes.kernel.hoist_atomics import HoistAtomics
-from pykern.passes.kernel.narrow_indices import NarrowIndices
-from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.tensor.outline_launches import OutlineLaunches
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
 from pykern.passes.tensor.signature import PrepareSignature
-from pykern.passes.vectorize.elementary import VectorizeElementary
-from pykern.passes.vectorize.items.items import VectorizeItems
-from pykern.passes.vectorize.masked_rows import MaskShortRows
-from pykern.passes.vectorize.reductions import VectorizeReductions
-from pykern.passes.vectorize.streams import VectorizeStreams
 
 BUFFERIZE = (
     "one-shot-bufferize{bufferize-function-boundaries=true "
@@ -65,7 +48,7 @@ def launch_pipeline(debug: bool = False) -> Pipeline:
     return raised + Pipeline((OutlineLaunches(),))
 
 
-def program_pipeline(options: KernelOptions) -> Pipeline:
+def program_pipeline() -> Pipeline:
     """From tensors to functions of loops in the llvm dialect."""
     return tensor_pipeline(attention=True) + buffer_pipeline() + llvm_pipeline()
 
@@ -128,10 +111,10 @@ def buffer_pipeline() -> Pipeline:
 def llvm_pipeline(
     schedules: tuple[str, ...] = (), machine: str = "", ordered: bool = False, short_floats: bool = True
 ) -> Pipeline:
-    """Buffers to loops, and down to the llvm dialect. The arguments are those of `MakeNests`, and of `cpu_pipeline`."""
-    return Pipeline(
+    """Buffers to loops, and down to the llvm dialect. The arguments are those of `MakeNests` and `loop_pipeline`."""
+    loops = Pipeline(
         (
-            LowerTapes(groups=True),
+            LowerTapes(groups=True),  # as in a kernel's pipeline
             *([ExpandFp8()] if short_floats else []),
             LowerLaunches(),  # kernels become loops too
             MakeNests(
@@ -141,46 +124,6 @@ def llvm_pipeline(
             EmitRegisterTiles(),  # before loops are looked at: all of them are there then
             SizeNests(),
             UseArena(),  # after the last buffer was made
-            LowerReports(),
-            Upstream("canonicalize,loop-invariant-code-motion,cse"),
-            VectorizeItems(),
-            LowerTapes(),
-            HoistAtomics(),
-            LowerAtomics(),
-            Upstream("canonicalize,cse"),
-            Upstream("int-range-optimizations,canonicalize,cse", where=RANGED, scalar=True),
-            TightenBounds(),
-            NarrowIndices(),
-            Upstream("canonicalize,cse"),
-            VectorizeStreams(threshold_bytes=cache_bytes(), first_cache_bytes=cpu(machine).l1),
-            VectorizeElementary(),  # what is not streamed, and loops for the ends
-            VectorizeReductions(),
-            *([MaskShortRows()] if cpu(machine).isa == "avx512" else []),
-            Upstream("canonicalize,cse"),
-            Upstream(
-                "func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})", where=MATH
-            ),
-            *([Upstream(EMULATE_BF16)] if short_floats else []),
-            KeepRoundings(),
-            # at once: canonicalization would join the conversions again
-            Upstream("arith-expand{include-bf16=true}", where=EXPANDED),
-            ExpandMath(),  # after f16 and bf16 have become f32
-            Upstream("canonicalize,cse"),
-            Upstream("convert-math-to-funcs", where=MATH),
-            BreakChains(),  # when all arithmetic is there, and loops still are loops
-            Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
-            Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
-            KeepOuterLoops(),
-            LimitStack(),  # after lanes, which make buffers wider
-            Upstream("convert-scf-to-cf", makes=BRANCHES),
-            Upstream("expand-strided-metadata", where=PARTS),
-            Upstream("lower-affine", where=("affine.",)),
-            # every shape is known: a buffer is its pointer
-            Upstream(
-                "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},finalize-memref-to-llvm{use-generic-functions=true}"
-            ),
-            Upstream(TO_LLVM),
-            Upstream("reconcile-unrealized-casts,canonicalize,cse"),
-            AnnotateBranches(),
         )
     )
+    return loops + loop_pipeline(machine, short_floats, kernel=False)

@@ -1,0 +1,133 @@
+"""The passes from loops over memrefs to the llvm dialect, in order, each with the reason for its place.
+
+Comes in: loops over work-items, or loop nests of an array program. Goes out: functions in the llvm dialect. Kernels and
+programs share these passes. Read next: `pipeline` and `program.pipeline`, which make the loops.
+"""
+
+from __future__ import annotations
+
+from pykern.environment.machine import cache_bytes, cpu
+from pykern.lowering.llvm.arguments import FlattenArguments
+from pykern.lowering.llvm.atomics import LowerAtomics
+from pykern.lowering.llvm.chains import BreakChains
+from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
+from pykern.lowering.llvm.reports import LowerReports
+from pykern.lowering.llvm.short_floats import EMULATE_BF16
+from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
+from pykern.lowering.llvm.stack import LimitStack
+from pykern.lowering.llvm.tapes import LowerTapes
+from pykern.passes.arithmetic.keep_roundings import KeepRoundings
+from pykern.passes.arithmetic.vector_math.expand import ExpandMath
+from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.kernel.hoist_atomics import HoistAtomics
+from pykern.passes.kernel.narrow_indices import NarrowIndices
+from pykern.passes.kernel.own_sums import OwnSums
+from pykern.passes.kernel.promote_private import PromotePrivate
+from pykern.passes.kernel.shift_divisions import ShiftDivisions
+from pykern.passes.kernel.tighten_bounds import TightenBounds
+from pykern.passes.vectorize.elementary import VectorizeElementary
+from pykern.passes.vectorize.items.items import VectorizeItems
+from pykern.passes.vectorize.masked_rows import MaskShortRows
+from pykern.passes.vectorize.reductions import VectorizeReductions
+from pykern.passes.vectorize.scratch_rows import ScratchRows
+from pykern.passes.vectorize.short_rows import VersionShortRows
+from pykern.passes.vectorize.streams import VectorizeStreams
+
+MATH = ("math.",)
+RANGED = ("scf.", "arith.cmp", "arith.min", "arith.max", "arith.select", "arith.div", "arith.rem", "arith.floordiv",
+          "arith.ceildiv", "arith.and", "arith.or", "arith.xor", "arith.sh", "arith.ext", "arith.trunc")  # fmt: skip
+"""Ops that ranges of integers tell something about; in loops they do of most."""
+EXPANDED = ("arith.ceildiv", "arith.floordiv", "arith.extf", "arith.truncf", "arith.scaling_",
+            "arith.minimumf", "arith.minnumf", "arith.maximumf", "arith.maxnumf")  # fmt: skip
+"""Ops that have no form in LLVM, or had none always."""
+
+PARTS = ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.extract_strided_metadata")
+"""Views that are computed; others are lowered as they are."""
+
+BRANCHES = (
+    "cf.br",
+    "cf.cond_br",
+    "cf.switch",
+    "arith.addi",
+    "arith.cmpi",
+    "arith.constant",
+    "arith.index_castui",
+)
+"""What becomes of loops and conditions."""
+
+_PLAIN = "bitcast broadcast extract fma insert load maskedload maskedstore shuffle store"
+PLAIN_VECTORS = frozenset(f"vector.{name}" for name in _PLAIN.split())
+"""Ops that `TO_LLVM` converts. Others are first made of these, or not with vectors of one dimension."""
+TO_LLVM = "convert-to-llvm{filter-dialects=arith,cf,index,ub,vector}"
+"""All at once: a pass for each dialect has to convert between its types and those of the others."""
+
+
+BARE_POINTERS = "{use-bare-ptr-memref-call-conv=true}"
+"""Of functions whose arrays all have known shapes: an argument is its pointer."""
+
+
+def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = True) -> Pipeline:
+    """From loops to the llvm dialect.
+
+    `machine`: a name of `pykern.environment.machine.cpu`. `short_floats`: there may be bf16 or fp8. `kernel`: the loops
+    are those of one kernel that is called from outside, with arrays of any shape; not those of a program.
+    """
+    return Pipeline(
+        (
+            LowerReports(),
+            Upstream("canonicalize,loop-invariant-code-motion,cse"),
+            ShiftDivisions(),  # before lanes, which do not divide integers
+            PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
+            VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
+            LowerTapes(),  # one tape a thread
+            HoistAtomics(),  # wants cells that do not change outside of the loop
+            OwnSums(),  # what is left of atomics in loops
+            LowerAtomics(),  # after loops: shared memory is known to belong to one thread
+            Upstream("canonicalize,cse"),
+            # static lengths remove bounds tests
+            Upstream("int-range-optimizations,canonicalize,cse", where=RANGED, scalar=True),
+            TightenBounds(),  # guards become loop bounds: what is left vectorises
+            NarrowIndices(),  # after bounds, which it proves from; before vectors, which it makes wider
+            Upstream("canonicalize,cse"),
+            # before streams: what nobody reads may go past the cache; nests of programs have decided that by now
+            *([ScratchRows(threshold_bytes=cache_bytes())] if kernel else []),
+            # wants clean loops, and memrefs that are still arguments
+            VectorizeStreams(threshold_bytes=cache_bytes(), first_cache_bytes=cpu(machine).l1),
+            VectorizeElementary(),  # what is not streamed, and loops for the ends
+            VectorizeReductions(),  # the same
+            # of what is left for LLVM; masks are quick there
+            *([MaskShortRows()] if cpu(machine).isa == "avx512" else []),
+            # of what is left for LLVM; while memrefs are arguments; programs know all lengths
+            *([VersionShortRows()] if kernel else []),
+            Upstream("canonicalize,cse"),
+            # last look at memref arguments; functions of programs are called by programs alone
+            *([FlattenArguments()] if kernel else []),
+            Upstream(
+                "func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})", where=MATH
+            ),
+            *([Upstream(EMULATE_BF16)] if short_floats else []),
+            KeepRoundings(),
+            # at once: canonicalization would join the conversions again
+            Upstream("arith-expand{include-bf16=true}", where=EXPANDED),
+            ExpandMath(),  # after f16 and bf16 have become f32
+            Upstream("canonicalize,cse"),
+            # integer powers become a loop, in a function of their own
+            Upstream("convert-math-to-funcs", where=MATH),
+            BreakChains(),  # when all arithmetic is there, and loops still are loops
+            Upstream("convert-vector-to-llvm", where=("vector.",), but=PLAIN_VECTORS),
+            Upstream("convert-math-to-llvm,convert-math-to-libm", where=MATH),
+            KeepOuterLoops(),  # last look at loops
+            LimitStack(),  # after lanes, which make buffers wider
+            Upstream("convert-scf-to-cf", makes=BRANCHES),
+            Upstream("expand-strided-metadata", where=PARTS),
+            Upstream("lower-affine", where=("affine.",)),
+            Upstream(
+                f"convert-func-to-llvm{'' if kernel else BARE_POINTERS},"
+                "finalize-memref-to-llvm{use-generic-functions=true}"
+            ),
+            Upstream(TO_LLVM),
+            Upstream("reconcile-unrealized-casts,canonicalize,cse"),
+            AnnotateBranches(),  # after upstream has made the branches
+            AllowNegativeStrides(),  # last: the lowering of memref is what promises too much
+        )
+    )
