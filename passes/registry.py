@@ -32,12 +32,13 @@ from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.limit_time import LimitTime
 from pykern.passes.kernel.narrow_indices import NarrowIndices
-from pykern.passes.kernel.own_sums import OwnSums
+from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.simplify_kern import SimplifyKern
 from pykern.passes.kernel.tighten_bounds import TightenBounds
+from pykern.passes.old_names import current
 from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.vectorize.elementary import VectorizeElementary
@@ -66,7 +67,7 @@ OWN: tuple[type[Pass], ...] = (
     LimitTime,
     MaskShortRows,
     NarrowIndices,
-    OwnSums,
+    PrivatiseReductions,
     PromotePrivate,
     RaiseToLinalg,
     Reverse,
@@ -106,6 +107,7 @@ def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
 
 def pass_by_name(name: str) -> Pass:
     """The pass `name` with its default options. Raises `PassError` where nobody knows it."""
+    name = current(name)
     if name in known():
         return known()[name]()
     if name in _entry_points():
@@ -149,6 +151,7 @@ def _parse_pass(text: str) -> Pass:
 
 def with_text(name: str, options: str) -> Pass | None:
     """A pass of pykern's or of an installed package, with options as text; None where the name is neither's."""
+    name = current(name)
     if name in known():
         return with_options(known()[name], options)
     return _added_by_others(name, options) if name in _entry_points() else None

@@ -42,6 +42,7 @@ class Example:
 
 
 def page() -> str:
+    from pykern.passes.old_names import OLD_NAMES
     from pykern.passes.registry import known
     from pykern.tools import opt  # noqa: F401  registers the passes of every target
 
@@ -53,6 +54,8 @@ def page() -> str:
         parts.append(f"## {home}")
         for name, kind in groups[home]:
             parts += _section(name, kind)
+    old = [(f"`{before}`", f"`{now}`") for before, now in OLD_NAMES.items()]
+    parts += ["## Deprecated names", "They go with the next release.", table(("before", "now"), old)]
     return "\n\n".join(parts)
 
 

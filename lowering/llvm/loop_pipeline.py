@@ -21,7 +21,7 @@ from pykern.passes.arithmetic.vector_math.expand import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.narrow_indices import NarrowIndices
-from pykern.passes.kernel.own_sums import OwnSums
+from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.tighten_bounds import TightenBounds
@@ -81,7 +81,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
             LowerTapes(),  # one tape a thread
             HoistAtomics(),  # wants cells that do not change outside of the loop
-            OwnSums(),  # what is left of atomics in loops
+            PrivatiseReductions(),  # what is left of atomics in loops
             LowerAtomics(),  # after loops: shared memory is known to belong to one thread
             Upstream("canonicalize,cse"),
             # static lengths remove bounds tests

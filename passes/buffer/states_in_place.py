@@ -8,9 +8,9 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.passes.buffer.arena import ALIGNMENT, LARGE, SPREAD, bytes_of
 from pykern.passes.buffer.keep_in_place import terminator
-from pykern.passes.buffer.rotate_buffers import trip_count
+from pykern.passes.buffer.multi_buffer import trip_count
+from pykern.passes.buffer.plan_memory import ALIGNMENT, LARGE, SPREAD, bytes_of
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import aliases, users, writes
 from pykern.passes.kernels import body, find, index_constant, is_constant, programs

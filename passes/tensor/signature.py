@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import arith, tensor
 
 from pykern.errors import TargetError
-from pykern.passes.buffer.return_into import RESULT_ARGUMENTS, integers
+from pykern.passes.buffer.destination_passing import RESULT_ARGUMENTS, integers
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import argument_marks, body, named, programs, replace
 

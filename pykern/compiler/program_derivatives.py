@@ -26,7 +26,7 @@ from pykern.passes import kernels
 from pykern.passes.autodiff.tensor.forward import forward
 from pykern.passes.autodiff.tensor.reverse import reverse
 from pykern.passes.autodiff.tensor.values import is_float
-from pykern.passes.buffer.return_into import integers
+from pykern.passes.buffer.destination_passing import integers
 from pykern.passes.framework import Upstream, run_pass, verify
 from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.simplify_kern import SimplifyKern

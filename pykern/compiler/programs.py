@@ -28,7 +28,7 @@ from pykern.lowering.record import Record
 from pykern.lowering.targets import LINALG
 from pykern.passes import kernels
 from pykern.passes.arithmetic.round_once import RoundOnce
-from pykern.passes.buffer.return_into import integers
+from pykern.passes.buffer.destination_passing import integers
 from pykern.passes.framework import Callback, Pipeline, run_pass, verification, verify
 from pykern.passes.kernels import programs
 from pykern.passes.pipelines import kern_pipeline

@@ -48,6 +48,7 @@ from pykern.passes.framework import (
     verify,
     verify_attributes,
 )
+from pykern.passes.old_names import OLD_NAMES
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.registry import known, parse_pipeline, with_text
 from pykern.tools.guarded import CRASHED, USAGE, WRONG_INPUT, fault_of, guarded
@@ -100,7 +101,9 @@ def command_line() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="Passes are given as flags in order: --canonicalize --kern-expand-ndrange=subgroup-size=8\n"
         "MLIR's own are those of mlir-opt. pykern's:\n"
-        + textwrap.indent(textwrap.fill(_passes(), 84, break_on_hyphens=False), "  "),
+        + textwrap.indent(textwrap.fill(_passes(), 84, break_on_hyphens=False), "  ")
+        + "\nDeprecated names, which go with the next release:\n"
+        + textwrap.indent("\n".join(f"--{old} is now --{new}" for old, new in OLD_NAMES.items()), "  "),
     )
     parser.add_argument("file", nargs="?", default="-", help="MLIR text; - reads standard input")
     parser.add_argument("--pass-pipeline", help="passes as builtin.module(...)")

@@ -67,7 +67,7 @@ def test_kernels_inside(rng):
 
 def test_the_loop_around_a_kernel_makes_no_memory():
     stages = heat.lower(pk.spec((40, 33), pk.f64), 0.1, pk.i64).stages
-    at = next(n for n, s in enumerate(stages) if s.name == "kern-return-into")
+    at = next(n for n, s in enumerate(stages) if s.name == "kern-destination-passing")
     text = stages[at + 2].text
     loop = text[text.index("scf.for") : text.index("scf.if")]
     assert "linalg.generic" in loop and "memref.alloc" not in loop

@@ -38,7 +38,7 @@ class TextProgram:
     def buffers(self) -> str:
         """The program when the last buffer was decided on, before loops."""
         stages = list(self.artifact.stages)
-        at = next(n for n, s in enumerate(stages) if s.name == "kern-return-into")
+        at = next(n for n, s in enumerate(stages) if s.name == "kern-destination-passing")
         return stages[at + 2].text
 
 

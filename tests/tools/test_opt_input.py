@@ -170,7 +170,7 @@ def test_a_pass_that_comes_too_early_says_what_it_takes(flag: str, data: bytes, 
     refused(WRONG_INPUT, expected, flag, data=data)
 
 
-@pytest.mark.parametrize("flag", ["--kern-finish-spirv", "--kern-use-arena", "--kern-lower-launches"])
+@pytest.mark.parametrize("flag", ["--kern-finish-spirv", "--kern-plan-memory", "--kern-lower-launches"])
 def test_passes_of_other_stages_leave_a_module_alone(flag: str) -> None:
     """No SPIR-V, no buffers, no launches, and no attributes of arguments: nothing is to be done."""
     code, _, errors = run(flag, data=b"func.func @f(%x: f32) attributes {kern.program} {\n  return\n}")

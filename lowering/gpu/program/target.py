@@ -23,7 +23,7 @@ from pykern.lowering.gpu.program.pipeline import device_pipeline
 from pykern.lowering.gpu.program.plan import plan_of
 from pykern.lowering.gpu.target import KernelBinary
 from pykern.lowering.record import Record
-from pykern.passes.buffer.return_into import RESULT_ARGUMENTS, integers
+from pykern.passes.buffer.destination_passing import RESULT_ARGUMENTS, integers
 from pykern.passes.codegen.device.make_kernels import MakeKernels
 from pykern.passes.codegen.device.outline_sequential import OutlineSequential
 from pykern.passes.ir.argument_uses import written_arguments

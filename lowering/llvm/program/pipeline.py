@@ -7,11 +7,11 @@ from pykern.lowering.llvm.loop_pipeline import loop_pipeline
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
-from pykern.passes.buffer.arena import UseArena
+from pykern.passes.buffer.destination_passing import DestinationPassing
 from pykern.passes.buffer.forward_copies import ForwardCopies
 from pykern.passes.buffer.inline_launches import InlineLaunches
-from pykern.passes.buffer.return_into import ReturnInto
-from pykern.passes.buffer.rotate_buffers import RotateBuffers
+from pykern.passes.buffer.multi_buffer import MultiBuffer
+from pykern.passes.buffer.plan_memory import PlanMemory
 from pykern.passes.buffer.states_in_place import StatesInPlace
 from pykern.passes.buffer.swap_buffers import SwapBuffers
 from pykern.passes.codegen.cpu.contraction.recipe import ApplySchedules
@@ -97,11 +97,11 @@ def buffer_pipeline() -> Pipeline:
             Upstream("func.func(linalg-generalize-named-ops)"),  # bufferization makes new fills
             Upstream("canonicalize,cse"),
             SwapBuffers(),  # before copies go: it looks for those that bufferization made
-            ForwardCopies(),  # before rotation: an initial value may be read where it is
-            StatesInPlace(),  # before rotation: what is kept needs no buffers that take turns
-            RotateBuffers(),
+            ForwardCopies(),  # before multi-buffering: an initial value may be read where it is
+            StatesInPlace(),  # before multi-buffering: states that are kept need no further buffers
+            MultiBuffer(),
             Upstream("canonicalize,cse"),  # known turns
-            ReturnInto(),  # after rotation: results are buffers again
+            DestinationPassing(),  # after multi-buffering: results are buffers again
             ForwardCopies(),
             Upstream("canonicalize,cse"),
         )
@@ -123,7 +123,7 @@ def llvm_pipeline(
             ApplySchedules(),  # the transform scripts of contractions
             EmitRegisterTiles(),  # before loops are looked at: all of them are there then
             SizeNests(),
-            UseArena(),  # after the last buffer was made
+            PlanMemory(),  # after the last buffer was made
         )
     )
     return loops + loop_pipeline(machine, short_floats, kernel=False)

@@ -31,10 +31,10 @@ from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import has_short_floats
 from pykern.lowering.llvm.table import RUNTIME
 from pykern.lowering.record import Record
-from pykern.passes.buffer.arena import UseArena
+from pykern.passes.buffer.destination_passing import RESULT_ARGUMENTS, DestinationPassing, integers
 from pykern.passes.buffer.forward_copies import ForwardCopies
-from pykern.passes.buffer.return_into import RESULT_ARGUMENTS, ReturnInto, integers
-from pykern.passes.buffer.rotate_buffers import RotateBuffers
+from pykern.passes.buffer.multi_buffer import MultiBuffer
+from pykern.passes.buffer.plan_memory import PlanMemory
 from pykern.passes.buffer.states_in_place import StatesInPlace
 from pykern.passes.buffer.swap_buffers import SwapBuffers
 from pykern.passes.codegen.cpu.contraction.recipe import ApplySchedules
@@ -59,8 +59,8 @@ from pykern.passes.tensor.signature import PrepareSignature
 register(
     ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, HoldFusion,
     LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
-    ReleaseFusion, ReturnInto, RotateBuffers, SeparateEmpties, SeparateYields, SizeNests, StatesInPlace, SwapBuffers,
-    UseArena,
+    ReleaseFusion, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields, SizeNests,
+    StatesInPlace, SwapBuffers,
 )  # fmt: skip
 
 EXPORTS = ("pk_run",)
@@ -127,7 +127,7 @@ def _lowered(
         nonlocal launcher, scratch, used
         if isinstance(step, MakeNests):
             used = schedules_of(module)
-        if isinstance(step, UseArena):  # arguments are still buffers, and all functions are there
+        if isinstance(step, PlanMemory):  # arguments are still buffers, and all functions are there
             launcher, scratch = _launcher(module, host, elsewhere)
 
     known = llvm.run(module, record, texts=record.texts, after=after)

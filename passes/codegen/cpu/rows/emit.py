@@ -10,7 +10,7 @@ from mlir.dialects import memref
 
 from pykern.passes.analysis.cost_model import PARALLEL_WORK
 from pykern.passes.analysis.reductions import allow_reordering
-from pykern.passes.buffer.arena import bytes_of
+from pykern.passes.buffer.plan_memory import bytes_of
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts
 from pykern.passes.codegen.cpu.rows import online

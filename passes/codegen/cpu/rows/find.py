@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.passes.buffer.arena import bytes_of
+from pykern.passes.buffer.plan_memory import bytes_of
 from pykern.passes.codegen.cpu.rows.ops import BufferKind, RowOp, natural_rows, row_op
 from pykern.passes.ir.memory import VIEWS, root_of, users, writes
 from pykern.passes.kernels import find, identity

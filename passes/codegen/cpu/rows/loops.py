@@ -11,7 +11,7 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.passes.buffer.arena import bytes_of
+from pykern.passes.buffer.plan_memory import bytes_of
 from pykern.passes.codegen.cpu.loop_nest.emit import BLOCK
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.codegen.cpu.rows import online

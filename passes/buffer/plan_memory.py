@@ -1,4 +1,8 @@
-"""Scratch memory of a program: one block, in which buffers that do not live at the same time lie over one another."""
+"""Memory planning: the buffers of a program share one block, and those that do not live at the same time overlap.
+
+Comes in: programs that allocate buffers of known sizes. Goes out: programs with one argument more, the block (arena),
+and views of it in place of the buffers.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ LARGE = 1 << 15
 
 @dataclass(frozen=True)
 class _Need:
-    """A buffer: its op, its bytes, and from where to where it lives."""
+    """A buffer: the op that allocates it, its bytes, and the positions of its first and last use."""
 
     op: ir.Operation
     size: int
@@ -34,8 +38,8 @@ class _Need:
 
 
 @dataclass(frozen=True)
-class UseArena(Pass):
-    """Put every buffer of a program into one block of memory that the caller brings along.
+class PlanMemory(Pass):
+    """Put every buffer of a program into one block of memory that the caller allocates.
 
     In:  programs with `memref.alloc` of static size anywhere, none carried by the loop it stands in.
     Out: `memref.view`s of the last argument, `memref<Nxi8>`; there is always such an argument. N is 0 where
@@ -43,7 +47,7 @@ class UseArena(Pass):
          `memref<1x...>`: there are no strides for them that a pointer could stand for.
     """
 
-    name: ClassVar[str] = "kern-use-arena"
+    name: ClassVar[str] = "kern-plan-memory"
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
@@ -79,7 +83,7 @@ def _arrange(function: ir.Operation) -> None:
 
 
 def _check(alloc: ir.Operation) -> None:
-    """What cannot be one place in the block: a buffer that a loop hands on, and states without a known number."""
+    """Raise an error for a buffer without a fixed place: one that a loop carries, and states without a known number."""
     if not ir.MemRefType(alloc.result.type).has_static_shape:
         raise NotDifferentiable(
             "on the CPU, the states of a loop are kept only where the number of its trips is known, or a bound of it",

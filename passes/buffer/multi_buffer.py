@@ -1,4 +1,8 @@
-"""A time loop writes into a few buffers in turn instead of a new one in each iteration."""
+"""Multi-buffering: a loop writes into a few buffers in rotation instead of allocating one in each iteration.
+
+Comes in: loops that carry buffers which they allocate, such as time steps of a simulation. Goes out: the same loops
+over buffers that were allocated before them. Read next: `keep_in_place` (loops for which this is not possible).
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,11 @@ from pykern.passes.kernels import body, find, index_constant, is_constant, progr
 
 
 @dataclass(frozen=True)
-class RotateBuffers(Pass):
-    """Take allocations that loops carry out of the loops.
+class MultiBuffer(Pass):
+    """Take buffers that loops allocate and carry out of the loops.
 
     A buffer made in one iteration and read for `k` iterations more is one of `k + 1` buffers made before
-    the loop, chosen by the iteration's number. The turn is set so that the last iteration always writes
+    the loop, chosen by the iteration's number. Iterations are counted so that the last one always writes
     the first of them: what comes after the loop knows where the result lies, and no pointer is carried.
     Where the number of iterations is open (scf.while), and where there is no end to `k`, carried buffers
     have one place each and are copied there.
@@ -28,7 +32,7 @@ class RotateBuffers(Pass):
     Out: no allocation inside a loop is yielded by it.
     """
 
-    name: ClassVar[str] = "kern-rotate-buffers"
+    name: ClassVar[str] = "kern-multi-buffer"
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for", "scf.while")
 
     def run(self, module: ir.Module) -> None:
@@ -96,10 +100,10 @@ def _take_out(loop: ir.Operation, alloc: ir.Operation, count: int, trips: ir.Val
         pool = [memref.AllocOp(kind, [], []).result for _ in range(count)]
         shift = _shift(trips, count)
     with ir.InsertionPoint.at_block_begin(body(loop)), alloc.location:
-        turn = _turn(loop, shift, count)
+        rotation = _rotation(loop, shift, count)
         chosen = pool[0]
         for number in range(1, count):
-            mine = arith.CmpIOp(arith.CmpIPredicate.eq, turn, index_constant(number)).result
+            mine = arith.CmpIOp(arith.CmpIPredicate.eq, rotation, index_constant(number)).result
             chosen = arith.SelectOp(mine, pool[number], chosen).result
     alloc.result.replace_all_uses_with(chosen)
     alloc.erase()
@@ -108,7 +112,7 @@ def _take_out(loop: ir.Operation, alloc: ir.Operation, count: int, trips: ir.Val
 
 
 def _shift(trips: ir.Value, count: int) -> ir.Value:
-    """What to add to the iteration's number so that the last iteration's turn is 0."""
+    """What to add to the iteration's number so that the last iteration writes buffer 0."""
     known, size = is_constant(trips), index_constant(count)
     if known is not None:
         return index_constant(-(known - 1) % count)
@@ -116,7 +120,8 @@ def _shift(trips: ir.Value, count: int) -> ir.Value:
     return arith.SubIOp(size, arith.RemUIOp(last, size).result).result
 
 
-def _turn(loop: ir.Operation, shift: ir.Value, count: int) -> ir.Value:
+def _rotation(loop: ir.Operation, shift: ir.Value, count: int) -> ir.Value:
+    """The number of the buffer that the current iteration writes."""
     counter = _index(body(loop).arguments[0])
     lower, step = _index(loop.operands[0]), _index(loop.operands[2])
     number = arith.DivUIOp(arith.SubIOp(counter, lower).result, step).result

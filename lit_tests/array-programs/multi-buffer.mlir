@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --kern-rotate-buffers --canonicalize --cse | FileCheck %s
+// RUN: %pykern-opt %s --kern-multi-buffer --canonicalize --cse | FileCheck %s
 
 // What an iteration makes for the next one is one of two buffers; after ten iterations it is the first.
 

@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-own-sums,canonicalize,cse)" | FileCheck %s
+// RUN: %pykern-opt %s --split-input-file --pass-pipeline="builtin.module(kern-privatise-reductions,canonicalize,cse)" | FileCheck %s
 
 // Twice: where there are many work-items to a cell, into an array of the thread, whose cells are added at the end.
 

@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --kern-use-arena | FileCheck %s
+// RUN: %pykern-opt %s --kern-plan-memory | FileCheck %s
 
 // The first and the last buffer do not live at the same time: they lie over one another.
 

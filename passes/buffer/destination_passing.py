@@ -1,4 +1,8 @@
-"""Results are written where the caller wants them."""
+"""Destination passing: results are written into memory that the caller gives.
+
+Comes in: programs on memrefs that return buffers. Goes out: programs without results, with an argument for each
+result that takes no other argument's memory.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ RESULT_ARGUMENTS = "kern.result_arguments"
 
 
 @dataclass(frozen=True)
-class ReturnInto(Pass):
+class DestinationPassing(Pass):
     """Turn results of programs into arguments that the program fills.
 
     In:  `kern.program` functions returning memrefs; `kern.result_arguments` says which arguments' memory
@@ -29,14 +33,14 @@ class ReturnInto(Pass):
          argument itself it is; a copy at the end is for what remains (an argument returned as it is).
     """
 
-    name: ClassVar[str] = "kern-return-into"
+    name: ClassVar[str] = "kern-destination-passing"
 
     def run(self, module: ir.Module) -> None:
         for function in programs(module):
-            _return_into(function)
+            _pass_destinations(function)
 
 
-def _return_into(function: ir.Operation) -> None:
+def _pass_destinations(function: ir.Operation) -> None:
     block = body(function)
     given = list(block.arguments)
     end = list(block.operations)[-1].operation
@@ -143,4 +147,4 @@ def integers(function: ir.Operation, name: str) -> tuple[int, ...] | None:
     return integers_of(function.attributes[name])
 
 
-__all__ = ["RESULT_ARGUMENTS", "ReturnInto", "integers", "reads_where_it_writes"]
+__all__ = ["RESULT_ARGUMENTS", "DestinationPassing", "integers", "reads_where_it_writes"]

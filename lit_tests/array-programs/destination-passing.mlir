@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --kern-return-into | FileCheck %s
+// RUN: %pykern-opt %s --kern-destination-passing | FileCheck %s
 
 // A result's buffer is the caller's; an argument that is returned is copied.
 

@@ -1,7 +1,8 @@
-"""Sums that work-items scatter over a small array: each thread's part sums in memory of its own first.
+"""Privatised reductions: each thread sums in its own memory what work-items scatter over a small array (histograms).
 
 Comes in: loops over work-items with atomic additions, after those with a fixed cell have left their loops.
-Goes out: the same loops twice, once with additions to an array of the thread, which `kern-lower-atomics` makes plain.
+Goes out: the same loops twice, once with additions to a private array of the thread. `kern-lower-atomics` makes those
+additions plain ones.
 """
 
 from __future__ import annotations
@@ -24,23 +25,24 @@ _INTEGERS = (8, 16, 32, 64)
 
 
 @dataclass(frozen=True)
-class OwnSums(Pass):
-    """Histograms without an atomic addition a work-item.
+class PrivatiseReductions(Pass):
+    """Give each thread a private array for atomic additions, and add these arrays up at the end.
 
-    In:  kernels without groups; arguments that do not overlap (`kern.noalias`), of which a kernel knows only
-         ``atomic add`` without the old value.
-    Out: such a loop is there twice. Where the arrays have at most `most` cells together, and there are `each` times
-         as many work-items as cells, it adds to zeroed arrays of the thread, and what these hold is added atomically
-         at the end. Additions promise no order, and nobody could have seen them on the way.
+    In:  kernels without workgroups, whose arguments do not overlap (`kern.noalias`). The privatised arrays are those
+         that the kernel only uses in ``atomic add``, without the old value.
+    Out: two versions of each such loop. Where the arrays have at most `most` cells together, and there are `each`
+         times as many work-items as cells, the loop adds to zeroed private arrays, whose cells are added
+         atomically to the argument at the end. The order of atomic additions is open, and the kernel does not
+         read the sums, so the result is one that the original loop may give.
     """
 
-    name: ClassVar[str] = "kern-own-sums"
+    name: ClassVar[str] = "kern-privatise-reductions"
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("kern.atomic_rmw",)
     most: int = 1 << 16
     each: int = 4
     ops: int = 400
-    """Loops of more ops are not made twice."""
+    """The most ops of a loop that is made twice."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
@@ -60,7 +62,7 @@ class OwnSums(Pass):
         with ir.InsertionPoint(loop), loop.location:
             branch = scf.IfOp(self._is_worth_it(loop, additions[0], arrays), has_else=True)
         with ir.InsertionPoint(branch.then_block), loop.location:
-            _on_own_arrays(loop, arrays)
+            _on_private_arrays(loop, arrays)
             scf.YieldOp([])
         with ir.InsertionPoint(branch.else_block), loop.location:
             end = scf.YieldOp([])
@@ -77,7 +79,7 @@ class OwnSums(Pass):
 
 
 def _is_only_added_to(array: ir.Value) -> bool:
-    """Whether the function cannot tell when something is added."""
+    """Whether all uses of the array are additions without the old value: the kernel cannot see when they happen."""
     if not isinstance(array.type, ir.MemRefType) or not _has_plain_sums(ir.MemRefType(array.type)):
         return False
     uses = [(use.owner.operation, use.operand_number) for use in array.uses]
@@ -104,7 +106,7 @@ def _lengths(array: ir.Value) -> list[ir.Value]:
 
 
 def _trips(loop: ir.Operation, inner: ir.Operation) -> list[ir.Value]:
-    """How often loops around `inner` run, as far as that is known before `loop`."""
+    """The trip counts of the loops around `inner`, those that are known before `loop` starts."""
     around: list[ir.Operation] = []
     parent = inner.parent
     while parent is not None and parent.operation != loop.parent.operation:  # type: ignore[union-attr]
@@ -132,14 +134,14 @@ def _product(factors: list[ir.Value]) -> ir.Value:
     return found
 
 
-def _on_own_arrays(loop: ir.Operation, arrays: list[ir.Value]) -> None:
-    """The loop once more, at the insertion point, on arrays of the thread, and the additions of these."""
-    own = {array: _zeroed(array) for array in arrays}
-    again = loop.clone()
-    for op in named(again, "kern.atomic_rmw"):
-        if op.operands[1] in own:
-            op.operands[1] = own[op.operands[1]]
-    for array, sums in own.items():
+def _on_private_arrays(loop: ir.Operation, arrays: list[ir.Value]) -> None:
+    """Clone the loop at the insertion point, over private arrays, and add these to the arguments behind it."""
+    private = {array: _zeroed(array) for array in arrays}
+    clone = loop.clone()
+    for op in named(clone, "kern.atomic_rmw"):
+        if op.operands[1] in private:
+            op.operands[1] = private[op.operands[1]]
+    for array, sums in private.items():
         _each(_lengths(array), [], lambda at, array=array, sums=sums: _add(sums, array, at))
         memref.DeallocOp(sums)
 
@@ -154,7 +156,7 @@ def _zeroed(array: ir.Value) -> ir.Value:
 
 
 def _add(sums: ir.Value, array: ir.Value, at: list[ir.Value]) -> None:
-    """Cells nobody added to are left alone."""
+    """Add the private `sums` to `array` at one cell, unless nothing was added to that cell."""
     value = memref.LoadOp(sums, at).result
     branch = scf.IfOp(arith.CmpIOp(arith.CmpIPredicate.ne, _bits(value), _bits(_nothing(value.type))).result)
     with ir.InsertionPoint(branch.then_block):
@@ -169,13 +171,13 @@ def _bits(value: ir.Value) -> ir.Value:
 
 
 def _nothing(kind: ir.Type) -> ir.Value:
-    """What adds nothing: minus zero keeps even the sign of a zero."""
+    """The neutral element of addition; for floats minus zero, which keeps the sign of a zero that it is added to."""
     value = ir.FloatAttr.get(kind, -0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
     return arith.ConstantOp(kind, value).result
 
 
 def _each(lengths: list[ir.Value], at: list[ir.Value], body: Callable[[list[ir.Value]], object]) -> None:
-    """Loops over all cells around `body`, which is given their indices."""
+    """Build a nest of loops over all cells; `body` is called once, inside, with the indices."""
     if len(at) == len(lengths):
         body(at)
         return
