@@ -9,7 +9,8 @@ Comes in: the objects that lit hands to a suite's ``lit.cfg.py``::
 Goes out: the suite, set up: every ``.mlir`` and ``.py`` file below it is a test, whose RUN lines may use
 
 ========================  =============================================================================
-``%pykern-opt``           mlir-opt with the kern dialect and pykern's passes
+``%pykern-opt``           mlir-opt with the kern dialect and pykern's passes, in forks of one process
+                          that has loaded MLIR; ``lit --param fresh=1`` starts a process for each RUN line
 ``%python``               the Python that runs lit
 ``%target``               the target to compile for; ``lit --param target=nvvm:sm_90a`` sets it
 ``FileCheck``, ``not``    and LLVM's other tools, from the wheel that pykern depends on
@@ -35,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from pykern.environment.installation import install_needed
+from pykern.testing.warm_server import client_command
 
 DEFAULT_TARGET = "llvm"
 RECORD = "pykern-record"
@@ -60,17 +62,23 @@ def configure(config: Any, lit_config: Any, config_file: str) -> None:
     config.test_source_root = str(root)
     config.test_exec_root = str(output)
     config.available_features.update(available_features(lit_config.params, _devices_asked_for(root)))
-    config.substitutions += substitutions(lit_config.params)
     config.environment.update(environment(output))
+    config.substitutions += substitutions(lit_config.params, config.environment)
 
 
-def substitutions(params: Params) -> list[tuple[str, str]]:
-    """Pairs (pattern, text). lit applies them before its own ``%t`` and ``%p``, which begin like ours."""
+def substitutions(params: Params, variables: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Pairs (pattern, text). lit applies them before its own ``%t`` and ``%p``, which begin like ours.
+
+    pykern-opt runs in forks of one process that has loaded MLIR, with these `variables`; ``--param fresh=1`` starts
+    a process for every RUN line.
+    """
     python = f'"{sys.executable}"'
     recorder = f'{python} -m pykern.testing.recorder "{params.get(RECORD)}"'
+    warm = [] if _given(params, "fresh") else client_command(variables)
+    tool = " ".join(f'"{part}"' for part in warm) or f"{python} -m pykern.tools.opt"
     return [
         *([(r"\bFileCheck\b", recorder)] if RECORD in params else []),
-        (r"%pykern-opt\b", f"{python} -m pykern.tools.opt"),
+        (r"%pykern-opt\b", tool),
         (r"%python\b", python),
         (r"%target\b", params.get("target", DEFAULT_TARGET)),
     ]
@@ -127,8 +135,8 @@ def _on(*names: str) -> Callable[[Params], bool]:
     return lambda params: platform.machine().lower() in names
 
 
-def _slow(params: Params) -> bool:
-    return params.get("slow", "0") not in ("", "0")
+def _given(params: Params, name: str) -> bool:
+    return params.get(name, "0") not in ("", "0")
 
 
 @functools.cache
@@ -154,7 +162,7 @@ FEATURES: dict[str, Callable[[Params], bool]] = {
     "aarch64": _on("aarch64", "arm64"),
     "linux": lambda params: sys.platform == "linux",
     "macos": lambda params: sys.platform == "darwin",
-    "slow": _slow,
+    "slow": lambda params: _given(params, "slow"),
     **{kind: _device(kind) for kind in DEVICES},
 }
 """Every feature a test may name, and how to tell that it is there."""
