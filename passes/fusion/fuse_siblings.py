@@ -8,23 +8,16 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.ir.memory import ancestor_in, outputs_of
+from pykern.passes.fusion.legality import may_wait
+from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import generic, indexing_maps, loop_lengths, reduces, reduction_loops
-from pykern.passes.kernels import find, identity, programs
+from pykern.passes.kernels import find, programs
 from pykern.passes.remarks import remark
-from pykern.passes.tensor.separate_empties import is_fill
 
 MOST = 400
 """Operations in a function: each pair is looked at, and again after each that was joined."""
 MOST_OPERANDS = 10
 """More streams than this do not get faster by running together."""
-QUIET = {
-    "tensor.empty",
-    "tensor.extract_slice",
-    "tensor.collapse_shape",
-    "tensor.expand_shape",
-    "linalg.generic",
-}
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ def _may_join(first: ir.Operation, second: ir.Operation, places: dict[int, int])
         return False
     if reduces(first) and not (_reads_once(first) and _reads_once(second)):
         return False
-    return _may_wait(first, second, places)
+    return may_wait(first, second, places)
 
 
 def _inputs(op: ir.Operation) -> list[ir.Value]:
@@ -91,34 +84,6 @@ def _shared(first: ir.Operation, second: ir.Operation) -> bool:
 
 def _reads_once(op: ir.Operation) -> bool:
     return all(len(m.results) == m.n_dims for _, m in zip(_inputs(op), indexing_maps(op), strict=False))
-
-
-def _may_wait(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
-    """Whether the first may run where the second stands. `places` keeps where ops stand in their blocks."""
-    operations = [o.operation for o in first.block.operations]
-    if identity(first) not in places:
-        places.update((identity(op), n) for n, op in enumerate(operations))
-    begin, end = places[identity(first)], places[identity(second)]
-    for result in first.results:
-        for use in result.uses:
-            user = ancestor_in(use.owner.operation, first.block)
-            if user is None or places[identity(user)] <= end:
-                return False
-    read = [v for v in first.operands if not _is_made_for_it(v)]
-    for op in operations[begin + 1 : end]:
-        if op.name not in QUIET and not op.name.startswith(("arith.", "math.")):
-            return False
-        if op.name == "linalg.generic" and any(v in read for v in list(op.operands)[-outputs_of(op) :]):
-            return False
-    return not any(v in read for v in list(second.operands)[-outputs_of(second) :])
-
-
-def _is_made_for_it(value: ir.Value) -> bool:
-    """An empty or constant tensor: every op gets one of its own in the end."""
-    if isinstance(value.owner, ir.Block):
-        return False
-    op = value.owner.operation
-    return op.name == "tensor.empty" or is_fill(op)
 
 
 def _join(first: ir.Operation, second: ir.Operation) -> None:

@@ -121,6 +121,27 @@ def root_of(value: ir.Value) -> ir.Value:
     return value
 
 
+def is_distinct(root: ir.Value) -> bool:
+    """Whether memory is an argument of the program, an allocation or a constant: no two of those are the same."""
+    if isinstance(root.owner, ir.Block):
+        return root.owner.owner.operation.name == "func.func"
+    return root.owner.operation.name in ("memref.alloc", "memref.get_global")
+
+
+def may_alias(first: ir.Value, second: ir.Value) -> bool:
+    """Whether two buffers that are no views may be the same memory."""
+    return first == second or not (is_distinct(first) and is_distinct(second))
+
+
+def is_allocated_in(root: ir.Value, block: ir.Block) -> bool:
+    """Whether memory is an allocation of this very block: no loop around it carries it on."""
+    return (
+        not isinstance(root.owner, ir.Block)
+        and root.owner.operation.name == "memref.alloc"
+        and root.owner.operation.block == block
+    )
+
+
 class Positions:
     """Program order: an op stands before another where its whole interval does."""
 

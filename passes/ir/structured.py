@@ -102,6 +102,13 @@ def is_elementwise(op: ir.Operation, indices: bool = False) -> bool:
     return is_scalar_arithmetic([each for each in inside if not (indices and each.name == "linalg.index")])
 
 
+def is_fill(op: ir.Operation) -> bool:
+    """Whether it is a linalg.generic on tensors that reads none: the same scalar everywhere."""
+    if op.name != "linalg.generic" or len(op.results) != 1:
+        return False
+    return not any(isinstance(v.type, ir.RankedTensorType) for v in list(op.operands)[:-1])
+
+
 def generic(
     inputs: Sequence[ir.Value],
     outputs: Sequence[ir.Value],

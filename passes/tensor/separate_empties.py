@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.structured import is_fill
 from pykern.passes.kernels import find
 
 
@@ -29,13 +30,6 @@ class SeparateEmpties(Pass):
             _separate(op)
         for op in find(module.operation, lambda op: op.name == "tensor.empty"):
             _separate(op)
-
-
-def is_fill(op: ir.Operation) -> bool:
-    """A linalg.generic that reads no tensor: the same scalar everywhere."""
-    if op.name != "linalg.generic" or len(op.results) != 1:
-        return False
-    return not any(isinstance(v.type, ir.RankedTensorType) for v in list(op.operands)[:-1])
 
 
 def _separate(op: ir.Operation) -> None:

@@ -256,3 +256,19 @@ def test_sums_of_rows_keep_the_dimensions_of_columns(rng, shape):
     p = e / e.sum(axis=(1, 2), keepdims=True)
     for found, exact in zip(over_two_axes(x), (p, p.sum(axis=0), p.max(axis=0, keepdims=True)), strict=True):
         np.testing.assert_allclose(found, exact, rtol=1e-13)
+
+
+@pk.jit
+def looked_up_in_between(x, index):
+    t = pk.exp(x / x.sum(axis=1, keepdims=True))
+    found = t[index]
+    return t, found, t / t.sum(axis=1, keepdims=True)
+
+
+def test_rows_are_there_before_they_are_looked_up(rng):
+    """Between two operations that stay within rows stands one that reads other rows of what the first one makes."""
+    x, index = rng.random((64, 256)), np.arange(64)[::-1] // 2
+    t = np.exp(x / x.sum(1, keepdims=True))
+    expected = t, t[index], t / t.sum(1, keepdims=True)
+    for found, exact in zip(looked_up_in_between(x, index), expected, strict=True):
+        np.testing.assert_allclose(found, exact, rtol=1e-13)

@@ -17,7 +17,7 @@ from mlir import ir
 from pykern.dialect.index_space import GlobalIdOp
 from pykern.dialect.launch import LaunchOp
 from pykern.passes.ir.clone import clone
-from pykern.passes.ir.memory import Positions, ancestor_in, root_of, users, writes
+from pykern.passes.ir.memory import Positions, ancestor_in, is_distinct, root_of, users, writes
 from pykern.passes.ir.values import defining
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import identity, index_constant
@@ -126,9 +126,7 @@ def is_pure(op: ir.Operation) -> bool:
 def is_steady(load: ir.Operation, op: ir.Operation) -> bool:
     """Whether nobody, `op` included, writes what a load has read until `op` is done."""
     root = root_of(load.operands[0])
-    if not isinstance(root.owner, ir.Block) and root.owner.operation.name != "memref.alloc":
-        return False
-    if isinstance(root.owner, ir.Block) and root.owner.owner.operation.name != "func.func":
+    if not is_distinct(root):
         return False
     ancestor = ancestor_in(op, load.block)
     if ancestor is None:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.codegen.cpu.contraction.readers import captured_by
+from pykern.passes.fusion.legality import may_move_to, only_user
 from pykern.passes.ir.affine import Access, Sum, access_of
-from pykern.passes.ir.memory import VIEWS, outputs_of, root_of, users
+from pykern.passes.ir.memory import is_allocated_in, root_of
 from pykern.passes.ir.structured import indexing_maps, is_elementwise, loop_count
 from pykern.passes.kernels import body, find
 
@@ -72,17 +73,15 @@ def prologue_of(op: ir.Operation, number: int) -> Prologue | None:
     if not isinstance(op.operands[number].type, ir.MemRefType):
         return None  # a number, which multiplies every element
     target, indices = _whole(op.operands[number])
-    if isinstance(target.owner, ir.Block) or target.owner.operation.name != "memref.alloc":
+    found = only_user(target, (op, number)) if is_allocated_in(target, op.block) else None
+    if found is None:
         return None
-    found = [each for each in users(target) if each != (op, number)]
-    if len(found) != 1 or target.owner.operation.block != op.block:
-        return None
-    maker, _ = found[0]
-    if maker.name != "linalg.generic" or maker.block != op.block or list(maker.operands)[-1] != target:
+    maker, _ = found
+    if maker.name != "linalg.generic" or list(maker.operands)[-1] != target:
         return None
     if not is_elementwise(maker) or find(maker, lambda o: o.name.removeprefix("arith.") in DIVISIONS):
         return None
-    return _prologue(op, number, maker, indices) if _stays_the_same(maker, op) else None
+    return _prologue(op, number, maker, indices) if may_move_to(maker, op) else None
 
 
 def _whole(factor: ir.Value) -> tuple[ir.Value, list[int]]:
@@ -101,23 +100,6 @@ def _whole(factor: ir.Value) -> tuple[ir.Value, list[int]]:
             return factor, []
         indices += [n if d == wide[0] else -1 for d in members]
     return source, indices
-
-
-def _stays_the_same(maker: ir.Operation, op: ir.Operation) -> bool:
-    """Whether what the maker reads is not written until the contraction has read it."""
-    read = [root_of(v) for v in list(maker.operands)[:-1] if isinstance(v.type, ir.MemRefType)]
-    behind = False
-    for each in (o.operation for o in op.block.operations):
-        if each == maker:
-            behind = True
-        elif behind and each.name in ("linalg.generic", "linalg.fill"):
-            if any(root_of(v) in read for v in list(each.operands)[-outputs_of(each) :]):
-                return False
-        elif behind and each.name not in ("memref.alloc", *VIEWS) and not each.name.startswith("arith."):
-            return False
-        if each == op:
-            return True
-    return False
 
 
 def _prologue(op: ir.Operation, number: int, maker: ir.Operation, indices: list[int]) -> Prologue | None:

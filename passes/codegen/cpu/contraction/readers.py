@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.analysis.space import Space
+from pykern.passes.fusion.legality import between, is_quiet, only_user
 from pykern.passes.ir.affine import Access, Sum, access_of
-from pykern.passes.ir.memory import VIEWS, root_of, users
+from pykern.passes.ir.memory import is_allocated_in, root_of
 from pykern.passes.ir.structured import (
     indexing_maps,
     is_elementwise,
@@ -64,34 +65,18 @@ def reader_of(space: Space) -> SumReader | None:
     """The one op that reads what a contraction leaves in memory of its own, where nothing stands between."""
     op = space.op
     target = op.operands[2]
-    if isinstance(target.owner, ir.Block) or target.owner.operation.name != "memref.alloc":
+    found = only_user(target, (op, 2)) if is_allocated_in(target, op.block) else None
+    if found is None:
         return None
-    if target.owner.operation.block != op.block:
+    reader, number = found
+    passed = between(op, reader)
+    if reader.name != "linalg.generic" or passed is None or not all(map(is_quiet, passed)):
         return None
-    found = [(user, n) for user, n in users(target) if user != op]
-    if len(found) != 1 or found[0][0].name != "linalg.generic" or found[0][0].block != op.block:
-        return None
-    reader, number = found[0]
-    if not _is_next(op, reader) or not is_elementwise(reader) or reader.operands[number] != target:
+    if not is_elementwise(reader) or reader.operands[number] != target:
         return None
     if root_of(reader.operands[len(reader.operands) - 1]) in map(root_of, list(op.operands)[:2]):
         return None  # other tiles still read what it would write
     return _reader(space, reader, number)
-
-
-def _is_next(op: ir.Operation, reader: ir.Operation) -> bool:
-    """Whether nothing touches memory between the two."""
-    behind = False
-    for each in op.block.operations:
-        if each.operation == op:
-            behind = True
-        elif behind and each.operation == reader:
-            return True
-        elif behind and not (
-            each.operation.name in ("memref.alloc", *VIEWS) or each.operation.name.startswith("arith.")
-        ):
-            return False
-    return False
 
 
 def _reader(space: Space, op: ir.Operation, number: int) -> SumReader | None:

@@ -14,7 +14,8 @@ from mlir import ir
 from pykern.passes.analysis.space import is_dense, space_of
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.codegen.cpu.contraction.schedule_contraction import scheduled_product
-from pykern.passes.ir.memory import outputs_of, root_of, writes
+from pykern.passes.fusion.legality import between, may_swap, touches
+from pykern.passes.ir.memory import is_distinct, outputs_of, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import find, identity
 
@@ -101,7 +102,7 @@ def _pair(rows: Product, columns: Product) -> ProductPair | None:
         return None
     values = [rows.operand(0), rows.operand(1), rows.operand(2), columns.operand(0), columns.operand(2)]
     roots = [root_of(v) for v in values]
-    if not all(map(_is_known, roots)):
+    if not all(map(is_distinct, roots)):
         return None
     x, matrix, sums, factors, out = roots
     same = columns.operand(0) == rows.operand(2)
@@ -111,59 +112,29 @@ def _pair(rows: Product, columns: Product) -> ProductPair | None:
     early = sorted((rows, columns), key=lambda p: block.index(identity(p.op)))
     if same and early[0] is columns:  # whose factors are what the sums overwrite
         return None
-    between = _between(rows, columns, early[0] is rows)
-    return None if between is None else ProductPair(rows, columns, between, early[1].op)
+    taken = _taken(rows, columns, early[0] is rows)
+    return None if taken is None else ProductPair(rows, columns, taken, early[1].op)
 
 
-def _is_known(root: ir.Value) -> bool:
-    """Whether memory is an argument's or an allocation's own: two of those are not the same."""
-    owner = root.owner
-    if isinstance(owner, ir.Block):
-        return owner.owner.operation.name == "func.func"
-    return owner.operation.name == "memref.alloc"
-
-
-def _between(rows: Product, columns: Product, rows_first: bool) -> tuple[ir.Operation, ...] | None:
+def _taken(rows: Product, columns: Product, rows_first: bool) -> tuple[ir.Operation, ...] | None:
     """What has to be computed with them, so that both may stand where the later one does; None where they may not."""
-    block = [o.operation for o in rows.op.block.operations]
-    places = [identity(op) for op in block]
-    first, last = sorted(places.index(identity(p.op)) for p in (rows, columns))
-    earlier = rows if rows_first else columns
-    written = [root_of(earlier.op.operands[2])]
-    read = [root_of(v) for v in list(earlier.op.operands)[:2]]
+    earlier, later = (rows, columns) if rows_first else (columns, rows)
+    moved = touches(earlier.op)
     taken: list[ir.Operation] = []
-    for op in block[first + 1 : last]:
-        touched = _touched(op)
-        if touched is None:
+    for op in between(earlier.op, later.op) or ():
+        touched = touches(op)
+        if not all(is_distinct(each.root) for each in touched):
             return None
-        reads_it = any(root in written for root, _ in touched)
+        reads_it = any(each.root == made.root for each in touched for made in moved if made.written)
         if reads_it and rows_first and _is_over_rows(op, rows):
             taken.append(op)
-            written.append(root_of(list(op.operands)[-1]))
-            read += [root for root, writing in touched if not writing]
-        elif reads_it or any(writing and root in read for root, writing in touched):
+            moved += touched
+        elif not may_swap(moved, touched):
             return None
     fixed = [root_of(v) for v in (columns.operand(2), *list(rows.op.operands)[:2])]
     if any(root_of(list(op.operands)[-1]) in fixed for op in taken):
         return None
     return tuple(taken)
-
-
-def _touched(op: ir.Operation) -> list[tuple[ir.Value, bool]] | None:
-    """Memory an op touches, and whether it writes there; None where that is not known. Views touch nothing."""
-    found = []
-    for each in [op, *find(op, lambda _: True)]:
-        for n, value in enumerate(each.operands):
-            if not isinstance(value.type, ir.MemRefType) or each.name in (
-                "memref.subview",
-                "memref.collapse_shape",
-            ):
-                continue
-            root = root_of(value)
-            if not _is_known(root):
-                return None
-            found.append((root, writes(each, n)))
-    return found
 
 
 def _is_over_rows(op: ir.Operation, rows: Product) -> bool:

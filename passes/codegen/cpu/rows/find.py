@@ -7,14 +7,15 @@ at a reduction along rows and takes in what is around it, as long as what stands
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from mlir import ir
 
 from pykern.passes.buffer.plan_memory import bytes_of
 from pykern.passes.codegen.cpu.rows.ops import BufferKind, RowOp, natural_rows, row_op
-from pykern.passes.ir.memory import VIEWS, root_of, users, writes
+from pykern.passes.fusion.legality import Touch, is_quiet, may_swap, touches
+from pykern.passes.ir.memory import is_allocated_in, is_distinct, users
 from pykern.passes.kernels import find, identity
 
 FEWEST_ROWS = 8
@@ -50,11 +51,8 @@ class Group:
         return [root for root in roots if self._is_private(root, mine)]
 
     def _is_private(self, root: ir.Value, mine: set[int]) -> bool:
-        if isinstance(root.owner, ir.Block) or root.owner.operation.name != "memref.alloc":
-            return False
-        if root.owner.operation.block != self.ops[-1].op.block:
-            return False  # a loop may carry it on
-        return all(identity(op) in mine for op, _ in users(root))
+        is_own = is_allocated_in(root, self.ops[-1].op.block)
+        return is_own and all(identity(op) in mine for op, _ in users(root))
 
 
 def groups(function: ir.Operation, has_form: Callable[[Group], bool]) -> list[Group]:
@@ -66,7 +64,7 @@ def groups(function: ir.Operation, has_form: Callable[[Group], bool]) -> list[Gr
 
 
 def _groups_in(block: ir.Block, has_form: Callable[[Group], bool]) -> list[Group]:
-    operations = [o.operation for o in block.operations if not _is_quiet(o.operation)]
+    operations = [o.operation for o in block.operations if not is_quiet(o.operation)]
     found: list[Group] = []
     taken: set[int] = set()
     for in_pieces in (False, True):  # what goes row by row is not to be split up by who needs all of an array
@@ -89,11 +87,6 @@ def _is_worth_it(rows: int, columns: int, width: int) -> bool:
     """By lengths and the bytes of a row."""
     fewest = FEWEST_LONG_ROWS if width > LONG_BYTES else FEWEST_ROWS
     return rows >= fewest and columns >= FEWEST_COLUMNS and width <= MOST_BYTES
-
-
-def _is_quiet(op: ir.Operation) -> bool:
-    """Neither reads nor writes memory."""
-    return op.name == "memref.alloc" or op.name in VIEWS or op.name.startswith(("arith.", "math."))
 
 
 def _width(op: ir.Operation) -> int:
@@ -123,6 +116,7 @@ class Growth:
     taken: set[int]
     operations: list[ir.Operation]
     known: dict[int, RowOp | None] = field(default_factory=dict)
+    touched: dict[int, list[Touch]] = field(default_factory=dict)
 
     def around(self, place: int) -> Group | None:
         first = self._row_op(place)
@@ -135,7 +129,7 @@ class Growth:
                 break
             each = self._row_op(before)
             # it moves down, over those that stand between and are no members
-            if each is None or self._meets(each, passed) or not self._joins(each):
+            if each is None or not self._may_pass(before, passed) or not self._joins(each):
                 passed.append(before)
             else:
                 self.members[before] = each
@@ -143,7 +137,7 @@ class Growth:
             each = self._row_op(after)
             if each is not None and self._is_near(each) and self._agrees(each):
                 self.members[after] = each
-            elif _ends(self.operations[after]) or self._minds(after):
+            elif _ends(self.operations[after]) or not self._may_pass(after, self.members):
                 break
         self._drop_idle()
         ops = [self.members[n] for n in sorted(self.members)]
@@ -153,7 +147,7 @@ class Growth:
         each = None if identity(self.operations[place]) in self.taken else self._described(place)
         if each is None or each.columns not in (1, self.columns):
             return None
-        if not all(_is_distinct(a.root) for a in each.accesses if a.is_memory):
+        if not all(is_distinct(a.root) for a in each.accesses if a.is_memory):
             return None
         return None if each.columns == 1 and self._are_columns(each) else each
 
@@ -204,13 +198,14 @@ class Growth:
             for r in written
         )
 
-    def _meets(self, each: RowOp, places: list[int]) -> bool:
-        """Whether ops at `places` and the op may not change places."""
-        return any(_conflict(each, self.operations[n]) for n in places)
+    def _may_pass(self, place: int, others: Iterable[int]) -> bool:
+        """Whether the op at `place` may change places with all of the others."""
+        return all(may_swap(self._touches(place), self._touches(n)) for n in others)
 
-    def _minds(self, place: int) -> bool:
-        """Whether the op at `place`, no member, needs to stand behind a member or spoils it."""
-        return any(_conflict(member, self.operations[place]) for member in self.members.values())
+    def _touches(self, place: int) -> list[Touch]:
+        if place not in self.touched:
+            self.touched[place] = touches(self.operations[place])
+        return self.touched[place]
 
     def _drop_idle(self) -> None:
         """Ops at the end that have no row to go over are better off alone; so are those nobody needs here."""
@@ -223,22 +218,3 @@ class Growth:
 def _ends(op: ir.Operation) -> bool:
     """Ops whose accesses are not looked into."""
     return op.name != "linalg.generic"
-
-
-def _conflict(member: RowOp, other: ir.Operation) -> bool:
-    written = [a.root for a in member.outputs]
-    touched = [a.root for a in member.accesses if a.is_memory]
-    for number, value in enumerate(other.operands):
-        if not isinstance(value.type, ir.MemRefType):
-            continue
-        root = root_of(value)
-        if not _is_distinct(root) or root in written or (root in touched and writes(other, number)):
-            return True
-    return False
-
-
-def _is_distinct(root: ir.Value) -> bool:
-    """Memory that is not the same as any other root's: an argument of the program, or its own."""
-    if isinstance(root.owner, ir.Block):
-        return root.owner.owner.operation.name == "func.func"
-    return root.owner.operation.name in ("memref.alloc", "memref.get_global")
