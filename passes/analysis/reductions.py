@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.ir.clone import remake
 from pykern.passes.ir.memory import outputs_of
 
 FLOAT_NEUTRAL = {
@@ -55,10 +56,7 @@ class Combine:
 
     def join(self, held: ir.Value, added: ir.Value) -> ir.Value:
         """The op once more."""
-        attributes = {name: self.op.attributes[name] for name in self.op.attributes.keys()}  # noqa: SIM118
-        return ir.Operation.create(
-            self.op.name, results=[self.kind], operands=[held, added], attributes=attributes
-        ).result
+        return remake(self.op, [held, added], [self.kind]).result
 
 
 def combines(generic: ir.Operation) -> list[Combine] | None:

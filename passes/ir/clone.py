@@ -2,11 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mlir import ir
 
-from pykern.passes.ir.values import free_values
+from pykern.passes.ir.values import free_values, is_inside
+
+
+def attributes_of(op: ir.Operation) -> dict[str, ir.Attribute]:
+    """The op's attributes by name, as `ir.Operation.create` takes them."""
+    return {name: op.attributes[name] for name in op.attributes}
+
+
+def remake(
+    op: ir.Operation, operands: Sequence[ir.Value], results: Sequence[ir.Type], regions: int = 0
+) -> ir.Operation:
+    """An op of the same name, location and attributes, with other operands and result types and empty regions."""
+    return ir.Operation.create(
+        op.name,
+        results=results,
+        operands=operands,
+        attributes=attributes_of(op),
+        regions=regions,
+        loc=op.location,
+    )
+
+
+def rematerialise(value: ir.Value, loop: ir.Operation, known: dict[ir.Value, ir.Value]) -> ir.Value:
+    """Compute `value` of the loop's body from the values in `known`, which grows; memory must not be behind it."""
+    waiting = [value]
+    while waiting:  # no recursion: chains may be long
+        one = waiting[-1]
+        if one in known or not is_inside(one, loop):
+            waiting.pop()
+            continue
+        op = one.owner.operation
+        missing = [operand for operand in op.operands if operand not in known and is_inside(operand, loop)]
+        if missing:
+            waiting.extend(reversed(missing))
+        else:
+            operands = [known.get(operand, operand) for operand in op.operands]
+            known[one] = remake(op, operands, [one.type]).result
+    return known.get(value, value)
 
 
 def clone(op: ir.Operation, lookup: Callable[[ir.Value], ir.Value]) -> ir.Operation:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from mlir import ir
 
 
@@ -15,6 +17,18 @@ def home(value: ir.Value) -> ir.Block:
     """The block the value belongs to."""
     owner = value.owner
     return owner if isinstance(owner, ir.Block) else owner.operation.block
+
+
+def arguments_behind(value: ir.Value, known: Container[ir.Value] = ()) -> set[ir.Value]:
+    """The block arguments that a value is computed from; what is behind `known` values does not count."""
+    seen, waiting = set(), [value]
+    while waiting:
+        one = waiting.pop()
+        if one not in known and one not in seen:
+            seen.add(one)
+            maker = defining(one)
+            waiting += [] if maker is None else maker.operands
+    return {one for one in seen if defining(one) is None}
 
 
 def is_inside(value: ir.Value, outer: ir.Operation) -> bool:

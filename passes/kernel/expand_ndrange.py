@@ -14,6 +14,7 @@ from pykern.errors import WORKGROUP, LaunchError, TargetError
 from pykern.passes import kernels
 from pykern.passes.analysis.uniformity import Uniformity
 from pykern.passes.framework import Pass
+from pykern.passes.ir.clone import remake
 from pykern.passes.kernel.launch_arguments import LaunchArguments, add_launch_arguments
 from pykern.passes.kernel.launch_queries import add_extent, add_work
 from pykern.passes.kernel.work_groups.demote import Demotion
@@ -203,11 +204,8 @@ def _access_own_part(user: ir.Operation, old: ir.Value, buffer: ir.Value, linear
     at = MEMORY_OPERAND[user.name]
     operands = list(user.operands)
     operands[at : at + 1] = [buffer, linear]
-    attributes = {name: user.attributes[name] for name in user.attributes.keys()}  # noqa: SIM118
-    with ir.InsertionPoint(user), user.location:
-        made = ir.Operation.create(
-            user.name, results=[r.type for r in user.results], operands=operands, attributes=attributes
-        )
+    with ir.InsertionPoint(user):
+        made = remake(user, operands, [r.type for r in user.results])
     replace(user, list(made.results))
 
 

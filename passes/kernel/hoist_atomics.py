@@ -12,6 +12,7 @@ from mlir.dialects import arith, scf
 from pykern.dialect.atomics import LAUNCH, AtomicRmwOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.clone import remake
 from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import find, identity, named
 from pykern.passes.remarks import remark
@@ -148,13 +149,8 @@ def _carry(loop: ir.Operation, values: list[ir.Value]) -> ir.Operation:
     body = loop.regions[0].blocks[0]
     with ir.InsertionPoint(loop), loop.location:
         starts = [_nothing(v.type) for v in values]
-        made = ir.Operation.create(
-            "scf.for",
-            results=[*(r.type for r in loop.results), *(v.type for v in values)],
-            operands=[*loop.operands, *starts],
-            attributes={name: loop.attributes[name] for name in loop.attributes.keys()},  # noqa: SIM118
-            regions=1,
-        )
+        results = [*(r.type for r in loop.results), *(v.type for v in values)]
+        made = remake(loop, [*loop.operands, *starts], results, regions=1)
     body.append_to(made.regions[0])
     end = _last(body)
     sums = [body.add_argument(v.type, loop.location) for v in values]

@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import arith, func, memref
 
 from pykern.passes import kernels
+from pykern.passes.ir.clone import remake
 from pykern.passes.kernel.launch_arguments import LaunchArguments
 from pykern.passes.kernels import index_constant
 
@@ -176,10 +177,7 @@ class _Bounds:
         operands = [self.value(v, depth) if _is_integer(v.type) else None for v in op.operands]
         if any(operand is None for operand in operands):
             return None
-        attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
-        types = [op.results[0].type]
-        made = ir.Operation.create(op.name, results=types, operands=operands, attributes=attributes)
-        return made.results[0]
+        return remake(op, operands, [op.results[0].type]).result
 
 
 def _dim(op: ir.Operation) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.ir.clone import remake
 from pykern.passes.kernel.constant_loops import Cell, Known, Plan, ends, evaluate, note, number
 from pykern.passes.kernels import find, terminator
 
@@ -136,10 +137,7 @@ class Unrolling:
     def _for(self, op: ir.Operation) -> None:
         changed = self.plan.changed(op, self.known)
         given = [*map(self._value, op.operands), *map(self._cell, changed)]
-        made = ir.Operation.create(
-            op.name, results=[v.type for v in given[3:]], operands=given, regions=1,
-            attributes={name: op.attributes[name] for name in op.attributes.keys()},  # noqa: SIM118
-        )  # fmt: skip
+        made = remake(op, given, [v.type for v in given[3:]], regions=1)
         old = op.regions[0].blocks[0]
         self._body(old, made, 0, [old.arguments[0].type, *(v.type for v in given[3:])], changed)
         self._made(op, made, changed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.passes.ir.again import recompute
+from pykern.passes.ir.clone import rematerialise
 from pykern.passes.kernels import index_constant
 from pykern.passes.vectorize.accesses import LoopAccess
 
@@ -13,7 +13,7 @@ from pykern.passes.vectorize.accesses import LoopAccess
 def address(access: LoopAccess, loop: ir.Operation, iv: ir.Value) -> ir.Value:
     """The address that `access` touches in the iteration `iv`."""
     known: dict[ir.Value, ir.Value] = {loop.opview.induction_variable: iv}
-    indices = [recompute(index, loop, known) for index in access.indices]
+    indices = [rematerialise(index, loop, known) for index in access.indices]
     base = memref.ExtractAlignedPointerAsIndexOp(access.memory).result
     metadata = list(memref.ExtractStridedMetadataOp(access.memory).results)
     position, strides = metadata[1], metadata[2 + len(indices) :]

@@ -63,7 +63,7 @@ def _vectorize(loop: ir.Operation, accesses: LoopAccesses, lanes: int) -> None:
         vectors = scf.ForOp(loop.operands[0], middle, index_constant(lanes))
         vectors.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(AS_IT_IS)
         with ir.InsertionPoint(vectors.body):
-            VectorBody(loop, accesses, vectors.induction_variable, lanes, {}).emit()
+            VectorBody(lanes, loop=loop, accesses=accesses, iv=vectors.induction_variable).emit()
             scf.YieldOp([])
     loop.operands[0] = middle
     loop.attributes["llvm.loop_annotation"] = ir.Attribute.parse(AS_IT_IS)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.passes.ir.again import recompute
+from pykern.passes.ir.clone import rematerialise
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccess, LoopAccesses
 
@@ -32,7 +32,7 @@ class Ahead:
         for access in self._loads(loop, accesses) if self.bytes else []:
             distance = index_constant(self.bytes // access.size)
             known = {loop.opview.induction_variable: arith.AddIOp(at, distance).result}
-            indices = [recompute(index, loop, known) for index in access.indices]
+            indices = [rematerialise(index, loop, known) for index in access.indices]
             memref.PrefetchOp(access.memory, indices, False, 2, True)
 
     def _loads(self, loop: ir.Operation, accesses: LoopAccesses) -> list[LoopAccess]:

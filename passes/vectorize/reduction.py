@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from pykern.passes.ir.again import again
+from pykern.passes.ir.clone import remake
 
 EXTREMES = {
     "arith.maximumf": (arith.CmpFPredicate.OGT, float("-inf")),
@@ -52,7 +52,7 @@ class Reduction:
         """What the loop carries on."""
         before = next(held)
         if not self.is_extreme:
-            return [again(self.op, [before, added], [before.type])]
+            return [remake(self.op, [before, added], [before.type]).result]
         better = arith.CmpFOp(EXTREMES[self.op.name][0], added, before).result
         is_nan = arith.CmpFOp(arith.CmpFPredicate.UNO, added, added).result
         met = next(held)
@@ -73,7 +73,7 @@ class Reduction:
             nan = arith.ConstantOp(self.element, ir.FloatAttr.get(self.element, float("nan"))).result
             met = arith.CmpIOp(arith.CmpIPredicate.ne, any_nan, zero).result
             total = arith.SelectOp(met, nan, total).result
-        return again(self.op, [first, total], [self.element])
+        return remake(self.op, [first, total], [self.element]).result
 
 
 def _splat(lanes: int, element: ir.Type, value: ir.Attribute) -> ir.Value:

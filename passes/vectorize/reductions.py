@@ -107,10 +107,10 @@ def _vectorize(row: RowLoop, width: int) -> None:
             if again_at_end:  # some of the last elements were met before
                 at = arith.MinSIOp(at, arith.SubIOp(upper, index_constant(lanes)).result).result
             row.fetch(at, lanes)
-            made = VectorBody(loop, row.accesses, at, lanes, {})
+            made = VectorBody(lanes, loop=loop, accesses=row.accesses, iv=at)
             made.emit()
             held = iter(vectors.inner_iter_args)
-            scf.YieldOp([v for each in row.reductions for v in each.step(held, made.vector(each.added))])
+            scf.YieldOp([v for each in row.reductions for v in each.step(held, made.evaluated(each.added))])
         found = iter(vectors.results)
         joined = [each.finish(found, first) for each, first in zip(row.reductions, initial, strict=True)]
     loop.operands[0] = middle

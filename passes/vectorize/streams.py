@@ -258,8 +258,9 @@ def _vector_loop(
 ) -> None:
     main = scf.ForOp(*bounds, index_constant(lanes))
     with ir.InsertionPoint(main.body):
-        ahead.fetch(loop, accesses, main.induction_variable)
-        VectorBody(loop, accesses, main.induction_variable, lanes, alignment).emit()
+        at = main.induction_variable
+        ahead.fetch(loop, accesses, at)
+        VectorBody(lanes, loop=loop, accesses=accesses, iv=at, alignment=alignment).emit()
         scf.YieldOp([])
 
 

@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.ir.affine import DYNAMIC, Number
+from pykern.passes.ir.clone import remake
 from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import MEMORY_OPERAND, index_constant, named, replace
 
@@ -31,9 +32,7 @@ def look_through_views(function: ir.Operation) -> None:
                 memory = memory.owner.operation.operands[0]
             if memory == op.operands[at]:
                 continue
-            attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
-            types, operands = [r.type for r in op.results], [*before, memory, *indices]
-            made = ir.Operation.create(op.name, results=types, operands=operands, attributes=attributes)
+            made = remake(op, [*before, memory, *indices], [r.type for r in op.results])
         replace(op, list(made.results))
     for view in reversed(named(function, "memref.subview")):
         if not has_uses(view.results[0]):

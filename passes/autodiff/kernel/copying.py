@@ -10,19 +10,13 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.ir.clone import remake
 from pykern.passes.kernels import identity, index_constant
 
 
 def copy_of(op: ir.Operation, operands: list[ir.Value], extra: tuple[ir.Type, ...] = ()) -> ir.Operation:
     """The op on other operands, its regions empty, at the current insertion point; `extra` results behind."""
-    return ir.Operation.create(
-        op.name,
-        results=[*(r.type for r in op.results), *extra],
-        operands=operands,
-        attributes={name: op.attributes[name] for name in op.attributes.keys()},  # noqa: SIM118
-        regions=len(op.regions),
-        loc=op.location,
-    )
+    return remake(op, operands, [*(r.type for r in op.results), *extra], len(op.regions))
 
 
 class ForwardSweep:

@@ -11,6 +11,7 @@ from mlir import ir
 
 from pykern.dialect.collectives import COLLECTIVES
 from pykern.passes.analysis.uniformity import Uniformity
+from pykern.passes.ir.clone import remake
 from pykern.passes.kernel.work_groups.slots import Slots
 from pykern.passes.kernels import identity
 
@@ -147,13 +148,7 @@ class Demotion:
             operands = [v for i, v in enumerate(op.operands) if i - first_operand not in slots]
         kept = [r for i, r in enumerate(op.results) if i not in slots]
         with ir.InsertionPoint(op), op.location:
-            made = ir.Operation.create(
-                op.name,
-                results=[r.type for r in kept],
-                operands=operands,
-                regions=len(op.regions),
-                attributes={name: op.attributes[name] for name in op.attributes.keys()},  # noqa: SIM118
-            )
+            made = remake(op, operands, [r.type for r in kept], len(op.regions))
         for old, new in zip(op.regions, made.regions, strict=True):
             for block in list(old.blocks):
                 block.append_to(new)

@@ -1,7 +1,8 @@
 """The body of the loop over work-items, written for W of them at once.
 
-In: `Lanes` and the number of the first work-item. Out: the same ops at the insertion point, on vectors
-where lanes differ and on scalars where they agree.
+In: `Lanes` and the number of the first work-item. Out: the same ops at the insertion point, on vectors where lanes
+differ and on scalars where they agree. How arithmetic becomes vectors is in `vectorize.lanes`; here are memory,
+atomics, the tape, branches and loops.
 """
 
 from __future__ import annotations
@@ -12,111 +13,68 @@ from mlir import ir
 from mlir.dialects import arith, memref, vector
 
 from pykern.dialect.atomics import AtomicRmwOp
+from pykern.passes.ir.clone import remake
 from pykern.passes.ir.values import defining
+from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import index_constant
-from pykern.passes.vectorize.items.lanes import MEMORY_AT, VARIES, Lanes
+from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes
 from pykern.passes.vectorize.items.tables import Table
+from pykern.passes.vectorize.lanes import VARYING, LaneEmitter, Stride
 
-_LINEAR = ("arith.addi", "arith.subi", "arith.muli")
 _ANY_ORDER = arith.FastMathFlags.reassoc | arith.FastMathFlags.contract
 
 
 @dataclass
-class Emitter:
-    """`scalars` maps values of the loop to those of the first lane, `vectors` to those of all lanes."""
+class ItemEmitter(LaneEmitter):
+    """The analysis tells what differs; blocks are written op by op, with the loops and branches that all lanes take."""
 
-    lanes: Lanes
-    width: int
-    private: dict[ir.Value, ir.Value]
+    lanes: Lanes = field(kw_only=True)
+    private: dict[ir.Value, ir.Value] = field(kw_only=True)
     """Private memory, and the same with a last dimension of lanes."""
-    rows: dict[ir.Value, ir.Value]
+    rows: dict[ir.Value, ir.Value] = field(kw_only=True)
     """Arrays whose rows of these work-items lie in lane order elsewhere."""
-    tables: dict[ir.Value, tuple[Table, ir.Value]]
+    tables: dict[ir.Value, tuple[Table, ir.Value]] = field(kw_only=True)
     """Values computed before the loop, and where they lie."""
-    scalars: dict[ir.Value, ir.Value] = field(default_factory=dict)
-    vectors: dict[ir.Value, ir.Value] = field(default_factory=dict)
+
+    def stride(self, value: ir.Value) -> Stride:
+        return self.lanes.stride(value)
+
+    def result_stride(self, op: ir.Operation) -> Stride:
+        return self.stride(op.results[0])
 
     def block(self, block: ir.Block) -> None:
         """Write the ops of a block of the loop, without its terminator."""
         for op in list(block.operations)[:-1]:
             with op.location:
-                self._operation(op.operation)
+                self.operation(op.operation)
 
-    # -- values --------------------------------------------------------------------------------
-
-    def scalar(self, value: ir.Value) -> ir.Value:
-        """The value in the first lane."""
-        return self.scalars.get(value, value)
-
-    def vector(self, value: ir.Value) -> ir.Value:
-        """The value in all lanes."""
-        if value in self.vectors:
-            return self.vectors[value]
-        kind = self.type_of(value)
-        splat = vector.BroadcastOp(kind, self.scalar(value)).result
-        step = self.lanes.form(value)
-        if not step:
-            return splat
-        steps = [ir.IntegerAttr.get(value.type, step * n) for n in range(self.width)]
-        offsets = arith.ConstantOp(kind, ir.DenseElementsAttr.get(steps, kind)).result
-        return arith.AddIOp(splat, offsets).result
-
-    def lane(self, value: ir.Value, number: int) -> ir.Value:
-        """The value in one lane."""
-        if value in self.vectors:
-            return vector.ExtractOp(self.vectors[value], [], [number]).result
-        step = self.lanes.form(value)
-        if not step or not number:
-            return self.scalar(value)
-        return arith.AddIOp(self.scalar(value), index_constant(step * number)).result
-
-    def type_of(self, value: ir.Value) -> ir.Type:
-        return ir.VectorType.get([self.width], value.type)
-
-    def _of(self, value: ir.Value, like: ir.Value) -> ir.Value:
-        """`value` as the kind of value that `like` is: a vector or that of the first lane."""
-        return self.vector(value) if self.lanes.form(like) is VARIES else self.scalar(value)
-
-    def _keep(self, old: ir.Value, new: ir.Value) -> None:
-        (self.vectors if self.lanes.form(old) is VARIES else self.scalars)[old] = new
-
-    # -- ops -----------------------------------------------------------------------------------
-
-    def _operation(self, op: ir.Operation) -> None:
+    def operation(self, op: ir.Operation) -> None:
         if op.name in _STRUCTURED:
             _STRUCTURED[op.name](self, op)
         elif op.results and op.results[0] in self.tables:
             table, memory = self.tables[op.results[0]]
             places = [self.scalar(i) for i in table.indices()]
             self.scalars[op.results[0]] = memref.LoadOp(memory, places).result
-        elif op.name == "kern.push":
-            value = op.operands[0]
-            self._made(op, [self._of(value, value)], [])
-        elif op.results and self.lanes.form(op.results[0]) is not VARIES:
-            made = self._made(op, [self.scalar(v) for v in op.operands], [r.type for r in op.results])
-            for old, new in zip(op.results, made.results, strict=True):
-                self.scalars[old] = new
-        elif op.name == "kern.pop":
-            self.vectors[op.results[0]] = self._made(op, [], [self.type_of(op.results[0])]).result
-        elif op.name == "memref.load":
+        elif op.name == "memref.load" and self.result_stride(op) is VARYING:
             self.vectors[op.results[0]] = self._load(op)
         else:
-            self.vectors[op.results[0]] = self._elementwise(op)
+            super().operation(op)
 
-    def _made(self, op: ir.Operation, operands: list[ir.Value], results: list[ir.Type]) -> ir.Operation:
-        attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
-        return ir.Operation.create(op.name, results=results, operands=operands, attributes=attributes)
+    def _of(self, value: ir.Value, like: ir.Value) -> ir.Value:
+        """`value` as the kind of value that `like` is: a vector or that of the first lane."""
+        return self.vector(value) if self.stride(like) is VARYING else self.scalar(value)
 
-    def _elementwise(self, op: ir.Operation) -> ir.Value:
-        operands = [self.vector(v) for v in op.operands]
-        if op.name == "arith.select" and self.lanes.form(op.operands[0]) == 0:
-            operands[0] = self.scalar(op.operands[0])
-        return self._made(op, operands, [self.type_of(op.results[0])]).result
+    def _keep(self, old: ir.Value, new: ir.Value) -> None:
+        self.keep(old, new, self.stride(old))
+
+    def _push(self, op: ir.Operation) -> None:
+        value = op.operands[0]
+        remake(op, [self._of(value, value)], [])
 
     # -- memory --------------------------------------------------------------------------------
 
     def _load(self, op: ir.Operation) -> ir.Value:
-        memory, kind = op.operands[0], self.type_of(op.results[0])
+        memory, kind = op.operands[0], self.type_of(op.results[0].type)
         indices = self.lanes.indices(op)
         if memory in self.rows:
             return vector.LoadOp(kind, self.rows[memory], [self.scalar(indices[1]), index_constant(0)]).result
@@ -149,27 +107,27 @@ class Emitter:
     def _atomic(self, op: ir.Operation) -> None:
         """Lanes that meet in one cell are summed first; atomics promise no order."""
         memory, indices = op.operands[MEMORY_AT[op.name]], self.lanes.indices(op)
-        one_cell = all(self.lanes.form(i) == 0 for i in indices)
+        one_cell = all(self.stride(i) == 0 for i in indices)
         if one_cell and AtomicRmwOp.kind.fget(op.opview) == "add" and memory not in self.private:
             total = self._total(op.operands[0])
-            self._made(op, [total, memory, *(self.scalar(i) for i in indices)], [total.type])
+            remake(op, [total, memory, *(self.scalar(i) for i in indices)], [total.type])
             return
         given = self.vector(op.operands[0])
         for n in range(self.width):
             where, own = self._cell(memory, indices, n)
             value = vector.ExtractOp(given, [], [n]).result
-            self._made(op, [value, where, *own], [value.type])
+            remake(op, [value, where, *own], [value.type])
 
     def _total(self, value: ir.Value) -> ir.Value:
         """The sum of a value over the lanes; factors that lanes share stand before the sum."""
         element, op = value.type, defining(value)
-        if isinstance(element, ir.FloatType) and op is not None and self.lanes.form(value) is VARIES:
+        if isinstance(element, ir.FloatType) and op is not None and self.stride(value) is VARYING:
             if op.name == "arith.negf":
                 return arith.NegFOp(self._total(op.operands[0])).result
             if op.name == "arith.mulf":
-                shared = [v for v in op.operands if self.lanes.form(v) == 0]
+                shared = [v for v in op.operands if self.stride(v) == 0]
                 if shared:
-                    other = next(v for v in op.operands if self.lanes.form(v) != 0)
+                    other = next(v for v in op.operands if self.stride(v) != 0)
                     return arith.MulFOp(self.scalar(shared[0]), self._total(other)).result
         return _sum(element, self.vector(value))
 
@@ -180,10 +138,7 @@ class Emitter:
         carried = list(body.arguments)[1:]
         bounds = [self.scalar(v) for v in list(op.operands)[:3]]
         starts = [self._of(v, like) for v, like in zip(list(op.operands)[3:], carried, strict=True)]
-        made = ir.Operation.create(
-            op.name, results=[v.type for v in starts], operands=[*bounds, *starts], regions=1,
-            attributes={name: op.attributes[name] for name in op.attributes.keys()},  # noqa: SIM118
-        )  # fmt: skip
+        made = remake(op, [*bounds, *starts], [v.type for v in starts], regions=1)
         types = [body.arguments[0].type, *(v.type for v in starts)]
         block = made.regions[0].blocks.append(*types, arg_locs=[op.location] * len(types))
         self.scalars[body.arguments[0]] = block.arguments[0]
@@ -191,14 +146,14 @@ class Emitter:
             self._keep(old, new)
         self._inner(body, block, carried)
         for old, like, new in zip(op.results, carried, made.results, strict=True):
-            self._result(old, like, new)
+            self.keep(old, new, self.stride(like))  # it may be asked for as a vector all the same
 
     def _if(self, op: ir.Operation) -> None:
-        if self.lanes.form(op.operands[0]) != 0:
+        if self.stride(op.operands[0]) != 0:
             self._select(op)
             return
         results = list(op.results)
-        types = [self.type_of(r) if self.lanes.form(r) is VARIES else r.type for r in results]
+        types = [self.type_of(r.type) if self.stride(r) is VARYING else r.type for r in results]
         made = ir.Operation.create(op.name, results=types, operands=[self.scalar(op.operands[0])], regions=2)
         for old, new in zip(op.regions, made.regions, strict=True):
             if len(old.blocks):
@@ -227,25 +182,20 @@ class Emitter:
                 given = [self._of(v, like) for v, like in zip(end.operands, likes, strict=True)]
                 ir.Operation.create("scf.yield", operands=given)
 
-    def _result(self, old: ir.Value, like: ir.Value, new: ir.Value) -> None:
-        """A loop's result has the form of what the loop carries, but may be asked for as a vector."""
-        (self.vectors if self.lanes.form(like) is VARIES else self.scalars)[old] = new
-
 
 def _sum(element: ir.Type, lanes: ir.Value) -> ir.Value:
     if not isinstance(element, ir.FloatType):
         return vector.ReductionOp(element, vector.CombiningKind.ADD, lanes).result
-    nothing = arith.ConstantOp(
-        element, ir.FloatAttr.get(element, -0.0)
-    ).result  # 0.0 would be one addition more
+    nothing = constant(element, -0.0)  # 0.0 would be one addition more
     return vector.ReductionOp(
         element, vector.CombiningKind.ADD, lanes, acc=nothing, fastmath=_ANY_ORDER
     ).result
 
 
 _STRUCTURED = {
-    "scf.for": Emitter._for,
-    "scf.if": Emitter._if,
-    "memref.store": Emitter._store,
-    "kern.atomic_rmw": Emitter._atomic,
+    "scf.for": ItemEmitter._for,
+    "scf.if": ItemEmitter._if,
+    "memref.store": ItemEmitter._store,
+    "kern.push": ItemEmitter._push,
+    "kern.atomic_rmw": ItemEmitter._atomic,
 }

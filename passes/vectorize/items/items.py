@@ -12,11 +12,12 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.items.emit import Emitter
-from pykern.passes.vectorize.items.lanes import VARIES, Lanes, Scalar
+from pykern.passes.vectorize.items.emit import ItemEmitter
+from pykern.passes.vectorize.items.lanes import Lanes, Scalar
 from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
 from pykern.passes.vectorize.items.tables import MOST, Table, tables_of
 from pykern.passes.vectorize.items.worth import refuse_if_slower, suits_integers
+from pykern.passes.vectorize.lanes import VARYING
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class VectorizeItems(Pass):
 
     def _width(self, lanes: Lanes) -> int:
         """Lanes of the widest floats; without any, of the widest integers, where that pays."""
-        differ = [r for op in lanes.ops for r in op.results if lanes.form(r) is VARIES]
+        differ = [r for op in lanes.ops for r in op.results if lanes.stride(r) is VARYING]
         floats = [r.type.width for r in differ if isinstance(r.type, ir.FloatType)]
         if not floats and not suits_integers(lanes):
             raise Scalar("no floats differ between work-items")
@@ -92,8 +93,9 @@ def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int) -
         middle = arith.AddIOp(lower, arith.SubIOp(count, rest).result).result
         vectors = scf.ForOp(lower, middle, index_constant(width))
     with ir.InsertionPoint(vectors.body), loop.location:
-        emitter = Emitter(lanes, width, private, buffers, {t.op.results[0]: (t, m) for t, m in tables})
-        emitter.scalars[loop.regions[0].blocks[0].arguments[0]] = vectors.induction_variable
+        known = {t.op.results[0]: (t, m) for t, m in tables}
+        emitter = ItemEmitter(width, lanes=lanes, private=private, rows=buffers, tables=known)
+        emitter.keep(loop.regions[0].blocks[0].arguments[0], vectors.induction_variable, 1)
         for memory, buffer in buffers.items():
             copy_rows(memory, buffer, vectors.induction_variable, width)
         emitter.block(loop.regions[0].blocks[0])

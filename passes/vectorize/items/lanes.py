@@ -1,21 +1,17 @@
 """What the lanes of a vector of work-items agree about.
 
-In: the loop over work-items. Out: `Lanes`: each value is the same in all lanes, moves by a constant
-from lane to lane (an index), or is any number; or `Scalar` is raised, with the reason for staying scalar.
+In: the loop over work-items. Out: `Lanes`: each value is uniform, strided (an index that moves by a constant from lane
+to lane) or varying; or `Scalar` is raised, with the reason for staying scalar.
 """
 
 from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes import kernels
 from pykern.passes.ir.effects import is_speculatable
-from pykern.passes.ir.values import has_uses, is_inside
+from pykern.passes.ir.values import defining, has_uses, is_inside
 from pykern.passes.kernels import find
-
-VARIES = None
-"""The form of a value that is any number in each lane; other forms are the step from lane to lane."""
-Form = int | None
+from pykern.passes.vectorize.lanes import VARYING, Stride, stride_of
 
 MEMORY_AT = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1}
 _WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
@@ -29,46 +25,47 @@ class Scalar(Exception):
 
 
 class Lanes:
-    """The analysis of one loop; `form` answers."""
+    """The analysis of one loop; `stride` answers."""
 
     def __init__(self, function: ir.Operation, loop: ir.Operation) -> None:
         self.loop = loop
         self.ops = find(loop, lambda op: True)
         self.written = {op.operands[_WRITES[op.name]] for op in find(function, lambda op: op.name in _WRITES)}
-        self._forms: dict[ir.Value, Form] = {loop.regions[0].blocks[0].arguments[0]: 1}
+        self._strides: dict[ir.Value, Stride] = {loop.regions[0].blocks[0].arguments[0]: 1}
         self._pushes = {_site(op): op for op in self.ops if op.name == "kern.push"}
         for op in self.ops:
             self._refuse_unknown(op)
         changed = True
         while changed:
-            before = dict(self._forms)
+            before = dict(self._strides)
             for op in self.ops:
                 self._visit(op)
-            changed = before != self._forms
+            changed = before != self._strides
         for op in self.ops:
             self._refuse(op)
 
-    def form(self, value: ir.Value) -> Form:
-        """0 where all lanes have the same value, c where each next lane has c more, else `VARIES`."""
-        return self._forms.get(value, 0)
+    def stride(self, value: ir.Value) -> Stride:
+        """0 where all lanes have the same value, n where each next lane has n more, else `VARYING`."""
+        return self._strides.get(value, 0)
 
     def is_private(self, memory: ir.Value) -> bool:
         """Memory each work-item has its own of."""
-        return not isinstance(memory.owner, ir.Block) and memory.owner.operation.name == "memref.alloca"
+        maker = defining(memory)
+        return maker is not None and maker.name == "memref.alloca"
 
     def indices(self, op: ir.Operation) -> list[ir.Value]:
         return list(op.operands)[MEMORY_AT[op.name] + 1 :]
 
     def is_contiguous(self, op: ir.Operation) -> bool:
         """Whether an access of W lanes is W neighbours in memory."""
-        forms = [self.form(i) for i in self.indices(op)]
+        moves = [self.stride(i) for i in self.indices(op)]
         memory = op.operands[MEMORY_AT[op.name]]
         if self.is_private(memory):
-            return all(f == 0 for f in forms)  # lanes are its last dimension
+            return all(m == 0 for m in moves)  # lanes are its last dimension
         strides, _ = ir.MemRefType(memory.type).get_strides_and_offset()
-        return bool(forms) and forms[-1] == 1 and all(f == 0 for f in forms[:-1]) and strides[-1] == 1
+        return moves[-1:] == [1] and all(m == 0 for m in moves[:-1]) and strides[-1] == 1
 
-    # -- forms ---------------------------------------------------------------------------------
+    # -- strides -------------------------------------------------------------------------------
 
     def _visit(self, op: ir.Operation) -> None:
         if op.name == "scf.for":
@@ -82,46 +79,33 @@ class Lanes:
             for region in op.regions:
                 for block in region.blocks:
                     self._join(op.results, _end(block))
-            if self._known(op.operands[0]) and self.form(op.operands[0]) != 0:
+            if self._known(op.operands[0]) and self.stride(op.operands[0]) != 0:
                 for result in op.results:
-                    self._put(result, VARIES)
+                    self._put(result, VARYING)
         elif op.name == "kern.pop":
             self._join(op.results, [self._pushes[_site(op)].operands[0]])
         elif all(self._known(v) for v in op.operands):
             for result in op.results:
                 self._put(result, self._result(op))
 
-    def _result(self, op: ir.Operation) -> Form:
-        forms = [self.form(v) for v in op.operands]
+    def _result(self, op: ir.Operation) -> Stride:
         if op.name == "memref.load" and self.is_private(op.operands[0]):
-            return VARIES
-        if not any(f != 0 for f in forms):
-            return VARIES if op.name == "kern.atomic_rmw" else 0
-        if VARIES in forms or not isinstance(op.results[0].type, ir.IndexType):
-            return VARIES
-        left, *right = (f or 0 for f in forms)
-        if op.name == "arith.addi":
-            return left + right[0]
-        if op.name == "arith.subi":
-            return left - right[0]
-        if op.name == "arith.muli":
-            first, second = (kernels.is_constant(v) for v in op.operands)
-            factor, moving = (second, left) if second is not None else (first, right[0])
-            return VARIES if factor is None else factor * moving
-        return VARIES
+            return VARYING
+        strides = [self.stride(v) for v in op.operands]
+        return VARYING if op.name == "kern.atomic_rmw" else stride_of(op, strides)
 
     def _join(self, targets, sources) -> None:
         for target, source in zip(targets, sources, strict=True):
             if self._known(source):
-                self._put(target, self.form(source))
+                self._put(target, self.stride(source))
 
-    def _put(self, value: ir.Value, form: Form) -> None:
-        if value in self._forms and self._forms[value] != form:
-            form = VARIES
-        self._forms[value] = form
+    def _put(self, value: ir.Value, stride: Stride) -> None:
+        if value in self._strides and self._strides[value] != stride:
+            stride = VARYING
+        self._strides[value] = stride
 
     def _known(self, value: ir.Value) -> bool:
-        return value in self._forms or not is_inside(value, self.loop)
+        return value in self._strides or not is_inside(value, self.loop)
 
     # -- what stays scalar ---------------------------------------------------------------------
 
@@ -135,17 +119,17 @@ class Lanes:
 
     def _refuse(self, op: ir.Operation) -> None:
         for result in op.results:
-            if self.form(result) != 0 and not is_lane_type(result.type):
+            if self.stride(result) != 0 and not is_lane_type(result.type):
                 raise Scalar(f"{result.type} does not lie in lanes")
-        if op.name == "scf.for" and any(self.form(v) != 0 for v in list(op.operands)[:3]):
+        if op.name == "scf.for" and any(self.stride(v) != 0 for v in list(op.operands)[:3]):
             raise Scalar("work-items run a loop unequally often")
-        if op.name == "scf.if" and self.form(op.operands[0]) != 0:
+        if op.name == "scf.if" and self.stride(op.operands[0]) != 0:
             self._refuse_branch(op)
-        if op.name.startswith(("arith.", "math.ipowi")) and any(self.form(v) != 0 for v in op.operands):
+        if op.name.startswith(("arith.", "math.ipowi")) and any(self.stride(v) != 0 for v in op.operands):
             self._refuse_trap(op)
         if op.name in ("memref.load", "memref.store"):
             memory = op.operands[MEMORY_AT[op.name]]
-            same = not any(self.form(i) != 0 for i in self.indices(op))
+            same = not any(self.stride(i) != 0 for i in self.indices(op))
             if same and memory in self.written and not self.is_private(memory):
                 raise Scalar("work-items share a cell that is written")
             if not is_lane_type(ir.MemRefType(memory.type).element_type) and not same:

@@ -55,7 +55,7 @@ def copy_rows(memory: ir.Value, buffer: ir.Value, first: ir.Value, width: int) -
 
 def _is_of_row(op: ir.Operation, item: ir.Value, lanes: Lanes) -> bool:
     indices = lanes.indices(op)
-    return len(indices) == 2 and indices[0] == item and lanes.form(indices[1]) == 0
+    return len(indices) == 2 and indices[0] == item and lanes.stride(indices[1]) == 0
 
 
 def _runs_over_row(op: ir.Operation) -> bool:

@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.passes.arithmetic.vector_math.expand import RULES
-from pykern.passes.ir.again import recompute
+from pykern.passes.ir.clone import rematerialise
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import index_constant, is_constant
@@ -59,7 +59,7 @@ class Table:
         def element(variables: list[ir.Value]) -> None:
             known = dict(zip(map(_variable, self.loops), variables, strict=True))
             indices = [known[v] for v in self.indices()]
-            memref.StoreOp(recompute(self.op.results[0], self.items, known), made, indices)
+            memref.StoreOp(rematerialise(self.op.results[0], self.items, known), made, indices)
 
         _nest(self._bounds(lengths, room), [], element)
         return made
@@ -80,7 +80,7 @@ def tables_of(lanes: Lanes) -> list[Table]:
     """The costly ops of the loop that can be computed before it, in a function that has no other loop."""
     if _parent(lanes.loop).name == "scf.for":
         return []
-    found = (_table(op, lanes) for op in lanes.ops if op.name in RULES and lanes.form(op.results[0]) == 0)
+    found = (_table(op, lanes) for op in lanes.ops if op.name in RULES and lanes.stride(op.results[0]) == 0)
     return [table for table in found if table is not None]
 
 

@@ -10,7 +10,8 @@ from mlir import ir
 
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find
-from pykern.passes.vectorize.items.lanes import MEMORY_AT, VARIES, Lanes, Scalar
+from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes, Scalar
+from pykern.passes.vectorize.lanes import VARYING
 
 TRIPS = 16
 """Iterations a loop is taken to run."""
@@ -28,7 +29,7 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
             continue
         memory = op.operands[MEMORY_AT[op.name]]
         weight = TRIPS ** depth(op, lanes.loop)
-        same = not any(lanes.form(i) != 0 for i in lanes.indices(op))
+        same = not any(lanes.stride(i) != 0 for i in lanes.indices(op))
         if same or memory in rows or lanes.is_contiguous(op):
             together += weight
         else:
@@ -51,7 +52,7 @@ def suits_integers(lanes: Lanes) -> bool:
     Counting equal cells took 2 to 18 times as long in lanes, a matrix times a vector 2 to 7 times.
     """
     loops = [op for op in lanes.ops if op.name == "scf.for"]
-    if not any(lanes.form(r) is VARIES for loop in loops for r in loop.results):
+    if not any(lanes.stride(r) is VARYING for loop in loops for r in loop.results):
         return False
     for loop in loops:
         moving = [
@@ -59,7 +60,7 @@ def suits_integers(lanes: Lanes) -> bool:
             for op in find(loop, lambda op: op.name in MEMORY_AT)
             if any(is_inside(index, loop) for index in lanes.indices(op))
         ]
-        same = [op for op in moving if all(lanes.form(i) == 0 for i in lanes.indices(op))]
+        same = [op for op in moving if all(lanes.stride(i) == 0 for i in lanes.indices(op))]
         side_by_side = [op for op in moving if op not in same and lanes.is_contiguous(op)]
         if moving and (not side_by_side or len(same) + len(side_by_side) < len(moving)):
             return False
@@ -69,7 +70,7 @@ def suits_integers(lanes: Lanes) -> bool:
 def _computes(lanes: Lanes) -> int:
     """Operations on floats that differ between work-items, of a kernel without loops: where a loop walks along memory,
     as a layer norm's over its row, it is vectors as it is, and took 10 to 25 times as long in lanes."""
-    counted = (op for op in lanes.ops if op.results and lanes.form(op.results[0]) is VARIES)
+    counted = (op for op in lanes.ops if op.results and lanes.stride(op.results[0]) is VARYING)
     return sum(
         1
         for op in counted
@@ -89,7 +90,7 @@ def _in_registers(lanes: Lanes) -> int:
         1
         for loop in quiet
         for op in find(loop, lambda op: op.name.startswith(("arith.", "math.")))
-        if any(lanes.form(r) is VARIES for r in op.results)
+        if any(lanes.stride(r) is VARYING for r in op.results)
     )
 
 

@@ -1,7 +1,8 @@
 """A function of scalars on a vector of neighbouring keys.
 
 Comes in: the function, and its arguments, some of them vectors by now. Goes out: its result as a vector, at the
-insertion point. What is the same for all keys stays a scalar until something needs it as a vector.
+insertion point. How arithmetic becomes vectors is in `vectorize.lanes`; here is how keys are read, and what stands for
+those beyond the last one.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref, vector
 
-from pykern.passes.ir.again import again
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import body, index_constant
+from pykern.passes.vectorize.lanes import LaneEmitter
 
 
 @dataclass
@@ -30,14 +33,7 @@ class KeyLanes:
         kind = ir.VectorType.get([self.count], ir.MemRefType(memory.type).element_type)
         if self.length % self.count == 0:
             return vector.LoadOp(kind, memory, at).result
-        element = kind.element_type
-        zero = (
-            ir.FloatAttr.get(element, 0.0)
-            if isinstance(element, ir.FloatType)
-            else ir.IntegerAttr.get(element, 0)
-        )
-        nothing = arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, zero)).result
-        return vector.MaskedLoadOp(kind, memory, at, self._mask(), nothing).result
+        return vector.MaskedLoadOp(kind, memory, at, self._mask(), constant(kind, 0)).result
 
     def _mask(self) -> ir.Value:
         left = arith.SubIOp(index_constant(self.length), self.first).result
@@ -48,32 +44,11 @@ class KeyLanes:
         """`value`, and `beyond` for what lies behind the last key."""
         if self.length % self.count == 0:
             return value
-        kind = ir.VectorType(value.type)
-        splat = ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(kind.element_type, beyond))
-        return arith.SelectOp(self._mask(), value, arith.ConstantOp(kind, splat).result).result
+        return arith.SelectOp(self._mask(), value, constant(value.type, beyond)).result
 
-    def run(self, function: ir.Operation, given: list[ir.Value], varying: int) -> ir.Value:
-        """The function; argument number `varying` is the index of the key."""
-        block = body(function)
-        self.known = dict(zip(block.arguments, given, strict=True))
-        key = list(block.arguments)[varying]
-        if list(key.uses):
-            kind = ir.VectorType.get([self.count], ir.IndexType.get())
-            steps = vector.StepOp(kind).result
-            self.known[key] = arith.AddIOp(vector.BroadcastOp(kind, self.first).result, steps).result
-        *inside, end = [o.operation for o in block.operations]
-        for op in inside:
-            self.known[op.results[0]] = self._again(op)
-        return self._wide(self.known[end.operands[0]])
-
-    def _again(self, op: ir.Operation) -> ir.Value:
-        operands = [self.known[v] for v in op.operands]
-        if not any(isinstance(v.type, ir.VectorType) for v in operands):
-            return again(op, operands, [op.results[0].type])
-        kind = ir.VectorType.get([self.count], op.results[0].type)
-        return again(op, [self._wide(v) for v in operands], [kind])
-
-    def _wide(self, value: ir.Value) -> ir.Value:
-        if isinstance(value.type, ir.VectorType):
-            return value
-        return vector.BroadcastOp(ir.VectorType.get([self.count], value.type), value).result
+    def run(self, function: ir.Operation, given: list[ir.Value], key: int) -> ir.Value:
+        """The function's result; argument number `key` is the index of the key, one more in each next lane."""
+        block, emitter = body(function), LaneEmitter(self.count)
+        emitter.give(dict(zip(block.arguments, given, strict=True)))
+        emitter.keep(block.arguments[key], self.first, 1)
+        return emitter.evaluated(terminator_operands(block)[0])

@@ -16,6 +16,7 @@ from pykern.passes.analysis.cost_model import PARALLEL_WORK
 from pykern.passes.codegen.cpu.loop_nest.emit import evaluate
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.ir.loops import Counted
+from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import index_constant
 
 VECTOR_BYTES = 64
@@ -99,10 +100,10 @@ def pack(place: NestContext, call: ir.Operation, shape: Shape, operand: int, thr
     with ir.InsertionPoint(call), call.location:
         packed = memref.AllocOp(kind, [], []).result
     nest = Nest(place, call, [source, packed], count * panels, has_body=False)
-    with nest.inside() as (lo, hi), Counted(lo, hi, 1) as number:
+    with nest.inside() as (lo, hi), Counted(lo, hi, 1) as task:
         given, target = nest.value(source), nest.value(packed)
-        batch = arith.DivUIOp(number, index_constant(panels)).result
-        panel = arith.RemUIOp(number, index_constant(panels)).result
+        batch = arith.DivUIOp(task, index_constant(panels)).result
+        panel = arith.RemUIOp(task, index_constant(panels)).result
         known = split(batch, batches, shape)
         begin = times(panel, shape.lanes)
         inside = arith.MinSIOp(
@@ -116,7 +117,7 @@ def pack(place: NestContext, call: ir.Operation, shape: Shape, operand: int, thr
                 memref.StoreOp(element, target, [batch, panel, term, lane])
             if width % shape.lanes:
                 with Counted(inside, index_constant(shape.lanes), 1) as lane:
-                    memref.StoreOp(number_of(shape.element, 0.0), target, [batch, panel, term, lane])
+                    memref.StoreOp(constant(shape.element, 0.0), target, [batch, panel, term, lane])
     nest.call(threads and count * panels > 1 and count * width * terms > PARALLEL_WORK // 2)
     return packed
 
@@ -136,13 +137,6 @@ def joined(known: dict[int, ir.Value], batches: list[int], shape: Shape) -> ir.V
     for b in batches:
         number = arith.AddIOp(times(number, shape.batches[b]), known[b]).result
     return number
-
-
-def number_of(kind: ir.Type, value: float) -> ir.Value:
-    if isinstance(kind, ir.VectorType):
-        splat = ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(kind.element_type, value))
-        return arith.ConstantOp(kind, splat).result
-    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, value)).result
 
 
 def times(value: ir.Value, factor: int) -> ir.Value:

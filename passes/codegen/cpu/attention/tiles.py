@@ -30,7 +30,6 @@ from pykern.passes.codegen.cpu.attention.panels import (
     expression,
     joined,
     least,
-    number_of,
     pack,
     plus,
     split,
@@ -40,6 +39,7 @@ from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.fusion.attention.mask import last_key_offset
 from pykern.passes.fusion.attention.outline import ATTENTION, LENGTHS, MAPS, UNSHIFTED
 from pykern.passes.ir.loops import Counted
+from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import identity, index_constant, named, symbols
 
 ROWS = 6
@@ -108,8 +108,8 @@ def make_attention(
     with nest.inside() as (lo, hi):
         nest.function.attributes[ATTENTION] = ir.UnitAttr.get()
         given = [nest.value(v) for v in (query, keys, values, *others)]
-        with Counted(lo, hi, 1) as number:
-            Block(nest, shape, given, score, UNSHIFTED not in tiles.attributes).emit(number, blocks)
+        with Counted(lo, hi, 1) as task:
+            Block(nest, shape, given, score, UNSHIFTED not in tiles.attributes).emit(task, blocks)
     work = extent * ROWS * TILES * shape.keys * (shape.depth + shape.width)
     nest.call(threads and extent > 1 and work > PARALLEL_WORK)
     call.erase()
@@ -127,12 +127,10 @@ class Block:
         self.vector = ir.VectorType.get([shape.lanes], shape.element)
         self.zero = index_constant(0)
 
-    def emit(self, number: ir.Value, blocks: int) -> None:
+    def emit(self, task: ir.Value, blocks: int) -> None:
         s = self.shape
-        block = arith.RemUIOp(number, index_constant(blocks)).result
-        self.batch = split(
-            arith.DivUIOp(number, index_constant(blocks)).result, list(range(len(s.batches))), s
-        )
+        block = arith.RemUIOp(task, index_constant(blocks)).result
+        self.batch = split(arith.DivUIOp(task, index_constant(blocks)).result, list(range(len(s.batches))), s)
         self.first = times(block, ROWS * TILES)
         rows = arith.MinSIOp(
             index_constant(ROWS * TILES), arith.SubIOp(index_constant(s.queries), self.first).result
@@ -185,10 +183,10 @@ class Block:
                 taken = s.widened(memref.LoadOp(self.query, s.at(0, at)).result)
                 memref.StoreOp(taken, self.taken, [tile, d, index_constant(r)])
         with Counted(self.zero, times(self.tiles, ROWS), 1) as row:
-            memref.StoreOp(number_of(self.element, float("-inf")), self.tops, [row])
-            vector.StoreOp(number_of(self.vector, 0.0), self.sums, [row, self.zero])
+            memref.StoreOp(constant(self.element, float("-inf")), self.tops, [row])
+            vector.StoreOp(constant(self.vector, 0.0), self.sums, [row, self.zero])
             with Counted(self.zero, index_constant(s.width_panels * s.lanes), s.lanes) as column:
-                vector.StoreOp(number_of(self.vector, 0.0), self.result, [row, column])
+                vector.StoreOp(constant(self.vector, 0.0), self.result, [row, column])
 
     # -- products ----------------------------------------------------------------------------
 
@@ -196,7 +194,7 @@ class Block:
         s = self.shape
         with Counted(begin, end, s.lanes) as key, Counted(self.zero, self.tiles, 1) as tile:
             panel = arith.DivUIOp(key, index_constant(s.lanes)).result
-            nothing = number_of(self.vector, 0.0)
+            nothing = constant(self.vector, 0.0)
             loop = scf.ForOp(self.zero, index_constant(s.depth), index_constant(1), [nothing] * ROWS)
             with ir.InsertionPoint(loop.body):
                 d = loop.induction_variable
@@ -221,12 +219,11 @@ class Block:
         indices = [at[b] for b in range(len(s.batches))] + [query, key]
         reads = self.others[: len(s.maps) - 4]
         given: list[ir.Value] = []
-        for number, memory in enumerate(reads, 3):
-            along = _reads_keys(s, number)
-            given.append(lanes.load(memory, s.at(number, at), along))
+        for operand, memory in enumerate(reads, 3):
+            given.append(lanes.load(memory, s.at(operand, at), _reads_keys(s, operand)))
         scalars = self.others[len(reads) :]
         known = [product, *indices, *given, *scalars]
-        value = lanes.run(self.score, known, varying=len(s.batches) + 2)
+        value = lanes.run(self.score, known, key=len(s.batches) + 2)
         return lanes.within(value, float("-inf"))
 
     def _add_values(self, begin: ir.Value, end: ir.Value) -> None:
@@ -262,7 +259,7 @@ class Block:
         )
         with Counted(self.zero, times(self.tiles, ROWS), 1) as row:
             before = memref.LoadOp(self.tops, [row]).result
-            low = number_of(self.vector, float("-inf"))
+            low = constant(self.vector, float("-inf"))
             find = scf.ForOp(self.zero, columns, index_constant(s.lanes), [low])
             with ir.InsertionPoint(find.body):
                 line = vector.LoadOp(self.vector, self.scores, [row, find.induction_variable]).result
@@ -272,8 +269,8 @@ class Block:
             found = vector.ReductionOp(self.element, kind, find.results[0], fastmath=flags).result
             top = self._larger(found, before)
             memref.StoreOp(top, self.tops, [row])
-            is_low = arith.CmpFOp(arith.CmpFPredicate.OEQ, top, number_of(self.element, float("-inf"))).result
-            base = arith.SelectOp(is_low, number_of(self.element, 0.0), top).result
+            is_low = arith.CmpFOp(arith.CmpFPredicate.OEQ, top, constant(self.element, float("-inf"))).result
+            base = arith.SelectOp(is_low, constant(self.element, 0.0), top).result
             shrink = math_dialect.ExpOp(arith.SubFOp(before, base).result, fastmath=quick).result
             wide = vector.BroadcastOp(self.vector, shrink).result
             bases = vector.BroadcastOp(self.vector, base).result
@@ -287,7 +284,7 @@ class Block:
                 vector.StoreOp(power, self.scores, at)
                 scf.YieldOp([arith.AddFOp(loop.inner_iter_args[0], power).result])
             vector.StoreOp(loop.results[0], self.sums, [row, self.zero])
-            same = arith.CmpFOp(arith.CmpFPredicate.OEQ, shrink, number_of(self.element, 1.0)).result
+            same = arith.CmpFOp(arith.CmpFPredicate.OEQ, shrink, constant(self.element, 1.0)).result
             branch = scf.IfOp(same, has_else=True)
             with ir.InsertionPoint(branch.then_block):
                 scf.YieldOp([])

@@ -14,8 +14,11 @@ from mlir.dialects import arith, memref, scf, vector
 
 from pykern.passes.codegen.cpu.contraction.edges import Cut
 from pykern.passes.ir.affine import Number, as_value
+from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.loops import Counted
+from pykern.passes.ir.values import arguments_behind
 from pykern.passes.kernels import body, index_constant
+from pykern.passes.vectorize.lanes import computed
 
 if TYPE_CHECKING:
     from pykern.passes.codegen.cpu.contraction.register_tile import Tile
@@ -187,41 +190,14 @@ class Epilogue:
 
     def _value(self, total: ir.Value, row: Number, lane: int, count: int) -> ir.Value:
         """The body behind the sum, over vectors."""
-        tile = self.tile
-        block = body(tile.op)
-        *operations, end = [o.operation for o in block.operations]
-        first, second = end.operands
-        known: dict[ir.Value, ir.Value] = {first: total}
-        behind = False
-        for op in operations:
-            if behind:
-                operands = [self._operand(v, known, row, lane, count) for v in op.operands]
-                known[op.results[0]] = self._vector(op, operands)
-            behind = behind or op == first.owner.operation
-        return self._operand(second, known, row, lane, count)
-
-    def _operand(
-        self, value: ir.Value, known: dict[ir.Value, ir.Value], row: Number, lane: int, count: int
-    ) -> ir.Value:
-        if value in known:
-            return known[value]
-        tile = self.tile
-        if isinstance(value.owner, ir.Block):
-            found = tile.read(list(value.owner.arguments).index(value), row, lane, count, {})
-            if not isinstance(found.type, ir.VectorType):
-                found = vector.BroadcastOp(ir.VectorType.get([tile.width], found.type), found).result
-        else:  # a constant outside, or one that stands before the sum
-            found = self._vector(value.owner.operation, [])
-        known[value] = found
-        return found
-
-    def _vector(self, op: ir.Operation, operands: list[ir.Value]) -> ir.Value:
-        """An elementwise op over vectors."""
-        kind = ir.VectorType.get([self.tile.width], op.results[0].type)
-        attributes = {name: op.attributes[name] for name in op.attributes}
-        if op.name == "arith.constant":
-            attributes["value"] = ir.DenseElementsAttr.get_splat(kind, attributes["value"])
-        return ir.Operation.create(op.name, [kind], operands, attributes).results[0]
+        tile, block = self.tile, body(self.tile.op)
+        first, second = terminator_operands(block)
+        known = {first: total}
+        needed = arguments_behind(second, known)
+        for n, argument in enumerate(block.arguments):
+            if argument in needed:
+                known[argument] = tile.read(n, row, lane, count, {})
+        return computed(second, known, tile.width)
 
 
 def _either(condition: ir.Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:

@@ -17,6 +17,7 @@ from pykern.passes.ir.affine import Access, Sum, access_of
 from pykern.passes.ir.memory import is_allocated_in, root_of
 from pykern.passes.ir.structured import indexing_maps, is_elementwise, loop_count
 from pykern.passes.kernels import body, find
+from pykern.passes.vectorize.lanes import computed
 
 DIVISIONS = ("divsi", "divui", "remsi", "remui")
 """Of integers: there is no element to divide by beyond the last one."""
@@ -129,52 +130,3 @@ def _renamed(each: Sum, names: dict[int, Sum]) -> Sum:
         tuple((n, by) for d, by in each.factors for n, _ in names[d].factors),
         each.constant,
     )
-
-
-def leaves_of(value: ir.Value) -> set[ir.Value]:
-    """The arguments of a body that a value in it is computed from."""
-    leaves, waiting = set(), [value]
-    while waiting:
-        now = waiting.pop()
-        if isinstance(now.owner, ir.Block):
-            leaves.add(now)
-        else:
-            waiting += now.owner.operation.operands
-    return leaves
-
-
-def computed(value: ir.Value, known: dict[ir.Value, ir.Value], lanes: int) -> ir.Value:
-    """`value` of a body over scalars, again, from `known` ones; vectors where `lanes` is not 0."""
-    made = {v: _spread(given, lanes) for v, given in known.items()}
-    waiting = [value]
-    while waiting:
-        now = waiting[-1]
-        if now in made:
-            waiting.pop()
-            continue
-        owner = now.owner
-        assert not isinstance(owner, ir.Block), "an argument of the body that is not known"
-        each = owner.operation
-        missing = [v for v in each.operands if v not in made]
-        if missing:
-            waiting += missing
-            continue
-        made[now] = _again(each, [made[v] for v in each.operands], lanes)
-    return made[value]
-
-
-def _again(op: ir.Operation, operands: list[ir.Value], lanes: int) -> ir.Value:
-    kind = op.results[0].type
-    attributes = {name: op.attributes[name] for name in op.attributes}
-    if lanes:
-        kind = ir.VectorType.get([lanes], kind)
-        if op.name == "arith.constant":
-            attributes["value"] = ir.DenseElementsAttr.get_splat(kind, attributes["value"])
-    return ir.Operation.create(op.name, [kind], operands, attributes=attributes).results[0]
-
-
-def _spread(value: ir.Value, lanes: int) -> ir.Value:
-    if not lanes or isinstance(value.type, ir.VectorType):
-        return value
-    kind = ir.VectorType.get([lanes], value.type)
-    return ir.Operation.create("vector.broadcast", [kind], [value]).results[0]

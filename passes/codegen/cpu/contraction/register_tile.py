@@ -27,15 +27,16 @@ from pykern.passes.codegen.cpu.contraction.epilogue import Epilogue
 from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE as DOT
 from pykern.passes.codegen.cpu.contraction.needed import condition_of, is_reached
 from pykern.passes.codegen.cpu.contraction.product import width
-from pykern.passes.codegen.cpu.contraction.prologues import computed, leaves_of
 from pykern.passes.codegen.cpu.contraction.views import Elements, elements
 from pykern.passes.framework import Pass
 from pykern.passes.ir.affine import Access, Number, access_of, as_value, plus
 from pykern.passes.ir.loops import Counted, When, leave_alone
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops
-from pykern.passes.ir.vectors import first_lanes, part
+from pykern.passes.ir.values import arguments_behind, defining
+from pykern.passes.ir.vectors import constant, first_lanes, part
 from pykern.passes.kernels import body, index_constant, named
+from pykern.passes.vectorize.lanes import computed
 
 MARK = "kern.tile"
 Loaded = dict[tuple[int, int, int], ir.Value]
@@ -78,7 +79,7 @@ def factors_of(op: ir.Operation) -> list[tuple[ir.Value, list[int]]]:
     product = total.operands[1].owner.operation
     found = []
     for value in product.operands:
-        leaves = leaves_of(value)
+        leaves = arguments_behind(value)
         found.append((value, [n for n, a in enumerate(block.arguments) if a in leaves]))
     return found
 
@@ -236,10 +237,7 @@ class Tile:
         if key not in loaded:
             arguments = body(self.op).arguments
             known = {arguments[n]: self.read(n, row, lane, count, at) for n in sources}
-            value = computed(value, known, self.width if has_lane else 0)
-            if not has_lane:
-                value = vector.BroadcastOp(self.kind, value).result
-            loaded[key] = value
+            loaded[key] = computed(value, known, self.width)
         return loaded[key]
 
     # -- memory ------------------------------------------------------------------------------
@@ -282,24 +280,16 @@ class Tile:
             done += size
 
     def zero(self, kind: ir.VectorType) -> ir.Value:
-        element = kind.element_type
-        zero: ir.Attribute = (
-            ir.FloatAttr.get(element, 0.0)
-            if isinstance(element, ir.FloatType)
-            else ir.IntegerAttr.get(element, 0)
-        )
-        return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, zero)).result
+        return constant(kind, 0)
 
     # -- what a tile is finished with -----------------------------------------------------------
 
     def start(self, operand: int) -> ir.Value | None:
         """What sums start from, as a vector; None for zero."""
         value = self.op.operands[operand]
-        owner = value.owner
-        if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
-            constant = owner.operation.attributes["value"]
-            if (isinstance(constant, ir.FloatAttr) and constant.value == 0.0) or (
-                isinstance(constant, ir.IntegerAttr) and constant.value == 0
-            ):
+        maker = defining(value)
+        if maker is not None and maker.name == "arith.constant":
+            number = maker.attributes["value"]
+            if isinstance(number, ir.FloatAttr | ir.IntegerAttr) and number.value == 0:
                 return None
         return vector.BroadcastOp(self.kind, value).result

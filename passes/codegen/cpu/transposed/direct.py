@@ -12,8 +12,10 @@ from mlir.dialects import vector
 
 from pykern.passes.codegen.cpu.transposed.squares import Range, Squares
 from pykern.passes.ir.affine import as_value, plus
-from pykern.passes.ir.again import again
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.values import free_values
 from pykern.passes.kernels import body
+from pykern.passes.vectorize.lanes import LaneEmitter
 
 
 @dataclass
@@ -31,28 +33,17 @@ class DirectSquares(Squares):
 
     def _results(self, lines: dict[int, ir.Value]) -> None:
         """The body for one line of a square."""
-        values: dict[ir.Value, ir.Value] = {}
-        block = body(self.space.op)
+        block, emitter = body(self.space.op), LaneEmitter(self.turn.side)
+        emitter.give({v: v for v in free_values(self.space.op, nested_only=True)})
         for n, argument in enumerate(block.arguments):
             if self._is_read(n):
-                values[argument] = lines[n] if n in lines else self._read(n)
-        *ops, end = [o.operation for o in block.operations]
-        for op in ops:
-            operands = [values[v] if v in values else self._spread(v) for v in op.operands]
-            if op.name == "arith.constant":
-                values[op.results[0]] = self._spread(again(op, [], [op.results[0].type]))
-            else:
-                values[op.results[0]] = again(op, operands, [self._in_lanes(op.results[0].type)])
-        for n, result in enumerate(end.operands, self.space.inputs):
-            value = values[result] if result in values else self._spread(result)
-            vector.StoreOp(value, self.collapsed[n], self._indices(n))
+                emitter.give({argument: lines[n] if n in lines else self._read(n)})
+        for n, result in enumerate(terminator_operands(block), self.space.inputs):
+            vector.StoreOp(emitter.evaluated(result), self.collapsed[n], self._indices(n))
 
     def _read(self, n: int) -> ir.Value:
         """Elements of an operand along the lane, or the one that stands for all of them."""
-        return self._vector(n) if n in self.turn.along else self._spread(self._load(n))
-
-    def _spread(self, value: ir.Value) -> ir.Value:
-        return vector.BroadcastOp(self._in_lanes(value.type), value).result
+        return self._vector(n) if n in self.turn.along else self._load(n)
 
     def indices_to_counters(self) -> None:
         """There are none in what runs on vectors."""
