@@ -130,5 +130,5 @@ COLLECTIVES = frozenset(
         SubgroupShuffleOp, SubgroupBroadcastOp,
     )
 )  # fmt: skip
-MEETINGS = COLLECTIVES | {"kern.barrier"}
+CONVERGENT = COLLECTIVES | {"kern.barrier"}
 """Ops at which the work-items of a group wait for each other."""

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.dialect.collectives import MEETINGS
+from pykern.dialect.collectives import CONVERGENT
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
 
-GROUP_OPS = MEETINGS | {
+GROUP_OPS = CONVERGENT | {
     "kern.local_id",
     "kern.group_id",
     "kern.group_size",

@@ -131,7 +131,7 @@ def lane_index() -> int:
     return item.linear % item.launch.subgroup_size
 
 
-# -- memory and meetings ------------------------------------------------------------------------
+# -- memory and barriers ------------------------------------------------------------------------
 
 
 @_builtin

@@ -23,7 +23,7 @@ func.func @neighbour(%y: memref<?xf32> {kern.name = "y"})
 
 // -----
 
-func.func @meeting(%y: memref<?xf32>)
+func.func @barrier_in_branch(%y: memref<?xf32>)
     attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   // expected-error @below {{a barrier has no form on tensors}}
   "kern.barrier"() : () -> ()

@@ -4,7 +4,7 @@
 // threads share 11 tiles in each of 512 panels, numbered panel by panel. A thread's first and last panel may be another
 // thread's, too: of those it has some rows.
 
-// Both factors are copied in one meeting of threads: each copy is cut as if it were alone.
+// Both factors are copied in one fork and join of threads: each copy is cut as if it were alone.
 
 // CHECK: call @few_rows.nest2.team(%arg0, %[[T:.*]], %arg1, %[[P:.*]], %c0, %c720720)
 // CHECK: call @few_rows.nest3.team(%[[T]], %[[P]], %arg2, %c0, %c5632)

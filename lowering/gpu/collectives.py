@@ -25,8 +25,8 @@ from pykern.passes.kernels import index_constant, named, replace
 class LowerCollectives(Pass):
     """Turn `kern.barrier` into gpu.barrier, and collectives into shared memory with barriers.
 
-    In:  kernels whose meetings are reached by the whole group.
-    Out: no meetings; one more shared buffer per element type.
+    In:  kernels whose barriers and collectives are reached by the whole group.
+    Out: no collectives; one more shared buffer per element type.
     """
 
     name: ClassVar[str] = "kern-lower-collectives"

@@ -13,14 +13,14 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, scf
 
-from pykern.dialect.collectives import COLLECTIVES, MEETINGS
+from pykern.dialect.collectives import COLLECTIVES, CONVERGENT
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.passes import kernels
 from pykern.passes.analysis.uniformity import Uniformity
 from pykern.passes.framework import Pass
 from pykern.passes.ir.reduction import neutral
-from pykern.passes.kernel.work_groups.meetings import diverges, holding_meetings, is_guard
+from pykern.passes.kernel.work_groups.convergence import diverges, holding_convergent, is_guard
 from pykern.passes.kernels import BUFFERS, find, identity, named
 
 DIVISIONS = ("arith.div", "arith.rem", "arith.ceildiv", "arith.floordiv")
@@ -28,18 +28,18 @@ DIVISIONS = ("arith.div", "arith.rem", "arith.ceildiv", "arith.floordiv")
 
 @dataclass(frozen=True)
 class SplitGuards(Pass):
-    """Make every meeting be reached by the whole group.
+    """Make every barrier and collective be reached by the whole group.
 
     In:  kernels with placed work-items; branches of early exits and of partial groups marked `kern.guard`.
-    Out: no `kern.guard`; no meeting inside a branch whose condition differs in the group. Values that
-         cross a meeting are zero for those who left; reductions take their neutral element from them.
+    Out: no `kern.guard`; no barrier or collective inside a branch whose condition differs in the group. Values that
+         cross one are zero for those who left; reductions take their neutral element from them.
     """
 
     name: ClassVar[str] = "kern-split-guards"
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            if named(kernel, *MEETINGS):
+            if named(kernel, *CONVERGENT):
                 splitter = _Splitter(kernel)
                 splitter.block(kernels.body(kernel))
                 splitter.check()
@@ -63,7 +63,7 @@ class _Splitter:
 
     def __post_init__(self) -> None:
         self.uniform = Uniformity(self.kernel)
-        self.holding = holding_meetings(self.kernel)
+        self.holding = holding_convergent(self.kernel)
 
     def block(self, block: ir.Block) -> None:
         """Split the guards in a block that everybody runs."""
@@ -119,21 +119,21 @@ class _Splitter:
             if op.name in BUFFERS or self._for_all(op, mask, segment):
                 self._move(op, before or (segment[0] if segment else None))
                 continue
-            if op.name not in MEETINGS and identity(op) not in self.holding:
+            if op.name not in CONVERGENT and identity(op) not in self.holding:
                 segment.append(op)
                 continue
             self._close(segment, mask, before, op)
             segment = []
             self._move(op, before)
-            self._meeting(op, mask)
+            self._convergent(op, mask)
         self._close(segment, mask, before, end)
 
     def _move(self, op: ir.Operation, before: ir.Operation | None) -> None:
         if before is not None:
             op.move_before(before)
 
-    def _meeting(self, op: ir.Operation, mask: _Mask) -> None:
-        """A meeting, or an op that holds one, which now stands where everybody comes by."""
+    def _convergent(self, op: ir.Operation, mask: _Mask) -> None:
+        """A barrier or collective, or an op that holds one, which now stands where everybody comes by."""
         if op.name in COLLECTIVES:
             self._neutralise(op, mask)
         elif op.name == "scf.if" and is_guard(op):

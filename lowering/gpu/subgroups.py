@@ -27,7 +27,7 @@ _REDUX = ("add", "min", "max", "umin", "umax", "and", "or", "xor")
 class LowerSubgroups(Pass):
     """Turn collectives into shuffles; those of the whole group take one cell of shared memory a subgroup.
 
-    In:  kernels whose meetings are reached by the whole group.
+    In:  kernels whose barriers and collectives are reached by the whole group.
     Out: gpu.shuffle, gpu.barrier; with `redux`, nvvm.redux.sync for integers of 32 bits. `kern.barrier` stays.
     """
 

@@ -18,7 +18,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.data.artifact import TapeUse
-from pykern.dialect.collectives import MEETINGS, GroupReduceOp
+from pykern.dialect.collectives import CONVERGENT, GroupReduceOp
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import GroupIdOp, GroupSizeOp, LocalLinearIdOp, NumGroupsOp
 from pykern.dialect.memory import PrivateOp
@@ -138,7 +138,7 @@ def _guard(segment: list[ir.Operation], end: ir.Operation, counted: _Counted) ->
     crossing = [r for op in segment for r in op.results if any(u.owner.operation == end for u in r.uses)]
     with ir.InsertionPoint(segment[0]), segment[0].location:
         fits = _fits(counted)
-        if any(named(op, *MEETINGS) or op.name in MEETINGS for op in segment):
+        if any(named(op, *CONVERGENT) or op.name in CONVERGENT for op in segment):
             all_fit = GroupReduceOp.create("and", arith.ExtUIOp(_i32(), fits).result)
             fits = arith.CmpIOp(arith.CmpIPredicate.ne, all_fit, _constant(_i32(), 0)).result
         branch = scf.IfOp(fits, [v.type for v in crossing], has_else=bool(crossing))

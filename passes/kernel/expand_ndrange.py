@@ -17,9 +17,9 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
 from pykern.passes.kernel.launch_arguments import LaunchArguments, add_launch_arguments
 from pykern.passes.kernel.launch_queries import add_extent, add_work
+from pykern.passes.kernel.work_groups.convergence import holding_convergent
 from pykern.passes.kernel.work_groups.demote import Demotion
-from pykern.passes.kernel.work_groups.emit import GroupShape, emit_meeting, emit_stretch
-from pykern.passes.kernel.work_groups.meetings import holding_meetings
+from pykern.passes.kernel.work_groups.emit import GroupShape, emit_convergent, emit_stretch
 from pykern.passes.kernel.work_groups.segments import IDS, Segmenter
 from pykern.passes.kernel.work_groups.slots import Slots, element_bytes
 from pykern.passes.kernels import GROUP_OPS, MEMORY_OPERAND, find, identity, index_constant, named, replace
@@ -156,7 +156,7 @@ def _expand_groups(kernel: ir.Operation, launch: LaunchArguments, shape: GroupSh
     _expand_private(kernel, slots)
     _expand_shared(kernel, slots)
     uniform = Uniformity(kernel)
-    demotion = Demotion(slots, uniform, holding_meetings(kernel))
+    demotion = Demotion(slots, uniform, holding_convergent(kernel))
     demotion.block(block)
     segmenter = Segmenter(slots, uniform, demotion)
     segmenter.cut(block)
@@ -164,8 +164,8 @@ def _expand_groups(kernel: ir.Operation, launch: LaunchArguments, shape: GroupSh
     _group_loop(kernel, launch, shape, slots)
     for stretch in segmenter.stretches:
         emit_stretch(stretch, segmenter, shape, launch)
-    for meeting in segmenter.meetings:
-        emit_meeting(meeting, segmenter, shape)
+    for convergent in segmenter.convergent:
+        emit_convergent(convergent, segmenter, shape)
     for branch in segmenter.branches:
         branch.erase()
     for op in named(kernel, *IDS, "kern.guard"):

@@ -12,7 +12,7 @@ from mlir import ir
 from mlir.dialects import func
 
 from pykern.data.source import ArgSpec, ArraySpec, Constant, KernelSource, ScalarSpec, StaticSpec, StructSpec
-from pykern.dialect.collectives import MEETINGS
+from pykern.dialect.collectives import CONVERGENT
 from pykern.dialect.context import kern_ops
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import KernelSyntaxError, LaunchError
@@ -72,7 +72,7 @@ def build_module(source: KernelSource) -> ir.Module:
 def _drop_guards(module: ir.Module) -> None:
     """Guards matter to barriers and collectives only."""
     ops = kern_ops(module.operation)
-    if not any(op.OPERATION_NAME in MEETINGS for op in ops):
+    if not any(op.OPERATION_NAME in CONVERGENT for op in ops):
         for op in ops:
             if op.OPERATION_NAME == "kern.guard":
                 op.operation.erase()

@@ -19,8 +19,8 @@ from pykern.data.abi import REPORT_CELLS, REPORT_WORDS, array_slots, grid_axes
 from pykern.data.index_space import Extent
 from pykern.data.source import ArraySpec, ScalarSpec, leaves
 from pykern.dialect.context import new_context
+from pykern.interpreter.collectives import run_group
 from pykern.interpreter.emit import NoReading, Program, dtype_of, integers, python_of
-from pykern.interpreter.meetings import run_group
 from pykern.interpreter.memory import Memory, View
 from pykern.interpreter.rules_arith import Aggregate
 from pykern.interpreter.rules_spirv import built_in
@@ -338,7 +338,7 @@ class _Run:
 
 
 def _finish(generator: Any) -> Any:
-    """What a function without meetings returns."""
+    """What a function without barriers or collectives returns."""
     try:
         next(generator)
     except StopIteration as done:

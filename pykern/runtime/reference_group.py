@@ -1,7 +1,7 @@
 """Work-items, and how those of a group that meet take turns.
 
 Each work-item of such a group is a thread; a baton is handed on strictly, so that only one runs and the
-order is always the same. A round runs everyone that can go on up to the next meeting. A barrier opens
+order is always the same. A round runs everyone that can go on up to the next barrier or collective. A barrier opens
 when all that have not returned wait at one; a collective of a subgroup when all of the subgroup do.
 """
 
@@ -34,7 +34,7 @@ class WorkItem:
     group: tuple[int, ...]
     local: tuple[int, ...]
     number: int = 0
-    meeting_place: Group | None = None
+    peers: Group | None = None
     made: int = 0
     epoch: int = 0
     """Barriers of the group that it has passed."""
@@ -86,12 +86,12 @@ class WorkItem:
         return answer
 
     def _place(self, name: str) -> Group:
-        if self.meeting_place is None:
+        if self.peers is None:
             raise KernelError(
                 f"pk.{name} is reached through a name that the reference device does not see",
                 hint="call it by a global name, or in a function with @pk.func",
             )
-        return self.meeting_place
+        return self.peers
 
 
 def memory(shape: Any, dtype: DType, name: str, debug: bool, shared_by: Any) -> ReferenceArray:
@@ -109,7 +109,7 @@ class _Stopped(BaseException):
 
 
 class Group:
-    """The work-items of one group that meets."""
+    """The work-items of one group that has barriers or collectives."""
 
     def __init__(self, items: list[WorkItem], call: Callable[[WorkItem], None]) -> None:
         self.items, self.call = items, call
@@ -122,7 +122,7 @@ class Group:
         self.error: BaseException | None = None
         self.stopped = False
         for number, item in enumerate(items):
-            item.meeting_place, item.number = self, number
+            item.peers, item.number = self, number
 
     def run(self) -> None:
         """Run all to their end. Raises what a work-item raises; no thread is left in any case."""

@@ -222,7 +222,7 @@ def test_barriers_in_a_loop(device: str) -> None:
 
 @over_devices
 def test_collectives_in_a_loop(device: str) -> None:
-    """How often a loop with a meeting runs is known to those who left, too."""
+    """How often a loop with a barrier runs is known to those who left, too."""
 
     def make() -> list[Any]:
         random = np.random.default_rng(10)

@@ -151,7 +151,7 @@ def test_a_temporary_only_where_elements_are_read_again(rng):
     few, scales = np.ones((2, 300), np.float32), np.ones(4000, np.float32)
     assert (
         len(functions_of(functions, a, b)) == 4
-    )  # two copies, both in one meeting of threads, and the product
+    )  # two copies, both in one fork and join of threads, and the product
     assert len(functions_of(dequantised, few, weights, scales)) == 1
     assert len(functions_of(functions, a[:, :20], b[:20])) == 3  # both are computed before
 

@@ -18,8 +18,6 @@ LEFT = {
     "turned": 15,
     "turn": 15,
     "turns": 11,
-    "meeting": 7,
-    "meetings": 4,
     "both_sides": 3,
     "hold_fusion": 2,
     "release_fusion": 1,

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.dialect.collectives import MEETINGS, GroupReduceOp
+from pykern.dialect.collectives import CONVERGENT, GroupReduceOp
 from pykern.passes.autodiff.kernel.branches import both_sides
 from pykern.passes.autodiff.kernel.loop_gates import CarriedAdjoints
 from pykern.passes.autodiff.kernel.recall import ReverseScope, trip_count
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.rules.gates import Flow
-from pykern.passes.kernel.work_groups.meetings import is_guard
+from pykern.passes.kernel.work_groups.convergence import is_guard
 from pykern.passes.kernels import find, identity, index_constant, named, terminator
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _for_group(op: ir.Operation, decides: ir.Value) -> ir.Value:
     They had the same in the forward sweep, each on a tape of its own; who has left has none. The largest is
     right for everybody.
     """
-    if not named(op, *MEETINGS) or is_guard(op) or not _from_tape(decides):
+    if not named(op, *CONVERGENT) or is_guard(op) or not _from_tape(decides):
         return decides
     number, kind = ir.IntegerType.get_signless(32), decides.type
     if isinstance(kind, ir.IndexType):

@@ -1,4 +1,4 @@
-"""Values that differ between work-items leave the branches and loops that hold a meeting.
+"""Values that differ between work-items leave the branches and loops that hold a barrier or collective.
 
 In: a kernel whose branches and loops carry values. Out: those that hold a barrier or a collective
 carry uniform values only; the others go through a slot each: stored where they are made, loaded
@@ -17,15 +17,15 @@ from pykern.passes.kernels import identity
 
 
 class Demotion:
-    """Works on one kernel. `holds_meeting` and the slots go by `identity`.
+    """Works on one kernel. `holds_convergent` and the slots go by `identity`.
 
     `slot_loads` are loads that may be repeated anywhere they dominate.
     """
 
-    def __init__(self, slots: Slots, uniform: Uniformity, holds_meeting: set[int]) -> None:
+    def __init__(self, slots: Slots, uniform: Uniformity, holds_convergent: set[int]) -> None:
         self.slots = slots
         self.uniform = uniform
-        self.holds_meeting = holds_meeting
+        self.holds_convergent = holds_convergent
         self.slot_loads: set[ir.Value] = set()
         self.operand_slots: dict[int, list[ir.Value]] = {}
         self.result_slots: dict[int, ir.Value] = {}
@@ -35,7 +35,7 @@ class Demotion:
         for op in [o.operation for o in block.operations]:
             if op.name in COLLECTIVES:
                 self._collective(op)
-            elif identity(op) in self.holds_meeting:
+            elif identity(op) in self.holds_convergent:
                 for region in op.regions:
                     for inner in region.blocks:
                         self.block(inner)
@@ -157,8 +157,8 @@ class Demotion:
             if not self.uniform.is_uniform(old):
                 self.uniform.vary([new])
         self._load_after_moved(op, made, slots)
-        self.holds_meeting.discard(identity(op))
-        self.holds_meeting.add(identity(made))
+        self.holds_convergent.discard(identity(op))
+        self.holds_convergent.add(identity(made))
         op.erase()
 
     def _load_after_moved(self, op: ir.Operation, made: ir.Operation, slots: dict[int, ir.Value]) -> None:

@@ -1,4 +1,4 @@
-"""Stretches become loops over local ids, meetings become loops over cells, groups go around it all.
+"""Stretches become loops over local ids, collectives become loops over cells, groups go around it all.
 
 In: a segmented kernel whose function already has the launch arguments (see `LaunchArguments`).
 Out: plain scf, arith and memref.
@@ -13,7 +13,7 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.passes.ir.reduction import combine, neutral
 from pykern.passes.kernel.launch_arguments import LaunchArguments
-from pykern.passes.kernel.work_groups.segments import IDS, Meeting, Segmenter, Stretch
+from pykern.passes.kernel.work_groups.segments import IDS, ConvergentOp, Segmenter, Stretch
 from pykern.passes.kernels import identity, index_constant, replace
 
 
@@ -112,15 +112,15 @@ def _id(name: str, dim: int, local, number: ir.Value, shape: GroupShape, launch:
     return number
 
 
-def emit_meeting(meeting: Meeting, segmenter: Segmenter, shape: GroupShape) -> None:
+def emit_convergent(convergent: ConvergentOp, segmenter: Segmenter, shape: GroupShape) -> None:
     """A barrier is where one loop ends and the next begins; a collective is a loop over cells."""
-    op = meeting.op
+    op = convergent.op
     if op.name == "kern.barrier":
         op.erase()
         return
     slots = segmenter.demotion.operand_slots[identity(op)]
     with ir.InsertionPoint(op), op.location:
-        cells = _GroupCells(shape, meeting.masks)
+        cells = _GroupCells(shape, convergent.masks)
         if op.name == "kern.group_reduce":
             replace(op, [_reduce_group(op, slots[0], cells)])
             return

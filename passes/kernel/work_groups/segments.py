@@ -1,4 +1,4 @@
-"""A kernel cut at its meetings: what runs once a group, and what runs for each work-item.
+"""A kernel cut at its barriers and collectives: what runs once a group, and what runs for each work-item.
 
 In: a demoted kernel. Out: a tree of `Part`s per block; values that cross from one stretch of
 work-item code into another are repeated where they are cheap, and go through slots where not.
@@ -14,8 +14,8 @@ from pykern.dialect.collectives import COLLECTIVES
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.passes.analysis.uniformity import Uniformity
+from pykern.passes.kernel.work_groups.convergence import diverges, is_guard
 from pykern.passes.kernel.work_groups.demote import Demotion
-from pykern.passes.kernel.work_groups.meetings import diverges, is_guard
 from pykern.passes.kernel.work_groups.slots import Slots
 from pykern.passes.kernels import identity
 
@@ -29,14 +29,14 @@ MAX_REPEATED = 12
 
 @dataclass
 class Stretch:
-    """Work-item code without a meeting; `masks` are (slot, wanted) that must hold for it to run."""
+    """Work-item code without a barrier or collective; `masks` are (slot, wanted) that must hold for it to run."""
 
     ops: list[ir.Operation]
     masks: tuple[tuple[ir.Value, bool], ...]
 
 
 @dataclass
-class Meeting:
+class ConvergentOp:
     """A barrier or a collective."""
 
     op: ir.Operation
@@ -45,19 +45,19 @@ class Meeting:
 
 @dataclass
 class Segmenter:
-    """Cuts one kernel; afterwards `stretches` and `meetings` are in order."""
+    """Cuts one kernel; afterwards `stretches` and `convergent` are in order."""
 
     slots: Slots
     uniform: Uniformity
     demotion: Demotion
     stretches: list[Stretch] = field(default_factory=list)
-    meetings: list[Meeting] = field(default_factory=list)
+    convergent: list[ConvergentOp] = field(default_factory=list)
     group_values: set[ir.Value] = field(default_factory=set)
     branches: list[ir.Operation] = field(default_factory=list)
     _spilled: dict[ir.Value, ir.Value] = field(default_factory=dict)
 
     def cut(self, block: ir.Block, masks: tuple = ()) -> None:
-        """Sort the ops of a block that holds a meeting (or is the kernel's body)."""
+        """Sort the ops of a block that holds a barrier or collective (or is the kernel's body)."""
         self.group_values.update(block.arguments)
         current: list[ir.Operation] = []
         for op in [o.operation for o in block.operations]:
@@ -65,9 +65,9 @@ class Segmenter:
                 continue
             if op.name in COLLECTIVES or op.name == "kern.barrier":
                 current = self._finish(current, masks)
-                self.meetings.append(Meeting(op, masks))
+                self.convergent.append(ConvergentOp(op, masks))
                 self.group_values.update(op.results)
-            elif identity(op) in self.demotion.holds_meeting:
+            elif identity(op) in self.demotion.holds_convergent:
                 current = self._finish(current, masks)
                 self._region(op, masks)
             elif op.name in ("scf.yield", "scf.condition", "func.return"):

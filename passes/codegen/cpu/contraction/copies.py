@@ -1,8 +1,7 @@
-"""Copies of both factors of a packed product: threads make them in one meeting.
+"""Copies of both factors of a packed product: threads make them in one fork and join.
 
 Comes in: functions that copy, made. Goes out: their calls where the op stands. Where threads are worth it, one function
-that shares both among threads: a meeting of threads takes 1 to 1.5 us, and the slower thread of a slice is waited for
-once less.
+that shares both among threads, so that they fork and join once instead of twice.
 """
 
 from __future__ import annotations

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.dialect.collectives import MEETINGS
+from pykern.dialect.collectives import CONVERGENT
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.passes.kernels import identity, named
 
 
-def holding_meetings(kernel: ir.Operation) -> set[int]:
-    """Ops with a meeting somewhere inside, by `identity`."""
+def holding_convergent(kernel: ir.Operation) -> set[int]:
+    """Ops with a barrier or collective somewhere inside, by `identity`."""
     holding: set[int] = set()
-    for op in named(kernel, *MEETINGS):
+    for op in named(kernel, *CONVERGENT):
         parent = op.parent
         while parent is not None and parent.operation != kernel:
             holding.add(identity(parent.operation))
@@ -32,12 +32,12 @@ def is_guard(op: ir.Operation) -> bool:
 
 
 def diverges(op: ir.Operation, what: str) -> TargetError:
-    """The refusal of a meeting inside of `op`, which is `what`: "a loop whose bounds differ"."""
-    meeting = named(op, *MEETINGS)[0]
-    name = "barrier" if meeting.name == "kern.barrier" else meeting.name.removeprefix("kern.")
+    """The error for a barrier or collective inside of `op`, which is `what`: "a loop whose bounds differ"."""
+    inner = named(op, *CONVERGENT)[0]
+    name = "barrier" if inner.name == "kern.barrier" else inner.name.removeprefix("kern.")
     return TargetError(
         f"a {name} inside {what} between the work-items of a group",
-        span_of(meeting.location),
+        span_of(inner.location),
         "every work-item of the group has to reach it: move it out of the branch or loop",
         ((f"{what} here", span_of(op.location)),),
     )

@@ -17,7 +17,7 @@ Items = "list[tuple[Any, Generator]]"
 
 
 def run_group(items: list[tuple[Any, Generator]], subgroup_size: int) -> None:
-    """Run all work-items to their ends, from meeting to meeting."""
+    """Run all work-items to their ends, from barrier to barrier."""
     waiting: list[tuple[Any, Generator, Any]] = [(item, steps, None) for item, steps in items]
     while waiting:
         met = []
