@@ -126,8 +126,8 @@ LIMITS = """\
 Mesa's Vulkan driver for processors (lavapipe, over llvmpipe) gives wrong results beyond three limits without saying
 so. Code that is compiled for it (`spirv:vulkan1.3+lavapipe`) says so instead, at the line of the kernel:
 
-- The loops of a work-item make 65,535 turns in all. A launch that needs more is a `DeviceError` when its results are
-  waited for. The check costs a store and a load for each loop, in kernels whose loops are not known to be short.
+- The loops of a work-item make 65,535 iterations in all. A launch that needs more is a `DeviceError` when its results
+  are waited for. The check costs a store and a load for each loop, in kernels whose loops are not known to be short.
 - Conditions are nested at most 80 deep, and loops as well. Deeper ones are a `TargetError`.
 - Private memory of a work-item is at most 16 KiB, as the driver compiles for minutes where there is more. That is a
   `TargetError`, too.

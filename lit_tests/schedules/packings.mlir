@@ -1,6 +1,6 @@
 // RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx2},canonicalize,cse)" | FileCheck %s
 
-// Both factors lie along the terms: squares of 8 terms are read from 8 rows and turned in registers. Tiles have 5 rows
+// Both factors lie along the terms: squares of 8 terms are read from 8 rows and transposed in registers. Tiles have 5 rows
 // (the others are zeros), panels 16 columns; the last square of 100 terms begins at the 92nd, and has 4 once more. Of a
 // square's lines all but the last are stored as whole vectors: what is too much is the next one's. A panel has two squares,
 // and code for one.

@@ -26,7 +26,7 @@ class LimitStack(Pass):
     """Allocate on the heap what is more than `stack_bytes` in a function.
 
     In:  functions of one block with static `memref.alloca`, also in loops.
-    Out: each at the function's top, so that loops take no more with each turn; the largest ones are `memref.alloc`
+    Out: each at the function's top, so that loops take no more with each iteration; the largest ones are `memref.alloc`
          until the others fit, and are given back at the end.
     """
 

@@ -1,13 +1,13 @@
 """Loops that a driver ends before their time are reported.
 
-Mesa's llvmpipe, which lavapipe runs kernels by, ends every loop of a work-item once they have made 65,535 turns in all
-(`LP_MAX_TGSI_LOOP_ITERATIONS` in its sources), and goes on behind them as if nothing had been. Each loop therefore
+Mesa's llvmpipe, which lavapipe runs kernels by, ends every loop of a work-item once they have made 65,535 iterations in
+all (`LP_MAX_TGSI_LOOP_ITERATIONS` in its sources), and goes on behind them as if nothing had been. Each loop therefore
 leaves a flag where its own condition ends it, and behind it the flag is asserted. The flag lies in an array, at a
 position that only the launch decides (whether a failure was reported before): a compiler that sees one way out of the
 loop would take the flag for set.
 
 Comes in: a kernel at the work-item level. Goes out: the same, with `scf.while` loops and `kern.assert`s, where loops
-may make that many turns; `number_added_sites` then gives the asserts their numbers. Read next: `lavapipe`.
+may make that many iterations; `number_added_sites` then gives the asserts their numbers. Read next: `lavapipe`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernel.counted_by_hand import as_while
 from pykern.passes.kernels import find, is_constant
 
-MOST_TURNS = 65_535
+MOST_ITERATIONS = 65_535
 LOOPS = ("scf.for", "scf.while")
 CUT = (
-    f"this loop was ended by the driver: on lavapipe the loops of a work-item make {MOST_TURNS:,} turns in all; "
-    "give each work-item less to do, or launch on another device"
+    f"this loop was ended by the driver: on lavapipe the loops of a work-item make {MOST_ITERATIONS:,} iterations "
+    "in all; give each work-item less to do, or launch on another device"
 )
 
 
@@ -43,26 +43,28 @@ class ReportCutLoops(Pass):
     """Assert behind each loop that its own condition has ended it.
 
     In:  kernels at the work-item level.
-    Out: the same; those whose loops may make more turns than the driver allows have `scf.while` in place of `scf.for`,
-         and a `kern.assert` behind each loop.
+    Out: the same; those whose loops may make more iterations than the driver allows have `scf.while` in place of
+         `scf.for`, and a `kern.assert` behind each loop.
     """
 
     name: ClassVar[str] = "kern-report-cut-loops"
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            if turns(kernel) > MOST_TURNS:
+            if iterations(kernel) > MOST_ITERATIONS:
                 _watch(kernel)
 
 
-def turns(op: ir.Operation) -> float:
-    """The most turns that loops within an op make, one for the last look at each condition; infinite where unknown."""
+def iterations(op: ir.Operation) -> float:
+    """The most iterations that loops within an op make, with the last test of each condition; infinite if unknown."""
     total = 0.0
     for region in op.regions:
         for block in region.blocks:
             for inner in block.operations:
                 total += (
-                    _of_loop(inner.operation) if inner.operation.name in LOOPS else turns(inner.operation)
+                    _of_loop(inner.operation)
+                    if inner.operation.name in LOOPS
+                    else iterations(inner.operation)
                 )
     return total
 
@@ -74,7 +76,7 @@ def _of_loop(loop: ir.Operation) -> float:
     if low is None or high is None or step is None:
         return math.inf
     trips = max(0, -(-(high - low) // step))
-    return trips * (1 + turns(loop)) + 1
+    return trips * (1 + iterations(loop)) + 1
 
 
 def _watch(kernel: ir.Operation) -> None:

@@ -19,7 +19,7 @@ LOOPS = ("scf.for", "scf.while")
 
 @dataclass(frozen=True)
 class LimitTime(Pass):
-    """Ask before each turn of a loop whether the time is over; end the loop then, and report it.
+    """Ask before each iteration of a loop whether the time is over; end the loop then, and report it.
 
     In:  kernels at the work-item level. Out: the same with `scf.while` in place of `scf.for`; their conditions ask
          `kern.expired`. Work-items that begin later do nothing.

@@ -317,12 +317,12 @@ class Updates:
 
     def _flipped(self, box: IterationBox, dim: Dim) -> IterationBox:
         old = box.range(dim)
-        turned = Dim(f"{dim}'", old.lows, old.highs, dim.step)
+        reversed_dim = Dim(f"{dim}'", old.lows, old.highs, dim.step)
         low, high = old.lows[0], old.highs[0]
         if len(old.lows) != 1 or len(old.highs) != 1 or dim.step is not None:
             return box
-        ranges = tuple((turned if d is dim else d, r) for d, r in box.ranges)
-        pin = low + high - 1 - Form(((turned, 1),))
+        ranges = tuple((reversed_dim if d is dim else d, r) for d, r in box.ranges)
+        pin = low + high - 1 - Form(((reversed_dim, 1),))
         return replace(box, ranges=ranges, pins=(*box.pins, (dim, pin)))
 
 

@@ -3,7 +3,7 @@
 Comes in: a module whose program is on tensors, nothing fused yet. Goes out: `Costs` of rank 0, whose one item is the
 whole call: lengths are known. Every operation is counted as often as it is done; memory only where it has to be touched
 however well the program is fused: arguments that are read, results that are made, and, in a loop of unknown length,
-what a turn reads of the arguments and hands on. Read next: `costs`, the same for kernels.
+what an iteration reads of the arguments and hands on. Read next: `costs`, the same for kernels.
 """
 
 from __future__ import annotations

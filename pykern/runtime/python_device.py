@@ -3,7 +3,8 @@
 Comes in: the function, its arguments, the index space. Breakpoints, prints and exceptions are where the
 user wrote them. Groups run in row-major order, and so do the work-items of a group; a work-item that has
 returned counts as having reached every further barrier. A kernel without barriers and collectives is
-a plain loop in the calling thread; otherwise read on in `reference_group`. Arrays are `reference_array`, numbers `reference`.
+a plain loop in the calling thread; otherwise read on in `reference_group`. Arrays are `reference_array`,
+numbers `reference`.
 
 Operators and functions of numbers are those of compiled kernels (`pykern.launching.reference_rewrite`); the power of
 Python's own integers and arithmetic between numbers that are written stay Python's.

@@ -109,7 +109,9 @@ def test_loops_within_the_limit_are_right(lavapipe, n):
     ],
 )
 def test_a_loop_that_the_driver_ends_is_told(lavapipe, kernel, args, line):
-    with pytest.raises(pk.DeviceError, match="the loops of a work-item make 65,535 turns in all") as caught:
+    with pytest.raises(
+        pk.DeviceError, match="the loops of a work-item make 65,535 iterations in all"
+    ) as caught:
         launched(kernel, lavapipe, *args)
     assert line_of(caught.value) == line
     assert (launched(kernel, lavapipe, *args[:-1], *([7] if args else [])) >= 0).all() if args else True

@@ -46,7 +46,7 @@ def atan(x: Real) -> Real:
     dividend = select(upper, -1.0, select(middle, size - 1.0, size))
     divisor = select(upper, size, select(middle, size + 1.0, 1.0))
     eighths = select(upper, x.like(2.0), select(middle, x.like(1.0), 0.0))
-    return _turned(eighths, _atan_near(dividend / divisor, _ATAN[x.format])).copysign(x)
+    return _add_eighths(eighths, _atan_near(dividend / divisor, _ATAN[x.format])).copysign(x)
 
 
 def atan2(y: Real, x: Real) -> Real:
@@ -70,7 +70,7 @@ def _atan2(y: Real, x: Real, coefficients: tuple[float, ...]) -> Real:
     backwards = steep ^ left
     one = select(middle, x.like(1.0), 0.0)
     eighths = eighths + select(backwards, -one, one)
-    angle = _turned(eighths, select(backwards, -z, z)).copysign(y)
+    angle = _add_eighths(eighths, select(backwards, -z, z)).copysign(y)
     return select(x.is_nan() | y.is_nan(), x + y, angle)
 
 
@@ -90,7 +90,7 @@ def acos(x: Real) -> Real:
     left = x < 0.0
     eighths = select(inner, x.like(2.0), select(left, x.like(4.0), 0.0))
     z = select(inner, z, 2.0 * z)
-    return _turned(eighths, select(left ^ inner, -z, z))
+    return _add_eighths(eighths, select(left ^ inner, -z, z))
 
 
 def _asin_near(size: Real, inner: Truth) -> Real:
@@ -107,8 +107,8 @@ def _atan_near(z: Real, coefficients: tuple[float, ...]) -> Real:
     return fma(z * t, polynomial(t, coefficients), z)
 
 
-def _turned(eighths: Real, angle: Real) -> Real:
-    """The angle more by some eighths of a turn."""
+def _add_eighths(eighths: Real, angle: Real) -> Real:
+    """Add some eighths of a turn (45 degrees each) to an angle."""
     high, low = _EIGHTH[angle.format]
     return fma(eighths, high, fma(eighths, low, angle))
 

@@ -105,9 +105,9 @@ def _parts(product: list[Whole]) -> tuple[Real, Real, Whole]:
         high, lost = fast_two_sum(high, _real(piece) * 2.0 ** -(30 + 32 * number))
         low = low + lost
     high, low = fast_two_sum(high, low)
-    turned, lost = two_product(high, HALF_PI[0])
+    radians, lost = two_product(high, HALF_PI[0])
     tail = fma(high, HALF_PI[1], fma(low, HALF_PI[0], lost))
-    r, rest = fast_two_sum(turned, tail)
+    r, rest = fast_two_sum(radians, tail)
     return select(above_half, -r, r), select(above_half, -rest, rest), quadrant
 
 

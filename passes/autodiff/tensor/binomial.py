@@ -79,8 +79,10 @@ class Snapshots:
         self.scope.anchor = new.operation
         adjoints = len(old.inner_iter_args)
         with ir.InsertionPoint(new.body):
-            turn, arguments = new.induction_variable, list(new.inner_iter_args)
-            replays = scf.ForOp(tables.start(turn), tables.stop(turn), index(1), arguments[adjoints:])
+            iteration, arguments = new.induction_variable, list(new.inner_iter_args)
+            replays = scf.ForOp(
+                tables.start(iteration), tables.stop(iteration), index(1), arguments[adjoints:]
+            )
             with ir.InsertionPoint(replays.body):
                 held = list(replays.inner_iter_args)
                 source, first, last, target = tables.replay(replays.induction_variable)
@@ -88,7 +90,7 @@ class Snapshots:
                 states = self._run(trips, first, last, places, states)
                 scf.YieldOp([push(h, s, target) for h, s in zip(held, states, strict=True)])
             results = list(replays.results)
-            state = tables.state(turn)
+            state = tables.state(iteration)
             for place, promise in self._promised.items():
                 kept = peek(results[places.index(place)], state, self.carried[place].type)
                 promise.results[0].replace_all_uses_with(kept)
@@ -150,30 +152,30 @@ def _keeping(op: ir.Operation, scope: Scope, places: list[int], plan: Checkpoint
 
 
 class _Tables:
-    """The replays in the order they run, as tensors of constants; turn 0 reverses the last trip."""
+    """The replays in the order they run, as tensors of constants; iteration 0 reverses the last trip."""
 
     def __init__(self, plan: CheckpointSchedule) -> None:
-        turns = list(reversed(plan.replays))
-        replays = [replay for turn in turns for replay in turn]
+        iterations = list(reversed(plan.replays))
+        replays = [replay for iteration in iterations for replay in iteration]
         ends = [0]
-        for turn in turns:
-            ends.append(ends[-1] + len(turn))
+        for iteration in iterations:
+            ends.append(ends[-1] + len(iteration))
         self._starts, self._stops = _table(ends[:-1]), _table(ends[1:])
         columns = zip(*[(r.source, r.first, r.last, r.target) for r in replays], strict=True)
         self._columns = [_table(column) for column in (columns if replays else [(0,)] * 4)]
         self._states = _table(list(reversed(plan.states)))
 
-    def start(self, turn: ir.Value) -> ir.Value:
-        return tensor.extract(self._starts, [turn])
+    def start(self, iteration: ir.Value) -> ir.Value:
+        return tensor.extract(self._starts, [iteration])
 
-    def stop(self, turn: ir.Value) -> ir.Value:
-        return tensor.extract(self._stops, [turn])
+    def stop(self, iteration: ir.Value) -> ir.Value:
+        return tensor.extract(self._stops, [iteration])
 
     def replay(self, number: ir.Value) -> list[ir.Value]:
         return [tensor.extract(column, [number]) for column in self._columns]
 
-    def state(self, turn: ir.Value) -> ir.Value:
-        return tensor.extract(self._states, [turn])
+    def state(self, iteration: ir.Value) -> ir.Value:
+        return tensor.extract(self._states, [iteration])
 
 
 def _table(numbers: Sequence[int]) -> ir.Value:

@@ -19,7 +19,7 @@ from pykern.passes.codegen.cpu.contraction.schedule_contraction import (
     makers_of_factors,
     scheduled_product,
 )
-from pykern.passes.codegen.cpu.contraction.turned_factor import is_turned, turn
+from pykern.passes.codegen.cpu.contraction.transposed_factor import is_better_transposed, transpose_right
 from pykern.passes.codegen.cpu.dual_matvec.emit import BothSides, rows_at_a_time
 from pykern.passes.codegen.cpu.dual_matvec.find import ProductPair, pairs
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
@@ -28,7 +28,7 @@ from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
 from pykern.passes.codegen.cpu.rows.emit import has_form, make_rows
 from pykern.passes.codegen.cpu.rows.find import groups
 from pykern.passes.codegen.cpu.transposed.direct import DirectSquares
-from pykern.passes.codegen.cpu.transposed.find import Turn, turn_of
+from pykern.passes.codegen.cpu.transposed.find import Transposition, transposition_of
 from pykern.passes.codegen.cpu.transposed.staged import StagedSquares
 from pykern.passes.framework import Pass
 from pykern.passes.ir import structured
@@ -127,9 +127,9 @@ class Maker:
         if not space.iterations:
             self._nothing(space, start)
         elif (product := scheduled_product(space, self.ordered)) is not None:
-            self._product(self._with_turned_factor(product), start[0])
-        elif (turn := turn_of(space, cpu(self.machine), self.cache_bytes)) is not None:
-            self._whole(space, _blocks(space, turn), start, turn)
+            self._product(self._with_transposed_factor(product), start[0])
+        elif (transposition := transposition_of(space, cpu(self.machine), self.cache_bytes)) is not None:
+            self._whole(space, _blocks(space, transposition), start, transposition)
         elif split.parts and not self.ordered:
             self._in_parts(space, split, start)
         else:
@@ -165,11 +165,11 @@ class Maker:
                     over(shape, [], lambda at: memref.StoreOp(value, place, at))  # noqa: B023
         nest.call(False)
 
-    def _with_turned_factor(self, product: Product) -> Product:
-        """The product, its right factor turned by a function of its own where that pays."""
-        if (self.schedules and self.schedules[0]) or not is_turned(product, cpu(self.machine)):
+    def _with_transposed_factor(self, product: Product) -> Product:
+        """The product, its right factor transposed by a function of its own where that pays."""
+        if (self.schedules and self.schedules[0]) or not is_better_transposed(product, cpu(self.machine)):
             return product
-        self.generic(turn(product), [None])
+        self.generic(transpose_right(product), [None])
         again = scheduled_product(space_of(product.op), self.ordered)
         assert again is not None
         return again
@@ -182,27 +182,35 @@ class Maker:
             op.erase()
 
     def _whole(
-        self, space: Space, split: Split, start: list[ir.Value | None], turn: Turn | None = None
+        self,
+        space: Space,
+        split: Split,
+        start: list[ir.Value | None],
+        transposition: Transposition | None = None,
     ) -> None:
         outside = [*space.op.operands, *(v for v in start if v is not None)]
         nest = Nest(self.place, space.op, outside, split.extent)
         team = self.threads and split.extent > 1 and space.work > PARALLEL_WORK
         with nest.inside() as (lo, hi):
-            loops = self._loops(nest, space, start, turn)
+            loops = self._loops(nest, space, start, transposition)
             if split.group >= 0:
                 loops.bounds[split.group] = _piece(lo, hi, split.grain, space.lengths[split.group])
             loops.emit()
             loops.indices_to_counters()
-        if turn is not None and turn.staged:
+        if transposition is not None and transposition.staged:
             # what its loops do not read themselves counts, too
             nest.function.attributes[ROWS] = ir.UnitAttr.get()
         nest.call(team)
 
-    def _loops(self, nest: Nest, space: Space, start: list[ir.Value | None], turn: Turn | None) -> Loops:
+    def _loops(
+        self, nest: Nest, space: Space, start: list[ir.Value | None], transposition: Transposition | None
+    ) -> Loops:
         initial = [None if v is None else nest.value(v) for v in start]
-        if turn is not None:
-            form = StagedSquares if turn.staged else DirectSquares
-            return form(space, [nest.value(v) for v in space.op.operands], initial, None, turn=turn)
+        if transposition is not None:
+            form = StagedSquares if transposition.staged else DirectSquares
+            return form(
+                space, [nest.value(v) for v in space.op.operands], initial, None, transposition=transposition
+            )
         joins = None if self.ordered else combines(space.op)
         return Loops(space, [nest.value(v) for v in space.op.operands], initial, joins)
 
@@ -260,14 +268,14 @@ def _split(space: Space) -> Split:
     return Split(group, grain, max(1, -(-space.lengths[group] // grain)))
 
 
-def _blocks(space: Space, turn: Turn) -> Split:
-    """What threads share where squares are turned: loops around the blocks, or blocks."""
+def _blocks(space: Space, transposition: Transposition) -> Split:
+    """What threads share where squares are transposed: loops around the blocks, or blocks."""
     for group in space.order:
-        if group not in (turn.lane, turn.line) and space.lengths[group] >= FEWEST:
+        if group not in (transposition.lane, transposition.line) and space.lengths[group] >= FEWEST:
             return Split(group, 1, space.lengths[group])
     line, lane = (
-        Split(group, turn.blocks[group], -(-space.lengths[group] // turn.blocks[group]))
-        for group in (turn.line, turn.lane)
+        Split(group, transposition.blocks[group], -(-space.lengths[group] // transposition.blocks[group]))
+        for group in (transposition.line, transposition.lane)
     )
     return lane if line.extent < FEWEST and lane.extent > line.extent else line
 

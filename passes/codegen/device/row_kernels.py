@@ -81,8 +81,8 @@ class _Rows:
 
     def __init__(self, kernel: Kernel, chain: Chain, width: int) -> None:
         self.kernel, self.chain, self.width = kernel, chain, width
-        self.turns = chain.length if width == 1 else -(-chain.length // width)
-        self.in_registers = width == 1 or self.turns <= IN_REGISTERS
+        self.trips = chain.length if width == 1 else -(-chain.length // width)
+        self.in_registers = width == 1 or self.trips <= IN_REGISTERS
 
     def make(self) -> None:
         cells = [_RowCells(self.kernel, member) for member in self.chain.members]
@@ -92,8 +92,8 @@ class _Rows:
         self.row = spread(number, self.chain.rows) if self.chain.rows else []
         self.local = LocalIdOp.create(1) if self.width > 1 else None
         self.of_row: dict[Key, ir.Value] = {}
-        self.of_elements: list[dict[Key, ir.Value]] = [{} for _ in range(self.turns)]
-        self.places = [self._place(turn) for turn in range(self.turns)] if self.in_registers else []
+        self.of_elements: list[dict[Key, ir.Value]] = [{} for _ in range(self.trips)]
+        self.places = [self._place(trip) for trip in range(self.trips)] if self.in_registers else []
         phases = _phases(cells)
         for n, phase in enumerate(phases):
             later = set().union(*(p.reads for p in phases[n + 1 :]))
@@ -107,12 +107,12 @@ class _Rows:
 
     # -- one element -------------------------------------------------------------------------------
 
-    def _place(self, turn: int) -> tuple[ir.Value, ir.Value | None]:
-        """The element of a turn, and whether it is there, where that is not sure: then the last one stands for it."""
+    def _place(self, trip: int) -> tuple[ir.Value, ir.Value | None]:
+        """The element of a trip, and whether it is there, where that is not sure: then the last one stands for it."""
         if self.local is None:
-            return index_constant(turn), None
-        at = arith.AddIOp(self.local, index_constant(turn * self.width)).result if turn else self.local
-        if (turn + 1) * self.width <= self.chain.length:
+            return index_constant(trip), None
+        at = arith.AddIOp(self.local, index_constant(trip * self.width)).result if trip else self.local
+        if (trip + 1) * self.width <= self.chain.length:
             return at, None
         there = arith.CmpIOp(arith.CmpIPredicate.ult, at, index_constant(self.chain.length)).result
         return arith.MinUIOp(at, index_constant(self.chain.length - 1)).result, there
@@ -144,9 +144,9 @@ class _Rows:
     def _unrolled(self, phase: _Phase) -> None:
         reducing = [cells for cells in phase.members if cells.member.joins]
         sums = [[j.neutral() for j in cells.member.joins] for cells in reducing]
-        for turn, (at, there) in enumerate(self.places):
+        for trip, (at, there) in enumerate(self.places):
             for cells in phase.members:
-                known = self.of_elements[turn] | self.of_row
+                known = self.of_elements[trip] | self.of_row
                 if cells.member.joins:
                     before = sums.pop(0)
                     found = self._run(cells, at, known, list(before))
@@ -157,7 +157,7 @@ class _Rows:
                 else:
                     found = self._run(cells, at, known, _nothing(cells))
                     known |= zip((_key(cells, n) for n in cells.member.outputs), found, strict=True)
-                self.of_elements[turn] |= {k: v for k, v in known.items() if k not in self.of_row}
+                self.of_elements[trip] |= {k: v for k, v in known.items() if k not in self.of_row}
         for cells, values in zip(reducing, sums, strict=True):
             self._reduced(cells, values)
 
@@ -218,11 +218,11 @@ class _Rows:
         elements = {key: at for key, at in last.items() if key not in self.of_row}
         if not self.in_registers or not elements:
             return
-        for turn, (at, there) in enumerate(self.places):
+        for trip, (at, there) in enumerate(self.places):
             with _where(None if there is None else lambda there=there: scf.IfOp(there)):
                 for key, (each, n) in elements.items():
                     self._stand(each, at)
-                    each.store(n, self.of_elements[turn][key])
+                    each.store(n, self.of_elements[trip][key])
 
 
 class _where:  # noqa: N801 - reads as ``with _where(condition):``

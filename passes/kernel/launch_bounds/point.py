@@ -1,4 +1,4 @@
-"""One work-item on its way to an access: which it is, which turns of loops it takes, and what its integers are.
+"""One work-item on its way to an access: which it is, which iterations of loops it takes, and what its integers are.
 
 Comes in: the way there (loops and branches, the outermost first), and at which ends of them to look. Goes out: nodes of
 `pykern.data.integer_expressions` for any integer of the kernel, and the conditions under which the work-item exists and
@@ -101,7 +101,7 @@ class Launch:
 
 @dataclass
 class Point:
-    """A work-item and a turn of each loop around an access. `ends` says where to look, above 0 at the last ones."""
+    """A work-item and an iteration of each loop around an access; `ends` above 0 means the last iterations."""
 
     launch: Launch
     slopes: SlopeReader
@@ -130,7 +130,7 @@ class Point:
                 if taken is None:
                     return False
                 self.conditions.append(self.e.negated(taken) if region else taken)
-            elif not self._choose_turn(op, literals):
+            elif not self._choose_iteration(op, literals):
                 return False
         return True
 
@@ -158,7 +158,7 @@ class Point:
         self.numbers.append(at)
         self._at["id", d] = e.op("add", start, e.op("mul", at, step))
 
-    def _choose_turn(self, loop: ir.Operation, literals: list[Literal]) -> bool:
+    def _choose_iteration(self, loop: ir.Operation, literals: list[Literal]) -> bool:
         lower, upper = (self.value(v) for v in list(loop.operands)[:2])
         step = is_constant(loop.operands[2])
         index = loop.regions[0].blocks[0].arguments[0]
@@ -169,8 +169,8 @@ class Point:
         distance = e.op("sub", e.op("sub", upper, lower), e.const(1, bits))
         apart = e.const(step, bits)
         last = e.op("floordiv", distance, apart)
-        turn = self._end(index, lower, apart, last, self.ends.get(index) or self.otherwise, literals)
-        self._at[index] = e.op("add", lower, e.op("mul", turn, apart))
+        iteration = self._end(index, lower, apart, last, self.ends.get(index) or self.otherwise, literals)
+        self._at[index] = e.op("add", lower, e.op("mul", iteration, apart))
         return True
 
     def _end(

@@ -181,7 +181,7 @@ def _rotate(
     contents = [slot.after.ssa for slot in orbit]
     for j, slot in enumerate(orbit):
         # the array of slot j is, after n rounds, under slot j - n
-        _written(t, slot.before, _by_turn(turn_value, [contents[(j - n) % size] for n in range(size)]))
+        _written(t, slot.before, _chosen_by(turn_value, [contents[(j - n) % size] for n in range(size)]))
 
 
 def _written(t: ProgramTranslator, cell: Cell, ssa: ir.Value) -> None:
@@ -198,11 +198,11 @@ def _bind(t: ProgramTranslator, slot: Slot, array: Cell) -> None:
     )
 
 
-def _by_turn(turn: Scalar, choices: list[ir.Value]) -> ir.Value:
-    """``choices[turn]``."""
+def _chosen_by(index: Scalar, choices: list[ir.Value]) -> ir.Value:
+    """``choices[index]``."""
     chosen = choices[-1]
     for n in reversed(range(len(choices) - 1)):
-        here = arithmetic.binary("==", turn, Scalar(weak_int, const=n))
+        here = arithmetic.binary("==", index, Scalar(weak_int, const=n))
         made = ir.Operation.create("scf.if", results=[chosen.type], operands=[materialise(here)], regions=2)
         for region, value in zip(made.regions, (choices[n], chosen), strict=True):
             with ir.InsertionPoint(region.blocks.append()):

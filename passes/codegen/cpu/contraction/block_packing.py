@@ -1,8 +1,8 @@
 """Copies of factors, several terms at a time: faster than `packing`, for what lies side by side.
 
 Comes in: what `packing` takes. Goes out: the same function. `LinePacking` is for factors whose rows (columns) lie side
-by side: some terms of all tiles, then the next ones, so that memory is read in long lines. `TurnedPacking` is for those
-whose terms lie side by side: small squares are read as vectors of terms and turned in registers.
+by side: some terms of all tiles, then the next ones, so that memory is read in long lines. `TransposedPacking` is for
+those whose terms lie side by side: small squares are read as vectors of terms and transposed in registers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def packing_of(*facts: Any) -> Packing:
     if len(p.k) == 1 and strides[plain.along] == 1:
         return LinePacking(*facts)
     if len(p.k) == 1 and strides[p.k[0]] == 1 and plain.job.lanes in (2, 4, 8, 16):
-        return TurnedPacking(*facts)
+        return TransposedPacking(*facts)
     return plain
 
 
@@ -71,7 +71,7 @@ class LinePacking(Packing):
 
 
 @dataclass
-class TurnedPacking(Packing):
+class TransposedPacking(Packing):
     """Squares of as many terms as a vector of `SQUARE` bits has elements."""
 
     @property
@@ -126,7 +126,7 @@ class TurnedPacking(Packing):
         lines += [zero] * (wide - len(lines))
         *tile, term = place
         start = plus(times(term, self.width), row)
-        for t, line in enumerate(turned(lines, p.bits)):
+        for t, line in enumerate(transposed_square(lines, p.bits)):
             piece = line
             # a whole vector is stored quicker: what is too much of it belongs to the terms that come next, not to
             # the next tile or what lies behind the copy
@@ -135,7 +135,7 @@ class TurnedPacking(Packing):
             vector.StoreOp(piece, self.lines, [*tile, as_value(plus(start, t * self.width))])
 
 
-def turned(lines: list[ir.Value], bits: int) -> list[ir.Value]:
+def transposed_square(lines: list[ir.Value], bits: int) -> list[ir.Value]:
     """A square of as many vectors as each has elements, its rows made columns."""
     wide = len(lines)
     columns = [list(range(wide))] * wide  # of the square that the elements of each line came from
@@ -151,7 +151,7 @@ def turned(lines: list[ir.Value], bits: int) -> list[ir.Value]:
 
 
 def exchanges(wide: int, part: int) -> list[tuple[int, list[int], list[int]]]:
-    """Steps that turn a square: lines so far apart change groups of so many elements, by two shuffles.
+    """Steps that transpose a square: lines so far apart change groups of so many elements, by two shuffles.
 
     Groups smaller than a part stay in their part of a register: one instruction each.
     """

@@ -25,7 +25,7 @@ from pykern.passes.kernels import body
 
 ATTRIBUTE = "kern.dot"
 LIFT = 128
-"""What makes a byte with a sign one without; adding it turns the highest bit over."""
+"""What makes a byte with a sign one without; adding it flips the highest bit."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Dot:
         vector = isinstance(value.type, ir.VectorType)
         kind = ir.VectorType.get(list(ir.VectorType(value.type).shape), self.kind) if vector else self.kind
         if self.lifted and number == 0:
-            return _turned_over(value)
+            return _flip_highest_bit(value)
         if kind == value.type:
             return value
         return ir.Operation.create(self.conversions[number], [kind], [value]).results[0]
@@ -65,7 +65,7 @@ class Dot:
         if self.element == "i16":  # the sign is a matter of how it was packed
             name = "arith.extsi"
         if self.lifted and number == 0:
-            value = _turned_over(value)
+            value = _flip_highest_bit(value)
         return ir.Operation.create(name, [sums], [value]).results[0]
 
     def attribute(self) -> ir.Attribute:
@@ -135,8 +135,8 @@ def _quads(names: tuple[str, str], cpu: Cpu) -> Dot | None:
     return None
 
 
-def _turned_over(value: ir.Value) -> ir.Value:
-    """Bytes with their highest bit turned over: `LIFT` more, or less."""
+def _flip_highest_bit(value: ir.Value) -> ir.Value:
+    """Bytes with their highest bit flipped: `LIFT` more, or less."""
     i8 = ir.IntegerType.get_signless(8)
     bit: ir.Attribute = ir.IntegerAttr.get(i8, LIFT - 256)
     if isinstance(value.type, ir.VectorType):

@@ -47,7 +47,7 @@ class Product:
     """Whether each sum takes its terms one after the other, as a loop does."""
     prologues: tuple[Prologue | None, Prologue | None] = (None, None)
     """What makes the elements of left and right where they are read."""
-    turn: tuple[int, ...] = ()
+    permutation: tuple[int, ...] = ()
     """The order of the result's indices in `accesses`, where it is not its own: ones of length 1 behind the lane."""
 
     @property
@@ -79,8 +79,8 @@ class Product:
         found = []
         for number in range(3):
             strides = collapsed_strides(self.operand(number), self.parts(number))
-            if number == 2 and self.turn:
-                strides = [strides[n] for n in self.turn]
+            if number == 2 and self.permutation:
+                strides = [strides[n] for n in self.permutation]
             found.append([self.accesses[number].stride(d, strides) for d in range(len(self.lengths))])
         return found
 
@@ -125,7 +125,7 @@ class Product:
     def view(self, number: int, value: ir.Value) -> ir.Value:
         """`value`, which is left, right or out in a function, as `accesses` index it."""
         value = collapse(value, self.parts(number))
-        return transposed(value, self.turn) if number == 2 and self.turn else value
+        return transposed(value, self.permutation) if number == 2 and self.permutation else value
 
     def converted(self, number: int, value: ir.Value) -> ir.Value:
         """An element of left or right, or a vector of them, as it is multiplied."""
@@ -156,10 +156,10 @@ def product_of(space: Space) -> Product | None:
         return None
     if any(space.reduction[d] == (d in ino) for d in dims):
         return None
-    turn = _long_last([space.lengths[d] for d in (s.factors[0][0] for s in out.sums)])
-    out = Access(tuple(out.sums[n] for n in turn))
+    permutation = _long_last([space.lengths[d] for d in (s.factors[0][0] for s in out.sums)])
+    out = Access(tuple(out.sums[n] for n in permutation))
     lane = out.sums[-1].factors[0][0]
-    if collapsed_strides(op.operands[2], _parts(space, 2))[turn[-1]] != 1:
+    if collapsed_strides(op.operands[2], _parts(space, 2))[permutation[-1]] != 1:
         return None
     left = 1 if lane in ina and lane not in inb else 0
     if lane in ina and lane in inb:  # a batch along which all three lie
@@ -176,7 +176,7 @@ def product_of(space: Space) -> Product | None:
         tuple(d for d in dims if d not in ino),
         lane,
         left,
-        turn=() if turn == tuple(range(len(turn))) else turn,
+        permutation=() if permutation == tuple(range(len(permutation))) else permutation,
     )
 
 

@@ -59,7 +59,7 @@ def build(
     `asked` is a schedule to take instead of the cost model's, where it can be.
     """
     target = cpu(machine)
-    reader = None if start is None or product.turn else reader_of(product.space)
+    reader = None if start is None or product.permutation else reader_of(product.space)
     if (form := needed(product.op)) is not None and (again := _apart(product)) is not None:
         product, reader = replace(again, needed=form), None
     if reader is not None and (again := _apart(product)) is not None:

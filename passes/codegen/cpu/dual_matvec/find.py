@@ -72,7 +72,7 @@ def _product(op: ir.Operation) -> Product | None:
     if op.name != "linalg.generic" or not all(map(is_dense, op.operands)):
         return None
     product = scheduled_product(space_of(op))
-    if product is None or not isinstance(product.element, ir.FloatType) or product.turn:
+    if product is None or not isinstance(product.element, ir.FloatType) or product.permutation:
         return None
     if product.n != (product.lane,) or len(product.k) != 1 or product.m or product.batch:
         return None

@@ -53,7 +53,9 @@ class Loops:
         in_memory = not reduced or any(self.space.reduction[group] for group in outer)
         if in_memory and any(value is not None for value in self.initial):
             self._nest(self.space.parallel, self._store_initial)
-            self.initial = [None for _ in self.initial]  # each turn of an outer reduction goes on from there
+            self.initial = [
+                None for _ in self.initial
+            ]  # each iteration of an outer reduction goes on from there
         if self.space.across is not None:
             pair = [self.space.across, order[-1]]
             self._nest([g for g in outer if g not in pair], lambda: self._blocks(pair))

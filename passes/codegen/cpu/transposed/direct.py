@@ -1,4 +1,4 @@
-"""The direct form: a square is turned in registers, computed with, and written.
+"""The direct form: a square is transposed in registers, computed with, and written.
 
 Comes in: what `squares` takes. Goes out: the op's body on vectors along the lane, once for every line of a square.
 """
@@ -23,17 +23,17 @@ class DirectSquares(Squares):
     """Bodies of a few elementwise ops."""
 
     def _block(self, line: Range, lane: Range) -> None:
-        turn = self.turn
-        with self._each_square(self._whole(turn.line, line), self._whole(turn.lane, lane)):
-            lines = {n: self._turned(n) for n in turn.turned if self._is_read(n)}
-            begin = self.counters[turn.line]
-            for r in range(turn.side):
-                self.counters[turn.line] = as_value(plus(begin, r))
+        transposition = self.transposition
+        with self._each_square(self._whole(transposition.line, line), self._whole(transposition.lane, lane)):
+            lines = {n: self._transposed(n) for n in transposition.inputs if self._is_read(n)}
+            begin = self.counters[transposition.line]
+            for r in range(transposition.side):
+                self.counters[transposition.line] = as_value(plus(begin, r))
                 self._results({n: each[r] for n, each in lines.items()})
 
     def _results(self, lines: dict[int, ir.Value]) -> None:
         """The body for one line of a square."""
-        block, emitter = body(self.space.op), LaneEmitter(self.turn.side)
+        block, emitter = body(self.space.op), LaneEmitter(self.transposition.side)
         emitter.give({v: v for v in free_values(self.space.op, nested_only=True)})
         for n, argument in enumerate(block.arguments):
             if self._is_read(n):
@@ -43,7 +43,7 @@ class DirectSquares(Squares):
 
     def _read(self, n: int) -> ir.Value:
         """Elements of an operand along the lane, or the one that stands for all of them."""
-        return self._vector(n) if n in self.turn.along else self._load(n)
+        return self._vector(n) if n in self.transposition.along else self._load(n)
 
     def indices_to_counters(self) -> None:
         """There are none in what runs on vectors."""

@@ -1,10 +1,10 @@
-"""Whether an op turns what it reads, and in which form it is computed.
+"""Whether an op transposes what it reads, and in which form it is computed.
 
-Comes in: a `Space`. Goes out: `Turn`, or None where the loops of `emit` do as well.
+Comes in: a `Space`. Goes out: `Transposition`, or None where the loops of `emit` do as well.
 
-    out[.., t, .., l] = f(turned[.., l, .., t], straight[.., l], others)
+    out[.., t, .., l] = f(transposed[.., l, .., t], straight[.., l], others)
 
-`lane` is the dimension along which the results lie, `line` the one along which turned inputs do.
+`lane` is the dimension along which the results lie, `line` the one along which transposed inputs do.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FEW = 8
 """Ops of a body that is written out for every line of a square, at most. None is an elementary function: eight chains
 side by side have no registers (1000^2 f32 of a sigmoid 1.4 ms, 0.7 staged)."""
 RUN = 256
-"""Bytes of a block's row that is turned aside."""
+"""Bytes of a block's row that is transposed into memory of its own."""
 LONG = 2048
 """Elements along the lane that one thread takes at once where squares are written directly."""
 LONG_RUN = 1024
@@ -36,21 +36,21 @@ LONG_RUN = 1024
 
 
 @dataclass(frozen=True)
-class Turn:
-    """Groups of the space along which results and turned inputs lie, and how it is computed."""
+class Transposition:
+    """Groups of the space along which results and transposed inputs lie, and how it is computed."""
 
     lane: int
     line: int
     side: int
     """Elements of a square's side."""
-    turned: tuple[int, ...]
+    inputs: tuple[int, ...]
     """Inputs that lie along the line."""
     along: frozenset[int]
     """Operands that lie along the lane."""
     blocks: dict[int, int]
     """Elements of a block along lane and line."""
     staged: bool
-    """Whether a block of the turned inputs is turned aside before anything is computed."""
+    """Whether a block of the transposed inputs is transposed into memory of its own before anything is computed."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class _Operand:
         return math.prod(self.kind.shape) * self.bytes
 
 
-def turn_of(space: Space, target: Cpu, streamed: int) -> Turn | None:
-    """How to compute the op; None where nothing is turned, or squares do not fit in.
+def transposition_of(space: Space, target: Cpu, streamed: int) -> Transposition | None:
+    """How to compute the op; None where nothing is transposed, or squares do not fit in.
 
     Arrays of `streamed` bytes and more are written past the cache.
     """
@@ -94,26 +94,26 @@ def turn_of(space: Space, target: Cpu, streamed: int) -> Turn | None:
     lane = _side_by_side(space, results[0])
     if lane is None or not all(o.steps[lane] == 1 and space.maps[o.number].is_permutation for o in results):
         return None
-    turned = [o for o in operands if o.number < space.inputs and _is_turned(space, o, lane)]
-    if not turned:
+    transposed = [o for o in operands if o.number < space.inputs and _is_transposed(space, o, lane)]
+    if not transposed:
         return None
-    line = _side_by_side(space, turned[0])
-    turned = [o for o in turned if _side_by_side(space, o) == line]
-    side = min(MOST, min(target.vector_bytes, SQUARE // 8) // max(o.bytes for o in turned))
+    line = _side_by_side(space, transposed[0])
+    transposed = [o for o in transposed if _side_by_side(space, o) == line]
+    side = min(MOST, min(target.vector_bytes, SQUARE // 8) // max(o.bytes for o in transposed))
     if line is None or side < 2 or min(space.lengths[lane], space.lengths[line]) < side:
         return None
-    widest = max(1, *(o.bytes for o in (*turned, *results)))
+    widest = max(1, *(o.bytes for o in (*transposed, *results)))
     large = sum(o.size for o in operands) >= streamed
     unit = max(side, LINE // widest)
     meet = any(_meet(o.steps[line] * o.bytes, min(unit, space.lengths[line]), target) for o in results)
-    staged = large or meet or not _is_direct(space, operands, turned, lane, line, side)
+    staged = large or meet or not _is_direct(space, operands, transposed, lane, line, side)
     if staged:
         most = {line: RUN // widest, lane: (LONG_RUN if large else RUN) // widest}
     else:
         most = {line: LINE // widest, lane: LONG}
     blocks = {group: _block(space.lengths[group], length, unit) for group, length in most.items()}
     along = frozenset(o.number for o in operands if o.steps[lane] == 1)
-    return Turn(lane, line, side, tuple(o.number for o in turned), along, blocks, staged)
+    return Transposition(lane, line, side, tuple(o.number for o in transposed), along, blocks, staged)
 
 
 def _steps(space: Space, n: int) -> list[int]:
@@ -136,13 +136,13 @@ def _is_plain(m: ir.AffineMap) -> bool:
     return all(isinstance(e, ir.AffineDimExpr) for e in m.results)
 
 
-def _is_turned(space: Space, operand: _Operand, lane: int) -> bool:
+def _is_transposed(space: Space, operand: _Operand, lane: int) -> bool:
     group = _side_by_side(space, operand)
     return group is not None and operand.steps[lane] > 1 and operand.bytes > 0
 
 
 def _is_direct(
-    space: Space, operands: list[_Operand], turned: list[_Operand], lane: int, line: int, side: int
+    space: Space, operands: list[_Operand], transposed: list[_Operand], lane: int, line: int, side: int
 ) -> bool:
     """Whether vectors can be computed with as they come, and elements of the last squares twice."""
     *ops, _ = [o.operation for o in body(space.op).operations]
@@ -153,7 +153,7 @@ def _is_direct(
         return False
     for o in operands:
         plain = _is_plain(space.maps[o.number]) and o.bytes > 0
-        if not plain or not (o in turned or o.steps[lane] == 0 or _side_by_side(space, o) == lane):
+        if not plain or not (o in transposed or o.steps[lane] == 0 or _side_by_side(space, o) == lane):
             return False
     uneven = space.lengths[lane] % side or space.lengths[line] % side
     return not (uneven and _reads_results(space))

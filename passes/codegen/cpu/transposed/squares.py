@@ -1,8 +1,8 @@
-"""Squares of turned inputs, block by block.
+"""Squares of transposed inputs, block by block.
 
-Comes in: a `Turn` and the op's operands as the new function has them. Goes out: loops over blocks of squares at the
-insertion point. A square is as many vectors as each has elements, read along their own lines and turned by shuffles.
-The last squares share elements with the ones before where a length is no multiple.
+Comes in: a `Transposition` and the op's operands as the new function has them. Goes out: loops over blocks of squares
+at the insertion point. A square is as many vectors as each has elements, read along their own lines and transposed by
+shuffles. The last squares share elements with the ones before where a length is no multiple.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import vector
 
-from pykern.passes.codegen.cpu.contraction.block_packing import PART, turned
+from pykern.passes.codegen.cpu.contraction.block_packing import PART, transposed_square
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
-from pykern.passes.codegen.cpu.transposed.find import Turn
+from pykern.passes.codegen.cpu.transposed.find import Transposition
 from pykern.passes.ir.affine import as_value, least, minus, plus
 from pykern.passes.ir.loops import Counted
 
@@ -29,15 +29,18 @@ Range = tuple[ir.Value, ir.Value]
 class Squares(Loops):
     """What both forms share. `bounds` of lane and line, if given, begin and end with a block or the last element."""
 
-    turn: Turn = field(kw_only=True)
+    transposition: Transposition = field(kw_only=True)
 
     def emit(self) -> None:
-        turn = self.turn
+        transposition = self.transposition
         self.collapsed = [self._collapse(n) for n in range(len(self.operands))]
-        self._nest([g for g in self.space.order if g not in (turn.lane, turn.line)], self._in_blocks_of_both)
+        self._nest(
+            [g for g in self.space.order if g not in (transposition.lane, transposition.line)],
+            self._in_blocks_of_both,
+        )
 
     def _in_blocks_of_both(self) -> None:
-        with self._blocks(self.turn.line) as line, self._blocks(self.turn.lane) as lane:
+        with self._blocks(self.transposition.line) as line, self._blocks(self.transposition.lane) as lane:
             self._block(line, lane)
 
     def _block(self, line: Range, lane: Range) -> None:
@@ -46,45 +49,45 @@ class Squares(Loops):
     @contextlib.contextmanager
     def _blocks(self, group: int) -> Iterator[Range]:
         """Begin and end of one block after the other."""
-        size, length = self.turn.blocks[group], self.space.lengths[group]
+        size, length = self.transposition.blocks[group], self.space.lengths[group]
         with Counted(*self._bounds(group), size, alone=True) as begin:
             yield begin, as_value(least(plus(begin, size), length))
 
     def _whole(self, group: int, block: Range) -> Range:
         """The same block, or as many elements that end where it ends: one that has room for a square."""
-        size, length = self.turn.blocks[group], self.space.lengths[group]
-        if length % self.turn.side == 0:
+        size, length = self.transposition.blocks[group], self.space.lengths[group]
+        if length % self.transposition.side == 0:
             return block
         begin = as_value(least(block[0], length - size))
         return begin, as_value(plus(begin, size))
 
     @contextlib.contextmanager
     def _each_square(self, line: Range, lane: Range) -> Iterator[None]:
-        """One square of a block after the other: all along a line, where turned inputs lie, then the next ones."""
-        turn, counters = self.turn, self.counters
+        """One square of a block after the other: all along a line, where transposed inputs lie, then the next ones."""
+        transposition, counters = self.transposition, self.counters
         with (
-            self._places(turn.lane, lane) as counters[turn.lane],
-            self._places(turn.line, line) as counters[turn.line],
+            self._places(transposition.lane, lane) as counters[transposition.lane],
+            self._places(transposition.line, line) as counters[transposition.line],
         ):
             yield
 
     @contextlib.contextmanager
     def _places(self, group: int, block: Range) -> Iterator[ir.Value]:
         """Where squares begin; the last one not later than where a whole one fits."""
-        side = self.turn.side
+        side = self.transposition.side
         with Counted(*block, side, alone=True) as begin:
             even = self.space.lengths[group] % side == 0
             yield begin if even else as_value(least(begin, minus(block[1], side)))
 
-    def _turned(self, n: int) -> list[ir.Value]:
+    def _transposed(self, n: int) -> list[ir.Value]:
         """An input's square, read along its own lines, as vectors along the lane."""
-        turn, begin = self.turn, self.counters[self.turn.lane]
+        transposition, begin = self.transposition, self.counters[self.transposition.lane]
         lines = []
-        for k in range(turn.side):
-            self.counters[turn.lane] = as_value(plus(begin, k))
+        for k in range(transposition.side):
+            self.counters[transposition.lane] = as_value(plus(begin, k))
             lines.append(self._vector(n))
-        self.counters[turn.lane] = begin
-        return turned(lines, max(width(self._element(n)), PART // turn.side))
+        self.counters[transposition.lane] = begin
+        return transposed_square(lines, max(width(self._element(n)), PART // transposition.side))
 
     def _vector(self, n: int) -> ir.Value:
         """Elements of an operand that lie side by side."""
@@ -94,4 +97,4 @@ class Squares(Loops):
         return ir.MemRefType(self.operands[n].type).element_type
 
     def _in_lanes(self, element: ir.Type) -> ir.Type:
-        return ir.VectorType.get([self.turn.side], element)
+        return ir.VectorType.get([self.transposition.side], element)

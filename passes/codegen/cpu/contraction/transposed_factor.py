@@ -1,7 +1,7 @@
-"""A small right factor that lies along its terms is turned once, and the product reads it in vectors.
+"""A small right factor that lies along its terms is transposed once, and the product reads it in vectors.
 
-Comes in: a product, and the processor. Goes out: the copy that turns the factor, in front of the op, which now reads
-it; or nothing, where packed tiles are as quick: they turn it, too, but copy the left factor as well.
+Comes in: a product, and the processor. Goes out: the copy that transposes the factor, in front of the op, which now
+reads it; or nothing, where packed tiles are as quick: they transpose it, too, but copy the left factor as well.
 
     y[n, m] = x[m, k] * w[n, k]    ->    t[k, n] = w[n, k];  y[n, m] = x[m, k] * t[k, n]
 """
@@ -27,8 +27,8 @@ FEWEST = 16
 """Rows of the left factor below which each element of the copy is read too seldom."""
 
 
-def is_turned(product: Product, target: Cpu) -> bool:
-    """Whether the right factor is better turned in memory."""
+def is_better_transposed(product: Product, target: Cpu) -> bool:
+    """Whether the right factor is better transposed in memory."""
     problem = problem_of(product)
     if problem.unit_right or not (problem.simple and problem.packable) or problem.m < FEWEST:
         return False
@@ -42,7 +42,7 @@ def is_turned(product: Product, target: Cpu) -> bool:
     return schedule_for(replace(problem, unit_right=True), target).form == "direct"
 
 
-def turn(product: Product) -> ir.Operation:
+def transpose_right(product: Product) -> ir.Operation:
     """The copy, a linalg.generic; the product's op reads it from here on."""
     op, number = product.op, product.numbers[1]
     source = op.operands[number]

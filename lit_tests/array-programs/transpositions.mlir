@@ -4,7 +4,7 @@
 #turned = affine_map<(d0, d1) -> (d1, d0)>
 #row = affine_map<(d0, d1) -> (d1)>
 
-// An input that lies along the other dimension: squares of 8 x 8, turned in registers, computed with, written. A block
+// An input that lies along the other dimension: squares of 8 x 8, transposed in registers, computed with, written. A block
 // is a cache line wide, and as long as the rows.
 
 // CHECK-LABEL: func.func @direct
