@@ -1,15 +1,14 @@
 """The compiled CPython entry of a launch on a device: what is left of it on the host, without Python.
 
 Comes in: a `KernelSource` whose target is ``entry:FORM`` (`pykern.data.abi` tells the rest). Goes out: a shared
-object of the host with `pk_entry`. It checks a call as the CPU's entry does (`pykern.lowering.llvm.entry`), writes
-the words of `pykern.data.abi`, "Device code", and calls the driver by the addresses it is bound to. What it cannot
+object of the host with `pk_entry`. It checks a call as the CPU's entry does (`pykern.lowering.llvm.entry`), fills
+the slots of `pykern.data.abi`, "Device code", and calls the driver by the addresses it is bound to. What it cannot
 do, also what the driver refuses, goes on to the next entry and at last to Python, which does it again and tells why.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 from pykern.data.abi import (
     ALIGNED_BIT,
@@ -20,7 +19,6 @@ from pykern.data.abi import (
     SMALL_BIT,
     SMALL_COUNT,
     STREAM_CELLS,
-    TABLE_INDEX,
     array_kind,
     grid_axes,
 )
@@ -28,10 +26,23 @@ from pykern.data.artifact import ArgumentUse, Artifact
 from pykern.data.source import ArraySpec, KernelSource, ScalarSpec
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import generate
-from pykern.lowering.llvm.entry import HEAD, Entry
-from pykern.lowering.llvm.launch_bounds import any_outside, declarations
+from pykern.lowering.llvm.entry import Entry
+from pykern.lowering.llvm.forget import clear
+from pykern.lowering.llvm.launch_bounds import any_outside
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.overlap import Span, check_overlap
+from pykern.lowering.llvm.python_objects import (
+    SIZE,
+    array_cell,
+    cells_of,
+    item_of,
+    need_type,
+    table,
+)
+from pykern.lowering.llvm.text_ir.body import Body
+from pykern.lowering.llvm.text_ir.function import Block
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID, Type, Value
 from pykern.lowering.record import Record
 from pykern.types import NUMBERS
 
@@ -42,21 +53,6 @@ FACTS = ("aligned", "small")
 """Options of a device's target that say something of all arrays."""
 EXPORTS = ("pk_init", "pk_bind", "pk_entry")
 
-_OWN = """
-@pk_table = internal global ptr null
-@pk_bound = internal global ptr null
-declare ptr @PyObject_CallNoArgs(ptr)
-
-define void @pk_init(ptr %table) {
-  store ptr %table, ptr @pk_table
-  ret void
-}
-define void @pk_bind(ptr %bound) {
-  store ptr %bound, ptr @pk_bound
-  ret void
-}
-"""
-
 
 def lower(source: KernelSource, record: Record) -> Artifact:
     """The entry of a kind of call. `Parameter.writes` says which arrays the kernel writes."""
@@ -64,8 +60,13 @@ def lower(source: KernelSource, record: Record) -> Artifact:
     if form not in FORMS:
         raise TargetError(f"no entry of the form `{form}`", hint=f"there are {', '.join(FORMS)}")
     uses = tuple(ArgumentUse(p.reads, p.writes) for p in source.parameters if isinstance(p.spec, ArraySpec))
-    text = DeviceEntry(source, uses, form, tuple(options)).text()
-    code = generate(text, (), EXPORTS, texts=record.texts)
+    module = Module()
+    for function, held in (("pk_init", "pk_table"), ("pk_bind", "pk_bound")):
+        f = Body(module, function, VOID, [PTR])
+        f.store(f.arguments[0], module.define(held, "internal global ptr null"))
+        f.ret()
+    DeviceEntry(module, source, uses, form, tuple(options)).write()
+    code = generate(str(module), (), EXPORTS, texts=record.texts)
     started = time.perf_counter()
     binary = link_shared(*code.objects)
     record.add("link", "", started, "none")
@@ -76,310 +77,250 @@ class DeviceEntry(Entry):
     """Writes the function. `options` are the keywords of the call, in any order, and facts that the code needs."""
 
     def __init__(
-        self, source: KernelSource, uses: tuple[ArgumentUse, ...], form: str, options: tuple[str, ...]
+        self,
+        module: Module,
+        source: KernelSource,
+        uses: tuple[ArgumentUse, ...],
+        form: str,
+        options: tuple[str, ...],
     ) -> None:
-        super().__init__(source, uses)
         self.form = form
         self.keywords = tuple(word for word in options if word in KEYWORDS)
         self.facts = tuple(word for word in options if word in FACTS)
         self.given: list[int] = []
         """The slot of each number of the launch, in the order of `pykern.data.launch_bounds`."""
+        super().__init__(module, source, uses)
 
-    def text(self) -> str:
-        parameters = self.source.parameters
-        self.emit_lines(
-            "  %table = load ptr, ptr @pk_table",
-            "  %bound = load ptr, ptr @pk_bound",
-            f"  %offsetp = getelementptr i64, ptr %table, i64 {TABLE_INDEX['kernel_offset']}",
-            "  %offset = load i64, ptr %offsetp",
-            "  %cells = getelementptr i8, ptr %self, i64 %offset",
-            "  %nargs = and i64 %nargsf, 9223372036854775807",
-        )
-        self.same("i64", "%nargs", str(len(parameters)))
-        self._guards()
-        given = self._keywords(len(parameters))
-        self._stream(given.get("stream"))
+    def slot_count(self) -> int:
+        """At least all that are filled: arrays may have one for their offset, and the grid's axes have theirs."""
+        specs = [p.spec for p in self.source.parameters]
+        arguments = sum(2 + 2 * spec.rank if isinstance(spec, ArraySpec) else 1 for spec in specs)
+        return arguments + 2 * self.source.launch.rank + 1
+
+    def write(self) -> None:
+        self.positional()
+        given = self._keywords()
+        self.stream = self._stream(given.get("stream"))
         if "workgroup" in given:
             self._workgroup(given["workgroup"])
-        numbers = iter(range(len(self.uses)))
-        for n, parameter in enumerate(parameters):
-            self._argument(n, parameter, numbers)
-        counts = self._words_of_counts(given.get("ndrange"))
-        self._within()
+        uses = iter(self.uses)
+        for n, parameter in enumerate(self.source.parameters):
+            self.argument(n, parameter, uses)
+        counts = self._counts_into_slots(given.get("ndrange"))
+        self._inside_arrays()
         for _ in range(grid_axes(len(counts))):
-            self.put("i64", "0")
-        check_overlap(self, self.spans, same_views=False)
+            self.fill(0)
+        check_overlap(self, self.spans, False, self.miss)
         groups = self._grid(counts)
-        self._before()
-        self._launch(groups)
-        self._event()
-        self._miss()
-        room = [
-            "define ptr @pk_entry(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames) {",
-            f"  %slots = alloca [{self.slot + 1} x i64], align 16",
-            f"  %places = alloca [{max(self.slot, 6)} x ptr], align 16",
-            "  %own = alloca ptr, align 8",
-        ]
-        whole = [*room, *self.lines, "}", '!0 = !{!"branch_weights", i32 2000, i32 1}', ""]
-        return _OWN + HEAD + "\n".join([*declarations(self.source.bounds), *whole])
+        reused = self._before()
+        refused = self.new_block("refused")
+        if self.form == "addresses":
+            self._by_addresses(groups, refused)
+        else:
+            self._by_handles(groups, refused)
+        self._event(reused)
+        self.block = refused
+        self.call("Py_DecRef", VOID, reused)
+        self.branch(self.miss)
+        self.go_on()
 
     # -- what is called ----------------------------------------------------------------------------
 
-    def bound(self, name: str, kind: str = "i64") -> str:
-        return self.field("%bound", 8 * BIND_CELLS.index(name), kind)
+    def bound(self, name: str, kind: Type = I64) -> Value:
+        return self.load(kind, self.loaded("pk_bound"), 8 * BIND_CELLS.index(name))
 
-    def stream_cell(self, name: str, kind: str = "i64") -> str:
-        return self.field("%stream", 8 * STREAM_CELLS.index(name), kind)
+    def stream_cell(self, name: str, kind: Type = I64) -> Value:
+        return self.load(kind, self.stream, 8 * STREAM_CELLS.index(name))
 
-    def _keywords(self, positional: int) -> dict[str, str]:
+    def _keywords(self) -> dict[str, Value]:
         """The values of the keywords, all of them there and no other."""
         if not self.keywords:
-            self.same("ptr", "%kwnames", "null")
+            self.check(self.is_(self.names, "==", NULL))
             return {}
-        self.need(self.emit("icmp ne ptr %kwnames, null"))
-        self.same("i64", self.field("%kwnames", 16, "i64"), str(len(self.keywords)))
+        self.check(self.is_(self.names, "!=", NULL))
+        self.check(self.is_(self.load(I64, self.names, SIZE), "==", len(self.keywords)))
         places = range(len(self.keywords))
-        names = [self.item("%kwnames", n) for n in places]
-        values = [self.field("%args", 8 * (positional + n), "ptr") for n in places]
+        names = [item_of(self, self.names, n) for n in places]
+        values = [self.load(PTR, self.values, 8 * (len(self.source.parameters) + n)) for n in places]
         given = {}
         for keyword in self.keywords:
-            wanted, found = self.table(keyword), "null"
+            wanted, found = table(self, keyword), NULL
             for name, value in zip(names, values, strict=True):
-                same = self.emit(f"icmp eq ptr {name}, {wanted}")
-                found = self.emit(f"select i1 {same}, ptr {value}, ptr {found}")
-            self.need(self.emit(f"icmp ne ptr {found}, null"))
+                found = self.select(self.is_(name, "==", wanted), value, found)
+            self.check(self.is_(found, "!=", NULL))
             given[keyword] = found
         return given
 
-    def _stream(self, value: str | None) -> None:
-        """`%stream`: the cells of the stream, which is on the device of the code."""
+    def _stream(self, value: Value | None) -> Value:
+        """The cells of the stream, which is on the device of the code."""
         if value is None:
-            cells = self.bound("stream", "ptr")
+            cells = self.bound("stream", PTR)
         else:
-            self._type_is(value, self.table("stream_type"))
-            cells = self.emit(f"load ptr, ptr {self.held(value, 'stream_launch')}")
-        self.emit_lines(f"  %stream = getelementptr i8, ptr {cells}, i64 0")
-        self.same("i64", self.stream_cell("device"), self.bound("device"))
+            need_type(self, value, table(self, "stream_type"), self.miss)
+            cells = self.load(PTR, cells_of(self, value, "stream_launch", self.miss))
+        device = self.load(I64, cells, 8 * STREAM_CELLS.index("device"))
+        self.check(self.is_(device, "==", self.bound("device")))
+        return cells
 
-    def _items(self, value: str, rank: int) -> list[str]:
-        """The integers of a tuple; of one dimension the integer itself, or in a tuple, as in ``ndrange=x.shape``."""
-        if rank == 1:
-            return [self._only_item(value)]
-        self._type_is(value, "@PyTuple_Type")
-        self.same("i64", self.field(value, 16, "i64"), str(rank))
-        return [self.item(value, d) for d in range(rank)]
-
-    def _workgroup(self, value: str) -> None:
+    def _workgroup(self, value: Value) -> None:
         wanted = self.source.launch.workgroup
-        for item, size in zip(self._items(value, len(wanted)), wanted, strict=True):
-            self.same("i64", self._integer(item), str(size))
+        for item, size in zip(self.items(value, len(wanted)), wanted, strict=True):
+            self.check(self.is_(self.integer(item), "==", size))
 
-    def _words_of_counts(self, value: str | None) -> list[str]:
-        """Work-items in each dimension, at least one; they go into words."""
+    def _counts_into_slots(self, value: Value | None) -> list[Value]:
+        """Work-items in each dimension, at least one."""
         rank, known = self.source.launch.rank, self.source.launch.ndrange
         if value is None:
             assert known is not None, "a launch without an ndrange is of a kernel that has one"
-            counts = [str(n) for n in known]
+            counts = [I64(n) for n in known]
         else:
-            counts = [self._integer(item) for item in self._items(value, rank)]
+            counts = [self.integer(item) for item in self.items(value, rank)]
         for d, count in enumerate(counts):
             if known is not None and value is not None:
-                self.same("i64", count, str(known[d]))
-            self.need(self.emit(f"icmp sgt i64 {count}, 0"))
+                self.check(self.is_(count, "==", known[d]))
+            self.check(self.is_(count, ">", 0))
             if "small" in self.facts:
-                self.need(self.emit(f"icmp sle i64 {count}, {SMALL_COUNT}"))
-            self.given += [self.slot, -1, -1]  # a plain launch has no start and step
-            self.put("i64", count)
+                self.check(self.is_(count, "<=", SMALL_COUNT))
+            self.given += [self.filled, -1, -1]  # a plain launch has no start and step
+            self.fill(count)
         return counts
 
-    def _within(self) -> None:
+    def _inside_arrays(self) -> None:
         """No access that the launch decides lies outside of its array."""
-        if not self.source.bounds.nodes:
-            return
+        if self.source.bounds.nodes:
 
-        def load(number: int) -> Iterator[str]:
-            yield f"  %gp{number} = getelementptr i64, ptr %slots, i64 {self.given[number]}"
-            yield f"  %g{number} = load i64, ptr %gp{number}"
+            def given(number: int) -> Value:
+                return self.load(I64, self.slots, 8 * self.given[number])
 
-        lines, outside = any_outside(self.source.bounds, load)
-        self.emit_lines(*lines)
-        self.need(self.emit(f"xor i1 {outside}, true"))
+            self.check(self.not_(any_outside(self, self.source.bounds, given)))
 
     # -- arrays ------------------------------------------------------------------------------------
 
-    def _array(self, value: str, spec: ArraySpec, use: ArgumentUse) -> None:
-        self._type_is(value, self.table("array"))
-        cells = self.held(value, "array_launch")
-        users = self.emit(f"load i64, ptr {self.array_cell(cells, 'users', 'ptr')}")
-        used = self.emit(f"and i64 {users}, {self.stream_cell('bit')}")
-        self.need(self.emit(f"icmp ne i64 {used}, 0"))
-        ignored = (not use.writes) << READONLY_BIT
-        ignored |= ("aligned" not in self.facts) << ALIGNED_BIT | ("small" not in self.facts) << SMALL_BIT
-        kind = self.emit(f"and i64 {self.array_cell(cells, 'kind')}, {~ignored}")
-        there = self.emit(f"shl i64 {self.bound('device')}, {DEVICE_BIT}")
-        number = NUMBERS[spec.dtype]
+    def _array(self, value: Value, spec: ArraySpec, use: ArgumentUse) -> None:
+        need_type(self, value, table(self, "array"), self.miss)
+        cells = cells_of(self, value, "array_launch", self.miss)
+        users = self.load(I64, array_cell(self, cells, "users", PTR))
+        self.check(self.is_(self.and_(users, self.stream_cell("bit")), "!=", 0))
+        aligned, small = (fact in self.facts for fact in FACTS)
+        ignored = (not use.writes) << READONLY_BIT | (not aligned) << ALIGNED_BIT | (not small) << SMALL_BIT
+        kind = self.and_(array_cell(self, cells, "kind"), ~ignored)
         strided = spec.layout == "strided"
-        wanted = array_kind(
-            number, spec.rank, strided, 0, False, "aligned" in self.facts, "small" in self.facts
-        )
-        self.same("i64", kind, self.emit(f"or i64 {there}, {wanted}"))
-        self.put("i64", self.array_cell(cells, "memory"))
+        wanted = array_kind(NUMBERS[spec.dtype], spec.rank, strided, 0, False, aligned, small)
+        self.check(self.is_(kind, "==", self.or_(self.shl(self.bound("device"), DEVICE_BIT), wanted)))
+        self.fill(array_cell(self, cells, "memory"))
         if self.form == "handles":
-            self.put("i64", self.array_cell(cells, "offset"))
-        words = spec.rank * (2 if spec.layout == "strided" else 1)
-        for n in range(words):
-            word = self.field(cells, 8 * (len(ARRAY_CELLS) + n), "i64")
+            self.fill(array_cell(self, cells, "offset"))
+        for n in range(spec.rank * (2 if strided else 1)):
+            number = self.load(I64, cells, 8 * (len(ARRAY_CELLS) + n))
             if n < spec.rank:
-                self.given.append(self.slot)
-                if spec.shape[n] is not None:
-                    self.same("i64", word, str(spec.shape[n]))
-            self.put("i64", word)
-        self.spans.append(Span(self.array_cell(cells, "low"), self.array_cell(cells, "high"), use.writes))
+                self.given.append(self.filled)
+                known = spec.shape[n]
+                if known is not None:
+                    self.check(self.is_(number, "==", known))
+            self.fill(number)
+        low, high = array_cell(self, cells, "low"), array_cell(self, cells, "high")
+        self.spans.append(Span(low, high, use.writes))
 
-    def _scalar(self, value: str, spec: ScalarSpec, converts: bool) -> None:
-        self.given.append(self.slot)
+    def _scalar(self, value: Value, spec: ScalarSpec, converts: bool) -> None:
+        self.given.append(self.filled)
         super()._scalar(value, spec, converts)
 
     # -- the launch --------------------------------------------------------------------------------
 
-    def _grid(self, counts: list[str]) -> list[str]:
+    def _grid(self, counts: list[Value]) -> list[Value]:
         """Groups along x, y and z, none of them more than the device takes."""
-        axes: list[list[str]] = [[], [], []]
+        axes: list[list[Value]] = [[], [], []]
         for d, count in enumerate(reversed(counts)):
             axes[min(d, 2)].append(count)
         groups = []
         rank = len(counts)
         for axis, (letter, along) in enumerate(zip("xyz", axes, strict=True)):
-            total = "1"
+            total = I64(1)
             for position, count in enumerate(along):
                 size = self._group_size(rank - 1 - axis - position, letter, len(along))
-                up = self.emit(f"add i64 {count}, {self.emit(f'sub i64 {size}, 1')}")
-                part = self.emit(f"udiv i64 {up}, {size}")
-                total = part if total == "1" else self.emit(f"mul i64 {total}, {part}")
-            self.need(self.emit(f"icmp ule i64 {total}, {self.bound(f'grid_{letter}')}"))
+                part = self.udiv(self.add(count, self.sub(size, 1)), size)
+                total = part if position == 0 else self.mul(total, part)
+            self.check(self.is_(total, "u<=", self.bound(f"grid_{letter}")))
             groups.append(total)
         return groups
 
-    def _group_size(self, dimension: int, letter: str, dimensions: int) -> str:
+    def _group_size(self, dimension: int, letter: str, dimensions: int) -> Value:
         """Of one dimension: those that share an axis have their own, which are told behind the bound cells."""
         if dimensions == 1:
             return self.bound(f"group_{letter}")
-        return self.field("%bound", 8 * (len(BIND_CELLS) + dimension), "i64")
+        return self.load(I64, self.loaded("pk_bound"), 8 * (len(BIND_CELLS) + dimension))
 
-    def _before(self) -> None:
-        """The event of the launch before is recorded where somebody has kept it."""
-        self.emit_lines("  br label %checked", "checked:")
-        previous = self.stream_cell("last", "ptr")
-        self.emit_lines(
-            f"  %none = icmp eq ptr {previous}, null",
-            "  br i1 %none, label %alone, label %before",
-            "before:",
-            f"  %count = load i32, ptr {previous}",
-            "  %ours = icmp eq i32 %count, 1",
-            "  br i1 %ours, label %alone, label %kept",
-            "kept:",
-        )
-        told = self.emit(f"call ptr @PyObject_CallNoArgs(ptr {self.stream_cell('settle', 'ptr')})")
-        self.emit_lines(
-            f"  %wrong = icmp eq ptr {told}, null",
-            "  br i1 %wrong, label %clear, label %settled",  # Python's way meets and tells it again
-            "settled:",
-            f"  call void @Py_DecRef(ptr {told})",
-            "  br label %alone",
-            "alone:",
-            f"  %reused = phi ptr [null, %checked], [{previous}, %before], [null, %settled]",
-            "  call void @Py_IncRef(ptr %reused)",  # of null, as the next: nothing
-        )
+    def _before(self) -> Value:
+        """The event of the launch before, which nobody else has and this launch takes, or null. Where somebody has kept
+        it, it is recorded."""
+        previous = self.stream_cell("last", PTR)
+        reused = self.variable(previous)
+        with (
+            self.if_then(self.is_(previous, "!=", NULL)),
+            self.if_then(self.is_(self.load(I32, previous), "!=", 1)),
+        ):
+            settled = self.call("PyObject_CallNoArgs", PTR, self.stream_cell("settle", PTR))
+            with self.if_then(self.is_(settled, "==", NULL)):  # Python's way meets and tells it again
+                clear(self)
+                self.branch(self.miss)
+            self.call("Py_DecRef", VOID, settled)
+            self.store(NULL, reused)
+        event = self.load(PTR, reused)
+        self.call("Py_IncRef", VOID, event)  # of null, as the next: nothing
+        return event
 
-    def _launch(self, groups: list[str]) -> None:
-        native = self.stream_cell("native", "ptr")
-        if self.form == "addresses":
-            self._by_addresses(groups, native)
-        else:
-            self._by_handles(groups, native)
-
-    def _zero(self, result: str) -> None:
-        """The driver's answer: anything but success is told by Python's way."""
-        good = self.emit(f"icmp eq i32 {result}, 0")
-        self.counter += 1
-        label = f"good{self.counter}"
-        self.emit_lines(f"  br i1 {good}, label %{label}, label %refused, !prof !0", f"{label}:")
-
-    def _by_addresses(self, groups: list[str], native: str) -> None:
-        for n in range(self.slot):
-            self.emit_lines(
-                f"  %s{n} = getelementptr i64, ptr %slots, i64 {n}",
-                f"  %q{n} = getelementptr ptr, ptr %places, i64 {n}",
-                f"  store ptr %s{n}, ptr %q{n}",
-            )
-        current, select = self.bound("enter", "ptr"), self.bound("flush", "ptr")
-        launch, context = self.bound("launch", "ptr"), self.bound("context", "ptr")
-        self.emit_lines("  store ptr null, ptr %own")
-        self._zero(self.emit(f"call i32 {current}(ptr %own)"))
-        own = self.emit("load ptr, ptr %own")
-        self.emit_lines(
-            f"  %held = icmp eq ptr {own}, {context}",
-            "  br i1 %held, label %entered, label %enter",
-            "enter:",
-        )
-        self._zero(self.emit(f"call i32 {select}(ptr {context})"))
-        self.emit_lines("  br label %entered", "entered:")
+    def _by_addresses(self, groups: list[Value], refused: Block) -> None:
+        """As CUDA and HIP are called. The driver's answer: anything but 0 is told by Python's way."""
+        places = self.stack(f"[{max(self.filled, 1)} x ptr], align 16")
+        for n in range(self.filled):
+            self.store(self.place(self.slots, 8 * n), places, 8 * n)
+        current, select = self.bound("enter", PTR), self.bound("flush", PTR)
+        launch, context = self.bound("launch", PTR), self.bound("context", PTR)
+        own = self.variable(NULL)
+        self._succeed(self.call_pointer(current, I32, own), refused)
+        before = self.load(PTR, own)
+        is_other = self.is_(before, "!=", context)
+        with self.if_then(is_other):
+            self._succeed(self.call_pointer(select, I32, context), refused)
         sizes = [*groups, *(self.bound(f"group_{letter}") for letter in "xyz")]
-        numbers = ", ".join(f"i32 {self.emit(f'trunc i64 {size} to i32')}" for size in sizes)
-        code = self.bound("code", "ptr")
-        thread = self.emit("call ptr @PyEval_SaveThread()")  # it waits where the queue is full
-        done = self.emit(
-            f"call i32 {launch}(ptr {code}, {numbers}, i32 0, ptr {native}, ptr %places, ptr null)"
-        )
-        self.emit_lines(
-            f"  call void @PyEval_RestoreThread(ptr {thread})",
-            "  br i1 %held, label %launched, label %leave",
-            "leave:",  # others find the thread as they left it
-        )
-        self.emit(f"call i32 {select}(ptr {own})")
-        self.emit_lines("  br label %launched", "launched:")
-        self._zero(done)
+        numbers = [self.cast("trunc", size, I32) for size in sizes]
+        code, native = self.bound("code", PTR), self.stream_cell("native", PTR)
+        thread = self.call("PyEval_SaveThread", PTR)  # it waits where the queue is full
+        done = self.call_pointer(launch, I32, code, *numbers, I32(0), native, places, NULL)
+        self.call("PyEval_RestoreThread", VOID, thread)
+        with self.if_then(is_other):  # others find the thread as they left it
+            self.call_pointer(select, I32, before)
+        self._succeed(done, refused)
 
-    def _by_handles(self, groups: list[str], native: str) -> None:
-        code, put = self.bound("code", "ptr"), self.bound("enter", "ptr")
-        failed = "0"
-        for n in range(self.slot):
-            place = self.emit(f"getelementptr i64, ptr %slots, i64 {n}")
-            one = self.emit(f"call i32 {put}(ptr {code}, i32 {n}, i64 8, ptr {place})")
-            failed = self.emit(f"or i32 {failed}, {one}")
-        self._zero(failed)
+    def _by_handles(self, groups: list[Value], refused: Block) -> None:
+        """As OpenCL is called."""
+        code, put, native = self.bound("code", PTR), self.bound("enter", PTR), self.stream_cell("native", PTR)
+        failed = I32(0)
+        for n in range(self.filled):
+            failed = self.or_(
+                failed, self.call_pointer(put, I32, code, I32(n), 8, self.place(self.slots, 8 * n))
+            )
+        self._succeed(failed, refused)
+        items, local = self.stack("[3 x i64], align 16"), self.stack("[3 x i64], align 16")
         for axis, (letter, count) in enumerate(zip("xyz", groups, strict=True)):
             size = self.bound(f"group_{letter}")
-            for at, value in ((axis, self.emit(f"mul i64 {count}, {size}")), (3 + axis, size)):
-                place = self.emit(f"getelementptr i64, ptr %places, i64 {at}")
-                self.emit_lines(f"  store i64 {value}, ptr {place}")
-        local = self.emit("getelementptr i64, ptr %places, i64 3")
-        launch, flush = self.bound("launch", "ptr"), self.bound("flush", "ptr")
-        self._zero(
-            self.emit(
-                f"call i32 {launch}(ptr {native}, ptr {code}, i32 3, ptr null, ptr %places, ptr {local}, "
-                "i32 0, ptr null, ptr null)"
-            )
-        )
-        self.emit(f"call i32 {flush}(ptr {native})")
+            self.store(self.mul(count, size), items, 8 * axis)
+            self.store(size, local, 8 * axis)
+        launch, flush = self.bound("launch", PTR), self.bound("flush", PTR)
+        queued = (native, code, I32(3), NULL, items, local, I32(0), NULL, NULL)
+        self._succeed(self.call_pointer(launch, I32, *queued), refused)
+        self.call_pointer(flush, I32, native)
 
-    def _event(self) -> None:
+    def _succeed(self, result: Value, refused: Block) -> None:
+        self.need(self.is_(result, "==", 0), refused)
+
+    def _event(self, reused: Value) -> None:
         """The event of the launch before, where nobody knows it any more; else another one.
 
         Another thread may have launched meanwhile: then the event is that thread's.
         """
-        still = self.emit(f"icmp eq ptr {self.stream_cell('last', 'ptr')}, %reused")
-        self.emit_lines(
-            "  %there = icmp ne ptr %reused, null",
-            f"  %again = and i1 {still}, %there",
-            "  br i1 %again, label %same, label %other",
-            "same:",
-            "  ret ptr %reused",
-            "refused:",
-            "  call void @Py_DecRef(ptr %reused)",
-            "  br label %miss",
-            "other:",
-            "  call void @Py_DecRef(ptr %reused)",
-        )
-        made = self.emit(f"call ptr @PyObject_CallNoArgs(ptr {self.stream_cell('fresh', 'ptr')})")
-        self.emit_lines(f"  ret ptr {made}")
+        still = self.is_(self.stream_cell("last", PTR), "==", reused)
+        with self.if_then(self.and_(still, self.is_(reused, "!=", NULL))):
+            self.ret(reused)
+        self.call("Py_DecRef", VOID, reused)
+        self.ret(self.call("PyObject_CallNoArgs", PTR, self.stream_cell("fresh", PTR)))

@@ -125,20 +125,25 @@ def _elsewhere(
 
 @functools.lru_cache(maxsize=256)
 def assemble(text: str, host: Host = HERE, quickly: bool = False) -> bytes:
-    """An object of LLVM IR that is as it should run: nothing optimises it. Made once for a text.
+    """An object of LLVM IR that is as it should run: variables become values, nothing else is optimised. Made once for
+    a text.
 
     `quickly`: with the code generator that is for programs being debugged, which takes a quarter of the time.
     """
     with machine_of(host, QUICK if quickly else 0).module(text) as module:
+        module.run(ONLY_VARIABLES)
         return module.emit(libllvm.OBJECT)
 
 
 def assembly_of(text: str, host: Host = HERE) -> str:
     """The same as assembly, to look at."""
     with machine_of(host).module(text) as module:
+        module.run(ONLY_VARIABLES)
         return module.emit(libllvm.ASSEMBLY).decode()
 
 
+ONLY_VARIABLES = "mem2reg"
+"""LLVM's pass that makes values of what `text_ir` keeps in variables."""
 QUICK, CAREFUL, CAREFUL_ELSEWHERE = -1, -2, -3
 """Machines that make code quickly, and with few optimisations in this thread and in another."""
 

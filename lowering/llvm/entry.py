@@ -3,22 +3,47 @@
 It is the same for all kernels of a signature, and is compiled once for them; it is written as it should run, and LLVM's
 optimiser finds nothing in it that a launch would feel.
 
-A vectorcall that checks the arguments against the signature it was made for, writes the cells on its
-stack and calls `pk_run`. On any mismatch it hands the very same arguments to the next entry of the
-kernel object, and after the last to Python. Layouts of PyArrayObject, PyFloatObject and PyBytesObject are those
-of NumPy 1.x/2.x and CPython 3.10-3.14; everything else goes through the C API. Devices:
-`pykern.lowering.gpu.host_entry`.
+A vectorcall that checks the arguments against the signature it was made for, fills the slots on its stack and calls
+`pk_launch`. On any mismatch it hands the very same arguments to the next entry of the kernel object, and after the last
+to Python. Read next: `python_objects`, what it reads; `overlap`; for devices `pykern.lowering.gpu.host_entry`.
 """
 
 from __future__ import annotations
 
-from pykern.data.abi import ARRAY_CELLS, ENTRIES, KERNEL_CELLS, REFUSED, TABLE_INDEX
+from collections.abc import Iterator
+
+from pykern.data.abi import ENTRIES, KERNEL_CELLS, REFUSED
 from pykern.data.artifact import ArgumentUse
 from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
-from pykern.lowering.llvm.entry_writer import EntryWriter
-from pykern.lowering.llvm.forget import FORGET
-from pykern.lowering.llvm.launcher import cells, llvm_type
+from pykern.lowering.llvm.forget import write_forget
+from pykern.lowering.llvm.launcher import argument_types
 from pykern.lowering.llvm.overlap import Span, check_itself, check_overlap, span_of
+from pykern.lowering.llvm.python_objects import (
+    ALIGNED,
+    C_CONTIGUOUS,
+    DATA,
+    DESCR,
+    DIMS,
+    FLAGS,
+    LENGTH,
+    NDIM,
+    PAYLOAD,
+    SIZE,
+    START,
+    STEP,
+    STRIDES,
+    WRITEABLE,
+    integer,
+    item_of,
+    need_guards,
+    need_type,
+    numpy_array,
+    table,
+    type_of,
+)
+from pykern.lowering.llvm.text_ir.body import Body
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import F32, F64, I1, I32, I64, NULL, PTR, VOID, Operand, Type, Value
 from pykern.types import BY_NAME
 
 GIL_WORK = 60_000
@@ -26,80 +51,41 @@ GIL_WORK = 60_000
 
 FEWEST_PRODUCTS = 1 << 20
 """Multiplications, about, of a launch of a product from which Python is asked whether it runs in tiles
-(`pykern.program.product`): the root of the product of all lengths, for each is the length of two arrays of three."""
+(`pykern.launching.product`): the root of the product of all lengths, for each is the length of two arrays of three."""
 
-C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
-DATA, NDIM, DIMS, STRIDES, DESCR, FLAGS = 16, 24, 32, 40, 56, 64
-PAYLOAD = 16
-"""Byte offset of the value in a float or NumPy scalar object, right behind the object head."""
-BYTES_PAYLOAD = 32
-START, STEP, LENGTH = 16, 32, 40
-"""Byte offsets in a range."""
-
-_LAUNCH = f"""
-declare void @pk_run(ptr)
-declare i64 @pk_work(ptr)
-declare hidden i1 @pk_outside(ptr)
-declare hidden i32 @pk_unlocked(ptr, ptr)
-
-define SEEN i32 @pk_launch(ptr %slots) {{
-  %outside = call i1 @pk_outside(ptr %slots)
-  br i1 %outside, label %refused, label %within, !prof !{{!"branch_weights", i32 1, i32 2000}}
-refused:
-  ret i32 {REFUSED}
-within:
-  %work = call i64 @pk_work(ptr %slots)
-  %much = icmp sgt i64 %work, LEAST_WORK
-  br i1 %much, label %long, label %short
-short:
-  call void @pk_run(ptr %slots)
-  ret i32 0
-long:
-  %told = call i32 @pk_unlocked(ptr @pk_run, ptr %slots)
-  ret i32 %told
-}}
-"""
+PYTHON_TYPES = {"float": "PyFloat_Type", "int": "PyLong_Type", "bool": "PyBool_Type"}
 
 
 def launch_text(may_run_out: bool, endless: bool = False) -> str:
-    """What an entry calls, linked to the kernel: `pk_run`, and long ones without the interpreter's lock, as those that
-    `may_run_out` of memory, which leave it by `pk_call`. It gives 1: an exception is set; `REFUSED`: Python has to look
-    at the launch. Python calls it, too, unless the kernel may be `endless`: of such nobody knows how long they take.
+    """`pk_launch`, which an entry calls, linked to the kernel. It runs `pk_run`, and long launches without the
+    interpreter's lock, as those that `may_run_out` of memory, which leave it by `pk_call`. It gives 1: an exception is
+    set; `REFUSED`: Python has to look at the launch. Python calls it, too, unless the kernel may be `endless`: of such
+    nobody knows how long they take.
     """
-    text = _LAUNCH.replace("LEAST_WORK", "-1" if may_run_out else str(GIL_WORK))
-    return text.replace("SEEN", "hidden" if endless else "")
-
-
-_RUN = """
-@pk_table = external hidden global ptr
-declare hidden i32 @pk_launch(ptr)
-"""
-_NAMES = """
-declare i64 @PyLong_AsLongLong(ptr)
-declare ptr @PyErr_Occurred()
-declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare void @Py_IncRef(ptr)
-declare void @Py_DecRef(ptr)
-declare ptr @PyDict_GetItemWithError(ptr, ptr)
-declare ptr @PyObject_GetAttr(ptr, ptr)
-@PyLong_Type = external global i8
-@PyFloat_Type = external global i8
-@PyBool_Type = external global i8
-@PyTuple_Type = external global i8
-@PyBytes_Type = external global i8
-@PyRange_Type = external global i8
-@_Py_TrueStruct = external global i8
-"""
-HEAD = FORGET + _NAMES
+    module = Module()
+    module.linkage |= dict.fromkeys(("pk_outside", "pk_unlocked"), "hidden")
+    if endless:
+        module.linkage["pk_launch"] = "hidden"
+    f = Body(module, "pk_launch", I32, [PTR])
+    (slots,) = f.arguments
+    f.need(f.not_(f.call("pk_outside", I1, slots)), I32(REFUSED))
+    work = f.call("pk_work", I64, slots)
+    with f.if_then(f.is_(work, "<=", -1 if may_run_out else GIL_WORK)):
+        f.call("pk_run", VOID, slots)
+        f.ret(I32(0))
+    f.ret(f.call("pk_unlocked", I32, module.function("pk_run", (VOID, (PTR,))), slots))
+    return str(module)
 
 
 def entry_text(source: KernelSource, uses: tuple[ArgumentUse, ...], product: bool = False) -> str:
     """The entry for a source; empty where its calls have to go through Python. Large ones of a `product` do."""
     if not has_entry(source):
         return ""
-    return Entry(source, uses, product).text()
+    module = Module()
+    module.define("pk_table", "external hidden global ptr")
+    module.linkage["pk_launch"] = "hidden"
+    Entry(module, source, uses, product).write()
+    return str(module)
 
 
 def has_entry(source: KernelSource) -> bool:
@@ -112,326 +98,235 @@ def _plain_static(parameter: Parameter) -> bool:
     return isinstance(parameter.spec, StaticSpec) and type(parameter.spec.value) is int
 
 
-class Entry(EntryWriter):
-    """Writes the function line by line; every check goes on at a new label or to `miss`."""
+class Entry(Body):
+    """The function in the making. What does not fit goes on at `miss`."""
 
-    def __init__(self, source: KernelSource, uses: tuple[ArgumentUse, ...], product: bool = False) -> None:
-        super().__init__()
+    def __init__(
+        self, module: Module, source: KernelSource, uses: tuple[ArgumentUse, ...], product: bool = False
+    ) -> None:
+        write_forget(module)
+        super().__init__(module, "pk_entry", PTR, [PTR, PTR, I64, PTR])
         self.source, self.uses = source, uses
         whole = all(isinstance(p.spec, ArraySpec) and p.spec.layout == "C" for p in source.parameters)
         self.product = product and whole
-        self.lengths: list[str] = []
+        self.lengths: list[Value] = []
         self.spans: list[Span] = []
+        self.slots = self.stack(f"[{self.slot_count()} x i64], align 16")
+        self.filled = 0
+        """How many slots have their value."""
+        self.this, self.values, self.flags, self.names = self.arguments
+        self.cells = self.place(self.this, table(self, "kernel_offset", I64))
+        self.miss = self.new_block("miss")
+
+    def slot_count(self) -> int:
+        """All slots of a launch, the report's among them."""
+        return len(argument_types(self.source)) + 1
+
+    def check(self, condition: Value) -> None:
+        self.need(condition, self.miss)
+
+    def fill(self, what: Operand) -> None:
+        """The next slot."""
+        self.store(what, self.slots, 8 * self.filled)
+        self.filled += 1
 
     # -- the function ------------------------------------------------------------------------
 
-    def text(self) -> str:
-        count = len(cells(self.source)) + 1
-        parameters = self.source.parameters
-        self.emit_lines(
-            "define ptr @pk_entry(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames) {",
-            f"  %slots = alloca [{count} x i64], align 16",
-            "  %table = load ptr, ptr @pk_table",
-            f"  %offp = getelementptr i64, ptr %table, i64 {TABLE_INDEX['kernel_offset']}",
-            "  %offset = load i64, ptr %offp",
-            "  %cells = getelementptr i8, ptr %self, i64 %offset",
-            "  %nargs = and i64 %nargsf, 9223372036854775807",
-        )
-        self.same("i64", "%nargs", str(len(parameters)))
-        self._guards()
-        numbers = iter(range(len(self.uses)))
-        for n, parameter in enumerate(parameters):
-            self._argument(n, parameter, numbers)
-        self._ndrange(len(parameters))
-        check_overlap(self, self.spans, same_views=not self.source.noalias)
+    def write(self) -> None:
+        self.positional()
+        check_all = iter(self.uses)
+        for n, parameter in enumerate(self.source.parameters):
+            self.argument(n, parameter, check_all)
+        self._ndrange()
+        check_overlap(self, self.spans, not self.source.noalias, self.miss)
         self._run()
-        self._miss()
-        return _RUN + HEAD + "\n".join(self.lines) + '\n}\n!0 = !{!"branch_weights", i32 2000, i32 1}\n'
+        self.go_on()
 
-    def _argument(self, n: int, parameter: Parameter, numbers) -> None:
-        place = self.emit(f"getelementptr ptr, ptr %args, i64 {n}")
-        value = self.emit(f"load ptr, ptr {place}")
-        spec = parameter.spec
+    def positional(self) -> None:
+        """As many values as there are parameters, and captured names as they were."""
+        count = self.and_(self.flags, (1 << 63) - 1)
+        self.check(self.is_(count, "==", len(self.source.parameters)))
+        guards = self.load(PTR, self.cells, 8 * KERNEL_CELLS.index("guards"))
+        need_guards(self, guards, self.miss)
+
+    def argument(self, n: int, parameter: Parameter, uses: Iterator[ArgumentUse]) -> None:
+        value, spec = self.load(PTR, self.values, 8 * n), parameter.spec
         if isinstance(spec, ArraySpec):
-            self._array(value, spec, self.uses[next(numbers)])
+            self._array(value, spec, next(uses))
         elif isinstance(spec, ScalarSpec):
             self._scalar(value, spec, parameter.converts)
         else:
             assert isinstance(spec, StaticSpec)
-            self.same("i64", self._integer(value), str(spec.value))
+            self.check(self.is_(self.integer(value), "==", spec.value))
 
-    def held(self, value: str, slot: str) -> str:
-        """The cells in the bytes object that an object holds in a slot."""
-        place = self.emit(f"getelementptr i8, ptr {value}, i64 {self.table(slot, 'i64')}")
-        found = self.emit(f"load ptr, ptr {place}")
-        self.need(self.emit(f"icmp ne ptr {found}, null"))
-        self._type_is(found, "@PyBytes_Type")
-        return self.emit(f"getelementptr i8, ptr {found}, i64 {BYTES_PAYLOAD}")
+    def integer(self, value: Value) -> Value:
+        return integer(self, value, self.miss)
 
-    def array_cell(self, cells: str, name: str, kind: str = "i64") -> str:
-        return self.field(cells, 8 * ARRAY_CELLS.index(name), kind)
-
-    def _as_numpy(self, value: str) -> str:
-        """The value, or the NumPy array that stands for a pykern.Array on the CPU that was not freed."""
-        kind = self.field(value, 8, "ptr")
-        plain = self.emit(f"icmp eq ptr {kind}, {self.table('ndarray')}")
-        self.counter += 1
-        n = self.counter
-        self.emit_lines(f"  br i1 {plain}, label %plain{n}, label %other{n}", f"other{n}:")
-        self.same("ptr", kind, self.table("array"))
-        cells = self.held(value, "array_launch")
-        users = self.emit(f"load i64, ptr {self.array_cell(cells, 'users', 'ptr')}")
-        self.need(self.emit(f"icmp ne i64 {users}, 0"))
-        host = self.array_cell(cells, "host", "ptr")
-        self.need(self.emit(f"icmp ne ptr {host}, null"))
-        self.emit_lines(f"  br label %told{n}", f"told{n}:", f"  br label %have{n}", f"plain{n}:")
-        self.emit_lines(f"  br label %have{n}", f"have{n}:")
-        return self.emit(f"phi ptr [{host}, %told{n}], [{value}, %plain{n}]")
-
-    def _array(self, value: str, spec: ArraySpec, use: ArgumentUse) -> None:
-        value = self._as_numpy(value)
-        self.same("ptr", self.field(value, DESCR, "ptr"), self.table(f"dtype.{spec.dtype}"))
-        self.same("i32", self.field(value, NDIM, "i32"), str(spec.rank))
+    def _array(self, value: Value, spec: ArraySpec, use: ArgumentUse) -> None:
+        value = numpy_array(self, value, self.miss)
+        self.check(self.is_(self.load(PTR, value, DESCR), "==", table(self, f"dtype.{spec.dtype}")))
+        self.check(self.is_(self.load(I32, value, NDIM), "==", spec.rank))
         wanted = ALIGNED | (C_CONTIGUOUS if spec.layout == "C" else 0) | (WRITEABLE if use.writes else 0)
-        flags = self.emit(f"and i32 {self.field(value, FLAGS, 'i32')}, {wanted}")
-        self.same("i32", flags, str(wanted))
-        data = self.field(value, DATA, "ptr")
-        self.put("ptr", data)
+        self.check(self.is_(self.and_(self.load(I32, value, FLAGS), wanted), "==", wanted))
+        data = self.load(PTR, value, DATA)
+        self.fill(data)
         lengths = self._lengths(value, spec)
         strides = self._strides(value, spec) if spec.layout == "strided" else []
         if strides and use.writes:
-            check_itself(self, spec, lengths, strides)
+            check_itself(self, spec, lengths, strides, self.miss)
         self.spans.append(span_of(self, data, spec, lengths, strides, use.writes))
 
-    def _lengths(self, value: str, spec: ArraySpec) -> list[str]:
+    def _lengths(self, value: Value, spec: ArraySpec) -> list[Value]:
         if not spec.rank:
             return []
-        dims = self.field(value, DIMS, "ptr")
-        lengths = [self.field(dims, 8 * d, "i64") for d in range(spec.rank)]
+        dims = self.load(PTR, value, DIMS)
+        lengths = [self.load(I64, dims, 8 * d) for d in range(spec.rank)]
         for length, known in zip(lengths, spec.shape, strict=True):
             if known is not None:
-                self.same("i64", length, str(known))
-            self.put("i64", length)
+                self.check(self.is_(length, "==", known))
+            self.fill(length)
         self.lengths += lengths
         return lengths
 
-    def _strides(self, value: str, spec: ArraySpec) -> list[str]:
-        """Strides in elements go into cells; bytes are given back."""
+    def _strides(self, value: Value, spec: ArraySpec) -> list[Value]:
+        """Strides in elements go into slots; bytes are given back."""
         if not spec.rank:
             return []
         itemsize = BY_NAME[spec.dtype].itemsize
-        pointer = self.field(value, STRIDES, "ptr")
-        strides = [self.field(pointer, 8 * d, "i64") for d in range(spec.rank)]
+        pointer = self.load(PTR, value, STRIDES)
+        strides = [self.load(I64, pointer, 8 * d) for d in range(spec.rank)]
         for stride in strides:
             if itemsize > 1:
-                self.same("i64", self.emit(f"and i64 {stride}, {itemsize - 1}"), "0")
-            self.put("i64", self.emit(f"sdiv exact i64 {stride}, {itemsize}"))
+                self.check(self.is_(self.and_(stride, itemsize - 1), "==", 0))
+            self.fill(self.ashr(stride, itemsize.bit_length() - 1))
         return strides
 
-    def _scalar(self, value: str, spec: ScalarSpec, converts: bool) -> None:
-        kind = llvm_type(spec.dtype)
-        if spec.dtype == "float" or (converts and spec.dtype in ("f64", "f32")):
-            self._type_is(value, "@PyFloat_Type")
-            number = self.field(value, PAYLOAD, "double")
-            if spec.dtype == "f32":
-                narrow = self.emit(f"bitcast float {self.emit(f'fptrunc double {number} to float')} to i32")
-                self.put("i64", self.emit(f"zext i32 {narrow} to i64"))
-            else:
-                self.put("double", number)
-        elif spec.dtype == "int" or (converts and spec.dtype == "i64"):
-            self.put("i64", self._integer(value))
+    def _scalar(self, value: Value, spec: ScalarSpec, converts: bool) -> None:
+        dtype = BY_NAME[spec.dtype]
+        if spec.dtype == "int" or (converts and spec.dtype == "i64"):
+            self.fill(self.integer(value))
+        elif spec.dtype == "float" or (converts and spec.dtype in ("f64", "f32")):
+            need_type(self, value, self.outside("PyFloat_Type"), self.miss)
+            number = self.load(F64, value, PAYLOAD)
+            self.fill(number if spec.dtype != "f32" else self._wide(self.cast("fptrunc", number, F32)))
         elif spec.dtype == "bool":
-            self._type_is(value, "@PyBool_Type")
-            truth = self.emit(f"icmp eq ptr {value}, @_Py_TrueStruct")
-            self.put("i64", self.emit(f"zext i1 {truth} to i64"))
+            need_type(self, value, self.outside("PyBool_Type"), self.miss)
+            self.fill(self.cast("zext", self.is_(value, "==", self.outside("_Py_TrueStruct")), I64))
         else:
-            self._type_is(value, self.table(f"scalar.{spec.dtype}"))
-            bits = BY_NAME[spec.dtype].bits
-            if kind == "double":
-                self.put("double", self.field(value, PAYLOAD, "double"))
-                return
-            number = self.field(value, PAYLOAD, f"i{bits}")
-            extend = "sext" if BY_NAME[spec.dtype].kind == "i" else "zext"
-            self.put("i64", number if bits == 64 else self.emit(f"{extend} i{bits} {number} to i64"))
+            need_type(self, value, table(self, f"scalar.{spec.dtype}"), self.miss)
+            number = self.load(Type(f"i{dtype.bits}", dtype.bits), value, PAYLOAD)
+            extend = "sext" if dtype.kind == "i" else "zext"
+            self.fill(number if dtype.bits == 64 else self.cast(extend, number, I64))
 
-    def _ndrange(self, positional: int) -> None:
+    def _wide(self, number: Value) -> Value:
+        """The bits of an f32 in the low half of a slot."""
+        return self.cast("zext", self.cast("bitcast", number, I32), I64)
+
+    # -- the launch --------------------------------------------------------------------------
+
+    def _ndrange(self) -> None:
         """Exactly one keyword, `ndrange`, a tuple of ints (and ranges), or one; without keywords a static one."""
         known = self.source.launch.ndrange
         # Of a derivative a launch over one work-item may be known, and is not static.
         if known is None or self.source.derivatives:
-            self.need(self.emit("icmp ne ptr %kwnames, null"))
-            counts = self._counts(positional) if self.source.launch.plain else self._extents(positional)
+            self.check(self.is_(self.names, "!=", NULL))
+            extents = self._counts() if self.source.launch.plain else self._extents()
         else:
-            self.emit_lines(
-                "  %unnamed = icmp eq ptr %kwnames, null",
-                "  br i1 %unnamed, label %counted, label %named",
-                "named:",
-            )
-            self._counts(positional)
-            self.emit_lines("  br label %counted", "counted:")
-            counts = [str(n) for n in known]
-        for count in counts:
-            self.put("i64", count)
-        self.put("i64", "0")
+            with self.if_then(self.is_(self.names, "!=", NULL)):
+                self._counts()
+            extents = [I64(n) for n in known]
+        for number in extents:
+            self.fill(number)
+        self.fill(0)
 
-    def _space(self, positional: int) -> list[str]:
+    def _space(self) -> list[Value]:
         """What the keyword gives for each dimension."""
-        rank = self.source.launch.rank
-        self.same("i64", self.field("%kwnames", 16, "i64"), "1")
-        self.same("ptr", self.item("%kwnames", 0), self.table("ndrange"))
-        value = self.field("%args", 8 * positional, "ptr")
+        self.check(self.is_(self.load(I64, self.names, SIZE), "==", 1))
+        self.check(self.is_(item_of(self, self.names, 0), "==", table(self, "ndrange")))
+        value = self.load(PTR, self.values, 8 * len(self.source.parameters))
+        return self.items(value, self.source.launch.rank)
+
+    def items(self, value: Value, rank: int) -> list[Value]:
+        """The items of a tuple; of one dimension the value itself, or in a tuple, as in ``ndrange=x.shape``."""
         if rank == 1:
             return [self._only_item(value)]
-        self._type_is(value, "@PyTuple_Type")
-        self.same("i64", self.field(value, 16, "i64"), str(rank))
-        return [self.item(value, d) for d in range(rank)]
+        need_type(self, value, self.outside("PyTuple_Type"), self.miss)
+        self.check(self.is_(self.load(I64, value, SIZE), "==", rank))
+        return [item_of(self, value, d) for d in range(rank)]
 
-    def _extents(self, positional: int) -> list[str]:
+    def _only_item(self, value: Value) -> Value:
+        found = self.variable(value)
+        with self.if_then(self.is_(type_of(self, value), "==", self.outside("PyTuple_Type"))):
+            self.check(self.is_(self.load(I64, value, SIZE), "==", 1))
+            self.store(item_of(self, value, 0), found)
+        return self.load(PTR, found)
+
+    def _extents(self) -> list[Value]:
         """Count, start and step of each dimension; not all of them plain: that is other code."""
-        words, plain = [], "true"
-        for item in self._space(positional):
-            extent = self._extent(item)
-            for word, usual in zip(extent[1:], (0, 1), strict=True):
-                plain = self.emit(f"and i1 {plain}, {self.emit(f'icmp eq i64 {word}, {usual}')}")
-            words += extent
-        self.need(self.emit(f"xor i1 {plain}, true"))
-        return words
+        numbers: list[Value] = []
+        plain = I1(1)
+        for item in self._space():
+            count, start, step = self._extent(item)
+            plain = self.and_(plain, self.and_(self.is_(start, "==", 0), self.is_(step, "==", 1)))
+            numbers += [count, start, step]
+        self.check(self.not_(plain))
+        return numbers
 
-    def _extent(self, item: str) -> tuple[str, str, str]:
-        """Of an int, or a range."""
-        self.counter += 1
-        n = self.counter
-        is_range = self.emit(f"icmp eq ptr {self.field(item, 8, 'ptr')}, @PyRange_Type")
-        self.emit_lines(f"  br i1 {is_range}, label %range{n}, label %count{n}", f"range{n}:")
-        start, step, length = (self._integer(self.field(item, at, "ptr")) for at in (START, STEP, LENGTH))
-        self.emit_lines(f"  br label %from{n}", f"from{n}:", f"  br label %extent{n}", f"count{n}:")
-        count = self._integer(item)
-        self.need(self.emit(f"icmp sge i64 {count}, 0"))
-        self.emit_lines(f"  br label %upto{n}", f"upto{n}:", f"  br label %extent{n}", f"extent{n}:")
-        return (
-            self.emit(f"phi i64 [{length}, %from{n}], [{count}, %upto{n}]"),
-            self.emit(f"phi i64 [{start}, %from{n}], [0, %upto{n}]"),
-            self.emit(f"phi i64 [{step}, %from{n}], [1, %upto{n}]"),
-        )
+    def _extent(self, item: Value) -> tuple[Value, ...]:
+        """Count, start and step of an int, or a range."""
+        found = [self.variable(usual) for usual in (0, 0, 1)]
+        is_range = self.is_(type_of(self, item), "==", self.outside("PyRange_Type"))
+        with self.if_else(is_range) as (ranged, counted):
+            with ranged:
+                for place, offset in zip(found, (LENGTH, START, STEP), strict=True):
+                    self.store(self.integer(self.load(PTR, item, offset)), place)
+            with counted:
+                count = self.integer(item)
+                self.check(self.is_(count, ">=", 0))
+                self.store(count, found[0])
+        return tuple(self.load(I64, place) for place in found)
 
-    def _counts(self, positional: int) -> list[str]:
+    def _counts(self) -> list[Value]:
         """The lengths that the keyword gives, checked."""
         known = self.source.launch.ndrange
-        counts = [self._integer(item) for item in self._space(positional)]
+        counts = [self.integer(item) for item in self._space()]
         for d, count in enumerate(counts):
-            if known is None:
-                self.need(self.emit(f"icmp sge i64 {count}, 0"))
-            else:
-                self.same("i64", count, str(known[d]))
+            self.check(self.is_(count, ">=", 0) if known is None else self.is_(count, "==", known[d]))
         return counts
-
-    def _guards(self) -> None:
-        """Captured names still mean what they meant when this was compiled."""
-        cell = 8 * KERNEL_CELLS.index("guards")
-        self.emit_lines(
-            f"  %guardp = getelementptr i8, ptr %cells, i64 {cell}",
-            "  %guards = load ptr, ptr %guardp",
-            "  %unguarded = icmp eq ptr %guards, null",
-            "  br i1 %unguarded, label %guarded, label %gstart",
-            "gstart:",
-            "  %gn = load i64, ptr %guards",
-            "  br label %gloop",
-            "gloop:",
-            "  %gi = phi i64 [0, %gstart], [%gnext, %gsame]",
-            "  %gdone = icmp eq i64 %gi, %gn",
-            "  br i1 %gdone, label %guarded, label %gbody",
-            "gbody:",
-            "  %gat0 = mul i64 %gi, 3",
-            "  %gat = add i64 %gat0, 1",
-            "  %gp = getelementptr i64, ptr %guards, i64 %gat",
-            "  %gdict = load ptr, ptr %gp",
-            "  %gkp = getelementptr i64, ptr %gp, i64 1",
-            "  %gkey = load ptr, ptr %gkp",
-            "  %gvp = getelementptr i64, ptr %gp, i64 2",
-            "  %gvalue = load ptr, ptr %gvp",
-            "  %gwhere = ptrtoint ptr %gdict to i64",
-            "  %gtag = and i64 %gwhere, 1",
-            "  %gisname = icmp eq i64 %gtag, 0",
-            "  br i1 %gisname, label %gname, label %gother",
-            "gother:",
-            "  %giscell = icmp eq i64 %gwhere, 1",
-            "  br i1 %giscell, label %gcell, label %gattribute",
-            "gcell:",
-            "  %gcp = getelementptr i8, ptr %gkey, i64 16",
-            "  %gcv = load ptr, ptr %gcp",
-            "  br label %gcompare",
-            "gattribute:",
-            "  %gowner = getelementptr i8, ptr %gdict, i64 -1",
-            "  %gav = call ptr @PyObject_GetAttr(ptr %gowner, ptr %gkey)",
-            "  call void @Py_DecRef(ptr %gav)",
-            "  %gnone = icmp eq ptr %gav, null",
-            "  br i1 %gnone, label %gabsent, label %gcompare",
-            "gabsent:",
-            "  call void @pk_forget()",
-            "  br label %gcompare",
-            "gname:",
-            "  %gdv = call ptr @PyDict_GetItemWithError(ptr %gdict, ptr %gkey)",
-            "  br label %gcompare",
-            "gcompare:",
-            "  %gfound = phi ptr [%gcv, %gcell], [%gav, %gattribute], [null, %gabsent], [%gdv, %gname]",
-            "  %gok = icmp eq ptr %gfound, %gvalue",
-            "  br i1 %gok, label %gsame, label %clear",
-            "gsame:",
-            "  %gnext = add i64 %gi, 1",
-            "  br label %gloop",
-            "guarded:",
-        )
 
     def _run(self) -> None:
         if self.product:
-            total = f"{FEWEST_PRODUCTS**-2.0!r}"
+            total = Value(F64, repr(FEWEST_PRODUCTS**-2.0))
             for length in self.lengths:
-                total = self.emit(f"fmul double {total}, {self.emit(f'sitofp i64 {length} to double')}")
-            large = self.emit(f"fcmp oge double {total}, 1.0")
-            self.emit_lines(f"  br i1 {large}, label %miss, label %small", "small:")
-        told = self.emit("call i32 @pk_launch(ptr %slots)")
-        went = self.emit(f"icmp eq i32 {told}, 0")
-        self.emit_lines(f"  br i1 {went}, label %ran, label %other, !prof !0", "other:")
-        raised = self.emit(f"icmp ne i32 {told}, {REFUSED}")
-        self.emit_lines(
-            f"  br i1 {raised}, label %stopped, label %miss", "stopped:", "  ret ptr null", "ran:"
-        )
-        event = self.table("event")
-        self.emit_lines(f"  call void @Py_IncRef(ptr {event})", f"  ret ptr {event}")
+                total = self.fmul(total, self.cast("sitofp", length, F64))
+            self.check(self.not_(self.is_(total, ">=", Value(F64, "1.0"))))
+        answer = self.call("pk_launch", I32, self.slots)
+        with self.if_then(self.is_(answer, "!=", 0), likely=False):
+            self.check(self.is_(answer, "!=", REFUSED))
+            self.ret(NULL)
+        event = table(self, "event")
+        self.call("Py_IncRef", VOID, event)
+        self.ret(event)
 
-    def _miss(self) -> None:
-        """The next entry behind this one, or Python. The scan stops at the 0 behind the last entry."""
-        first = 8 * KERNEL_CELLS.index("entry0")
-        slow = 8 * KERNEL_CELLS.index("slow")
-        self.emit_lines(
-            "clear:",
-            "  call void @pk_forget()",
-            "  br label %miss",
-            "miss:",
-            f"  %first = getelementptr i8, ptr %cells, i64 {first}",
-            "  br label %scan",
-            "scan:",
-            "  %at = phi i64 [0, %miss], [%atnext, %scan]",
-            "  %ep = getelementptr ptr, ptr %first, i64 %at",
-            "  %e = load ptr, ptr %ep",
-            "  %mine = icmp eq ptr %e, @pk_entry",
-            "  %atnext = add i64 %at, 1",
-            f"  %end = icmp uge i64 %at, {ENTRIES}",
-            "  %stop = or i1 %mine, %end",
-            "  br i1 %stop, label %found, label %scan",
-            "found:",
-            f"  %past = icmp ugt i64 %atnext, {ENTRIES}",
-            f"  %clamped = select i1 %past, i64 {ENTRIES}, i64 %atnext",
-            "  %np = getelementptr ptr, ptr %first, i64 %clamped",
-            "  %next = load ptr, ptr %np",
-            "  %last = icmp eq ptr %next, null",
-            "  br i1 %last, label %python, label %chain",
-            "chain:",
-            "  %r1 = tail call ptr %next(ptr %self, ptr %args, i64 %nargsf, ptr %kwnames)",
-            "  ret ptr %r1",
-            "python:",
-            f"  %slowp = getelementptr i8, ptr %cells, i64 {slow}",
-            "  %slow = load ptr, ptr %slowp",
-            "  %r2 = tail call ptr @PyObject_Vectorcall(ptr %slow, ptr %args, i64 %nargsf, ptr %kwnames)",
-            "  ret ptr %r2",
-        )
+    def go_on(self) -> None:
+        """At `miss`: the next entry behind this one, or Python. Behind the last entry there is a 0."""
+        self.block = self.miss
+        first = self.place(self.cells, 8 * KERNEL_CELLS.index("entry0"))
+        me = self.module.function(self.name, (PTR, (PTR, PTR, I64, PTR)))
+        number = self.variable(0)
+
+        def is_other() -> Value:
+            entry = self.word(first, self.load(I64, number), PTR)
+            self.increase(number, 1)
+            return self.and_(self.is_(entry, "!=", me), self.is_(self.load(I64, number), "u<=", ENTRIES))
+
+        with self.while_(is_other):
+            pass
+        behind = self.load(I64, number)
+        last = self.is_(behind, "u>", ENTRIES)
+        following = self.word(first, self.select(last, ENTRIES, behind), PTR)
+        with self.if_then(self.is_(following, "!=", NULL)):
+            self.ret(self.call_pointer(following, PTR, *self.arguments, tail=True))
+        slow = self.load(PTR, self.cells, 8 * KERNEL_CELLS.index("slow"))
+        arguments = (slow, self.values, self.flags, self.names)
+        self.ret(self.call("PyObject_Vectorcall", PTR, *arguments, tail=True))

@@ -14,6 +14,9 @@ import time
 from pykern.data.artifact import Artifact
 from pykern.lowering.llvm.codegen import assemble
 from pykern.lowering.llvm.linker import link_shared
+from pykern.lowering.llvm.team.state import TeamBody
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID
 from pykern.lowering.record import Record
 
 _MACHINES = {"x86_64": (168, 160, 14), "aarch64": (440, 432, 135)}
@@ -25,168 +28,121 @@ _CALLS, _SENT = 64, 1024
 """Words of the stack in which a return address is looked for: below a function of the C library that a kernel called
 (`memcpy`), and where somebody has sent the signal once more, as faulthandler does."""
 
-_TEXT = f"""
-@table = internal global ptr null
-@before = internal global [2 x [152 x i8]] zeroinitializer
-@busy = internal global i32 0
-declare i32 @sigaction(i32, ptr, ptr)
-declare i32 @raise(i32)
-declare i64 @write(i32, ptr, i64)
-declare i64 @syscall(i64, ...)
-declare ptr @__errno_location()
+_ACTION = 152
+"""Bytes of C's `struct sigaction`, which begins with the handler; flags are behind the signals it keeps out."""
+_ACTION_FLAGS, _WITH_INFO = 136, 4
+_EFAULT = 14
+_ENTRY, _LOW, _SIZE, _MESSAGE, _LENGTH = 32, 0, 8, 16, 24
+"""Bytes of an entry of the table, behind its count; then where its code begins, how long it is, and what is written."""
 
-; The kernel looks at the set before it finds that there is no such change to make.
-define internal i1 @readable(ptr %p) {{
-  %r = call i64 (i64, ...) @syscall(i64 <mask>, i64 -1, ptr %p, ptr null, i64 8)
-  %errno = call ptr @__errno_location()
-  %error = load i32, ptr %errno
-  %good = icmp ne i32 %error, 14
-  ret i1 %good
-}}
 
-define internal ptr @found(i64 %place) {{
-  %table = load ptr, ptr @table
-  %count = load atomic i64, ptr %table acquire, align 8
-  br label %loop
-loop:
-  %n = phi i64 [0, %0], [%next, %more]
-  %end = icmp uge i64 %n, %count
-  br i1 %end, label %none, label %look
-look:
-  %at0 = mul i64 %n, 32
-  %at = add i64 %at0, 8
-  %entry = getelementptr i8, ptr %table, i64 %at
-  %low = load i64, ptr %entry
-  %from = sub i64 %place, %low
-  %sizep = getelementptr i8, ptr %entry, i64 8
-  %size = load i64, ptr %sizep
-  %inside = icmp ult i64 %from, %size
-  br i1 %inside, label %this, label %more
-more:
-  %next = add i64 %n, 1
-  br label %loop
-this:
-  ret ptr %entry
-none:
-  ret ptr null
-}}
+def _text(pc: int, sp: int, mask: int) -> str:
+    """The module, for a machine of these numbers."""
+    module = Module()
+    module.define("table", "internal global ptr null")
+    module.define("before", f"internal global [{2 * _ACTION} x i8] zeroinitializer")
+    module.define("busy", "internal global i32 0")
+    for name in ("readable", "found", "on_stack", "fault"):
+        module.linkage[name] = "internal"
+    _readable(module, mask)
+    _found(module)
+    _on_stack(module)
+    _fault(module, pc, sp)
+    _watch(module)
+    return str(module)
 
-define internal ptr @on_stack(i64 %sp, i64 %words) {{
-  br label %loop
-loop:
-  %n = phi i64 [0, %0], [%next, %more]
-  %end = icmp uge i64 %n, %words
-  br i1 %end, label %none, label %look
-look:
-  %offset = mul i64 %n, 8
-  %at = add i64 %sp, %offset
-  %p = inttoptr i64 %at to ptr
-  %in_page = and i64 %at, 4095
-  %begins = icmp eq i64 %in_page, 0
-  %starts = icmp eq i64 %n, 0
-  %new = or i1 %begins, %starts
-  br i1 %new, label %ask, label %read
-ask:
-  %good = call i1 @readable(ptr %p)
-  br i1 %good, label %read, label %none
-read:
-  %word = load volatile i64, ptr %p
-  %entry = call ptr @found(i64 %word)
-  %is = icmp ne ptr %entry, null
-  br i1 %is, label %this, label %more
-more:
-  %next = add i64 %n, 1
-  br label %loop
-this:
-  ret ptr %entry
-none:
-  ret ptr null
-}}
 
-define internal void @fault(i32 %signal, ptr %info, ptr %context) {{
-  %errno = call ptr @__errno_location()
-  %error = load i32, ptr %errno
-  %codep = getelementptr i8, ptr %info, i64 8
-  %code = load i32, ptr %codep
-  %sent = icmp sle i32 %code, 0
-  %again = atomicrmw add ptr @busy, i32 1 acq_rel
-  %first = icmp eq i32 %again, 0
-  br i1 %first, label %look, label %hand_on
-look:
-  %pcp = getelementptr i8, ptr %context, i64 <pc>
-  %pc = load i64, ptr %pcp
-  %here = call ptr @found(i64 %pc)
-  %known = icmp ne ptr %here, null
-  br i1 %known, label %tell, label %below
-below:
-  %spp = getelementptr i8, ptr %context, i64 <sp>
-  %sp = load i64, ptr %spp
-  %even = and i64 %sp, -8
-  %words = select i1 %sent, i64 {_SENT}, i64 {_CALLS}
-  %led = call ptr @on_stack(i64 %even, i64 %words)
-  %any = icmp ne ptr %led, null
-  br i1 %any, label %tell, label %hand_on
-tell:
-  %entry = phi ptr [%here, %look], [%led, %below]
-  %textp = getelementptr i8, ptr %entry, i64 16
-  %text = load ptr, ptr %textp
-  %lengthp = getelementptr i8, ptr %entry, i64 24
-  %length = load i64, ptr %lengthp
-  %told = call i64 @write(i32 2, ptr %text, i64 %length)
-  br label %hand_on
-hand_on:
-  store i32 %error, ptr %errno
-  %done = atomicrmw sub ptr @busy, i32 1 acq_rel
-  %bus = icmp eq i32 %signal, {SIGBUS}
-  %which = zext i1 %bus to i64
-  %old = getelementptr [152 x i8], ptr @before, i64 %which
-  %handler = load ptr, ptr %old
-  %number = ptrtoint ptr %handler to i64
-  %none = icmp ule i64 %number, 1
-  br i1 %none, label %default, label %call
-call:
-  %flagsp = getelementptr i8, ptr %old, i64 136
-  %flags = load i32, ptr %flagsp
-  %wants = and i32 %flags, 4
-  %long = icmp ne i32 %wants, 0
-  br i1 %long, label %with_info, label %plain
-with_info:
-  call void %handler(i32 %signal, ptr %info, ptr %context)
-  ret void
-plain:
-  call void %handler(i32 %signal)
-  ret void
-default:
-  %set = call i32 @sigaction(i32 %signal, ptr %old, ptr null)
-  br i1 %sent, label %repeat, label %return
-repeat:
-  %raised = call i32 @raise(i32 %signal)
-  ret void
-return:
-  ret void
-}}
+def _readable(module: Module, mask: int) -> None:
+    """Whether memory can be read: Linux looks at the set before it finds that there is no such change to make."""
+    f = TeamBody(module, "readable", I1, [PTR])
+    f.system(mask, -1, f.arguments[0], 0, 8)
+    error = f.load(I32, f.call("__errno_location", PTR))
+    f.ret(f.is_(error, "!=", _EFAULT))
 
-define void @pk_watch(ptr %table) {{
-  store ptr %table, ptr @table
-  %action = alloca [152 x i8], align 8
-  call void @llvm.memset.p0.i64(ptr %action, i8 0, i64 152, i1 false)
-  store ptr @fault, ptr %action
-  %flags = getelementptr i8, ptr %action, i64 136
-  store i32 {_FLAGS}, ptr %flags
-  %bus = getelementptr [152 x i8], ptr @before, i64 1
-  %a = call i32 @sigaction(i32 {SIGSEGV}, ptr %action, ptr @before)
-  %b = call i32 @sigaction(i32 {SIGBUS}, ptr %action, ptr %bus)
-  ret void
-}}
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-"""
+
+def _found(module: Module) -> None:
+    """The entry of the code that a place is in; null where there is none."""
+    f = TeamBody(module, "found", PTR, [I64])
+    (place,) = f.arguments
+    table = f.load(PTR, module.globals["table"])
+    with f.loop(f.read(table, order="acquire")) as n:
+        entry = f.place(table, f.add(f.mul(n, _ENTRY), 8))
+        inside = f.is_(f.sub(place, f.load(I64, entry, _LOW)), "u<", f.load(I64, entry, _SIZE))
+        with f.if_then(inside):
+            f.ret(entry)
+    f.ret(NULL)
+
+
+def _on_stack(module: Module) -> None:
+    """The entry of the first of so many words of the stack that has one."""
+    f = TeamBody(module, "on_stack", PTR, [I64, I64])
+    sp, words = f.arguments
+    with f.loop(words) as n:
+        at = f.add(sp, f.mul(n, 8))
+        pointer = f.cast("inttoptr", at, PTR)
+        begins_page = f.is_(f.and_(at, 4095), "==", 0)
+        with f.if_then(f.or_(begins_page, f.is_(n, "==", 0))):
+            f.need(f.call("readable", I1, pointer), NULL)
+        entry = f.call("found", PTR, f.read(pointer))
+        with f.if_then(f.is_(entry, "!=", NULL)):
+            f.ret(entry)
+    f.ret(NULL)
+
+
+def _fault(module: Module, pc: int, sp: int) -> None:
+    """The handler."""
+    f = TeamBody(module, "fault", VOID, [I32, PTR, PTR])
+    signal, info, context = f.arguments
+    errno = f.call("__errno_location", PTR)
+    error = f.load(I32, errno)
+    sent = f.is_(f.load(I32, info, 8), "<=", 0)
+    busy = module.globals["busy"]
+    again = f.atomic_rmw("add", busy, I32(1), "acq_rel")
+    with f.if_then(f.is_(again, "==", 0)):
+        entry = f.variable(f.call("found", PTR, f.load(I64, context, pc)))
+        with f.if_then(f.is_(f.load(PTR, entry), "==", NULL)):
+            words = f.select(sent, _SENT, I64(_CALLS))
+            f.store(f.call("on_stack", PTR, f.and_(f.load(I64, context, sp), -8), words), entry)
+        known = f.load(PTR, entry)
+        with f.if_then(f.is_(known, "!=", NULL)):
+            f.call("write", I64, I32(2), f.load(PTR, known, _MESSAGE), f.load(I64, known, _LENGTH))
+    f.store(error, errno)
+    f.atomic_rmw("sub", busy, I32(1), "acq_rel")
+    is_bus = f.cast("zext", f.is_(signal, "==", SIGBUS), I64)
+    old = f.place(module.globals["before"], f.mul(is_bus, _ACTION))
+    handler = f.load(PTR, old)
+    with f.if_then(f.is_(f.cast("ptrtoint", handler, I64), "u<=", 1)):
+        f.call("sigaction", I32, signal, old, NULL)
+        with f.if_then(sent):
+            f.call("raise", I32, signal)
+        f.ret()
+    wants_info = f.and_(f.load(I32, old, _ACTION_FLAGS), _WITH_INFO)
+    with f.if_else(f.is_(wants_info, "!=", 0)) as (informed, plain):
+        with informed:
+            f.call_pointer(handler, VOID, signal, info, context)
+        with plain:
+            f.call_pointer(handler, VOID, signal)
+    f.ret()
+
+
+def _watch(module: Module) -> None:
+    """`pk_watch`, which takes the table."""
+    f = TeamBody(module, "pk_watch", VOID, [PTR])
+    f.store(f.arguments[0], module.globals["table"])
+    action = f.memory(_ACTION)
+    for offset in range(0, _ACTION, 8):
+        f.store(0, action, offset)
+    f.store(module.function("fault", (VOID, (I32, PTR, PTR))), action)
+    f.store(I32(_FLAGS), action, _ACTION_FLAGS)
+    before = module.globals["before"]
+    for n, number in enumerate((SIGSEGV, SIGBUS)):
+        f.call("sigaction", I32, I32(number), action, f.place(before, n * _ACTION))
+    f.ret()
 
 
 def lower(record: Record) -> Artifact:
     """Generate code, link."""
-    text = _TEXT
-    for name, number in zip(("pc", "sp", "mask"), _MACHINES[platform.machine()], strict=True):
-        text = text.replace(f"<{name}>", str(number))
+    text = _text(*_MACHINES[platform.machine()])
     started = time.perf_counter()
     binary = link_shared(assemble(text, quickly=True))  # it runs at most once, and its making is waited for
     record.add("link", "", started, "none")

@@ -9,31 +9,12 @@ from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I32, PTR, VOID
 
-FORGET = """
-@PyExc_KeyboardInterrupt = external global ptr
-declare i32 @PyErr_ExceptionMatches(ptr)
-declare void @PyErr_Clear()
-declare void @PyErr_SetInterrupt()
-
-define internal void @pk_forget() noinline cold {
-  %interrupt = load ptr, ptr @PyExc_KeyboardInterrupt
-  %is = call i32 @PyErr_ExceptionMatches(ptr %interrupt)
-  call void @PyErr_Clear()
-  %interrupted = icmp ne i32 %is, 0
-  br i1 %interrupted, label %again, label %done
-again:
-  call void @PyErr_SetInterrupt()
-  br label %done
-done:
-  ret void
-}
-"""
-"""The same as text, for entries that are."""
-
 
 def write_forget(module: Module) -> None:
     """`pk_forget`."""
     f = Body(module, "pk_forget", VOID, [])
+    module.linkage["pk_forget"] = "internal"
+    f.attributes += ["noinline", "cold"]
     interrupt = f.load(PTR, module.outside("PyExc_KeyboardInterrupt"))
     interrupted = f.is_(f.call("PyErr_ExceptionMatches", I32, interrupt), "!=", I32(0))
     f.call("PyErr_Clear", VOID)

@@ -8,114 +8,87 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from pykern.data.integer_expressions import COMPARISONS, Node
 from pykern.data.launch_bounds import LaunchBounds
 from pykern.data.source import ArraySpec, KernelSource, leaves
+from pykern.lowering.llvm.text_ir.body import Body
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import I1, I64, PTR, Type, Value
 
-_OPS = {"smin": "llvm.smin", "smax": "llvm.smax"}
+_INTRINSICS = ("smin", "smax")
 
 
 def outside_text(bounds: LaunchBounds, source: KernelSource) -> str:
-    """The function, over the cells of a launch."""
-    places = given_cells(source)
-
-    def load(number: int) -> Iterator[str]:
-        yield f"  %p{number} = getelementptr i64, ptr %slots, i64 {places[number]}"
-        yield f"  %g{number} = load i64, ptr %p{number}"
-
-    lines, total = any_outside(bounds, load)
-    head = [*declarations(bounds), "define hidden i1 @pk_outside(ptr %slots) {"]
-    return "\n".join([*head, *lines, f"  ret i1 {total}", "}", ""])
+    """The function, over the slots of a launch."""
+    module = Module()
+    module.linkage["pk_outside"] = "hidden"
+    f = Body(module, "pk_outside", I1, [PTR])
+    slots, places = f.arguments[0], given_slots(source)
+    f.ret(any_outside(f, bounds, lambda number: f.load(I64, slots, 8 * places[number])))
+    return str(module)
 
 
-def any_outside(bounds: LaunchBounds, load: Callable[[int], Iterator[str]]) -> tuple[list[str], str]:
-    """Lines that find out, and the name of the answer. `load` gives the lines of ``%g<k>``, 64 bits."""
-    lines = list(expression_lines(bounds.nodes, load))
-    total = "false"
-    for n, check in enumerate(bounds.accesses):
-        lines.append(f"  %any{n} = or i1 {total}, {_name(check.fails, bounds.nodes)}")
-        total = f"%any{n}"
-    if bounds.several >= 0:
-        lines.append(f"  %several = or i1 {total}, {_name(bounds.several, bounds.nodes)}")
-        total = "%several"
-    return lines, total
+def any_outside(f: Body, bounds: LaunchBounds, given: Callable[[int], Value]) -> Value:
+    """Whether a check fails. `given` loads a number of the launch, 64 bits."""
+    values: list[Value] = []
+    for node in bounds.nodes:
+        values.append(_value(f, node, values, given))
+    total = I1(0)
+    for check in bounds.accesses:
+        total = f.or_(total, values[check.fails])
+    return f.or_(total, values[bounds.several]) if bounds.several >= 0 else total
 
 
-def declarations(bounds: LaunchBounds) -> list[str]:
-    """Of what the lines call."""
-    called = sorted({(node[0], node[1]) for node in bounds.nodes if node[0] in _OPS})
-    return [f"declare i{bits} @{_OPS[name]}.i{bits}(i{bits}, i{bits})" for name, bits in called]
-
-
-def given_cells(source: KernelSource) -> list[int]:
-    """The cell of each number of a launch in the order of `pykern.data.launch_bounds`; plain launches have counts."""
+def given_slots(source: KernelSource) -> list[int]:
+    """The slot of each number of a launch in the order of `pykern.data.launch_bounds`; plain launches have counts."""
     places: list[int] = []
-    cell = 0
+    slot = 0
     for parameter in source.parameters:
         for spec in leaves(parameter.spec):
             if isinstance(spec, ArraySpec):
-                places += range(cell + 1, cell + 1 + spec.rank)
-                cell += 1 + spec.rank * (1 if spec.layout == "C" else 2)
+                places += range(slot + 1, slot + 1 + spec.rank)
+                slot += 1 + spec.rank * (1 if spec.layout == "C" else 2)
             else:
-                places.append(cell)
-                cell += 1
+                places.append(slot)
+                slot += 1
     if source.launch.shared:
-        places.append(cell)
-        cell += 1
+        places.append(slot)
+        slot += 1
     for _ in range(source.launch.rank):
         width = 1 if source.launch.plain else 3
-        places += [*range(cell, cell + width), *[-1] * (3 - width)]
-        cell += width
+        places += [*range(slot, slot + width), *[-1] * (3 - width)]
+        slot += width
     return places
 
 
-def expression_lines(nodes: tuple[Node, ...], load: Callable[[int], Iterator[str]]) -> Iterator[str]:
-    """A line or a few for each node that needs any: `_name` says what it is called then."""
-    for n, (name, bits, *rest) in enumerate(nodes):
-        if name == "given":
-            yield from load(rest[0])
-            if bits < 64:
-                yield f"  %e{n} = trunc i64 %g{rest[0]} to i{bits}"
-        elif name != "const":
-            yield from _op(n, name, bits, rest, nodes)
-
-
-def _name(number: int, nodes: tuple[Node, ...]) -> str:
-    name, bits, *rest = nodes[number]
+def _value(f: Body, node: Node, values: list[Value], given: Callable[[int], Value]) -> Value:
+    name, bits, *rest = node
+    kind = Type(f"i{bits}", bits)
     if name == "const":
-        return str(rest[0])
-    return f"%g{rest[0]}" if name == "given" and bits == 64 else f"%e{number}"
-
-
-def _op(n: int, name: str, bits: int, operands: list[int], nodes: tuple[Node, ...]) -> Iterator[str]:
-    width = nodes[operands[-1]][1]
-    names = [_name(number, nodes) for number in operands]
-    a, b = names[0], names[-1]
+        return kind(rest[0])
+    if name == "given":
+        number = given(rest[0])
+        return number if bits == 64 else f.cast("trunc", number, kind)
+    operands = [values[number] for number in rest]
     if name in COMPARISONS:
-        yield f"  %e{n} = icmp {name} i{width} {a}, {b}"
-    elif name in ("sext", "zext", "trunc"):
-        yield f"  %e{n} = {name} i{width} {a} to i{bits}"
-    elif name == "select":
-        yield f"  %e{n} = select i1 {a}, i{bits} {names[1]}, i{bits} {b}"
-    elif name in _OPS:
-        yield f"  %e{n} = call i{bits} @{_OPS[name]}.i{bits}(i{bits} {a}, i{bits} {b})"
-    elif name in ("floordiv", "sdiv", "srem"):
-        yield from _division(n, name, bits, a, b)
-    else:
-        yield f"  %e{n} = {name} i{bits} {a}, {b}"
+        return f.compare(name, *operands)
+    if name in ("sext", "zext", "trunc"):
+        return f.cast(name, operands[0], kind)
+    if name == "select":
+        return f.select(*operands)
+    if name in _INTRINSICS:
+        return f.call(f"llvm.{name}.i{bits}", kind, *operands)
+    if name in ("floordiv", "sdiv", "srem"):
+        return _division(f, name, *operands)
+    return f.binary(name, *operands)
 
 
-def _division(n: int, name: str, bits: int, a: str, b: str) -> Iterator[str]:
+def _division(f: Body, name: str, a: Value, b: Value) -> Value:
     """By at least 1: what is divided by less is not looked at."""
-    yield f"  %low{n} = icmp slt i{bits} {b}, 1"
-    yield f"  %by{n} = select i1 %low{n}, i{bits} 1, i{bits} {b}"
+    by = f.select(f.is_(b, "<", 1), 1, b)
     if name != "floordiv":
-        yield f"  %e{n} = {name} i{bits} {a}, %by{n}"
-        return
-    yield f"  %q{n} = sdiv i{bits} {a}, %by{n}"
-    yield f"  %r{n} = srem i{bits} {a}, %by{n}"
-    yield f"  %neg{n} = icmp slt i{bits} %r{n}, 0"
-    yield f"  %less{n} = sext i1 %neg{n} to i{bits}"
-    yield f"  %e{n} = add i{bits} %q{n}, %less{n}"
+        return f.binary(name, a, by)
+    less = f.cast("sext", f.is_(f.srem(a, by), "<", 0), a.type)
+    return f.add(f.sdiv(a, by), less)

@@ -13,15 +13,12 @@ from pykern.lowering.llvm.adapt.frame import (
     MOST_VIEWS,
     NUMBER,
     ORIGINAL,
-    SIZE,
     TENSORS,
     TRUE,
     VIEWS,
-    items_of,
-    table,
-    type_of,
     view_at,
 )
+from pykern.lowering.llvm.python_objects import SIZE, items_of, table, type_of
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I64, NULL, PTR, VOID, Value

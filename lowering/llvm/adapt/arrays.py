@@ -7,26 +7,13 @@ Nothing is taken here that Python would refuse: see `pykern.arrays.foreign` and 
 from __future__ import annotations
 
 from pykern.data.abi import FOREIGN
-from pykern.lowering.llvm.adapt.frame import (
-    BUFFER,
-    FALSE,
-    KIND,
-    MAX_RANK,
-    ORIGINAL,
-    RELEASE,
-    SIZE,
-    TENSORS,
-    TRUE,
-    items_of,
-    table,
-    type_of,
-)
+from pykern.lowering.llvm.adapt.frame import BUFFER, FALSE, KIND, MAX_RANK, ORIGINAL, RELEASE, TENSORS, TRUE
 from pykern.lowering.llvm.adapt.interface import write_interface
 from pykern.lowering.llvm.adapt.tensors import write_tensor
 from pykern.lowering.llvm.adapt.views import DTYPES, copy_axes, write_views
-from pykern.lowering.llvm.entry import DATA, DESCR, DIMS, FLAGS, NDIM
-from pykern.lowering.llvm.entry import STRIDES as STRIDES_AT
 from pykern.lowering.llvm.forget import clear
+from pykern.lowering.llvm.python_objects import DATA, DESCR, DIMS, FLAGS, NDIM, SIZE, items_of, table, type_of
+from pykern.lowering.llvm.python_objects import STRIDES as STRIDES_AT
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, Value

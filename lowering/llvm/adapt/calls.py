@@ -18,21 +18,17 @@ from pykern.lowering.llvm.adapt.frame import (
     NAMES,
     NUMBER,
     POSITIONAL,
-    SIZE,
     TENSORS,
     TRUE,
     VALUES,
     VIEWS,
     cell,
-    items_of,
-    table,
-    type_of,
 )
 from pykern.lowering.llvm.adapt.outputs import write_outputs
 from pykern.lowering.llvm.adapt.places import write_places
 from pykern.lowering.llvm.adapt.space import write_space, write_tuple
-from pykern.lowering.llvm.entry import DESCR
 from pykern.lowering.llvm.forget import clear
+from pykern.lowering.llvm.python_objects import DESCR, SIZE, items_of, table, type_of
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I64, NULL, PTR, VOID, Value

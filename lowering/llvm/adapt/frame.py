@@ -6,18 +6,16 @@ is what entries read of a NumPy array, at the places where NumPy has it; nobody 
 
 from __future__ import annotations
 
-from pykern.data.abi import ADAPTED, KERNEL_CELLS, TABLE_INDEX
+from pykern.data.abi import ADAPTED, KERNEL_CELLS
 from pykern.lowering.llvm.forget import write_forget
+from pykern.lowering.llvm.python_objects import TYPE, table
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
-from pykern.lowering.llvm.text_ir.values import I1, I64, NULL, PTR, VOID, Type, Value
+from pykern.lowering.llvm.text_ir.values import I1, I64, NULL, PTR, VOID, Value
 
 MOST_VIEWS = 16
 MOST_HELD = 2 * ADAPTED
 MAX_RANK = 8
-TYPE, SIZE = 8, 16
-"""Byte offsets in objects: their type, the length of a tuple."""
-
 # -- a view: the head of a PyArrayObject, then what it points to, then whose it is
 SHAPE, STRIDES = 96, 96 + 8 * MAX_RANK
 BUFFER = STRIDES + 8 * MAX_RANK
@@ -41,23 +39,9 @@ MUCH = 1 << 40
 """References of a view: nobody gives back the last."""
 
 
-def table(f: Body, name: str, kind: Type = PTR) -> Value:
-    """What the runtime's table says."""
-    return f.load(kind, f.load(PTR, f.module.globals["pk_table"]), 8 * TABLE_INDEX[name])
-
-
 def cell(name: str) -> int:
     """The offset of a cell of a kernel's object from the first."""
     return 8 * KERNEL_CELLS.index(name)
-
-
-def type_of(f: Body, value: Value) -> Value:
-    return f.load(PTR, value, TYPE)
-
-
-def items_of(f: Body, value: Value) -> Value:
-    """Of a tuple: where they begin."""
-    return f.place(value, table(f, "tuple_items", I64))
 
 
 def view_at(f: Body, frame: Value, number: Value) -> Value:

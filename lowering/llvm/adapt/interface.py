@@ -7,19 +7,10 @@ Then NumPy reads it. The dict lives until the launch is over, and what it holds 
 
 from __future__ import annotations
 
-from pykern.lowering.llvm.adapt.frame import (
-    FALSE,
-    MAX_RANK,
-    SHAPE,
-    SIZE,
-    STRIDES,
-    TRUE,
-    items_of,
-    table,
-    type_of,
-)
+from pykern.lowering.llvm.adapt.frame import FALSE, MAX_RANK, SHAPE, STRIDES, TRUE
 from pykern.lowering.llvm.adapt.views import DTYPES
 from pykern.lowering.llvm.forget import clear
+from pykern.lowering.llvm.python_objects import SIZE, integer, item_of, need_type, table
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I8, I64, NULL, PTR, Value
@@ -50,20 +41,11 @@ def _numbers(module: Module) -> None:
     others."""
     f = Body(module, "pk_numbers", TRUE.type, [PTR, I64, PTR])
     found, count, place = f.arguments
-    f.need(f.is_(type_of(f, found), "==", f.outside("PyTuple_Type")), FALSE)
+    need_type(f, found, f.outside("PyTuple_Type"), FALSE)
     f.need(f.is_(f.load(I64, found, SIZE), "==", count), FALSE)
     with f.loop(count) as n:
-        f.put(_int(f, f.word(items_of(f, found), n, PTR)), place, n)
+        f.put(integer(f, item_of(f, found, n), FALSE), place, n)
     f.ret(TRUE)
-
-
-def _int(f: Body, item: Value) -> Value:
-    """The value of an int; return false for others, and for one that does not fit."""
-    f.need(f.is_(type_of(f, item), "==", f.outside("PyLong_Type")), FALSE)
-    number = f.call("PyLong_AsLongLong", I64, item)
-    with f.if_then(f.is_(number, "==", -1), likely=False):
-        f.need(f.is_(f.call("PyErr_Occurred", PTR), "==", NULL), FALSE)
-    return number
 
 
 def _typestr(module: Module) -> None:
@@ -92,7 +74,7 @@ def _told(module: Module) -> None:
     """`pk_told(view, dict)`."""
     f = Body(module, "pk_told", TRUE.type, [PTR, PTR])
     view, told = f.arguments
-    f.need(f.is_(type_of(f, told), "==", f.outside("PyDict_Type")), FALSE)
+    need_type(f, told, f.outside("PyDict_Type"), FALSE)
 
     def item(name: str) -> Value:
         return f.call("PyDict_GetItemWithError", PTR, told, table(f, name))
@@ -104,7 +86,7 @@ def _told(module: Module) -> None:
     data, shape, typestr, strides = (item(n) for n in ("data", "shape", "typestr", "strides"))
     for found, kind in ((data, "PyTuple_Type"), (shape, "PyTuple_Type"), (typestr, "PyUnicode_Type")):
         f.need(f.is_(found, "!=", NULL), FALSE)
-        f.need(f.is_(type_of(f, found), "==", f.outside(kind)), FALSE)
+        need_type(f, found, f.outside(kind), FALSE)
     text = f.call("PyUnicode_AsUTF8", PTR, typestr)
     f.need(f.is_(text, "!=", NULL), FALSE)
     descr = f.call("pk_typestr_dtype", PTR, text)
@@ -122,8 +104,8 @@ def _told(module: Module) -> None:
         with strided:
             f.need(f.call("pk_numbers", TRUE.type, strides, rank, f.place(view, STRIDES)), FALSE)
     f.need(f.is_(f.load(I64, data, SIZE), "==", 2), FALSE)
-    address, readonly = (f.word(items_of(f, data), n, PTR) for n in range(2))
-    place = f.cast("inttoptr", _int(f, address), PTR)
+    address, readonly = (item_of(f, data, n) for n in range(2))
+    place = f.cast("inttoptr", integer(f, address, FALSE), PTR)
     writeable = f.is_(readonly, "==", f.outside("_Py_FalseStruct"))
     f.need(f.or_(writeable, f.is_(readonly, "==", f.outside("_Py_TrueStruct"))), FALSE)
     may_write = f.cast("zext", writeable, I64)

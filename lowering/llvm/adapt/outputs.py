@@ -6,20 +6,21 @@ count references of; `after` puts the objects themselves into the value that the
 
 from __future__ import annotations
 
-from pykern.lowering.llvm.adapt.frame import (
-    CHANGED,
-    FALSE,
-    MADE,
-    MOST_VIEWS,
+from pykern.lowering.llvm.adapt.frame import CHANGED, FALSE, MADE, MOST_VIEWS, TRUE, VALUES
+from pykern.lowering.llvm.forget import clear
+from pykern.lowering.llvm.python_objects import (
+    DATA,
+    DESCR,
+    DIMS,
+    FLAGS,
+    NDIM,
     SIZE,
-    TRUE,
-    VALUES,
+    STRIDES,
+    WRITEABLE,
     items_of,
     table,
     type_of,
 )
-from pykern.lowering.llvm.entry import DATA, DESCR, DIMS, FLAGS, NDIM, STRIDES, WRITEABLE
-from pykern.lowering.llvm.forget import clear
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID

@@ -8,18 +8,9 @@ names. Names are compared as objects: Python interns those in source text.
 from __future__ import annotations
 
 from pykern.data.abi import ADAPTED
-from pykern.lowering.llvm.adapt.frame import (
-    CHANGED,
-    NAMES,
-    POSITIONAL,
-    SIZE,
-    VALUES,
-    cell,
-    items_of,
-    table,
-    type_of,
-)
+from pykern.lowering.llvm.adapt.frame import CHANGED, NAMES, POSITIONAL, VALUES, cell
 from pykern.lowering.llvm.forget import clear
+from pykern.lowering.llvm.python_objects import SIZE, items_of, table, type_of
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I1, I64, NULL, PTR, Value

@@ -7,9 +7,9 @@ rules are those of `pykern.data.index_space`.
 
 from __future__ import annotations
 
-from pykern.lowering.llvm.adapt.frame import MAX_RANK, SIZE, items_of, type_of
-from pykern.lowering.llvm.entry import LENGTH, START, STEP
+from pykern.lowering.llvm.adapt.frame import MAX_RANK
 from pykern.lowering.llvm.forget import clear
+from pykern.lowering.llvm.python_objects import LENGTH, SIZE, START, STEP, items_of, type_of
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I1, I64, NULL, PTR, VOID

@@ -10,10 +10,10 @@ stand. DLPack's table of C functions (`__dlpack_c_exchange_api__`) tells the sam
 from __future__ import annotations
 
 from pykern.data.abi import TORCH_DTYPES
-from pykern.lowering.llvm.adapt.frame import FALSE, MAX_RANK, SHAPE, STRIDES, TENSORS, TRUE, table
+from pykern.lowering.llvm.adapt.frame import FALSE, MAX_RANK, SHAPE, STRIDES, TENSORS, TRUE
 from pykern.lowering.llvm.adapt.views import copy_axes
-from pykern.lowering.llvm.entry import NDIM
 from pykern.lowering.llvm.forget import clear
+from pykern.lowering.llvm.python_objects import NDIM, table
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID, Type, Value

@@ -9,9 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from pykern.data.abi import dlpack_code
-from pykern.lowering.llvm.adapt.frame import FALSE, MAX_RANK, SHAPE, STRIDES, TRUE, table
-from pykern.lowering.llvm.entry import ALIGNED, C_CONTIGUOUS, DATA, DESCR, DIMS, FLAGS, NDIM, WRITEABLE
-from pykern.lowering.llvm.entry import STRIDES as STRIDES_AT
+from pykern.lowering.llvm.adapt.frame import FALSE, MAX_RANK, SHAPE, STRIDES, TRUE
+from pykern.lowering.llvm.python_objects import (
+    ALIGNED,
+    C_CONTIGUOUS,
+    DATA,
+    DESCR,
+    DIMS,
+    FLAGS,
+    NDIM,
+    WRITEABLE,
+    table,
+)
+from pykern.lowering.llvm.python_objects import STRIDES as STRIDES_AT
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I8, I32, I64, NULL, PTR, Value

@@ -14,28 +14,30 @@ import time
 from pykern.data.abi import ENTRIES, KERNEL_CELLS, PLAN_ROOM
 from pykern.data.artifact import Artifact
 from pykern.lowering.llvm.codegen import generate
-from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA
-from pykern.lowering.llvm.forget import clear, write_forget
+from pykern.lowering.llvm.forget import write_forget
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.program.entry_arguments import write_arguments
 from pykern.lowering.llvm.program.entry_results import write_results
 from pykern.lowering.llvm.program.entry_state import (
     ARRAYS,
-    CELL_VALUE,
-    LIST_ITEMS,
     NAMES,
     OBJECTS,
     RESULTS,
-    SIZE,
     SLOT,
     SLOTS,
     STATE_WORDS,
-    item_of,
     plan_word,
+)
+from pykern.lowering.llvm.python_objects import (
+    BYTES_PAYLOAD,
+    DATA,
+    LIST_ITEMS,
+    SIZE,
+    item_of,
+    need_guards,
     table,
 )
 from pykern.lowering.llvm.text_ir.body import Body
-from pykern.lowering.llvm.text_ir.function import Block
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, Value
 from pykern.lowering.record import Record
@@ -65,31 +67,7 @@ def _init(module: Module) -> None:
 def _guarded(module: Module) -> None:
     """Whether captured names still mean what they meant when the plans were made."""
     f = Body(module, "pk_guarded", I1, [PTR])
-    (guards,) = f.arguments
-    with f.if_then(f.is_(guards, "==", NULL)):
-        f.ret(I1(1))
-    found = f.variable(NULL)
-    with f.loop(f.load(I64, guards)) as n:
-        at = f.place(guards, f.add(f.mul(n, 24), 8))
-        namespace, key = f.load(PTR, at), f.load(PTR, at, 8)
-        where = f.cast("ptrtoint", namespace, I64)
-        is_name = f.is_(f.and_(where, 1), "==", 0)
-        with f.if_else(is_name, likely=True) as (name, other):
-            with name:
-                f.store(f.call("PyDict_GetItemWithError", PTR, namespace, key), found)
-            with other, f.if_else(f.is_(where, "==", 1)) as (cell, attribute):
-                with cell:
-                    f.store(f.load(PTR, key, CELL_VALUE), found)
-                with attribute:
-                    owner = f.cast("inttoptr", f.sub(where, 1), PTR)
-                    value = f.call("PyObject_GetAttr", PTR, owner, key)
-                    f.store(value, found)
-                    f.call("Py_DecRef", VOID, value)
-                    with f.if_then(f.is_(value, "==", NULL), likely=False):
-                        clear(f)
-        with f.if_then(f.is_(f.load(PTR, found), "!=", f.load(PTR, at, 16)), likely=False):
-            clear(f)
-            f.ret(I1(0))
+    need_guards(f, f.arguments[0], I1(0))
     f.ret(I1(1))
 
 
@@ -192,13 +170,13 @@ def _entry(module: Module) -> None:
     keywords = f.variable(0)
     with f.if_then(f.is_(names, "!=", NULL)):
         named = f.load(I64, names, SIZE)
-        _else_python(f, f.is_(f.add(count, named), "<=", PLAN_ROOM), python)
+        f.need(f.is_(f.add(count, named), "<=", PLAN_ROOM), python)
         _keywords(f, args, count, names, state, (out, keywords))
     guards = f.load(PTR, cells, 8 * KERNEL_CELLS.index("guards"))
-    _else_python(f, f.call("pk_guarded", I1, guards), python)
+    f.need(f.call("pk_guarded", I1, guards), python)
     with f.loop(ENTRIES) as n:
         owner = f.word(f.place(cells, 8 * KERNEL_CELLS.index("entry0")), n, PTR)
-        _else_python(f, f.is_(owner, "!=", NULL), python)
+        f.need(f.is_(owner, "!=", NULL), python)
         plan = f.place(item_of(f, owner, 0), BYTES_PAYLOAD)
         fits = f.call("pk_arguments", I1, plan, args, count, f.load(I64, keywords), state)
         with f.if_then(fits):
@@ -208,7 +186,7 @@ def _entry(module: Module) -> None:
                 f.store(f.call("pk_given", I1, plan, given, state), good)
             with f.if_then(f.load(I1, good)):
                 value = f.call("pk_call", PTR, owner, plan, given, state)
-                _else_python(f, f.is_(f.cast("ptrtoint", value, I64), "!=", 1), python)
+                f.need(f.is_(f.cast("ptrtoint", value, I64), "!=", 1), python)
                 f.ret(value)
     f.branch(python)
     f.block = python
@@ -231,8 +209,3 @@ def _keywords(
                 f.put(name, f.place(state, NAMES), number)
                 f.put(value, f.place(state, OBJECTS), f.add(count, number))
                 f.increase(keywords, 1)
-
-
-def _else_python(f: Body, condition: Value, python: Block) -> None:
-    with f.if_then(f.not_(condition), likely=False):
-        f.branch(python)

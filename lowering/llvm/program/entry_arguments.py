@@ -6,26 +6,34 @@ out: true, and cells, arrays and bytes in the state. Read next: `entry_results`.
 
 from __future__ import annotations
 
-from pykern.data.abi import ARGUMENT_KINDS, ARRAY_CELLS, PLAN_WORDS
-from pykern.lowering.llvm.entry import BYTES_PAYLOAD, DATA, DESCR, DIMS, FLAGS, NDIM, PAYLOAD
+from pykern.data.abi import ARGUMENT_KINDS, PLAN_WORDS
 from pykern.lowering.llvm.forget import clear
 from pykern.lowering.llvm.program.entry_state import (
     ARRAYS,
     HIGH,
-    LIST_ITEMS,
     LOW,
     NAMES,
     OBJECTS,
-    SIZE,
     SLOT,
     SLOTS,
     SPAN,
     WRITES,
-    item_of,
     plan_word,
     section,
-    table,
-    type_of,
+)
+from pykern.lowering.llvm.python_objects import (
+    DATA,
+    DESCR,
+    DIMS,
+    FLAGS,
+    LIST_ITEMS,
+    NDIM,
+    PAYLOAD,
+    SIZE,
+    integer,
+    item_of,
+    need_type,
+    numpy_array,
 )
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
@@ -43,18 +51,7 @@ def write_arguments(module: Module) -> None:
 def _numpy(module: Module) -> None:
     """The value, or the NumPy array that stands for a pykern.Array on the CPU that was not freed; else null."""
     f = Body(module, "pk_numpy", PTR, [PTR])
-    (value,) = f.arguments
-    kind = type_of(f, value)
-    with f.if_then(f.is_(kind, "==", table(f, "ndarray")), likely=True):
-        f.ret(value)
-    f.need(f.is_(kind, "==", table(f, "array")), NULL)
-    held = f.load(PTR, value, table(f, "array_launch", I64))
-    f.need(f.is_(held, "!=", NULL), NULL)
-    f.need(f.is_(type_of(f, held), "==", f.outside("PyBytes_Type")), NULL)
-    cells = f.place(held, BYTES_PAYLOAD)
-    users = f.load(PTR, cells, 8 * ARRAY_CELLS.index("users"))
-    f.need(f.is_(f.load(I64, users), "!=", 0), NULL)
-    f.ret(f.load(PTR, cells, 8 * ARRAY_CELLS.index("host")))
+    f.ret(numpy_array(f, f.arguments[0], NULL))
 
 
 def _fits(module: Module) -> None:
@@ -139,7 +136,7 @@ def _read_array(f: Body, plan: Value, state: Value, value: Value, words: Value, 
 
 
 def _read_payload(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
-    f.need(f.is_(type_of(f, value), "==", f.load(PTR, words)), I1(0))
+    need_type(f, value, f.load(PTR, words), I1(0))
     unused = f.load(I64, words, 8)
     high = f.shl(f.load(I64, value, PAYLOAD), unused)
     signed = f.is_(f.load(I64, words, 16), "!=", 0)
@@ -147,25 +144,17 @@ def _read_payload(f: Body, plan: Value, state: Value, value: Value, words: Value
 
 
 def _read_narrowed(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
-    f.need(f.is_(type_of(f, value), "==", f.outside("PyFloat_Type")), I1(0))
+    need_type(f, value, f.outside("PyFloat_Type"), I1(0))
     number = f.cast("fptrunc", f.load(F64, value, PAYLOAD), F32)
     return f.cast("zext", f.cast("bitcast", number, I32), I64)
 
 
 def _read_int(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
-    """The value of an exact int of at most 64 bits; -1 may be an error, which is looked at."""
-    f.need(f.is_(type_of(f, value), "==", f.outside("PyLong_Type")), I1(0))
-    number = f.call("PyLong_AsLongLong", I64, value)
-    with f.if_then(f.is_(number, "==", -1), likely=False):
-        wrong = f.is_(f.call("PyErr_Occurred", PTR), "!=", NULL)
-        with f.if_then(wrong):
-            clear(f)
-            f.ret(I1(0))
-    return number
+    return integer(f, value, I1(0))
 
 
 def _read_bool(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> Value:
-    f.need(f.is_(type_of(f, value), "==", f.outside("PyBool_Type")), I1(0))
+    need_type(f, value, f.outside("PyBool_Type"), I1(0))
     return f.cast("zext", f.is_(value, "==", f.outside("_Py_TrueStruct")), I64)
 
 
@@ -178,7 +167,7 @@ def _read_equal(f: Body, plan: Value, state: Value, value: Value, words: Value, 
 
 
 def _read_tuple(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
-    f.need(f.is_(type_of(f, value), "==", f.load(PTR, words)), I1(0))
+    need_type(f, value, f.load(PTR, words), I1(0))
     count = f.load(I64, words, 8)
     f.need(f.is_(f.load(I64, value, SIZE), "==", count), I1(0))
     with f.loop(count) as n:
@@ -187,7 +176,7 @@ def _read_tuple(f: Body, plan: Value, state: Value, value: Value, words: Value, 
 
 
 def _read_list(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
-    f.need(f.is_(type_of(f, value), "==", f.outside("PyList_Type")), I1(0))
+    need_type(f, value, f.outside("PyList_Type"), I1(0))
     count = f.load(I64, words)
     f.need(f.is_(f.load(I64, value, SIZE), "==", count), I1(0))
     items = f.load(PTR, value, LIST_ITEMS)
@@ -198,7 +187,7 @@ def _read_list(f: Body, plan: Value, state: Value, value: Value, words: Value, k
 
 def _read_dict(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
     """With the same keys in the same order: programs may run over them. Keys need not be the same objects."""
-    f.need(f.is_(type_of(f, value), "==", f.outside("PyDict_Type")), I1(0))
+    need_type(f, value, f.outside("PyDict_Type"), I1(0))
     count = f.load(I64, words)
     f.need(f.is_(f.call("PyDict_Size", I64, value), "==", count), I1(0))
     place, key, item = f.variable(0), f.variable(NULL), f.variable(NULL)
@@ -207,7 +196,7 @@ def _read_dict(f: Body, plan: Value, state: Value, value: Value, words: Value, k
         f.need(f.is_(more, "!=", 0), I1(0))
         found, wanted = f.load(PTR, key), f.word(f.place(words, 8), n, PTR)
         with f.if_then(f.is_(found, "!=", wanted)):
-            f.need(f.is_(type_of(f, found), "==", f.outside("PyUnicode_Type")), I1(0))
+            need_type(f, found, f.outside("PyUnicode_Type"), I1(0))
             order = f.call("PyUnicode_Compare", I32, found, wanted)
             f.need(f.is_(order, "==", 0), I1(0))
         f.put(f.load(PTR, item), f.place(state, OBJECTS), f.load(I64, known))
@@ -216,7 +205,7 @@ def _read_dict(f: Body, plan: Value, state: Value, value: Value, words: Value, k
 
 def _read_fields(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
     """Of an object that holds them itself: `pykern.program.words` looks at its type."""
-    f.need(f.is_(type_of(f, value), "==", f.load(PTR, words)), I1(0))
+    need_type(f, value, f.load(PTR, words), I1(0))
     with f.loop(f.load(I64, words, 8)) as n:
         held = f.call("PyObject_GetAttr", PTR, value, f.word(f.place(words, 16), n, PTR))
         with f.if_then(f.is_(held, "==", NULL), likely=False):

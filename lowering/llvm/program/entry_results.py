@@ -7,22 +7,18 @@ the run). Goes out: pointers in the state; an object.
 from __future__ import annotations
 
 from pykern.data.abi import DENSE, RESULT_WORDS, STEP_KINDS, WRITEABLE
-from pykern.lowering.llvm.entry import DATA
 from pykern.lowering.llvm.program.entry_state import (
     ARRAYS,
-    LIST_ITEMS,
     NUMBERS,
     OBJECTS,
     RESULTS,
-    SIZE,
     SLOT,
     SLOTS,
     plan_word,
     result_word,
     section,
-    table,
-    type_of,
 )
+from pykern.lowering.llvm.python_objects import DATA, LIST_ITEMS, SIZE, table, type_of
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import F64, I1, I8, I32, I64, NULL, PTR, VOID, Value

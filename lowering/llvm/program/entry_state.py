@@ -5,12 +5,9 @@ Comes in: the layout of `pykern.data.abi` ("array programs"). Goes out: offsets,
 
 from __future__ import annotations
 
-from pykern.data.abi import PLAN_ROOM, PLAN_WORDS, RESULT_WORDS, TABLE_INDEX
+from pykern.data.abi import PLAN_ROOM, PLAN_WORDS, RESULT_WORDS
 from pykern.lowering.llvm.text_ir.body import Body
-from pykern.lowering.llvm.text_ir.values import I64, PTR, Type, Value
-
-TYPE, SIZE, LIST_ITEMS, CELL_VALUE = 8, 16, 24, 16
-"""Byte offsets in objects: their type, the length of a tuple or list, a list's items, what a closure's cell holds."""
+from pykern.lowering.llvm.text_ir.values import I64, Type, Value
 
 # What a call knows, on the stack: two counters, then words each for as many as there may be.
 SLOT, SPAN = 0, 8
@@ -20,21 +17,8 @@ NAMES = 16 + 8 * PLAN_ROOM * 13
 STATE_WORDS = 2 + 14 * PLAN_ROOM
 
 
-def table(f: Body, name: str, kind: Type = PTR) -> Value:
-    return f.load(kind, f.load(PTR, f.module.globals["pk_table"]), 8 * TABLE_INDEX[name])
-
-
 def plan_word(f: Body, plan: Value, name: str, kind: Type = I64) -> Value:
     return f.load(kind, plan, 8 * PLAN_WORDS.index(name))
-
-
-def type_of(f: Body, value: Value) -> Value:
-    return f.load(PTR, value, TYPE)
-
-
-def item_of(f: Body, items: Value, number: Value) -> Value:
-    """Of a tuple."""
-    return f.word(f.place(items, table(f, "tuple_items", I64)), number, PTR)
 
 
 def section(f: Body, plan: Value, name: str) -> Value:

@@ -1,6 +1,6 @@
 """`pk_run` of a program, and the functions that share a nest among threads. LLVM IR texts.
 
-The same contract as a kernel's (`pykern.data.abi`): cells for the flattened arguments, where an array is its
+The same contract as a kernel's (`pykern.data.abi`): slots for the flattened arguments, where an array is its
 pointer alone, since lengths are known; then a pointer for each result of its own, the report, and a
 pointer to the scratch memory.
 
@@ -11,28 +11,31 @@ Read next: `pykern.lowering.llvm.table`, what these call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.lowering.llvm.launcher import Cell, load_cell
+from pykern.lowering.llvm.launcher import BOUNDS, from_slots
+from pykern.lowering.llvm.text_ir.body import Body
+from pykern.lowering.llvm.text_ir.module import Module
+from pykern.lowering.llvm.text_ir.values import F16, F32, F64, I64, NULL, PTR, VOID, Type
 from pykern.passes.codegen.cpu.loop_nest.function import REPEATS, TEAM
 
 
-def kinds_of(function: ir.Operation) -> list[str]:
+def kinds_of(function: ir.Operation) -> list[Type]:
     """LLVM types of a function's arguments, buffers as pointers."""
     inputs = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
     return [_kind(t) for t in inputs]
 
 
-def _kind(kind: ir.Type) -> str:
+def _kind(kind: ir.Type) -> Type:
     if isinstance(kind, ir.MemRefType):
-        return "ptr"
+        return PTR
     if isinstance(kind, ir.IndexType):
-        return "i64"
-    floats = {"f16": "half", "bf16": "i16", "f32": "float", "f64": "double"}
-    return floats.get(str(kind), str(kind))
+        return I64
+    if isinstance(kind, ir.IntegerType):
+        return Type(str(kind), kind.width)
+    return {"f16": F16, "bf16": Type("i16", 16), "f32": F32, "f64": F64}[str(kind)]
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Team:
     """A `.team` function: its name, the types of its arguments, and whether parts of its nest repeat something."""
 
     symbol: str
-    kinds: list[str]
+    kinds: list[Type]
     repeats: bool = False
 
 
@@ -54,19 +57,22 @@ def teams_of(module: ir.Module) -> list[Team]:
     return found
 
 
-def run_text(symbol: str, kinds: list[str]) -> str:
+def run_text(symbol: str, kinds: list[Type]) -> str:
     """`pk_run` for the program `symbol`."""
-    types = ", ".join(kinds)
-    values = ", ".join(f"{kind} %a{n}" for n, kind in enumerate(kinds))
-    loads = "\n".join(line for n, kind in enumerate(kinds) for line in load_cell(n, Cell(kind)))
-    return _RUN.format(symbol=symbol, types=types, values=values, loads=loads)
+    module = Module()
+    f = Body(module, "pk_run", VOID, [PTR])
+    f.call(symbol, VOID, *from_slots(f, f.arguments[0], kinds))
+    f.ret()
+    return str(module)
 
 
 def teams_text(teams: list[Team]) -> str:
     """The `.team` functions."""
-    return "declare hidden void @pk_parallel(ptr, ptr, i64, ptr)\n" + "".join(
-        line for team in teams for line in _team(team)
-    )
+    module = Module()
+    module.linkage["pk_parallel"] = "hidden"
+    for team in teams:
+        _team(module, team)
+    return str(module)
 
 
 def nest_of(team: str) -> str:
@@ -74,36 +80,22 @@ def nest_of(team: str) -> str:
     return team.removesuffix(TEAM)
 
 
-def _team(team: Team) -> Iterator[str]:
-    """`<nest>.team`: its arguments go into memory, and threads call the nest for parts of it. How many parts there are
+def _team(module: Module, team: Team) -> None:
+    """`<nest>.team`: its arguments go into slots, and threads call the nest for parts of it. How many parts there are
     follows from how long it took last (`<nest>.seen`), unless they repeat something."""
-    symbol, kinds, nest = team.symbol, team.kinds, nest_of(team.symbol)
-    seen = "null" if team.repeats else f'@"{nest}.seen"'
-    *passed, _, _ = kinds
-    struct = "{ " + ", ".join(passed) + " }"
-    parameters = ", ".join(f"{kind} %a{n}" for n, kind in enumerate(passed))
-    comma = ", " if passed else ""
-    if not team.repeats:
-        yield f'@"{nest}.seen" = internal global i64 0\n'
-    yield f'\ndeclare hidden void @"{nest}"({", ".join(kinds)})\n'
-    yield f'define hidden void @"{symbol}"({parameters}{comma}i64 %lo, i64 %hi) noinline {{\n  %c = alloca {struct}\n'
-    for n, kind in enumerate(passed):
-        yield f"  %p{n} = getelementptr {struct}, ptr %c, i32 0, i32 {n}\n  store {kind} %a{n}, ptr %p{n}\n"
-    yield f'  call void @pk_parallel(ptr @"{nest}.part", ptr %c, i64 %hi, ptr {seen})\n  ret void\n}}\n'
-    yield f'define internal void @"{nest}.part"(ptr %c, i64 %lo, i64 %hi) {{\n'
-    for n, kind in enumerate(passed):
-        yield f"  %p{n} = getelementptr {struct}, ptr %c, i32 0, i32 {n}\n  %a{n} = load {kind}, ptr %p{n}\n"
-    yield f'  call void @"{nest}"({parameters}{comma}i64 %lo, i64 %hi)\n  ret void\n}}\n'
-
-
-_RUN = """
-@pk_table = external hidden global ptr
-
-declare void @"{symbol}"({types})
-
-define void @pk_run(ptr %slots) {{
-{loads}
-  call void @"{symbol}"({values})
-  ret void
-}}
-"""
+    nest, passed = nest_of(team.symbol), team.kinds[: -len(BOUNDS)]
+    seen = NULL if team.repeats else module.define(f"{nest}.seen", "internal global i64 0")
+    module.linkage |= {nest: "hidden", team.symbol: "hidden", f"{nest}.part": "internal"}
+    part = module.function(f"{nest}.part", (VOID, (PTR, *BOUNDS)))
+    f = Body(module, team.symbol, VOID, team.kinds)
+    f.attributes.append("noinline")
+    *values, _, extent = f.arguments
+    slots = f.stack(f"[{len(passed)} x i64]")
+    for n, value in enumerate(values):
+        f.store(value, slots, 8 * n)
+    f.call("pk_parallel", VOID, part, slots, extent, seen)
+    f.ret()
+    f = Body(module, f"{nest}.part", VOID, [PTR, *BOUNDS])
+    slots, low, high = f.arguments
+    f.call(nest, VOID, *from_slots(f, slots, passed), low, high)
+    f.ret()

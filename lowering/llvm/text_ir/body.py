@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pykern.lowering.llvm.text_ir.function import Function
+from pykern.lowering.llvm.text_ir.function import Block, Function
 from pykern.lowering.llvm.text_ir.values import I64, Operand, Type, Value, value
 
 
@@ -37,9 +37,21 @@ class Body(Function):
 
     # -- what comes next ---------------------------------------------------------------------------
 
-    def need(self, condition: Value, otherwise: Operand) -> None:
-        """Return `otherwise` unless the condition holds."""
-        with self.if_then(self.not_(condition), likely=False):
+    def need(self, condition: Value, otherwise: Operand | Block) -> None:
+        """Go on where the condition holds; else at a block, or return a value."""
+        good = self.new_block("good")
+        bad = otherwise if isinstance(otherwise, Block) else self.new_block("bad")
+        self.branch_if(condition, good, bad, likely=True)
+        if not isinstance(otherwise, Block):
+            self.block = bad
+            self.ret(otherwise)
+        self.block = good
+
+    def leave(self, otherwise: Operand | Block) -> None:
+        """Go on at a block, or return a value."""
+        if isinstance(otherwise, Block):
+            self.branch(otherwise)
+        else:
             self.ret(otherwise)
 
     @contextmanager

@@ -9,10 +9,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from pykern.lowering.llvm.text_ir.module import Module
-from pykern.lowering.llvm.text_ir.values import I1, I64, PTR, VOID, Operand, Type, Value, alike, value
+from pykern.lowering.llvm.text_ir.module import Module, symbol
+from pykern.lowering.llvm.text_ir.values import (
+    F32,
+    F64,
+    I1,
+    I64,
+    PTR,
+    VOID,
+    Operand,
+    Type,
+    Value,
+    alike,
+    value,
+)
 
-SIGNS = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
+SIGNS = {
+    "==": "eq",
+    "!=": "ne",
+    "<": "slt",
+    "<=": "sle",
+    ">": "sgt",
+    ">=": "sge",
+    "u<": "ult",
+    "u<=": "ule",
+    "u>": "ugt",
+    "u>=": "uge",
+}
+"""LLVM's names of comparisons; the latter are of unsigned numbers."""
 LIKELY = 99
 """How often in a hundred times a test has the likely outcome."""
 
@@ -38,13 +62,18 @@ class Function:
         self.arguments = [Value(kind, f"%a{n}") for n, kind in enumerate(parameters)]
         self.attributes: list[str] = []
         self._stack: list[str] = []
+        self._loaded: dict[str, Value] = {}
         self._names = 0
         self._blocks: list[Block] = []
         self.block = self.new_block("entry")
 
     def __str__(self) -> str:
         parameters = ", ".join(map(str, self.arguments))
-        head = " ".join([f"define {self.result} @{self.name}({parameters})", *self.attributes, "{"])
+        linkage = self.module.linkage.get(self.name, "")
+        start = " ".join(
+            filter(None, ["define", linkage, f"{self.result} {symbol(self.name)}({parameters})"])
+        )
+        head = " ".join([start, *self.attributes, "{"])
         first, *others = self._blocks
         stack = [f"{first.label}:", *(f"  {line}" for line in self._stack), *(f"  {x}" for x in first.lines)]
         return "\n".join([head, *stack, *map(str, others), "}"])
@@ -104,38 +133,49 @@ class Function:
 
     # -- numbers -------------------------------------------------------------------------------------
 
+    def binary(self, op: str, a: Operand, b: Operand) -> Value:
+        """The instruction of two operands that LLVM calls so."""
+        a, b = alike(a, b)
+        return self._new(a.type, f"{op} {a}, {b.name}")
+
     def add(self, a: Operand, b: Operand) -> Value:
-        return self._binary("add", a, b)
+        return self.binary("add", a, b)
 
     def sub(self, a: Operand, b: Operand) -> Value:
-        return self._binary("sub", a, b)
+        return self.binary("sub", a, b)
 
     def mul(self, a: Operand, b: Operand) -> Value:
-        return self._binary("mul", a, b)
+        return self.binary("mul", a, b)
+
+    def fmul(self, a: Operand, b: Operand) -> Value:
+        return self.binary("fmul", a, b)
 
     def sdiv(self, a: Operand, b: Operand) -> Value:
-        return self._binary("sdiv", a, b)
+        return self.binary("sdiv", a, b)
+
+    def udiv(self, a: Operand, b: Operand) -> Value:
+        return self.binary("udiv", a, b)
 
     def srem(self, a: Operand, b: Operand) -> Value:
-        return self._binary("srem", a, b)
+        return self.binary("srem", a, b)
 
     def and_(self, a: Operand, b: Operand) -> Value:
-        return self._binary("and", a, b)
+        return self.binary("and", a, b)
 
     def or_(self, a: Operand, b: Operand) -> Value:
-        return self._binary("or", a, b)
+        return self.binary("or", a, b)
 
     def xor(self, a: Operand, b: Operand) -> Value:
-        return self._binary("xor", a, b)
+        return self.binary("xor", a, b)
 
     def shl(self, a: Operand, b: Operand) -> Value:
-        return self._binary("shl", a, b)
+        return self.binary("shl", a, b)
 
     def lshr(self, a: Operand, b: Operand) -> Value:
-        return self._binary("lshr", a, b)
+        return self.binary("lshr", a, b)
 
     def ashr(self, a: Operand, b: Operand) -> Value:
-        return self._binary("ashr", a, b)
+        return self.binary("ashr", a, b)
 
     def neg(self, a: Value) -> Value:
         return self.sub(0, a)
@@ -144,9 +184,16 @@ class Function:
         return self.xor(a, -1)
 
     def is_(self, a: Operand, sign: str, b: Operand) -> Value:
-        """A comparison with a sign of Python's, of signed numbers; of pointers with ``==`` and ``!=``."""
+        """A comparison with a sign of Python's, of signed numbers, with ``u<`` and the like of unsigned ones; of
+        pointers with ``==`` and ``!=``. Of floats it is false where one of them is no number."""
+        return self.compare(SIGNS[sign], a, b)
+
+    def compare(self, predicate: str, a: Operand, b: Operand) -> Value:
+        """A comparison that LLVM calls so."""
         a, b = alike(a, b)
-        return self._new(I1, f"icmp {SIGNS[sign]} {a}, {b.name}")
+        if a.type in (F32, F64):
+            return self._new(I1, f"fcmp o{predicate.removeprefix('s')} {a}, {b.name}")
+        return self._new(I1, f"icmp {predicate} {a}, {b.name}")
 
     def select(self, condition: Value, a: Operand, b: Operand) -> Value:
         a, b = alike(a, b)
@@ -158,15 +205,16 @@ class Function:
 
     # -- calls ---------------------------------------------------------------------------------------
 
-    def call(self, name: str, result: Type, *arguments: Operand) -> Value:
-        """A function of this module, or of the process."""
+    def call(self, name: str, result: Type, *arguments: Operand, tail: bool = False) -> Value:
+        """A function of this module, or of the process. `tail`: it may have this function's place on the stack, since
+        the result is returned at once."""
         values = [value(a) for a in arguments]
         callee = self.module.function(name, (result, tuple(v.type for v in values)))
-        return self.call_pointer(callee, result, *values)
+        return self.call_pointer(callee, result, *values, tail=tail)
 
-    def call_pointer(self, pointer: Value, result: Type, *arguments: Operand) -> Value:
+    def call_pointer(self, pointer: Value, result: Type, *arguments: Operand, tail: bool = False) -> Value:
         values = ", ".join(str(value(a)) for a in arguments)
-        return self._new(result, f"call {result} {pointer.name}({values})")
+        return self._new(result, f"{'tail ' if tail else ''}call {result} {pointer.name}({values})")
 
     # -- memory --------------------------------------------------------------------------------------
 
@@ -175,6 +223,14 @@ class Function:
         self._names += 1
         self._stack.insert(0, f"%v{self._names} = alloca {what}")
         return Value(PTR, f"%v{self._names}")
+
+    def loaded(self, name: str) -> Value:
+        """The pointer that a global variable holds, read once a call."""
+        if name not in self._loaded:
+            self._names += 1
+            self._loaded[name] = Value(PTR, f"%v{self._names}")
+            self._stack.append(f"%v{self._names} = load ptr, {self.module.globals[name]}")
+        return self._loaded[name]
 
     def place(self, pointer: Value, offset: Operand) -> Value:
         """`offset` bytes behind a pointer."""
@@ -210,10 +266,6 @@ class Function:
         return found, self._new(I1, f"extractvalue {made}, 1")
 
     # -- lines ---------------------------------------------------------------------------------------
-
-    def _binary(self, op: str, a: Operand, b: Operand) -> Value:
-        a, b = alike(a, b)
-        return self._new(a.type, f"{op} {a}, {b.name}")
 
     def _a(self, kind: Type, operand: Operand) -> Value:
         """An operand that has to be of a type."""

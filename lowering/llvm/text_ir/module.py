@@ -5,6 +5,7 @@ Comes in: definitions, and `function.Function`s that enter themselves. Goes out:
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pykern.lowering.llvm.text_ir.values import PTR, Type, Value
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
 
 Signature = tuple[Type, tuple[Type, ...]]
 """A result and parameters."""
+
+
+_PLAIN = re.compile(r"[-a-zA-Z$._0-9]+")
+
+
+def symbol(name: str) -> str:
+    """A global name as LLVM reads it: kernels may be called anything that Python takes."""
+    return f"@{name}" if _PLAIN.fullmatch(name) else f'@"{name}"'
 
 
 class Module:
@@ -26,12 +35,14 @@ class Module:
         self._definitions: list[str] = []
         self._signatures: dict[str, Signature] = {}
         self._attributes: dict[str, str] = {}
+        self.linkage: dict[str, str] = {}
+        """Of functions: `internal`, or `hidden` for those of another object of the same shared object."""
 
     def define(self, name: str, what: str) -> Value:
         """A global variable, ``internal global ptr null`` for example; its address."""
         assert name not in self.globals, f"@{name} is defined twice"
-        self._definitions.append(f"@{name} = {what}")
-        self.globals[name] = Value(PTR, f"@{name}")
+        self._definitions.append(f"{symbol(name)} = {what}")
+        self.globals[name] = Value(PTR, symbol(name))
         return self.globals[name]
 
     def outside(self, name: str) -> Value:
@@ -44,7 +55,7 @@ class Module:
         assert known == signature, f"@{name} is of {known} and of {signature}"
         if attributes:
             self._attributes[name] = attributes
-        return Value(PTR, f"@{name}")
+        return Value(PTR, symbol(name))
 
     def __str__(self) -> str:
         head = [f'target triple = "{self.triple}"'] if self.triple else []
@@ -53,4 +64,11 @@ class Module:
 
     def _declaration(self, name: str) -> str:
         result, parameters = self._signatures[name]
-        return f"declare {result} @{name}({', '.join(map(str, parameters))}) {self._attributes.get(name, '')}".rstrip()
+        listed = ", ".join(map(str, parameters))
+        parts = [
+            "declare",
+            self.linkage.get(name),
+            f"{result} {symbol(name)}({listed})",
+            self._attributes.get(name),
+        ]
+        return " ".join(filter(None, parts))

@@ -41,7 +41,7 @@ Operand = Union[Value, int]
 
 VOID = Type("void", 0)
 I1, I8, I32, I64 = (Type(f"i{bits}", bits) for bits in (1, 8, 32, 64))
-F32, F64 = Type("float", 32), Type("double", 64)
+F16, F32, F64 = Type("half", 16), Type("float", 32), Type("double", 64)
 PTR = Type("ptr", 64)
 NULL = Value(PTR, "null")
 
