@@ -92,7 +92,7 @@ FORMS: Mapping[str, Form] = {
     "kern.items": mark,
     "kern.ends": mark,
     "kern.kept_row": mark,
-    "kern.piece": mark,
+    "kern.chunk": mark,
     "kern.tape_state": mark,
     "kern.site": integer(0),
     "kern.range": lengths(None, 2, ordered=True),

@@ -3,7 +3,7 @@
 Comes in: a module and a `Pipeline` of `Pass` objects, Python's and upstream's mixed.
 Goes out: the module, changed in place, and a `Stage` (text, time) per pass on demand.
 Valid IR is checked after each pass, or, where the caller says so, at the end of each pipeline.
-Read next: `known` (which passes need not run), `registry` (names to passes).
+Read next: `module_facts` (which passes need not run), `registry` (names to passes).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pykern.dialect.context import check_kern_ops
 from pykern.dialect.diagnostics import collected, located_error
 from pykern.errors import KernelError, PassError, VerifyError
 from pykern.passes.ir.region_bodies import is_long, told_apart
-from pykern.passes.known import CLEANING, Known
+from pykern.passes.module_facts import CLEANING, ModuleFacts
 
 CLEANED = (CLEANING, "canonicalize,loop-invariant-code-motion,cse")
 """Ends of pipelines behind which canonicalization finds nothing."""
@@ -79,14 +79,14 @@ class Pass:
         """Change the module in place. `False` says that everything is as it was."""
         raise NotImplementedError
 
-    def is_idle(self, known: Known) -> bool:
+    def is_idle(self, facts: ModuleFacts) -> bool:
         """Whether the pass would change nothing, by what is known of the module. It is not run then."""
-        return bool(self.looks_for) and not known.has(self.looks_for, self.scalar_only)
+        return bool(self.looks_for) and not facts.has(self.looks_for, self.scalar_only)
 
-    def tell(self, known: Known, changed: bool) -> None:
-        """Say what is known after a run."""
+    def record(self, facts: ModuleFacts, changed: bool) -> None:
+        """Update the facts about the module after a run."""
         if changed:
-            known.changed()
+            facts.changed()
 
     def __str__(self) -> str:
         """The pass as `pykern-opt --pass-pipeline=` takes it, options that differ from default only."""
@@ -122,18 +122,18 @@ class Upstream(Pass):
         else:
             manager(module.context, self.pipeline).run(module.operation)
 
-    def is_idle(self, known: Known) -> bool:
+    def is_idle(self, facts: ModuleFacts) -> bool:
         if self.pipeline == CLEANING:
-            return known.is_clean
-        return bool(self.where) and not known.has(self.where, self.scalar, self.but)
+            return facts.is_clean
+        return bool(self.where) and not facts.has(self.where, self.scalar, self.but)
 
-    def tell(self, known: Known, changed: bool) -> None:
+    def record(self, facts: ModuleFacts, changed: bool) -> None:
         if self.pipeline.endswith(CLEANED):
-            known.cleaned()
+            facts.cleaned()
         elif self.makes:
-            known.made(self.makes)
+            facts.made(self.makes)
         else:
-            known.changed()
+            facts.changed()
 
     def __str__(self) -> str:
         return self.pipeline
@@ -173,19 +173,19 @@ class Pipeline:
         record: Callable[[Stage], None] | None = None,
         texts: bool = True,
         after: Callable[[Pass], None] = lambda step: None,
-    ) -> Known:
+    ) -> ModuleFacts:
         """Run every pass, verify as `verification` says, and hand a `Stage` to `record`; `after` is called with each.
 
         Raises `PassError` or `VerifyError`, located at the kernel's line where the IR tells it. Times are those
         of the passes: verification is not in them. A pass that is idle is a stage like all others. Gives what is
         known of the module in the end.
         """
-        known = Known(module)
+        facts = ModuleFacts(module)
         for step in self.passes if not is_careful() else [p for p in self.passes if not p.only_speed]:
             started = time.perf_counter()
             try:
-                if not known.skips(step):
-                    step.tell(known, apply_pass(step, module))
+                if not facts.skips(step):
+                    step.record(facts, apply_pass(step, module))
                 elapsed = (time.perf_counter() - started) * 1e3
                 if _each.get():
                     _verify_after(step, module)
@@ -197,8 +197,8 @@ class Pipeline:
             after(step)
         if self.passes and not _each.get():
             what = f"pass `{self.passes[-1]}` or one before it left invalid IR"
-            verify(module, what, kern=known.has(("kern.",)))
-        return known
+            verify(module, what, kern=facts.has(("kern.",)))
+        return facts
 
 
 def run_pass(step: Pass, module: ir.Module) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 OLD_NAMES: Mapping[str, str] = {
+    "kern-hold-fusion": "kern-add-fusion-barriers",
     "kern-own-sums": "kern-privatise-reductions",
+    "kern-release-fusion": "kern-remove-fusion-barriers",
     "kern-return-into": "kern-destination-passing",
     "kern-rotate-buffers": "kern-multi-buffer",
     "kern-use-arena": "kern-plan-memory",

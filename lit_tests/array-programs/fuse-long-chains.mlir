@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --kern-fuse-long-chains=piece=2 | FileCheck %s
+// RUN: %pykern-opt %s --kern-fuse-long-chains=chunk=2 | FileCheck %s
 
 // Five ops of one chain become three, of two ops at most: upstream's fusion would make one of them.
 

@@ -22,7 +22,7 @@ from pykern.lowering.gpu.reports import REPORT
 from pykern.passes import kernels
 from pykern.passes.analysis.integer_ranges import RANGE
 from pykern.passes.framework import Pass
-from pykern.passes.ir.words import from_word
+from pykern.passes.ir.word_conversions import from_word
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import (
     BUFFERS,

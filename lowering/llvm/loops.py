@@ -13,7 +13,7 @@ from mlir import ir
 
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import identity, is_constant, named
-from pykern.passes.known import Known
+from pykern.passes.module_facts import ModuleFacts
 from pykern.passes.remarks import remark
 
 ON_LOOPS, ON_BRANCHES = "llvm.loop_annotation", "loop_annotation"
@@ -44,7 +44,7 @@ class KeepOuterLoops(Pass):
                 remark(loop, "the loop is not unrolled: there is a long one inside")
                 loop.attributes[ON_LOOPS] = kept
 
-    def tell(self, known: Known, changed: bool) -> None:
+    def record(self, facts: ModuleFacts, changed: bool) -> None:
         """No op is another one now."""
 
     def _is_long(self, loop: ir.Operation) -> bool:
@@ -62,7 +62,7 @@ class AnnotateBranches(Pass):
 
     name: ClassVar[str] = "kern-annotate-branches"
 
-    def tell(self, known: Known, changed: bool) -> None:
+    def record(self, facts: ModuleFacts, changed: bool) -> None:
         """No op is another one now."""
 
     def run(self, module: ir.Module) -> None:

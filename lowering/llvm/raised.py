@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from pykern.lowering.llvm.raised_buffers import CopiesToLinalg, FreeBuffers
 from pykern.passes.framework import Pipeline, Upstream
-from pykern.passes.fusion.hold_fusion import HoldFusion, ReleaseFusion
+from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
+from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 
 
 def raised_pipeline() -> Pipeline:
@@ -16,9 +17,9 @@ def raised_pipeline() -> Pipeline:
     return Pipeline(
         (
             Upstream("canonicalize,cse"),
-            HoldFusion(),  # what would be computed many times over stays apart
+            AddFusionBarriers(),  # what would be computed many times over stays apart
             Upstream("func.func(linalg-fuse-elementwise-ops)"),
-            ReleaseFusion(),
+            RemoveFusionBarriers(),
             Upstream("canonicalize,cse"),
             Upstream("eliminate-empty-tensors"),  # values made for one slice are made in it
             Upstream("one-shot-bufferize,canonicalize,cse"),

@@ -16,7 +16,7 @@ from pykern.dialect.memory import PrivateOp
 from pykern.lowering.llvm.scratch import RELEASE, RESIZE
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.ir.words import from_word, to_word
+from pykern.passes.ir.word_conversions import from_word, to_word
 from pykern.passes.kernels import GROUP_OPS, index_constant, named, replace
 
 GROW = "pykern.tape_grow"

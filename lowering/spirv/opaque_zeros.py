@@ -20,7 +20,7 @@ from mlir.dialects import arith
 from pykern.lowering.spirv.unknown import unknown_zero
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.ir.words import from_word
+from pykern.passes.ir.word_conversions import from_word
 from pykern.passes.kernels import identity, named
 
 ARITHMETIC = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "math.fma")

@@ -1,4 +1,4 @@
 """Which tensor operations become one, and which stay apart.
 
-Start with `hold_fusion`, which runs before upstream's fusion. `attention` recognises attention.
+Start with `add_fusion_barriers`, which runs before upstream's fusion. `attention` recognises attention.
 """

@@ -1,4 +1,4 @@
-"""Long chains of elementwise ops are fused piece by piece: upstream's fusion takes time with the square of a chain."""
+"""Long chains of elementwise ops are fused chunk by chunk: upstream's fusion takes time with the square of a chain."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from pykern.passes.framework import Pass
+from pykern.passes.fusion.add_fusion_barriers import FUSION_BARRIER
 from pykern.passes.fusion.elementwise_runs import join_runs
-from pykern.passes.fusion.hold_fusion import HOLD
 from pykern.passes.kernels import named
 
 _FUSE = "builtin.module(func.func(linalg-fuse-elementwise-ops))"
-_MARK = "kern.piece"
-PIECE = 16
-"""Ops of a piece."""
+_MARK = "kern.chunk"
+CHUNK = 16
+"""Ops of a chunk."""
 
 
 @dataclass(frozen=True)
 class FuseLongChains(Pass):
-    """Fuse within pieces of so many ops, and again within pieces of what that leaves, until few ops are left.
+    """Fuse within chunks of so many ops, and again within chunks of what that leaves, until few ops are left.
 
-    Upstream copies all that was fused before for each op that joins it. Programs of less than two pieces are left
+    Upstream copies all that was fused before for each op that joins it. Programs of less than two chunks are left
     to it, and what is left here goes on to it. Runs of very many elementwise ops over one shape are joined before:
-    where a value has two readers, pieces too would grow with the square of them.
+    where a value has two readers, chunks too would grow with the square of them.
 
     In:  linalg.generic on tensors.
     Out: the same, fewer of them.
@@ -33,20 +33,20 @@ class FuseLongChains(Pass):
 
     name: ClassVar[str] = "kern-fuse-long-chains"
 
-    piece: int = PIECE
+    chunk: int = CHUNK
     run_of: int = 128
 
     def run(self, module: ir.Module) -> None:
         join_runs(module, self.run_of)
-        fuse_pieces(module, self.piece)
+        fuse_in_chunks(module, self.chunk)
 
 
-def fuse_pieces(module: ir.Module, piece: int) -> None:
-    """Upstream's fusion within pieces of so many ops, until there are less than two; the rest is left as it is."""
+def fuse_in_chunks(module: ir.Module, chunk: int) -> None:
+    """Upstream's fusion within chunks of so many ops, until there are less than two; the rest is left as it is."""
     before, generics = 0, named(module.operation, "linalg.generic")
-    while len(generics) >= 2 * piece and len(generics) != before:
+    while len(generics) >= 2 * chunk and len(generics) != before:
         before = len(generics)
-        _fuse(module, generics[piece - 1 :: piece])
+        _fuse(module, generics[chunk - 1 :: chunk])
         generics = named(module.operation, "linalg.generic")
 
 
@@ -54,8 +54,8 @@ def _fuse(module: ir.Module, ends: list[ir.Operation]) -> None:
     for op in ends:
         with ir.InsertionPoint.after(op), op.location:
             for result in op.results:
-                ir.Operation.create(HOLD, operands=[result], attributes={_MARK: ir.UnitAttr.get()})
+                ir.Operation.create(FUSION_BARRIER, operands=[result], attributes={_MARK: ir.UnitAttr.get()})
     PassManager.parse(_FUSE).run(module.operation)
-    for op in named(module.operation, HOLD):
+    for op in named(module.operation, FUSION_BARRIER):
         if _MARK in op.attributes:
             op.erase()

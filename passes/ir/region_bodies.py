@@ -27,7 +27,7 @@ MOST_SAID = 64
 @contextmanager
 def told_apart(module: ir.Module) -> Iterator[None]:
     """Inside, alike ops with regions have the same `kern.body` where their bodies are the same, else another one."""
-    _tell_apart(module)
+    _mark_bodies(module)
     try:
         yield
     finally:
@@ -44,7 +44,7 @@ def is_long(op: ir.Operation) -> bool:
     return False
 
 
-def _tell_apart(module: ir.Module) -> None:
+def _mark_bodies(module: ir.Module) -> None:
     """Mark ops. Operands tell nothing yet: `cse` may find that they are the same."""
     alike: dict[str, list[ir.Operation]] = {}
     for op in _with_regions(module):

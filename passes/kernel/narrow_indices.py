@@ -21,7 +21,7 @@ from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernel.narrow_versions import branch, is_candidate, limited
 from pykern.passes.kernels import find, is_constant
-from pykern.passes.known import Known
+from pykern.passes.module_facts import ModuleFacts
 from pykern.passes.remarks import remark
 
 _ANY_SIGN = {"addi", "subi", "muli", "divsi", "remsi", "floordivsi", "ceildivsi", "maxsi", "minsi",
@@ -48,8 +48,8 @@ class NarrowIndices(Pass):
     versions: bool = True
     everywhere: bool = False  # CPUs address with 64 bits: a narrow address only costs an extension there
 
-    def is_idle(self, known: Known) -> bool:
-        return not self.everywhere and not known.has(_CONVERSIONS)
+    def is_idle(self, facts: ModuleFacts) -> bool:
+        return not self.everywhere and not facts.has(_CONVERSIONS)
 
     def run(self, module: ir.Module) -> bool:
         narrowing = Narrowing()

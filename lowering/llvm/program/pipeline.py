@@ -19,11 +19,12 @@ from pykern.passes.codegen.cpu.contraction.register_tile import EmitRegisterTile
 from pykern.passes.codegen.cpu.make import MakeNests
 from pykern.passes.codegen.cpu.size_nests import SizeNests
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
 from pykern.passes.fusion.attention.outline import OutlineAttention
 from pykern.passes.fusion.fresh_inserts import FreshInserts
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
-from pykern.passes.fusion.hold_fusion import HoldFusion, ReleaseFusion
+from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.tensor.outline_launches import OutlineLaunches
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
@@ -72,10 +73,10 @@ def tensor_pipeline(attention: bool = False) -> Pipeline:
             Upstream("canonicalize,cse", bodies=True),
             *outlined,
             ReadTransposed(),  # before fusion, which leaves what several ops read
-            HoldFusion(),  # what would be computed many times over stays apart
+            AddFusionBarriers(),  # what would be computed many times over stays apart
             FuseLongChains(),  # before upstream's fusion, which is quadratic in a chain
             Upstream("func.func(linalg-fuse-elementwise-ops)"),
-            ReleaseFusion(),
+            RemoveFusionBarriers(),
             Upstream("canonicalize,loop-invariant-code-motion,cse", bodies=True),
             FreshInserts(),  # after fusion: the inserted values are one operation each by now
             Upstream("canonicalize,cse", bodies=True),

@@ -43,11 +43,12 @@ from pykern.passes.codegen.cpu.contraction.schedule import schedules_of
 from pykern.passes.codegen.cpu.make import MakeNests
 from pykern.passes.codegen.cpu.size_nests import SizeNests
 from pykern.passes.framework import Pass, is_careful
+from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
 from pykern.passes.fusion.attention.outline import OutlineAttention
 from pykern.passes.fusion.fresh_inserts import FreshInserts
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
-from pykern.passes.fusion.hold_fusion import HoldFusion, ReleaseFusion
+from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.kernels import body, programs
 from pykern.passes.registry import register
 from pykern.passes.tensor.raise_launches import RaiseLaunches
@@ -57,9 +58,9 @@ from pykern.passes.tensor.separate_yields import SeparateYields
 from pykern.passes.tensor.signature import PrepareSignature
 
 register(
-    ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, HoldFusion,
+    ApplySchedules, EmitRegisterTiles, ForwardCopies, FreshInserts, FuseLongChains, FuseSiblings, AddFusionBarriers,
     LowerLaunches, MakeNests, OutlineAttention, PrepareSignature, RaiseLaunches, ReadTransposed,
-    ReleaseFusion, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields, SizeNests,
+    RemoveFusionBarriers, DestinationPassing, MultiBuffer, PlanMemory, SeparateEmpties, SeparateYields, SizeNests,
     StatesInPlace, SwapBuffers,
 )  # fmt: skip
 

@@ -7,5 +7,5 @@ The plan, from plain to detailed:
 - `activity`: which values and buffers carry a derivative. `sharing`: which cells belong to one
   work-item alone, and so which kernels can be differentiated right at all.
 - `copying`: the forward sweep. `sweep`: the reverse sweep over straight-line code; `structured` over
-  branches and loops; `recall` finds a value of the forward sweep again: alive, recomputed or taped.
+  branches and loops; `primal_values` finds a value of the forward sweep again: alive, recomputed or taped.
 """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pykern.passes.autodiff.kernel.sweep import Sweep
 
 
-def both_sides(
+def both_branches(
     sweep: Sweep,
     condition: ir.Value,
     outside: Sequence[ir.Value],

@@ -84,7 +84,7 @@ def _behind(op: ir.Operation, value: ir.Value) -> ir.Value:
 
 def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value, gate: ir.Value | None) -> Flow | ir.Value:
     kind = ir.StringAttr(op.attributes["kind"]).value if "kind" in op.attributes else ""
-    primal = sweep.recall.primal
+    primal = sweep.primals.primal
     if op.name in _REDUCTIONS and kind in ("add", "mul", "min", "max"):
         reduce = type(op.opview).create
         total = reduce("add", adjoint)
@@ -117,7 +117,9 @@ def _refused(op: ir.Operation, kind: str) -> NotDifferentiable:
 
 def _to_winners(sweep: Sweep, op: ir.Operation, total: ir.Value) -> Flow:
     """Who has the extreme value gets the derivative; several share it equally."""
-    wins, zero, count = _winners(op, sweep.recall.primal(op.operands[0]), sweep.recall.primal(op.results[0]))
+    wins, zero, count = _winners(
+        op, sweep.primals.primal(op.operands[0]), sweep.primals.primal(op.results[0])
+    )
     return Flow(arith.SelectOp(wins, arith.DivFOp(total, count).result, zero).result, wins)
 
 

@@ -92,14 +92,14 @@ def _load(sweep: Sweep, op: ir.Operation) -> None:
     accumulate(
         to_cell(flow) if sweep.shadows.gated(memory) else flow.settled(),
         sweep.shadows.of[memory],
-        [sweep.recall.primal(i) for i in indices],
+        [sweep.primals.primal(i) for i in indices],
         sweep.shadows.exclusive(memory),
     )
 
 
 def _store(sweep: Sweep, op: ir.Operation) -> None:
     value, memory, *indices = op.operands
-    where = [sweep.recall.primal(i) for i in indices]
+    where = [sweep.primals.primal(i) for i in indices]
     if memory in sweep.shadows.of:
         shadow, gated = sweep.shadows.of[memory], sweep.shadows.gated(memory)
         flowing = memref.LoadOp(shadow, where).result
@@ -107,8 +107,8 @@ def _store(sweep: Sweep, op: ir.Operation) -> None:
         zero = arith.ConstantOp(value.type, ir.FloatAttr.get(value.type, 0.0)).result
         memref.StoreOp(nothing(value.type) if gated else zero, shadow, where)
     if memory in sweep.shadows.restored:
-        old = sweep.recall.overwritten(op)
-        memref.StoreOp(old, sweep.recall.forward.values[memory], where)
+        old = sweep.primals.overwritten(op)
+        memref.StoreOp(old, sweep.primals.forward.values[memory], where)
 
 
 def _atomic(sweep: Sweep, op: ir.Operation) -> None:
@@ -117,7 +117,7 @@ def _atomic(sweep: Sweep, op: ir.Operation) -> None:
     if memory not in sweep.shadows.of:
         return
     kind = refuse_atomic(op)
-    flowing = memref.LoadOp(sweep.shadows.of[memory], [sweep.recall.primal(i) for i in indices]).result
+    flowing = memref.LoadOp(sweep.shadows.of[memory], [sweep.primals.primal(i) for i in indices]).result
     gate = is_open(flowing) if sweep.shadows.gated(memory) else None
     sweep.add(op.operands[0], Flow(arith.NegFOp(flowing).result if kind == "sub" else flowing, gate))
 

@@ -16,10 +16,10 @@ from mlir.dialects import func
 
 from pykern.passes import kernels
 from pykern.passes.autodiff.kernel.activity import Activity
-from pykern.passes.autodiff.kernel.branches import both_sides
+from pykern.passes.autodiff.kernel.branches import both_branches
 from pykern.passes.autodiff.kernel.copying import ForwardSweep
 from pykern.passes.autodiff.kernel.memory import Shadows, accumulate, local_shadows
-from pykern.passes.autodiff.kernel.recall import Recall, ReverseScope
+from pykern.passes.autodiff.kernel.primal_values import PrimalValues, ReverseScope
 from pykern.passes.autodiff.kernel.shadow_arguments import replace_function
 from pykern.passes.autodiff.kernel.sharing import Sharing
 from pykern.passes.autodiff.kernel.structured import captured_values
@@ -78,7 +78,7 @@ class _Gradient:
         self.forward.values.update(values)
         arrays = {a: s for a, s in shadows.items() if isinstance(a.type, ir.MemRefType)}
         held = Shadows(self.kernel, self.activity, self.sharing, arrays, self.restored, self.gated)
-        self.sweep = Sweep(self.activity, Recall(self.forward, self.sharing), held)
+        self.sweep = Sweep(self.activity, PrimalValues(self.forward, self.sharing), held)
         held.of.update(local_shadows(self.kernel, self.activity, self.forward.values, held.gated))
         self._both(kernels.body(self.kernel))
         for argument, shadow in shadows.items():
@@ -95,9 +95,9 @@ class _Gradient:
         self.forward.operations(straight)
         scope = ReverseScope(block)
         if tail is not None:
-            self.sweep.recall.scopes.append(scope)
+            self.sweep.primals.scopes.append(scope)
             self._tail_branch(operations[tail])
-            self.sweep.recall.scopes.pop()
+            self.sweep.primals.scopes.pop()
         self.sweep.block(scope, straight)
 
     def _tail_branch(self, op: ir.Operation) -> None:
@@ -108,7 +108,7 @@ class _Gradient:
                 self._both(op.regions[number].blocks[0])
 
         (condition,) = self.forward.of(op.operands)
-        both_sides(
+        both_branches(
             self.sweep,
             condition,
             captured_values(self.sweep, op),

@@ -14,9 +14,9 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.dialect.collectives import CONVERGENT, GroupReduceOp
-from pykern.passes.autodiff.kernel.branches import both_sides
+from pykern.passes.autodiff.kernel.branches import both_branches
 from pykern.passes.autodiff.kernel.loop_gates import CarriedAdjoints
-from pykern.passes.autodiff.kernel.recall import ReverseScope, trip_count
+from pykern.passes.autodiff.kernel.primal_values import ReverseScope, trip_count
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.rules.gates import Flow
 from pykern.passes.kernel.work_groups.convergence import is_guard
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def reverse_if(sweep: Sweep, op: ir.Operation) -> None:
     """``scf.if``: results' adjoints flow into the branch that was taken."""
-    condition = _for_group(op, sweep.recall.primal(op.operands[0]))
+    condition = _for_group(op, sweep.primals.primal(op.operands[0]))
     flowing = [sweep.adjoints.pop(r, None) for r in op.results]
 
     def side(number: int, block: ir.Block) -> None:
@@ -36,9 +36,9 @@ def reverse_if(sweep: Sweep, op: ir.Operation) -> None:
             inside = op.regions[number].blocks[0]
             for value, flow in zip(terminator(inside).operands, flowing, strict=True):
                 sweep.add(value, flow)
-            sweep.block(ReverseScope(inside, sweep.recall.forward.block_of(op, number), block))
+            sweep.block(ReverseScope(inside, sweep.primals.forward.block_of(op, number), block))
 
-    both_sides(sweep, condition, captured_values(sweep, op), side, op.location)
+    both_branches(sweep, condition, captured_values(sweep, op), side, op.location)
 
 
 def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
@@ -47,7 +47,7 @@ def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
     carried = list(body.arguments)[1:]
     active = [n for n, v in enumerate(carried) if sweep.activity.varied(v)]
     outside = captured_values(sweep, op)
-    lower, upper, step = (sweep.recall.primal(v) for v in list(op.operands)[:3])
+    lower, upper, step = (sweep.primals.primal(v) for v in list(op.operands)[:3])
     trips = _for_group(op, trip_count(lower, upper, step))
     flowing = [sweep.adjoints.pop(op.results[n], None) for n in active] + [
         sweep.adjoints.get(v) for v in outside
@@ -61,7 +61,7 @@ def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
         with ir.InsertionPoint(block):
             last = arith.SubIOp(arith.SubIOp(trips, block.arguments[0]).result, index_constant(1)).result
             counter = arith.AddIOp(lower, arith.MulIOp(last, step).result).result
-            scope = ReverseScope(body, sweep.recall.forward.block_of(op, 0), block)
+            scope = ReverseScope(body, sweep.primals.forward.block_of(op, 0), block)
             _before_marker(scope, counter)
             scope.values[body.arguments[0]] = counter
             given = carried_on.flows(list(block.arguments)[1:])
@@ -84,10 +84,10 @@ def reverse_for(sweep: Sweep, op: ir.Operation) -> None:
 
 def reverse_while(sweep: Sweep, op: ir.Operation) -> None:
     """``scf.while``: its test ran once more than its body, so the reverse begins with a test."""
-    forward = sweep.recall.forward
+    forward = sweep.primals.forward
     before, after = (region.blocks[0] for region in op.regions)
     outside = captured_values(sweep, op)
-    trips = _for_group(op, sweep.recall.scope.recall(forward.trips[identity(op)]))
+    trips = _for_group(op, sweep.primals.scope.from_tape(forward.trips[identity(op)]))
     tested = [v for v in before.arguments if sweep.activity.varied(v)]
     passed = [n for n, v in enumerate(after.arguments) if sweep.activity.varied(v)]
     first, last = len(passed), len(passed) + len(tested)  # of what is tested, in what is carried

@@ -15,7 +15,7 @@ from pykern.errors import NotDifferentiable
 from pykern.passes.autodiff.kernel.activity import Activity
 from pykern.passes.autodiff.kernel.collectives import reverse_collective
 from pykern.passes.autodiff.kernel.memory import Shadows, reverse_memory
-from pykern.passes.autodiff.kernel.recall import Recall, ReverseScope
+from pykern.passes.autodiff.kernel.primal_values import PrimalValues, ReverseScope
 from pykern.passes.autodiff.kernel.structured import STRUCTURED
 from pykern.passes.autodiff.parts import adjoint_of
 from pykern.passes.autodiff.rules import table
@@ -29,8 +29,8 @@ NOTHING_FLOWS = ("kern.stop_gradient", "kern.push", "kern.print", "kern.assert",
 class Sweep:
     """Reverses blocks of the kernel at the current insertion point."""
 
-    def __init__(self, activity: Activity, recall: Recall, shadows: Shadows) -> None:
-        self.activity, self.recall, self.shadows = activity, recall, shadows
+    def __init__(self, activity: Activity, primals: PrimalValues, shadows: Shadows) -> None:
+        self.activity, self.primals, self.shadows = activity, primals, shadows
         self.adjoints: dict[ir.Value, Flow] = {}
         self._touched: dict[int, bool] = {}
 
@@ -58,13 +58,13 @@ class Sweep:
 
     def block(self, scope: ReverseScope, operations: list[ir.Operation] | None = None) -> None:
         """Reverse the ops of a block, last first."""
-        self.recall.enter(scope)
+        self.primals.enter(scope)
         if operations is None:
             operations = [o.operation for o in scope.block.operations]
         for op in reversed(operations):
             with adjoint_of(op.location):
                 self._operation(op)
-        self.recall.scopes.pop()
+        self.primals.scopes.pop()
         scope.close()
 
     def concerns(self, op: ir.Operation) -> bool:
@@ -95,7 +95,7 @@ class Sweep:
 
     def _guard(self) -> None:
         """The reverse of a branch that an early exit made is one, too."""
-        reverse = self.recall.scope.reverse
+        reverse = self.primals.scope.reverse
         if reverse is not None:
             with ir.InsertionPoint.at_block_begin(reverse):
                 GuardOp.create()
@@ -108,7 +108,7 @@ class Sweep:
         flow = self.adjoints.pop(op.results[0])
         for number, operand in enumerate(op.operands):
             if self.activity.varied(operand):
-                values = {name: self.recall.primal(v) for name, v in table.reads(op, number).items()}
+                values = {name: self.primals.primal(v) for name, v in table.reads(op, number).items()}
                 self.add(operand, through(op, number, values, flow))
 
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from pykern.passes.fusion.fuse_long_chains import PIECE, fuse_pieces
-from pykern.passes.fusion.hold_fusion import HOLD, ReleaseFusion
+from pykern.passes.fusion.add_fusion_barriers import FUSION_BARRIER
+from pykern.passes.fusion.fuse_long_chains import CHUNK, fuse_in_chunks
+from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import named
 
@@ -31,9 +32,9 @@ def join_cheap(module: ir.Module) -> None:
         with op.location:
             _hold(op.operands, ir.InsertionPoint(op))
             _hold(op.results, ir.InsertionPoint.after(op))
-    fuse_pieces(module, PIECE)  # upstream alone takes the square of a chain
+    fuse_in_chunks(module, CHUNK)  # upstream alone takes the square of a chain
     PassManager.parse(_FUSE).run(module.operation)
-    ReleaseFusion().run(module)
+    RemoveFusionBarriers().run(module)
 
 
 def _hold(values: Iterable[ir.Value], place: ir.InsertionPoint) -> None:
@@ -41,7 +42,7 @@ def _hold(values: Iterable[ir.Value], place: ir.InsertionPoint) -> None:
     with place:
         for value in values:
             if isinstance(value.type, ir.RankedTensorType):
-                ir.Operation.create(HOLD, operands=[value])
+                ir.Operation.create(FUSION_BARRIER, operands=[value])
 
 
 def _is_cheap(op: ir.Operation) -> bool:

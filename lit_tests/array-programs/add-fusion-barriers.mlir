@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --pass-pipeline="builtin.module(func.func(linalg-generalize-named-ops),kern-hold-fusion,func.func(linalg-fuse-elementwise-ops),kern-release-fusion)" | FileCheck %s
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(func.func(linalg-generalize-named-ops),kern-add-fusion-barriers,func.func(linalg-fuse-elementwise-ops),kern-remove-fusion-barriers)" | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #one = affine_map<(d0) -> (d0)>

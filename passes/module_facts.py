@@ -1,4 +1,4 @@
-"""What a pipeline knows of its module, so that passes which would find nothing to do are not run.
+"""Facts about a module while a pipeline runs on it, so that passes which would find nothing to do are not run.
 
 Comes in: a module, and after each pass whether it changed something. Goes out: which names of ops are there, and
 whether the module is as canonicalization left it. Read next: `framework` (who asks).
@@ -18,11 +18,11 @@ CLEANING = "canonicalize,cse"
 class Step(Protocol):
     """A pass, as far as it is asked here."""
 
-    def is_idle(self, known: Known) -> bool: ...
+    def is_idle(self, facts: ModuleFacts) -> bool: ...
 
 
-class Known:
-    """Of one module, as long as one pipeline runs on it."""
+class ModuleFacts:
+    """The facts about one module while one pipeline runs on it."""
 
     def __init__(self, module: ir.Module) -> None:
         self.module = module
@@ -53,17 +53,17 @@ class Known:
         return self._names
 
     def changed(self) -> None:
-        """Something may be different now."""
+        """Record that anything may have changed."""
         self._names, self.is_clean = None, False
 
     def made(self, names: tuple[str, ...]) -> None:
-        """There may be these ops too now; those that were there may be gone."""
+        """Record that ops of these names may have been added, and any others removed."""
         self.is_clean = False
         if self._names is not None:
             self._names, self._scalar = self._names.union(names), self._scalar.union(names)
 
     def cleaned(self) -> None:
-        """Canonicalization and `cse` were the last that ran."""
+        """Record that canonicalization and `cse` ran last."""
         self._names, self.is_clean = None, True
 
     def _look(self) -> None:

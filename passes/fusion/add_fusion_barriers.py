@@ -1,4 +1,8 @@
-"""What fusion would make slower is held apart from it: values that would be computed many times over."""
+"""Fusion barriers in front of upstream's fusion: values that it would compute many times over stay as they are.
+
+Comes in: linalg ops on tensors. Goes out: the same, with ops that upstream's fusion does not cross. Read next:
+`remove_fusion_barriers`, which runs behind upstream's fusion.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,13 @@ from pykern.passes.framework import Pass
 from pykern.passes.ir.structured import indexing_maps, loops_in
 from pykern.passes.kernels import body, named
 
-HOLD = "bufferization.dealloc_tensor"
-"""An op that uses a tensor and does nothing here: upstream fuses only what has a single use."""
+FUSION_BARRIER = "bufferization.dealloc_tensor"
+"""The op that serves as a barrier. It uses a tensor and does nothing; upstream only fuses values with a single use."""
 
 
 @dataclass(frozen=True)
-class HoldFusion(Pass):
-    """Give values a second use where their one reader would compute them again and again.
+class AddFusionBarriers(Pass):
+    """Give a value a second use where its only reader would compute it many times over.
 
     That is where an elementwise op is read by a contraction, or by an op over more dimensions than it
     has (a broadcast), unless it is only a handful of cheap operations on its way to a reduction of itself.
@@ -26,10 +30,10 @@ class HoldFusion(Pass):
     What adds to its result would even be wrong there: upstream lets it add once an iteration of its reader.
 
     In:  linalg.generic on tensors.
-    Out: the same, and `bufferization.dealloc_tensor` ops, to be taken away by `kern-release-fusion`.
+    Out: the same, and `bufferization.dealloc_tensor` ops, which are removed by `kern-remove-fusion-barriers`.
     """
 
-    name: ClassVar[str] = "kern-hold-fusion"
+    name: ClassVar[str] = "kern-add-fusion-barriers"
 
     def run(self, module: ir.Module) -> None:
         for op in named(module.operation, "linalg.generic"):
@@ -39,22 +43,7 @@ class HoldFusion(Pass):
                     continue
                 if _repeats(op, number) and not (_is_constant(producer) or _in_product(producer, op)):
                     with ir.InsertionPoint(op), op.location:
-                        ir.Operation.create(HOLD, operands=[operand])
-
-
-@dataclass(frozen=True)
-class ReleaseFusion(Pass):
-    """Take the ops of `kern-hold-fusion` away.
-
-    In:  `bufferization.dealloc_tensor` ops.
-    Out: none.
-    """
-
-    name: ClassVar[str] = "kern-release-fusion"
-
-    def run(self, module: ir.Module) -> None:
-        for op in named(module.operation, HOLD):
-            op.erase()
+                        ir.Operation.create(FUSION_BARRIER, operands=[operand])
 
 
 def _producer(value: ir.Value) -> ir.Operation | None:

@@ -39,7 +39,7 @@ class ReverseScope:
             with ir.InsertionPoint.at_block_begin(reverse):
                 self.marker = index_constant(0).owner.operation
 
-    def recall(self, value: ir.Value) -> ir.Value:
+    def from_tape(self, value: ir.Value) -> ir.Value:
         """A value of the copy, in the reverse."""
         if self.live:
             return value
@@ -60,7 +60,7 @@ class ReverseScope:
             self.marker.erase()
 
 
-class Recall:
+class PrimalValues:
     """Finds primal values through the scopes around the place that is reversed, innermost last."""
 
     def __init__(self, forward: ForwardSweep, sharing: Sharing) -> None:
@@ -85,16 +85,18 @@ class Recall:
         if scope.live:
             return self.forward.values[value]
         if value not in scope.values:
-            scope.values[value] = self._again(value, scope) or scope.recall(self.forward.values[value])
+            scope.values[value] = self._recomputed(value, scope) or scope.from_tape(
+                self.forward.values[value]
+            )
         return scope.values[value]
 
     def overwritten(self, store: ir.Operation) -> ir.Value:
         """What a store of the kernel wrote over."""
         block = store.block
         scope = next(s for s in reversed(self.scopes) if s.block == block)
-        return scope.recall(self.forward.overwritten[identity(store)])
+        return scope.from_tape(self.forward.overwritten[identity(store)])
 
-    def _again(self, value: ir.Value, scope: ReverseScope) -> ir.Value | None:
+    def _recomputed(self, value: ir.Value, scope: ReverseScope) -> ir.Value | None:
         """The value computed once more at the top of the reverse, None where that could differ."""
         if isinstance(value.owner, ir.Block):
             return None

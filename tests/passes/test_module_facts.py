@@ -11,7 +11,7 @@ from pykern.compiler.driver import compile_source
 from pykern.dialect.context import new_context
 from pykern.passes import framework
 from pykern.passes.framework import Pass, Pipeline, Upstream
-from pykern.passes.known import Known
+from pykern.passes.module_facts import ModuleFacts
 
 F32 = np.zeros((70, 90), np.float32)
 
@@ -87,22 +87,22 @@ SOURCES = {
 def test_a_pass_that_is_not_run_would_have_changed_nothing(name, monkeypatch):
     source = SOURCES[name]().source
     idle: list[str] = []
-    skips = Known.skips
+    skips = ModuleFacts.skips
 
-    def checked(known: Known, step: Pass) -> bool:
-        if not skips(known, step):
+    def checked(facts: ModuleFacts, step: Pass) -> bool:
+        if not skips(facts, step):
             return False
         idle.append(str(step))
-        before = str(known.module)
-        framework.apply_pass(step, known.module)
+        before = str(facts.module)
+        framework.apply_pass(step, facts.module)
         # what is there for scalar loops may change others, and conversions what the last one converts in any case;
         # views that are to be expanded have none to expand, but constants are put elsewhere
         names = ("arith-", "convert-", "expand-strided-metadata")
         if not (step.scalar_only or getattr(step, "scalar", False) or str(step).startswith(names)):
-            assert str(known.module) == before, f"{step} has work to do"
+            assert str(facts.module) == before, f"{step} has work to do"
         return True
 
-    monkeypatch.setattr(Known, "skips", checked)
+    monkeypatch.setattr(ModuleFacts, "skips", checked)
     compile_source(source)
     assert idle
 
@@ -163,13 +163,13 @@ def module():
 
 
 def test_names_of_ops(module):
-    known = Known(module)
-    assert known.has(("math.",)) and known.has(("arith.cmp",)) and known.has(("vector.",))
-    assert not known.has(("kern.", "linalg."))
-    assert not known.has(("vector.",), but=frozenset({"vector.load", "vector.store"}))
-    assert known.has(("vector.",), but=frozenset({"vector.load"}))
-    assert known.has(("scf.for",), scalar=True) and known.has(("memref.",), scalar=True)
-    assert not known.has(("vector.", "arith.cmp", "arith.min"), scalar=True)  # in vectors, or only a call
+    facts = ModuleFacts(module)
+    assert facts.has(("math.",)) and facts.has(("arith.cmp",)) and facts.has(("vector.",))
+    assert not facts.has(("kern.", "linalg."))
+    assert not facts.has(("vector.",), but=frozenset({"vector.load", "vector.store"}))
+    assert facts.has(("vector.",), but=frozenset({"vector.load"}))
+    assert facts.has(("scf.for",), scalar=True) and facts.has(("memref.",), scalar=True)
+    assert not facts.has(("vector.", "arith.cmp", "arith.min"), scalar=True)  # in vectors, or only a call
 
 
 class Touch(Pass):
