@@ -11,8 +11,15 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
 
-_NUW = 4
-"""Bit of LLVM's no-wrap flags of a getelementptr."""
+_ARITHMETIC = (
+    "llvm.func @f(%a: {kind}, %b: {kind}) {{ %c = {name} %a, %b overflow<nsw> : {kind} llvm.return }}"
+)
+_ADDRESS = """
+llvm.func @f(%p: {pointer}, %i: {index}) {{
+  %a = llvm.getelementptr inbounds %p[%i] : ({pointer}, {index}) -> {pointer}, {element}
+  llvm.return
+}}
+"""
 
 
 @dataclass(frozen=True)
@@ -28,15 +35,25 @@ class AllowNegativeStrides(Pass):
     name: ClassVar[str] = "kern-allow-negative-strides"
 
     def run(self, module: ir.Module) -> None:
-        signed = ir.Attribute.parse("#llvm.overflow<nsw>")
         for kernel in kernels.kernels(module):
             if "kern.strided" not in kernel.attributes:
                 continue
-            for op in named(kernel, "llvm.mul", "llvm.add"):
-                if "overflowFlags" in op.attributes and "nuw" in str(op.attributes["overflowFlags"]):
-                    op.attributes["overflowFlags"] = signed
-            for op in named(kernel, "llvm.getelementptr"):
-                if "noWrapFlags" not in op.attributes:
-                    continue
-                flags = ir.IntegerAttr(op.attributes["noWrapFlags"])
-                op.attributes["noWrapFlags"] = ir.IntegerAttr.get(flags.type, flags.value & ~_NUW)
+            for op in named(kernel, "llvm.mul", "llvm.add", "llvm.getelementptr"):
+                if "nuw" in str(op) and len(op.operands) == 2:
+                    _replace_by_signed(op)
+
+
+def _replace_by_signed(op: ir.Operation) -> None:
+    """Put the same op without `nuw` in its place; the bindings read and write no flags, the parser does."""
+    first, second = op.operands
+    if op.name == "llvm.getelementptr":
+        element = ir.TypeAttr(op.attributes["elem_type"]).value
+        text = _ADDRESS.format(pointer=first.type, index=second.type, element=element)
+    else:
+        text = _ARITHMETIC.format(name=op.name, kind=first.type)
+    parsed = ir.Module.parse(text)
+    pattern = parsed.body.operations[0].regions[0].blocks[0].operations[0].operation
+    signed = pattern.clone(ir.InsertionPoint(op))
+    signed.location = op.location
+    signed.operands[0], signed.operands[1] = first, second
+    kernels.replace(op, list(signed.results))
