@@ -1,0 +1,25 @@
+"""Every pass has a lit test of its own, which bears its name and runs it."""
+
+from __future__ import annotations
+
+import re
+
+from tests.project.tree import ROOT
+
+SUITE = ROOT / "lit_tests"
+
+
+def test_every_pass_has_a_lit_test_of_its_name():
+    import pykern.tools.opt  # noqa: F401  targets register their passes
+    from pykern.passes.registry import known
+
+    missing = [name for name in sorted(known()) if not runs_in_its_own_test(name)]
+    assert not missing, "write lit_tests/<folder>/<pass-name>.mlir, without `kern-`"
+
+
+def runs_in_its_own_test(name: str) -> bool:
+    """Whether ``<folder>/<pass-name>.mlir`` or ``<pass-name>/*.mlir`` has a RUN line with the pass."""
+    stem = name.removeprefix("kern-")
+    runs = re.compile(rf"RUN:.*(--|[(,]){re.escape(name)}(?![\w-])")
+    files = [*SUITE.glob(f"*/{stem}.mlir"), *SUITE.glob(f"{stem}/*.mlir")]
+    return any(runs.search(path.read_text()) for path in files)
