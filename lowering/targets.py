@@ -28,6 +28,12 @@ SYNONYMS = {
     "cpu": "llvm", "cuda": "nvvm", "nvidia": "nvvm", "ptx": "nvvm", "rocm": "rocdl", "hip": "rocdl", "amd": "rocdl",
     "amdgpu": "rocdl",
 }  # fmt: skip
+DEVICE_TARGETS = {
+    "spirv": "pykern.lowering.spirv.target",
+    "nvvm": "pykern.lowering.nvvm.target",
+    "rocdl": "pykern.lowering.rocdl.target",
+}
+"""Families of GPU-like targets and the modules that lower to them, imported when first asked for."""
 _PARSERS = {
     "llvm": machines.host_of,
     "nvvm": nvvm.parse,

@@ -11,6 +11,8 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from pykern.data.provided import provide
+
 __version__ = "0.1.0"
 
 _HOME = {
@@ -29,7 +31,7 @@ _HOME = {
     "Program": "pykern.api.jit",
     **dict.fromkeys(("grad", "value_and_grad", "vjp", "jvp", "hvp"), "pykern.derivatives.gradients"),
     **dict.fromkeys(("checkpoint", "every", "binomial"), "pykern.derivatives.checkpointing"),
-    "spec": "pykern.api.lowered",
+    "spec": "pykern.launching.specs",
     "Lowered": "pykern.api.lowered",
     "Compiled": "pykern.api.lowered",
     "explore": "pykern.explorer.explore",
@@ -38,7 +40,7 @@ _HOME = {
     "Disagreement": "pykern.benchmarking.agreement",
     "device": "pykern.runtime.devices",
     "devices": "pykern.runtime.devices",
-    "Event": "pykern.runtime.event",
+    "Event": "pykern.runtime.stream",
     "wait": "pykern.runtime.event",
     **dict.fromkeys(("Stream", "synchronize"), "pykern.runtime.stream"),
     "graph": "pykern.runtime.graph",
@@ -70,6 +72,13 @@ _LANGUAGE = ("pykern.language", "pykern.api.array_language")
 _SUBMODULES = ("errors", "language", "testing", "types")
 
 
+provide(
+    {
+        "cast": "pykern.language",
+        "copied_by_kernel": "pykern.api.element_copies",
+        **dict.fromkeys(("kernel_html", "lowered_html", "page_of"), "pykern.explorer.notebook"),
+    }
+)  # what lower folders ask of upper ones
 if os.path.exists(
     os.path.join(os.path.dirname(__file__), "pkcli")
 ):  # another project that has this name on the index
@@ -124,7 +133,6 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.api.function import func as func
     from pykern.api.lowered import Compiled as Compiled
     from pykern.api.lowered import Lowered as Lowered
-    from pykern.api.lowered import spec as spec
     from pykern.arrays.array import Array as Array
     from pykern.arrays.copying import copyto as copyto
     from pykern.arrays.making import array as array
@@ -147,6 +155,7 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.derivatives.custom_vjp import custom_vjp as custom_vjp
     from pykern.errors import *  # noqa: F403
     from pykern.explorer.explore import explore as explore
+    from pykern.launching.specs import spec as spec
     from pykern.runtime.cpu_table import get_num_threads as get_num_threads
     from pykern.runtime.cpu_table import set_num_threads as set_num_threads
     from pykern.runtime.devices import device as device

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeVar
 
+from pykern.data.provided import provided
 from pykern.data.records import record
 from pykern.errors import KernelTypeError
 
@@ -80,9 +81,7 @@ class DType:
 
     def __call__(self, value: Any) -> Any:
         """Cast `value`; on the ``python`` device this gives a NumPy scalar."""
-        from pykern.language import cast
-
-        return cast(value, self)
+        return provided("cast")(value, self)
 
     def __getitem__(self, dims: Any) -> ArrayAnnotation:
         """``pk.f32[:, :]``: an array of rank 2; ``pk.f32[3, :]`` fixes the first length."""

@@ -54,7 +54,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "AssertionFailed", "OutOfMemory", "UsedAfterFree", "NotANumber", "DataRace", "TimedOut",
     ),
 }  # fmt: skip
-MEMBERS = {"Kernel": "   :members: __call__, lower, raised\n   :inherited-members:"}
+MEMBERS = {
+    "Kernel": "   :members: __call__, lower, raised\n   :inherited-members:",
+    "Array": "   :members:\n   :inherited-members:",
+}
 """Classes of which only some methods are for users."""
 MADE_BY_USERS = {"Stream", "Event", "Dup", "device", "graph", "static"}
 """Classes whose constructors are shown; others are what functions return."""

@@ -21,14 +21,17 @@ from pykern.api.by_name import ByName
 from pykern.api.call_advice import how_to_call, wrong_binding
 from pykern.api.decorator import with_options
 from pykern.api.kernel import Docstring, annotations_of, placed_at_def
+from pykern.arrays.array import Array
 from pykern.capture.defaults import with_current_defaults
 from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
 from pykern.capture.guards import Guard
 from pykern.capture.placing import place
+from pykern.compiler.service import service
 from pykern.data.debug_checks import debug_checks
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import KernelOptions, Parameter
 from pykern.data.synthetic_frame import at_kernel_line, ends_at_user
+from pykern.environment.settings import settings
 from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
@@ -46,6 +49,8 @@ from pykern.program.results import out_arrays
 from pykern.runtime.devices import OVERRIDE, chosen_device, current_device
 from pykern.runtime.graph import current_graph
 from pykern.runtime.launchable import make_launchable
+from pykern.runtime.reference_program import is_inside
+from pykern.runtime.registry import opened
 from pykern.runtime.stream import checked_stream
 from pykern.types import ArrayAnnotation
 
@@ -209,7 +214,7 @@ class ProgramBase(ByName):
                     self._entries.went_through_python(plan, args, keywords)
                     return self._with_plan(plan, list(leaf_values(args)), out)
                 return self._with_device_plan(plan, list(leaf_values(args)), out)
-        inside = current_device() == "python" and program_reference.is_inside()
+        inside = current_device() == "python" and is_inside()
         if inside and not self.derivatives:  # a program that another one calls is the plain function
             self._donated(donate)
             return self.__wrapped__(*args, **keywords)
@@ -287,8 +292,6 @@ class ProgramBase(ByName):
         return program_reference.run(self.__wrapped__, values, parameters, out, derived, debug)
 
     def _with_device_plan(self, plan: DevicePlan, values: list[Any], out: Any, stream: Any = None) -> Any:
-        from pykern.arrays.array import Array
-
         given = None if out is None else self._out(plan, out, Array)
         captured = current_graph()
         if captured is not None:
@@ -312,10 +315,8 @@ class ProgramBase(ByName):
         self, device: str, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]
     ) -> DevicePlan:
         """The plan for a kind of call on a device, made once."""
-        from pykern.arrays.array import Array
         from pykern.launching.device_kinds import fitted
         from pykern.program.device import DevicePlan
-        from pykern.runtime.registry import opened
 
         there = opened(device)
         whole = [v for v in arguments.values if isinstance(v, Array) and v.contiguous]  # others are copied
@@ -404,7 +405,6 @@ class ProgramBase(ByName):
 
     def _lower(self, args: tuple, keywords: dict[str, Any]) -> Any:
         from pykern.api.lowered import Lowered
-        from pykern.compiler.service import service
         from pykern.lowering.targets import checked
 
         target = keywords.pop("target", None)
@@ -477,8 +477,6 @@ def jit(
     if function is None:
         return functools.partial(jit, fastmath=fastmath, debug=debug, donate_argnums=donate_argnums)
     if debug is None:
-        from pykern.environment.settings import settings
-
         debug = settings().debug
     try:
         checks = debug_checks(debug)

@@ -12,7 +12,7 @@ import linecache
 import threading
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pykern.api.by_name import ByName
 from pykern.api.call_advice import how_to_launch, wrong_binding
@@ -23,13 +23,18 @@ from pykern.capture.guards import Guard
 from pykern.capture.placing import place
 from pykern.data.debug_checks import debug_checks
 from pykern.data.locations import SourceSpan
+from pykern.data.provided import provided
 from pykern.data.source import Derivative, KernelOptions
 from pykern.data.synthetic_frame import at_kernel_line, ends_at_user
+from pykern.environment.settings import settings
 from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
 from pykern.launching.entries import LAUNCH_KEYWORDS
 from pykern.launching.launch import Launcher
 from pykern.runtime.event import Event
 from pykern.runtime.launchable import make_launchable
+
+if TYPE_CHECKING:
+    from pykern.program.product import ProductLaunches
 
 
 class KernelBase(ByName):
@@ -68,7 +73,7 @@ class KernelBase(ByName):
         self.timeout: float | None = None
         self._captured: tuple[Any, list[Guard]] | None = None
         self._lock = threading.RLock()
-        self._launcher = Launcher(self)
+        self._launcher = Launcher(self, _products)
         self._kept: Any = None
         _refuse_signature(self)
 
@@ -155,12 +160,17 @@ class KernelBase(ByName):
 
     def _repr_html_(self) -> str:
         """Notebooks: the explorer's page of the last kind of launch; the source, where there was none."""
-        from pykern.explorer.notebook import kernel_html
-
-        return kernel_html(self)
+        return provided("kernel_html")(self)
 
     def __repr__(self) -> str:
         return f"<pykern.api.kernel {self.__name__}{self.signature}>"
+
+
+def _products(kernel: KernelBase) -> ProductLaunches:
+    """The launches of a kernel that is a product."""
+    from pykern.program.product import ProductLaunches  # here: few kernels are, and it needs array programs
+
+    return ProductLaunches(kernel)
 
 
 class Docstring:
@@ -203,8 +213,6 @@ def kernel(
             kernel, debug=debug, fastmath=fastmath, workgroup=workgroup, ndrange=ndrange, timeout=timeout
         )
     if debug is None:
-        from pykern.environment.settings import settings
-
         debug = settings().debug
     try:
         checks = debug_checks(debug)

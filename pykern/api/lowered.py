@@ -6,76 +6,29 @@ Nothing here needs a device or data: arguments may be `spec`s.
 from __future__ import annotations
 
 import difflib
-import operator
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from pykern.compiler.service import service
 from pykern.data.artifact import Artifact, Remark, Stage, no_stage
 from pykern.data.debug_checks import debug_checks
-from pykern.data.index_space import group_size, index_space, is_plain
+from pykern.data.index_space import group_size, index_space, is_alone, is_plain
 from pykern.data.program_source import ProgramSource
+from pykern.data.provided import provided
 from pykern.data.source import (
-    ArgSpec,
-    ArraySpec,
     KernelOptions,
     KernelSource,
     LaunchSpec,
-    Parameter,
-    ScalarSpec,
-    StructSpec,
 )
-from pykern.data.synthetic_frame import at_users_line
-from pykern.environment.installation import no_amd_backend
-from pykern.errors import KernelTypeError, LaunchError, NotRaisable, TargetError
-from pykern.launching.launch import is_alone
+from pykern.errors import LaunchError, NotRaisable
+from pykern.launching.arguments import homes
+from pykern.launching.specs import Spec, parameter
 from pykern.lowering.targets import checked
-from pykern.types import ArrayAnnotation, DType, IntentAnnotation
+from pykern.obtain.variants import no_code
+from pykern.runtime import registry
 
 if TYPE_CHECKING:
     from pykern.api.kernel import KernelBase
-
-
-LONGEST = 2**63 - 1
-"""Elements of a dimension: an index counts them."""
-
-
-@dataclass(frozen=True)
-class Spec:
-    """An array that is only described: element type and lengths; a name or None is a length known at launch."""
-
-    shape: tuple[int | str | None, ...]
-    dtype: DType
-    layout: str = "C"
-
-    def __repr__(self) -> str:
-        return f"pk.spec({self.shape!r}, pk.{self.dtype.name})"
-
-
-@at_users_line
-def spec(shape: int | str | tuple[int | str | None, ...] | None, dtype: DType, layout: str = "C") -> Spec:
-    """Describe an array argument for `Kernel.lower`: ``pk.spec((n, m), pk.f32)``.
-
-    `layout` is ``"C"`` or ``"strided"``. Lengths given as integers are facts the compiler may use.
-    """
-    if not isinstance(dtype, DType):
-        raise KernelTypeError(f"pk.spec takes a dtype such as pk.f32, not {dtype!r}")
-    if layout not in ("C", "strided"):
-        raise KernelTypeError(f"a layout is 'C' or 'strided', not {layout!r}")
-    lengths = shape if isinstance(shape, tuple) else (shape,)
-    for length in lengths:
-        if length is None or isinstance(length, str):
-            continue
-        if isinstance(length, bool) or not hasattr(type(length), "__index__"):
-            raise KernelTypeError(
-                f"{length!r} is no length", hint="a length is an integer, a name, or None where it is open"
-            )
-        if not 0 <= operator.index(length) <= LONGEST:
-            raise KernelTypeError(f"a length is an integer in 0..{LONGEST}, not {length!r}")
-    return Spec(lengths, dtype, layout)
 
 
 @dataclass(frozen=True)
@@ -176,16 +129,7 @@ class Lowered:
 
     def _repr_html_(self) -> str:
         """Notebooks: the explorer's page, in a frame that can reach nothing outside of it."""
-        from pykern.explorer.notebook import lowered_html
-
-        return lowered_html(self)
-
-
-def no_code(artifact: Artifact) -> TargetError:
-    """Why the stages are all there is."""
-    if artifact.target.startswith("rocdl:"):
-        return no_amd_backend(artifact.target)
-    return TargetError(f"`{artifact.target}` has no machine code", hint='use target="llvm"')
+        return provided("lowered_html")(self)
 
 
 KEYWORDS = ("ndrange", "workgroup", "shared_bytes", "target", "passes", "debug")
@@ -252,71 +196,8 @@ def _checked(options: KernelOptions, debug: bool | str | None, target: str) -> K
     return replace(options, debug=checks.bounds, nan=checks.nan, races=checks.races)
 
 
-def parameter(name: str, value: Any, annotation: Any) -> Parameter:
-    """A parameter from a spec, a dtype (a scalar of that type) or a real value."""
-    from pykern.launching.arguments import pass_value
-
-    if not isinstance(value, Spec | DType):
-        if holds_specs(value):
-            return Parameter(name, spec_of(name, value, lambda n, v: parameter(n, v, None).spec))
-        return pass_value(name, value, annotation, _only_described).parameter
-    if isinstance(value, DType):
-        return Parameter(name, ScalarSpec(value.name))
-    inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
-    if isinstance(inner, ArrayAnnotation) and (
-        inner.dtype != value.dtype or len(inner.shape) != len(value.shape)
-    ):
-        raise KernelTypeError(f"`{name}` is annotated {inner!r}, and {value!r} is given")
-    reads = annotation.reads if isinstance(annotation, IntentAnnotation) else True
-    writes = annotation.writes if isinstance(annotation, IntentAnnotation) else True
-    return Parameter(name, spec_of(name, value, _no_leaf), reads, writes)
-
-
-def holds_specs(value: Any, trees: bool = False) -> bool:
-    """Whether a tuple or dataclass (`trees`: list or dict, too) has `pk.spec`s or dtypes somewhere in it."""
-    from pykern.launching.arguments import fields_of
-
-    if isinstance(value, Spec | DType):
-        return True
-    return any(holds_specs(item, trees) for _, item in fields_of(value, trees) or ())
-
-
-def spec_of(name: str, value: Any, leaf: Callable[[str, Any], ArgSpec], trees: bool = False) -> ArgSpec:
-    """What the compiler is told of `pk.spec`s, dtypes, and structures of these; `leaf` tells it of values."""
-    from pykern.launching.arguments import fields_of, struct_name
-
-    if isinstance(value, DType):
-        return ScalarSpec(value.name)
-    if isinstance(value, Spec):
-        shape = tuple(n if isinstance(n, int) else None for n in value.shape)
-        return ArraySpec(value.dtype.name, shape, value.layout)
-    fields = fields_of(value, trees)
-    if fields is None:
-        return leaf(name, value)
-    inner = tuple((n, spec_of(f"{name}.{n}", item, leaf, trees)) for n, item in fields)
-    return StructSpec(struct_name(value), inner)
-
-
-def _no_leaf(name: str, value: Any) -> ArgSpec:
-    raise AssertionError(f"`{name}` is a pk.spec")
-
-
-def _only_described(name: str, value: Any) -> Any:
-    """An array of any device as NumPy describes it: nothing is read."""
-    from pykern.arrays.making import from_dlpack
-    from pykern.launching.arguments import is_array
-
-    array = is_array(name, value)
-    if array is None or isinstance(array, np.ndarray):
-        return array
-    return from_dlpack(array).geometry()
-
-
 def _target_of(values: list[tuple[str, Any]]) -> str:
     """What kernels are compiled for where the arrays live."""
-    from pykern.launching.arguments import homes
-    from pykern.runtime import registry
-
     for name in homes(values).values():
         return registry.info(name).target
     return "llvm"
@@ -330,7 +211,7 @@ def _launch_spec(kernel: KernelBase, options: dict[str, Any], has_specs: bool) -
     symbolic = any(n is None or isinstance(n, str) for n in names)
     space = index_space(tuple(1 if n is None or isinstance(n, str) else n for n in names))
     plain = is_plain(space)
-    known = has_specs or kernel.ndrange is not None or is_alone(kernel, space)
+    known = has_specs or kernel.ndrange is not None or is_alone(kernel.derivatives, space)
     static = plain and not symbolic and known
     workgroup = options.get("workgroup", kernel.workgroup)
     size = () if workgroup is None else group_size(workgroup, len(space))

@@ -1,7 +1,7 @@
 """How bytes move between devices, and between a device and NumPy.
 
 Comes in: arrays and where they go. Goes out: the copies, and the `Event` behind the last of them. Dense parts
-are copied as they are; elements of one device that lie apart go by a small kernel (`element_copies`); else
+are copied as they are; elements of one device that lie apart go by a small kernel (`pykern.api.element_copies`); else
 the bytes from the first element to the last are brought to the host and, where they were written, back.
 """
 
@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from pykern.arrays.array import Array, covered
+from pykern.arrays.view import A, ArrayView, covered
+from pykern.data.provided import provided
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import LaunchError
+from pykern.runtime import registry
 from pykern.runtime.event import COMPLETED, Event
 from pykern.runtime.graph import current_graph, refuse_in_graph
-from pykern.runtime.stream import Stream, checked_stream, default_stream
+from pykern.runtime.stream import STREAMS, Stream, checked_stream, default_stream
 from pykern.runtime.written import note_write
 from pykern.types import DType
 
@@ -33,24 +35,24 @@ def copyto(to: Any, source: Any, stream: Any = None) -> Event:
     """
     if isinstance(to, np.ndarray):
         note_write(to)
-        np.copyto(to, source.numpy() if isinstance(source, Array) else source)
+        np.copyto(to, to_host(source) if isinstance(source, ArrayView) else source)
         return COMPLETED
-    if not isinstance(to, Array):
+    if not isinstance(to, ArrayView):
         raise LaunchError(f"copyto writes a pk.Array or a NumPy array, not a {type(to).__name__}")
     if to.readonly:
         raise LaunchError(f"{to!r} is read-only", hint="copy it: x.copy()")
     note_write(to.geometry())
     used = _stream(to, source, stream)
     waits = stream is None
-    if isinstance(source, Array) and _same_place(to, source):
+    if isinstance(source, ArrayView) and _same_place(to, source):
         _on_device(to, source, used, waits)
-    elif isinstance(source, Array) and _by_elements(to, source, used, waits):
+    elif isinstance(source, ArrayView) and _by_elements(to, source, used, waits):
         pass
     elif (pattern := _pattern(to, source)) is not None:
         _fill(to, pattern, used, waits)
     else:
         refuse_in_graph("a copy from the host or from another device")
-        value = source.numpy() if isinstance(source, Array) else _number(source)
+        value = to_host(source) if isinstance(source, ArrayView) else _number(source)
         _from_host(to, np.asarray(value), used, waits)
     if current_graph() is not None:
         return COMPLETED
@@ -60,8 +62,8 @@ def copyto(to: Any, source: Any, stream: Any = None) -> Event:
     return event
 
 
-def to_host(array: Array) -> np.ndarray:
-    """See `Array.numpy`."""
+def to_host(array: ArrayView) -> np.ndarray:
+    """See `ArrayView.numpy`."""
     refuse_in_graph("reading an array")
     stream = default_stream(array.device)
     memory = array._allocation.wait_for_users(stream.native)
@@ -84,19 +86,15 @@ def to_host(array: Array) -> np.ndarray:
     return part if part.flags.c_contiguous else np.ascontiguousarray(part).reshape(array.shape)
 
 
-def _dense(array: Array, stream: Stream) -> Array | None:
+def _dense(array: ArrayView, stream: Stream) -> ArrayView | None:
     """A dense copy on the same device, made by a kernel; None where that is not possible."""
-    from pykern.arrays.making import empty
-
-    made = empty(array.shape, array.dtype, device=array.device)
+    made = array.beside(array.device_name)
     return made if _by_elements(made, array, stream, waits=True) else None
 
 
-def moved(array: Array, name: str, stream: Any = None) -> Array:
+def moved(array: A, name: str, stream: Any = None) -> A:
     """The array on the device `name`, dense."""
-    from pykern.arrays.making import empty
-
-    made = empty(array.shape, array.dtype, device=name)
+    made = array.beside(name)
     if stream is not None and isinstance(stream, Stream) and stream.device == array.device:
         stream.synchronize()
         stream = None
@@ -104,35 +102,33 @@ def moved(array: Array, name: str, stream: Any = None) -> Array:
     return made
 
 
-def _settle(array: Array) -> None:
+def _settle(array: ArrayView) -> None:
     """Look at what the kernels that used the array report."""
-    from pykern.runtime.stream import STREAMS
-
     users = array._allocation.users()
     for stream in tuple(STREAMS):
         if stream._unfinished and any(stream.native is user for user in users):
             stream.synchronize()
 
 
-def _stream(to: Array, source: Any, stream: Any) -> Stream:
-    if isinstance(stream, Stream) and isinstance(source, Array) and stream.device == source.device:
+def _stream(to: ArrayView, source: Any, stream: Any) -> Stream:
+    if isinstance(stream, Stream) and isinstance(source, ArrayView) and stream.device == source.device:
         return checked_stream(stream if stream.device == to.device else None, to.device_name)
     return checked_stream(stream, to.device_name)
 
 
-def _same_place(to: Array, source: Array) -> bool:
+def _same_place(to: ArrayView, source: ArrayView) -> bool:
     same = to._allocation.pool is source._allocation.pool and to.shape == source.shape
     return same and to.dtype == source.dtype and to.contiguous and source.contiguous
 
 
-def _by_elements(to: Array, source: Array, stream: Stream, waits: bool) -> bool:
+def _by_elements(to: ArrayView, source: ArrayView, stream: Stream, waits: bool) -> bool:
     """Copy between arrays of one device that lie apart, broadcast, by a kernel; False where that is not possible."""
     same = to._allocation.pool is source._allocation.pool and to.dtype == source.dtype
     if not same or not fits(source.shape, to.shape) or a_touches_b(to, source):
         return False
-    from pykern.arrays.element_copies import copied_by_kernel
-
-    return copied_by_kernel(to, source._view(np.broadcast_to(source.geometry(), to.shape)), stream, waits)
+    return provided("copied_by_kernel")(
+        to, source._view(np.broadcast_to(source.geometry(), to.shape)), stream, waits
+    )
 
 
 def fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
@@ -141,7 +137,7 @@ def fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
     return behind is not None and all(n in (1, m) for n, m in zip(shape, behind, strict=True))
 
 
-def _on_device(to: Array, source: Array, stream: Stream, waits: bool) -> None:
+def _on_device(to: ArrayView, source: ArrayView, stream: Stream, waits: bool) -> None:
     if to.size == 0:
         return
 
@@ -151,13 +147,13 @@ def _on_device(to: Array, source: Array, stream: Stream, waits: bool) -> None:
 
     if a_touches_b(to, source):
         if to.offset != source.offset:
-            value = source.numpy().copy()
+            value = to_host(source).copy()
             _from_host(to, value, stream, waits)
         return
     _run(run, stream)
 
 
-def a_touches_b(a: Array, b: Array) -> bool:
+def a_touches_b(a: ArrayView, b: ArrayView) -> bool:
     """Whether two arrays share bytes."""
     if a.memory is not b.memory:
         return False
@@ -165,9 +161,9 @@ def a_touches_b(a: Array, b: Array) -> bool:
     return a_low < b_high and b_low < a_high
 
 
-def _pattern(to: Array, source: Any) -> bytes | None:
+def _pattern(to: ArrayView, source: Any) -> bytes | None:
     """The bytes of one element where a dense array is set to one number."""
-    if isinstance(source, Array) or not to.contiguous or to.itemsize not in (1, 2, 4, 8):
+    if isinstance(source, ArrayView) or not to.contiguous or to.itemsize not in (1, 2, 4, 8):
         return None
     value = _number(source)
     if np.ndim(value) or np.size(value) != 1:
@@ -175,7 +171,7 @@ def _pattern(to: Array, source: Any) -> bytes | None:
     return np.asarray(value).astype(to.dtype).tobytes()
 
 
-def _fill(to: Array, pattern: bytes, stream: Stream, waits: bool) -> None:
+def _fill(to: ArrayView, pattern: bytes, stream: Stream, waits: bool) -> None:
     if to.size == 0:
         return
 
@@ -185,7 +181,7 @@ def _fill(to: Array, pattern: bytes, stream: Stream, waits: bool) -> None:
     _run(run, stream)
 
 
-def _from_host(to: Array, value: np.ndarray, stream: Stream, waits: bool) -> None:
+def _from_host(to: ArrayView, value: np.ndarray, stream: Stream, waits: bool) -> None:
     driver = stream._opened.driver
     if not fits(value.shape, to.shape):
         raise LaunchError(f"an array of shape {value.shape} does not fit into one of {to.shape}")
@@ -212,15 +208,11 @@ def _from_host(to: Array, value: np.ndarray, stream: Stream, waits: bool) -> Non
     _keep(stream, around)
 
 
-def _scattered(to: Array, value: np.ndarray, stream: Stream, waits: bool) -> bool:
+def _scattered(to: ArrayView, value: np.ndarray, stream: Stream, waits: bool) -> bool:
     """Bring dense elements to the device and put them apart there; False where that is not possible."""
-    from pykern.arrays.element_copies import as_integers
-
     if as_integers(to) is None or current_graph() is not None:
         return False
-    from pykern.arrays.making import empty
-
-    dense = empty(to.shape, to.dtype, device=to.device)
+    dense = to.beside(to.device_name)
     _from_host(dense, value, stream, waits)
     return _by_elements(to, dense, stream, waits)
 
@@ -234,7 +226,7 @@ def _let_go(host: np.ndarray) -> None:
     """Called when the copy is done: `host` was kept by the call itself."""
 
 
-def _use(array: Array, stream: Stream, waits: bool) -> Any:
+def _use(array: ArrayView, stream: Stream, waits: bool) -> Any:
     if waits:
         return array._allocation.wait_for_users(stream.native)
     return array._allocation.used_on(stream.native)
@@ -250,3 +242,15 @@ def _run(run: Any, stream: Stream) -> None:
 
 def _number(value: Any) -> Any:
     return value.numpy if isinstance(value, DType) else value
+
+
+def as_integers(array: ArrayView) -> ArrayView | None:
+    """The array with its elements as unsigned integers; None where its device has none of that size."""
+    known = registry.split(array.device_name)[0] in registry.KINDS
+    size = array.itemsize
+    if not known or size not in (1, 2, 4, 8) or array.offset % size or any(s % size for s in array.strides):
+        return None
+    dtypes = registry.info(array.device_name).dtypes
+    if dtypes and f"u{8 * size}" not in dtypes:
+        return None
+    return type(array)(array._allocation, array.shape, np.dtype(f"u{size}"), array.strides, array.offset)

@@ -11,18 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from pykern.errors import ARGUMENT_TYPE, ARRAY_MEMORY, KernelTypeError, LaunchError
+from pykern.arrays.refused import refused
+from pykern.errors import ARRAY_MEMORY, KernelTypeError, LaunchError
 from pykern.runtime.other_libraries import is_jax_array, is_jax_tracer, is_tensor
 from pykern.runtime.written import Borrowed
 from pykern.types import DType, from_numpy
 
 _MEANING = ("__array_ufunc__", "__array_function__", "__mul__", "__matmul__", "__pow__", "__eq__")
 """What a subclass of NumPy's array changes that is more than an array."""
-
-
-def refused(name: str, what: str, instead: str) -> KernelTypeError:
-    """The error for an argument that is an array of another meaning."""
-    return KernelTypeError(f"`{name}` is {what}", hint=instead, code=ARGUMENT_TYPE)
 
 
 def several_places(name: str, array: np.ndarray, written: str) -> LaunchError:

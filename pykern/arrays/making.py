@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays import dlpack
-from pykern.arrays.array import Array, dense_strides
+from pykern.arrays.array import Array
 from pykern.arrays.copying import copyto
 from pykern.arrays.foreign import as_numpy, check_foreign, check_numpy, element_type, place
+from pykern.arrays.view import dense_strides
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import ARGUMENT_TYPE, KernelTypeError, LaunchError
 from pykern.runtime import registry

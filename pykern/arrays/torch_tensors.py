@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pykern.arrays.foreign import refused
+from pykern.arrays.refused import refused
 from pykern.types import BY_NAME
 
 torch: Any = sys.modules["torch"]

@@ -12,9 +12,9 @@ from typing import Any
 
 from pykern.api.user_file import UsageError, imported
 from pykern.benchmarking import facts
-from pykern.benchmarking.benchmark import arguments_of
 from pykern.benchmarking.clock import DeviceClock, clock_for, finish
 from pykern.benchmarking.limits import measured
+from pykern.benchmarking.measure import arguments_of
 from pykern.benchmarking.records import SCHEMA, Record, rates, times
 from pykern.benchmarking.sweep import Sweep
 from pykern.errors import LaunchError

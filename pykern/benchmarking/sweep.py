@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pykern.benchmarking.measure import arguments_of, measure
 from pykern.benchmarking.result import BenchmarkResult
 from pykern.errors import KernelTypeError, LaunchError
 
@@ -58,8 +59,6 @@ class Sweep:
 
     def measure(self, value: Any, inputs: Any = None) -> BenchmarkResult:
         """Every line at one value. Raises `Disagreement` where two differ."""
-        from pykern.benchmarking.benchmark import arguments_of, measure
-
         inputs = self.make(value) if inputs is None else inputs
         positional, keywords = arguments_of(inputs, None)
         return measure(

@@ -11,14 +11,13 @@ import importlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from mlir import ir
 
 from pykern.compiler.crash import kernel_span
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
-from pykern.data.artifact import FROM_END, REFERENCE, ArgumentUse, Artifact, Site, Stage
-from pykern.data.costs import Costs
+from pykern.data.artifact import FROM_END, REFERENCE, ArgumentUse, Artifact, Site
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.data.lineage import Follow
 from pykern.data.program_source import ProgramSource
@@ -30,7 +29,8 @@ from pykern.frontend import from_end
 from pykern.frontend.kernel import build_module
 from pykern.frontend.lost_values import lost_values
 from pykern.lowering.llvm import target as cpu
-from pykern.lowering.targets import LINALG, checked
+from pykern.lowering.record import Recorder
+from pykern.lowering.targets import DEVICE_TARGETS, LINALG, checked
 from pykern.passes import kernels, remarks
 from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import Callback, Pipeline, Upstream, carefully, verification, verify
@@ -39,6 +39,7 @@ from pykern.passes.kernel import work_item_warnings
 from pykern.passes.kernel.expand_ndrange import default_group
 from pykern.passes.kernel.launch_bounds.find import launch_bounds
 from pykern.passes.pipelines import kern_pipeline
+from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from pykern.passes.registry import pass_by_name
 
 ENTRY = "entry:"
@@ -50,36 +51,7 @@ ADAPTER = "entry:adapt"
 """Targets that are no kernel: the host's part of a launch of one on a device, calls of programs, memory, faults,
 threads, and calls in another form than entries know."""
 
-DEVICE_TARGETS = {
-    "spirv": "pykern.lowering.spirv.target",
-    "nvvm": "pykern.lowering.nvvm.target",
-    "rocdl": "pykern.lowering.rocdl.target",
-}
-"""Families of GPU-like targets and the modules that lower to them, imported when first asked for."""
-
 Passes = tuple[Callable[[ir.Module], None], ...]
-
-
-@dataclass
-class Recorder:
-    """Keeps what each stage left: times always, texts on demand."""
-
-    texts: bool
-    stages: list[Stage] = field(default_factory=list)
-    costs: Costs | None = None
-
-    def __call__(self, stage: Stage) -> None:
-        self.stages.append(stage)
-
-    def add(self, name: str, text: str, started: float, kind: str = "mlir") -> None:
-        elapsed = (time.perf_counter() - started) * 1e3
-        self.stages.append(Stage(name, text if self.texts else "", elapsed, kind))
-
-    def watch(self, module: ir.Module) -> None:
-        """The module whose stages are going to be recorded."""
-
-    def before_code(self, op: ir.Operation) -> None:
-        """`op` is the last MLIR; its code is made next."""
 
 
 def compile_source(
@@ -231,8 +203,6 @@ def _raised(
     source: KernelSource, module: ir.Module, uses: tuple[ArgumentUse, ...], record: Recorder
 ) -> Artifact:
     """The raised form, to look at: stages and no code. Raises `NotRaisable` at the line that prevents it."""
-    from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
-
     Pipeline((RaiseToLinalg(), Upstream("canonicalize,cse"))).run(module, record, texts=record.texts)
     times = tuple((s.name, s.ms) for s in record.stages)
     return Artifact(

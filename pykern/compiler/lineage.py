@@ -19,13 +19,13 @@ from mlir.passmanager import PassManager
 
 from pykern.compiler.code_lines import CodeLine, read_asm, read_llvm
 from pykern.compiler.costs import costs_of, has_ids
-from pykern.compiler.driver import Recorder
 from pykern.compiler.program_costs import COUNTED, program_costs
 from pykern.compiler.spirv_lines import CARRYING, instruction, origins
 from pykern.data.artifact import Stage
 from pykern.data.lineage import BACKWARD, OPERATION, OTHER, PLUMBING, PRIMAL, TANGENT, Lineage, Place
 from pykern.environment.memory_file import MemoryFile
 from pykern.errors import KernelError
+from pykern.lowering.record import Recorder
 from pykern.passes.autodiff import parts as derivative
 from pykern.passes.kernels import programs
 

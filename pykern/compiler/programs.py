@@ -10,12 +10,11 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from mlir import ir
 
-from pykern.compiler.driver import DEVICE_TARGETS
-from pykern.data.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec, Stage
+from pykern.data.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import FunctionSource, KernelOptions
 from pykern.dialect.reports import number_sites
@@ -24,8 +23,8 @@ from pykern.lowering.gpu.program import target as device
 from pykern.lowering.gpu.program.target import DeviceProgram
 from pykern.lowering.llvm.program import target as cpu
 from pykern.lowering.llvm.program.pipeline import launch_pipeline
-from pykern.lowering.record import Record
-from pykern.lowering.targets import LINALG
+from pykern.lowering.record import Recorder
+from pykern.lowering.targets import DEVICE_TARGETS, LINALG
 from pykern.passes import kernels
 from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.buffer.destination_passing import integers
@@ -39,13 +38,7 @@ Passes = tuple[Callable[[ir.Module], None], ...]
 _DTYPES = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "bool", "index": "i64"}
 
 
-class KeptRecord(Record, Protocol):
-    """Keeps the stages too; see `driver.Recorder`."""
-
-    stages: list[Stage]
-
-
-def compile_program(source: ProgramSource, record: KeptRecord, passes: Passes = ()) -> Artifact:
+def compile_program(source: ProgramSource, record: Recorder, passes: Passes = ()) -> Artifact:
     """Compile a program inside the current context. Raises the errors of `pykern.errors`, located."""
     from pykern.compiler.inner_gradients import inner_gradient
     from pykern.compiler.kernel_gradients import kernel_gradient
@@ -89,7 +82,7 @@ class Request:
 def compile_module(
     build: Callable[[], ir.Module],
     asked: Request,
-    record: KeptRecord,
+    record: Recorder,
     passes: Passes = (),
     transform: Callable[[ir.Module], None] = lambda module: None,
 ) -> Artifact:
@@ -147,7 +140,7 @@ def compile_module(
     )
 
 
-def _lower(module: ir.Module, asked: Request, record: KeptRecord) -> cpu.ProgramCode | DeviceProgram:
+def _lower(module: ir.Module, asked: Request, record: Recorder) -> cpu.ProgramCode | DeviceProgram:
     family = asked.target.split(":")[0]
     if family == "llvm":
         return cpu.lower(module, asked.options, record, asked.target, asked.schedules)

@@ -139,6 +139,11 @@ def is_plain(space: tuple[Extent, ...]) -> bool:
     return all(e.start == 0 and e.step == 1 for e in space)
 
 
+def is_alone(derivatives: tuple, space: tuple[Extent, ...]) -> bool:
+    """A derivative launched over one work-item: that no other one writes is worth a variant of its own."""
+    return bool(derivatives) and all(e.count == 1 for e in space)
+
+
 def group_size(workgroup: Any, rank: int) -> tuple[int, ...]:
     """``workgroup=`` as a tuple with one size a dimension."""
     sizes = workgroup if isinstance(workgroup, tuple) else (workgroup,)

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from pykern.api.kernel import Kernel, KernelBase
-from pykern.api.lowered import Spec
 from pykern.capture.placing import place
 from pykern.data.source import ArraySpec, Derivative, StructSpec
 from pykern.data.synthetic_frame import at_kernel_line, at_users_line
 from pykern.derivatives.raised_gradient import RaisedGradients
 from pykern.errors import KernelError, KernelTypeError, LaunchError, NotDifferentiable
 from pykern.launching.entries import LAUNCH_KEYWORDS
+from pykern.launching.specs import Spec
 from pykern.runtime.event import COMPLETED, Event
+from pykern.types import IntentAnnotation
 
 MODES = ("reverse", "forward")
 LEVELS = ("auto", "raised", "direct")
@@ -208,8 +209,6 @@ def differentiated(kernel: KernelBase, derivative: Derivative) -> Any:
 
 def _without_intent(annotation: Any) -> Any:
     """A derivative reads what the kernel only writes."""
-    from pykern.types import IntentAnnotation
-
     return annotation.of if isinstance(annotation, IntentAnnotation) else annotation
 
 

@@ -26,7 +26,8 @@ from pykern.derivatives.checked_functions import (
     wide,
 )
 from pykern.derivatives.directions import Difference, Directions, sizes
-from pykern.derivatives.gradients import as_program, floats
+from pykern.derivatives.gradients import floats
+from pykern.derivatives.plain_functions import as_program
 from pykern.derivatives.trees import leaves
 from pykern.errors import KernelTypeError
 from pykern.types import DType, f64, from_numpy

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from pykern.derivatives.plain_functions import as_program
 from pykern.errors import KernelTypeError
 
 
@@ -21,8 +22,6 @@ class Checkpoint:
 
     def __call__(self, program: Any) -> Any:
         """`program`, whose derivatives follow this policy where they are not told another."""
-        from pykern.derivatives.gradients import as_program
-
         made = as_program(program)
         made.checkpoint = self.policy
         return made

@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from pykern.api.jit import Program, jit
+from pykern.api.jit import Program
+from pykern.arrays.making import asarray
 from pykern.data.program_source import ProgramDerivative
 from pykern.data.synthetic_frame import at_users_line
 from pykern.derivatives import checkpointing
+from pykern.derivatives.plain_functions import as_program
 from pykern.derivatives.trees import leaves, parts, rebuilt
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.launching.arguments import homes
@@ -165,18 +167,6 @@ def _policy(program: Program, checkpoint: Any) -> str:
     return program.checkpoint if checkpoint is None else checkpointing.checkpoint(checkpoint).policy
 
 
-def as_program(f: Callable) -> Program:
-    """A program, or the program of a plain function."""
-    if isinstance(f, Program):
-        return f
-    if callable(f) and hasattr(f, "__code__"):
-        return jit(f)
-    raise KernelTypeError(
-        f"an array program is differentiated, not {type(f).__name__}",
-        hint="decorate the function with @pk.jit; a kernel's derivative is pk.autodiff(kernel)",
-    )
-
-
 def _numbers(program: Program, argnums: Any) -> tuple[int, ...]:
     names = list(program.signature.parameters)
     given = argnums if isinstance(argnums, tuple | list) else (argnums,)
@@ -305,8 +295,6 @@ def _nothing(given: Any) -> None:
 def _of_rank_0(value: Any, home: str | None) -> Any:
     if home is None:
         return np.asarray(value)
-    from pykern.arrays.making import asarray
-
     return asarray(np.asarray(value), device=home)
 
 
@@ -321,8 +309,6 @@ def _like(given: Any, value: Any) -> Any:
             )
         return type(value)(given)
     if getattr(value, "__pykern_array__", False) and value.device_name != "cpu":
-        from pykern.arrays.making import asarray
-
         array: Any = asarray(given, value.dtype, None if hasattr(given, "__pykern_array__") else value.device)
     else:
         array = np.asarray(given, dtype=_dtype(value))

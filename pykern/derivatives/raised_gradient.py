@@ -26,6 +26,7 @@ from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.device_kinds import fitted
 from pykern.launching.on_device import Places
+from pykern.obtain.variants import compiled, loaded
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.device import DevicePlan, bring_back, overlap
 from pykern.program.graph import capture_here, capture_on
@@ -174,8 +175,6 @@ class RaisedGradients:
             return plan
 
     def _obtain(self, request: _Request) -> Plan | DevicePlan | None:
-        from pykern.obtain.variants import compiled, loaded
-
         source, names = request.source, tuple(request.arguments.names)
         refused = source.key(f"direct {versions()}")
         if self.level == "auto" and shared_cache().seen(refused):

@@ -14,13 +14,13 @@ from typing import Any
 
 from pykern.api.jit import Program
 from pykern.api.kernel import KernelBase
-from pykern.api.lowered import Spec
 from pykern.data.index_space import index_space
 from pykern.errors import LaunchError
 from pykern.explorer.data import Exploration
 from pykern.explorer.processor import this_processor
 from pykern.explorer.roof import Run
 from pykern.launching.arguments import homes
+from pykern.launching.specs import Spec
 from pykern.runtime.stream import synchronize
 
 REPEATS = 7

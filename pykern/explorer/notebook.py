@@ -12,6 +12,9 @@ from dataclasses import replace
 from pykern.api.kernel import KernelBase
 from pykern.api.lowered import Lowered
 from pykern.compiler.service import service
+from pykern.data.artifact import Artifact
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import KernelSource
 from pykern.explorer.ceilings import known
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.following import follow
@@ -33,9 +36,9 @@ def lowered_html(lowered: Lowered) -> str:
     return frame(_shown(lowered))
 
 
-def lowered_page(lowered: Lowered) -> str:
-    """The page of a kernel or program that was lowered, as a whole document."""
-    return page(_shown(lowered))
+def page_of(source: KernelSource | ProgramSource, artifact: Artifact) -> str:
+    """The page of what a source was compiled to, with its stages, as a whole document."""
+    return page(_shown(Lowered(source, artifact)))
 
 
 def _shown(lowered: Lowered) -> Comparison:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from pykern.data import source
 from pykern.frontend.arithmetic import python_constant
 from pykern.frontend.values import (
@@ -29,27 +32,13 @@ def values(captures: tuple[tuple[str, source.Capture], ...]) -> dict[str, Value]
 
 def value(capture: source.Capture) -> Value:
     """One captured object as a value."""
-    if isinstance(capture, source.Constant):
-        return _constant(capture.value, capture.dtype)
-    if isinstance(capture, source.Builtin):
-        return LanguageName(capture.name)
-    if isinstance(capture, source.TypeName):
-        return TypeValue(BY_NAME[capture.dtype])
-    if isinstance(capture, source.StructType):
-        return StructConstructor(capture.name, capture.fields)
-    if isinstance(capture, source.FunctionSource):
-        return FunctionValue(capture)
-    if isinstance(capture, source.CapturedKernel):
-        return KernelValue(capture)
-    if isinstance(capture, source.CapturedCustom):
-        return CustomValue(capture)
-    if isinstance(capture, source.CapturedGradient):
-        from pykern.frontend.program.gradients import captured_gradient  # kernels capture none
+    rule = _RULES.get(type(capture))
+    return UnsupportedValue(capture.description) if rule is None else rule(capture)  # type: ignore[union-attr]
 
-        return captured_gradient(capture)
-    if isinstance(capture, source.CapturedCuda):
-        return CudaValue(capture)
-    return UnsupportedValue(capture.description)
+
+def register(kind: type, rule: Callable[[Any], Value]) -> None:
+    """Say what captures of a kind become: those of array programs have their own."""
+    _RULES[kind] = rule
 
 
 def _constant(constant: object, dtype: str) -> Value:
@@ -64,3 +53,15 @@ def _constant(constant: object, dtype: str) -> Value:
     if dtype:
         return Scalar(BY_NAME[dtype], const=constant)
     return python_constant(constant)
+
+
+_RULES: dict[type, Callable[[Any], Value]] = {
+    source.Constant: lambda capture: _constant(capture.value, capture.dtype),
+    source.Builtin: lambda capture: LanguageName(capture.name),
+    source.TypeName: lambda capture: TypeValue(BY_NAME[capture.dtype]),
+    source.StructType: lambda capture: StructConstructor(capture.name, capture.fields),
+    source.FunctionSource: FunctionValue,
+    source.CapturedKernel: KernelValue,
+    source.CapturedCustom: CustomValue,
+    source.CapturedCuda: CudaValue,
+}

@@ -1,6 +1,7 @@
 """From MLIR functions to Python functions: one Python statement an op, regions become Python's own control flow.
 
-Comes in: a module. Goes out: `Program`, whose functions are generators: they yield where work-items meet.
+Comes in: a function of a module. Goes out: its text, a generator: it yields where work-items meet.
+Read next: `translate`.
 The rules of the ops stand in `rules_*`, one file a group of dialects; an op without a rule is `NoReading`.
 """
 
@@ -14,11 +15,8 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from pykern.interpreter import numbers
-from pykern.interpreter.memory import View
 from pykern.interpreter.numbers import TYPES
-
-FUNCTIONS = ("func.func", "llvm.func", "gpu.func", "spirv.func")
+from pykern.passes.kernels import identity
 
 
 class NoReading(Exception):
@@ -136,8 +134,6 @@ class Emitter:
         if len(blocks) == 1:
             self.op(self.ops(blocks[0]))
             return
-        from pykern.interpreter.rules_control import block_number
-
         numbers_of = {block_number(b): n for n, b in enumerate(blocks)}
         at = self.fresh("at")
         self.branches.append((at, numbers_of))
@@ -158,52 +154,6 @@ class Emitter:
         with self.block(f"def {python_name(symbol)}({', '.join(['it', *arguments])}):"):
             self.line("if False: yield")
             self.region(op.regions[0])
-
-
-@dataclass(frozen=True)
-class Program:
-    """The functions of a module as Python generators, by symbol, with the ops they come from."""
-
-    functions: dict[str, Callable[..., Any]]
-    ops: dict[str, ir.Operation]
-    text: str
-
-
-def python_of(module: ir.Module) -> Program:
-    """Python for every function of a module that has a body. Raises `NoReading`."""
-    from pykern.interpreter import (  # noqa: F401  they register their rules
-        rules_arith,
-        rules_control,
-        rules_kern,
-        rules_llvm,
-        rules_memref,
-        rules_pointer,
-        rules_spirv,
-        rules_vector,
-    )
-
-    e = Emitter({"np": np, "nb": numbers, "View": View})
-    found = list(_all_ops(module.body))
-    converted = any(op.name == "spirv.func" for op in found)  # beside it stands what it was made of
-    for op in found:
-        if op.name == "spirv.func" or (op.name in FUNCTIONS and not converted):
-            e.functions[ir.StringAttr(op.attributes["sym_name"]).value] = op
-        elif op.name in ("memref.global", "llvm.mlir.global", "spirv.GlobalVariable"):
-            e.globals[ir.StringAttr(op.attributes["sym_name"]).value] = op
-    defined = {name: op for name, op in e.functions.items() if list(op.regions[0].blocks)}
-    for op in defined.values():
-        e.function(op)
-    text = "\n".join(e.lines)
-    code = compile(text, "<a stage as Python>", "exec")
-    exec(code, e.objects)  # our own text
-    return Program({name: e.objects[python_name(name)] for name in defined}, defined, text)
-
-
-def _all_ops(block: ir.Block) -> Iterator[ir.Operation]:
-    for op in block.operations:
-        yield op.operation
-        if op.operation.name in ("gpu.module", "spirv.module"):
-            yield from _all_ops(op.operation.regions[0].blocks[0])
 
 
 def python_name(symbol: str) -> str:
@@ -242,3 +192,8 @@ def integers(op: ir.Operation, name: str) -> list[int]:
     text = str(attribute)
     inner = text[text.index(":") + 1 : -1] if ":" in text else ""
     return [int(n) for n in inner.split(",") if n.strip()]
+
+
+def block_number(block: ir.Block) -> int:
+    """The address of a block's first op: blocks are told apart by it."""
+    return identity(next(iter(block.operations)).operation)

@@ -7,6 +7,7 @@ loads and stores by address, and `View`, what a memref is.
 from __future__ import annotations
 
 import bisect
+import ctypes
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,3 +133,20 @@ class View:
     def put_many(self, values: np.ndarray, *index: Any) -> None:
         for n, value in enumerate(values):
             self.store(value, *index[:-1], int(index[-1]) + n)
+
+
+def extent(array: np.ndarray) -> tuple[int, int]:
+    """The first address of an array's memory, and the one behind its last."""
+    first = array.__array_interface__["data"][0]
+    if array.size == 0:
+        return first, first
+    reach = [(n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)]
+    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+    return first + low, first + high + array.itemsize
+
+
+def bytes_at(address: int, count: int) -> np.ndarray:
+    """The bytes of a piece of this process's memory, not copied."""
+    if count == 0:
+        return np.zeros(0, np.uint8)
+    return np.frombuffer(memoryview((ctypes.c_uint8 * count).from_address(address)), np.uint8)

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.interpreter.emit import Emitter, NoReading, integer, integers, python_name, rule
+from pykern.interpreter.emit import Emitter, NoReading, block_number, integer, integers, python_name, rule
 from pykern.interpreter.numbers import FUNCTIONS
 from pykern.lowering.llvm.reports import TELL
-from pykern.passes.kernels import identity
-
-
-def block_number(block: ir.Block) -> int:
-    """The address of a block's first op: blocks are told apart by it."""
-    return identity(next(iter(block.operations)).operation)
 
 
 def _inside(e: Emitter, region: ir.Region, targets: list[str]) -> None:

@@ -7,7 +7,7 @@ import re
 from mlir import ir
 
 from pykern.interpreter.emit import Emitter, NoReading, integers, rule, template
-from pykern.interpreter.rules_arith import constant
+from pykern.interpreter.rules_arith import Aggregate, constant
 from pykern.interpreter.rules_memref import DYNAMIC
 
 template("{0}.astype(np.int64)", "llvm.ptrtoint", "llvm.inttoptr")
@@ -139,10 +139,4 @@ def _exchange(e: Emitter, op: ir.Operation) -> None:
     kind, old = e.dtype(op.operands[1].type), e.fresh("old")
     e.line(f"{old} = it.memory.load(int({pointer}), {kind}).copy()")
     e.line(f"if {old} == {expected}: it.memory.store({desired}, int({pointer}), {kind})")
-    e.assign(op, f"{e.object(_aggregate())}.put({old}, 0).put({old} == {expected}, 1)")
-
-
-def _aggregate() -> object:
-    from pykern.interpreter.rules_arith import Aggregate
-
-    return Aggregate()
+    e.assign(op, f"{e.object(Aggregate())}.put({old}, 0).put({old} == {expected}, 1)")

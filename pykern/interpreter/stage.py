@@ -20,10 +20,11 @@ from pykern.data.index_space import Extent
 from pykern.data.source import ArraySpec, ScalarSpec, leaves
 from pykern.dialect.context import new_context
 from pykern.interpreter.collectives import run_group
-from pykern.interpreter.emit import NoReading, Program, dtype_of, integers, python_of
-from pykern.interpreter.memory import Memory, View
+from pykern.interpreter.emit import NoReading, dtype_of, integers
+from pykern.interpreter.memory import Memory, View, bytes_at, extent
 from pykern.interpreter.rules_arith import Aggregate
 from pykern.interpreter.rules_spirv import built_in
+from pykern.interpreter.translate import Program, python_of
 from pykern.launching.arguments import Passed
 from pykern.runtime.python_device import DEFAULT_GROUPS
 
@@ -160,8 +161,6 @@ class _Run:
                 self._know(array)
 
     def _know(self, array: np.ndarray) -> None:
-        from pykern.testing.reference import bytes_at, extent
-
         low, high = extent(array)
         if high > low and low not in self.memory._starts:
             self.memory.know(bytes_at(low, high - low))

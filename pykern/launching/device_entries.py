@@ -15,7 +15,8 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pykern.arrays.array import Array, covered
+from pykern.arrays.array import Array
+from pykern.arrays.view import covered
 from pykern.data.abi import ARRAY_CELLS, BIND_CELLS, array_kind, array_slots, grid_axes
 from pykern.data.artifact import Artifact
 from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec

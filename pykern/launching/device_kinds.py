@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.arrays.array import Array, covered
+from pykern.arrays.array import Array
+from pykern.arrays.view import covered
 from pykern.data.abi import SMALL_COUNT
 from pykern.data.index_space import Extent, LaunchShape
 from pykern.launching.arguments import scalar_bits

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from pykern.arrays.array import Array, covered
+from pykern.arrays.array import Array
+from pykern.arrays.view import covered
 from pykern.data.artifact import DeviceCode, TapeUse
 from pykern.errors import OutOfMemory
 from pykern.runtime.driver import Memory

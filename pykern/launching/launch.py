@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykern.data.artifact import PRODUCT, Artifact
-from pykern.data.index_space import Extent, LaunchShape, group_size, index_space, launches
+from pykern.data.index_space import Extent, LaunchShape, group_size, index_space, is_alone, launches
 from pykern.data.launch_bounds import refuse_outside
 from pykern.data.source import KernelSource, LaunchSpec
 from pykern.errors import ARRAY_MEMORY, NDRANGE, WORKGROUP, DeviceError, LaunchError
@@ -52,8 +52,9 @@ class OnDevice(NamedTuple):
 class Launcher:
     """Launches of one kernel, and the variants made so far."""
 
-    def __init__(self, kernel: KernelBase) -> None:
+    def __init__(self, kernel: KernelBase, make_products: Callable[[KernelBase], Any] | None = None) -> None:
         self.kernel = kernel
+        self._make_products = make_products
         self.variants: dict[KernelSource, Variant] = {}
         self.artifacts: dict[KernelSource, Artifact] = {}
         self.known: dict[Any, DeviceKernel] = {}
@@ -215,14 +216,12 @@ class Launcher:
         self, variant: Variant, values: list[tuple[str, Any]], passed: list[Passed], shape: LaunchShape
     ) -> bool:
         """Run a large product in tiles; false where the launch is none, or is of a graph and names have changed."""
-        if not shape.plain or shape.empty or any(overlapping(passed)):
+        if self._make_products is None or not shape.plain or shape.empty or any(overlapping(passed)):
             return False
         if variant.source.function != self.kernel.captured()[0]:
             return False
         if self.products is None:
-            from pykern.program.product import ProductLaunches  # here: it needs array programs
-
-            self.products = ProductLaunches(self.kernel)
+            self.products = self._make_products(self.kernel)
         return self.products.run(values, shape.counts)
 
     def _variant(self, passed: list[Passed], shape: LaunchShape) -> Variant:
@@ -247,7 +246,9 @@ class Launcher:
     def plain_source(self, passed: list[Passed], shape: LaunchShape, target: str) -> KernelSource:
         """What is compiled for a kind of call whose arguments do not overlap."""
         function, _ = self.kernel.captured()
-        static = shape.plain and (self.kernel.ndrange is not None or is_alone(self.kernel, shape.space))
+        static = shape.plain and (
+            self.kernel.ndrange is not None or is_alone(self.kernel.derivatives, shape.space)
+        )
         counts = shape.counts if static else None
         asks = shape.shared is not None
         launch = LaunchSpec(len(shape.space), shape.plain, counts, shape.workgroup, asks)
@@ -297,8 +298,8 @@ class Launcher:
     def _run_in_python(self, values: list[tuple[str, Any]], shape: LaunchShape) -> None:
         from pykern.launching.reference_checks import ReferenceChecks
         from pykern.launching.reference_rewrite import rewritten
-        from pykern.program.reference import checks
         from pykern.runtime import python_device
+        from pykern.runtime.reference_program import checks
 
         if self.kernel.derivatives:
             raise DeviceError(
@@ -333,8 +334,3 @@ class Launcher:
             refused=refused,
             from_end=from_end,
         )
-
-
-def is_alone(kernel: KernelBase, space: tuple[Extent, ...]) -> bool:
-    """A derivative launched over one work-item: that no other one writes is worth a variant of its own."""
-    return bool(kernel.derivatives) and all(e.count == 1 for e in space)

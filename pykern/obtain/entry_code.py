@@ -83,14 +83,12 @@ class EntryCode:
         self._load(made.binary)
 
     def _load(self, binary: bytes) -> None:
-        from pykern.api.jit import Program
-
         functions = numpy_functions()
         if functions is None:
             self.address = 0
             return
         cells = table()
-        cells[TABLE_INDEX["program_offset"]] = launchable.offset(object.__new__(Program))
+        cells[TABLE_INDEX["program_offset"]] = launchable.OFFSETS["Program"]
         cells[TABLE_INDEX["PyArray_NewFromDescr"]], cells[TABLE_INDEX["PyArray_Scalar"]] = functions
         try:
             self.address = load_entry(binary).address

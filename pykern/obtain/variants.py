@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 
 from pykern.compiler.cache import shared_cache
+from pykern.compiler.crash import kernel_span
 from pykern.compiler.progress import tell
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.data.abi import REPORT_CELLS, STOP_CELL
 from pykern.data.artifact import SCRATCH, Artifact, Site
 from pykern.data.program_source import ProgramSource
+from pykern.data.provided import provided
 from pykern.data.records import record
 from pykern.data.source import KernelSource
+from pykern.environment.installation import no_amd_backend
 from pykern.environment.settings import settings
 from pykern.errors import (
     CALLED_FROM,
@@ -31,6 +34,7 @@ from pykern.errors import (
     KernelError,
     NotANumber,
     OutOfBounds,
+    TargetError,
     TimedOut,
 )
 from pykern.obtain.fault_code import fault_code
@@ -144,8 +148,6 @@ def _at_hand(artifact: Artifact, source: KernelSource | ProgramSource) -> tuple[
 
 
 def _unloadable(source: KernelSource | ProgramSource, error: OSError) -> DeviceError:
-    from pykern.compiler.crash import kernel_span  # here: few programs ever need it
-
     room = isinstance(error, NoRoom)
     hint = (
         "raise the limit of its memory (`ulimit -v`) or of its maps (`sysctl vm.max_map_count`)"
@@ -188,11 +190,16 @@ def _compile(source: KernelSource | ProgramSource, key: str) -> Artifact:
     if settings().dump is not None:
         _dump_page(source, artifact, dump(replace(artifact, key=key), settings().dump))
         if artifact.lacks_code:
-            from pykern.api.lowered import no_code
-
             raise no_code(artifact)
     shared_cache().put(key, artifact)
     return artifact
+
+
+def no_code(artifact: Artifact) -> TargetError:
+    """Why the stages are all there is."""
+    if artifact.target.startswith("rocdl:"):
+        return no_amd_backend(artifact.target)
+    return TargetError(f"`{artifact.target}` has no machine code", hint='use target="llvm"')
 
 
 def dump(artifact: Artifact, directory: Any) -> str:
@@ -211,8 +218,5 @@ def dump(artifact: Artifact, directory: Any) -> str:
 
 def _dump_page(source: KernelSource | ProgramSource, artifact: Artifact, folder: str) -> None:
     """The explorer's page beside the stages."""
-    from pykern.api.lowered import Lowered
-    from pykern.explorer.notebook import lowered_page
-
     with open(os.path.join(folder, "explorer.html"), "w", encoding="utf-8") as file:
-        file.write(lowered_page(Lowered(source, artifact)))
+        file.write(provided("page_of")(source, artifact))

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from pykern.api.lowered import Spec, holds_specs, parameter, spec_of
 from pykern.data.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.launching.arguments import Places, pass_value
+from pykern.launching.specs import Spec, holds_specs, parameter, spec_of
 from pykern.program.kinds import order_of
 from pykern.types import DType, static
 

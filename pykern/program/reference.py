@@ -9,7 +9,6 @@ raises IndexError, a slice is cut off at the end, an assert over numbers is test
 from __future__ import annotations
 
 import collections
-import contextvars
 import dataclasses
 import re
 from collections.abc import Callable
@@ -24,24 +23,12 @@ from pykern.program.results import out_arrays
 from pykern.runtime import reference
 from pykern.runtime.devices import device
 from pykern.runtime.reference_place import span_of
+from pykern.runtime.reference_program import inside_program
 from pykern.runtime.written import note_write, owner_of
 from pykern.types import BY_NAME, from_numpy
 
-_inside: contextvars.ContextVar[bool | None] = contextvars.ContextVar("pykern_program", default=None)
-"""None outside of programs; inside, whether the program checks."""
-
 _READ_ONLY = ("assignment destination is read-only", "output array is read-only")
 """What NumPy says."""
-
-
-def is_inside() -> bool:
-    """Whether a program is running on this device: one that is called then is a helper."""
-    return _inside.get() is not None
-
-
-def checks() -> bool:
-    """Whether a program with ``debug=True`` is running on this device: it checks what it launches, too."""
-    return bool(_inside.get())
 
 
 def run(
@@ -63,9 +50,8 @@ def run(
         a for v in given.values() for a in _leaves(v) if isinstance(a, np.ndarray) and owner_of(a) is not None
     ]
     before = [view.tobytes() for view in views]
-    token = _inside.set(debug)
     try:
-        with device("python"), np.errstate(all="ignore"):  # launches inside, too
+        with inside_program(debug), device("python"), np.errstate(all="ignore"):  # launches inside, too
             result = function(**given)
     except OverflowError as error:
         raise _of_integer(error) or error from None
@@ -78,7 +64,6 @@ def run(
             "pass a copy: np.array(x)",
         ) from None
     finally:
-        _inside.reset(token)
         for view, bytes_before in zip(views, before, strict=True):
             if view.tobytes() != bytes_before:
                 note_write(view)

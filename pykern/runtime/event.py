@@ -7,7 +7,7 @@ Read next: `pykern.runtime.stream`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from pykern.errors import LaunchError
 
@@ -20,6 +20,9 @@ class Event:
 
     __slots__ = ("__weakref__", "_driver", "_finishers", "_native", "_pending")
 
+    default_stream: ClassVar[Any]
+    """The stream of the current device; `pykern.runtime.stream` sets it."""
+
     def __init__(self) -> None:
         self._driver: Any = None
         self._native: Any = None
@@ -31,12 +34,10 @@ class Event:
         """Stand for everything put into `stream` so far (the current device's own where None)."""
         if self is COMPLETED:
             raise LaunchError("this event belongs to a launch on the CPU", hint="make one: pk.Event()")
-        if stream is None:
-            from pykern.runtime.stream import default_stream
-
-            stream = default_stream()
         self.settle()
-        self._driver, self._native, self._finishers = stream._mark()
+        self._driver, self._native, self._finishers = (
+            self.default_stream() if stream is None else stream
+        )._mark()
         return self
 
     def settle(self) -> None:

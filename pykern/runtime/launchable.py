@@ -40,6 +40,8 @@ class _Spec(ctypes.Structure):
 
 
 _kept: list[Any] = []  # what CPython keeps pointers to
+OFFSETS: dict[str, int] = {}
+"""Of the types made here, by what they are called: bytes from an object's address to its cells."""
 ABSENT = object()
 """As the value of a guard: the name means nothing."""
 NAME, CELL, ATTRIBUTE = range(3)
@@ -76,6 +78,7 @@ def make_launchable(base: type, called: str = "Kernel") -> Any:
     _kept.append((members, slots, spec, name))
     made = make(ctypes.byref(spec), (base,))
     made.__doc__ = base.__doc__
+    OFFSETS[called] = size
     return made
 
 

@@ -176,6 +176,9 @@ def default_stream(on: Any = None) -> Stream:
     return stream
 
 
+Event.default_stream = staticmethod(default_stream)
+
+
 def checked_stream(stream: Any, name: str) -> Stream:
     """The stream to use on a device: `stream`, or its own where None. Raises `DeviceError`, `LaunchError`."""
     if stream is None:

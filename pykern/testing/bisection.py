@@ -20,6 +20,7 @@ from pykern.data.artifact import Artifact, Stage
 from pykern.data.index_space import Extent, LaunchShape
 from pykern.data.source import KernelSource, Parameter
 from pykern.errors import KernelTypeError
+from pykern.interpreter.memory import OutsideMemory
 from pykern.launching.arguments import Passed, pass_value
 from pykern.launching.launch import Launcher
 from pykern.obtain.variants import Variant
@@ -235,7 +236,6 @@ class _Search:
     def _outcome(self, stage: Stage) -> str | None:
         """ "" where the stage agrees with Python, else how it differs; None where it cannot be read."""
         from pykern.interpreter.emit import NoReading
-        from pykern.interpreter.memory import OutsideMemory
 
         if stage.text not in self.seen:
             try:

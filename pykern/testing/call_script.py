@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+import pykern
 from pykern.environment.settings import settings
 from pykern.errors import LaunchError
 from pykern.testing.standalone import literal, source_of
+from pykern.types import from_numpy
 
 _SCRIPT = '''\
 """`{name}` on {device} against plain Python: run me with the Python that has pykern.
@@ -72,8 +74,6 @@ def repro_of_texts(
 
 
 def _text(kernel: Any, arguments: str, names: list[str], launch: dict[str, Any], device: str | None) -> str:
-    import pykern
-
     keywords = [f"{name}={_keyword(value)}" for name, value in launch.items() if value is not None]
     where = device or settings().device or "cpu"
     call = ", ".join([kernel.__name__, *names, *keywords, f"device={where!r}"])
@@ -126,8 +126,6 @@ def _array(array: np.ndarray) -> str:
 
 
 def _small(array: np.ndarray) -> str:
-    from pykern.types import from_numpy
-
     found = from_numpy(array.dtype)
     if found is None:
         raise LaunchError(f"an array of {array.dtype} is none that kernels take")

@@ -7,12 +7,12 @@ do, so that strided and overlapping arguments stay so.
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 from typing import Any
 
 import numpy as np
 
+from pykern.interpreter.memory import bytes_at, extent
 from pykern.runtime.event import Event
 
 RTOL = {"float64": 1e-12, "float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
@@ -113,22 +113,6 @@ class Copies:
         twin = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
         twin.flags.writeable = array.flags.writeable
         return twin
-
-
-def extent(array: np.ndarray) -> tuple[int, int]:
-    """The first address of an array's memory, and the one behind its last."""
-    first = array.__array_interface__["data"][0]
-    if array.size == 0:
-        return first, first
-    reach = [(n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)]
-    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
-    return first + low, first + high + array.itemsize
-
-
-def bytes_at(address: int, count: int) -> np.ndarray:
-    if count == 0:
-        return np.zeros(0, np.uint8)
-    return np.frombuffer(memoryview((ctypes.c_uint8 * count).from_address(address)), np.uint8)
 
 
 def home_of(args: tuple) -> str | None:

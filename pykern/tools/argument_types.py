@@ -10,8 +10,8 @@ import ast
 import re
 from typing import Any
 
-from pykern.api.lowered import spec
 from pykern.api.user_file import UsageError
+from pykern.launching.specs import spec
 from pykern.types import BY_NAME, ArrayAnnotation, IntentAnnotation, by_numpy_name, static
 
 _ARGUMENT = re.compile(r"""(?:'[^']*'|"[^"]*"|\([^)]*\)|[^\s,\[(])+(?:\[[^\]]*\])?|\[[^\]]*\]""")

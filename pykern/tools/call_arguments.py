@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import pykern
-from pykern.api.lowered import Spec
 from pykern.api.user_file import UsageError
+from pykern.launching.specs import Spec
 from pykern.tools.argument_types import arguments_of
 from pykern.tools.compile_command import call_of
 from pykern.tools.suggested_call import refuse_incomplete

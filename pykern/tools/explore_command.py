@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from pykern.api.jit import Program
-from pykern.api.lowered import Spec
 from pykern.api.user_file import UsageError
 from pykern.derivatives.autodiff import Dup, autodiff
 from pykern.derivatives.gradients import grad
@@ -17,6 +16,7 @@ from pykern.explorer import packing, text
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.explore import file_name, look
 from pykern.explorer.page import page
+from pykern.launching.specs import Spec
 from pykern.tools.argument_types import arguments_of
 from pykern.tools.compile_command import call_of, load_kernel
 from pykern.tools.output import write

@@ -20,6 +20,7 @@ from mlir import ir
 from pykern.data.index_space import Extent
 from pykern.data.source import ArraySpec, Parameter, StaticSpec, leaves
 from pykern.dialect.context import new_context
+from pykern.errors import PassError
 from pykern.interpreter.stage import Call, run_stage
 from pykern.launching.arguments import Passed, pass_value
 from pykern.passes.framework import Callback, Pipeline, run_pass
@@ -113,8 +114,6 @@ def _steps(step: str, function: tuple[str, str] | None) -> Pipeline | None:
     if function is not None:
         found = _load(*function)
         return None if found is None else Pipeline((Callback(function=found),))
-    from pykern.errors import PassError
-
     try:
         return parse_pipeline(step)
     except PassError:

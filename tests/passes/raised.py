@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from pykern.api.lowered import _launch_spec, parameter
-from pykern.compiler.driver import Recorder, kern_module
+from pykern.api.lowered import _launch_spec
+from pykern.compiler.driver import kern_module
 from pykern.data.index_space import index_space
 from pykern.data.source import KernelSource
 from pykern.dialect.context import new_context
+from pykern.launching.specs import parameter
 from pykern.lowering.llvm.raised import raised_pipeline
+from pykern.lowering.record import Recorder
 from pykern.passes.framework import Upstream
 from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 from tests.passes.jit import Compiled, _cells

@@ -130,10 +130,12 @@ def test_strided_and_reversed_views():
 def test_static_shapes_leave_no_dynamic_ones():
     from mlir import ir
 
-    from pykern.api.lowered import _launch_spec, parameter
-    from pykern.compiler.driver import Recorder, kern_module
+    from pykern.api.lowered import _launch_spec
+    from pykern.compiler.driver import kern_module
     from pykern.data.source import KernelSource
     from pykern.dialect.context import new_context
+    from pykern.launching.specs import parameter
+    from pykern.lowering.record import Recorder
     from pykern.passes.framework import Upstream
     from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
 

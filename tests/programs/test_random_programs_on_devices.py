@@ -13,9 +13,9 @@ import pytest
 from mlir import ir
 
 import pykern as pk
-from pykern.compiler.driver import Recorder
 from pykern.compiler.programs import Request, compile_module
 from pykern.data.source import ArraySpec, Parameter
+from pykern.lowering.record import Recorder
 from pykern.program.device import DevicePlan
 from pykern.runtime.registry import opened
 from pykern.runtime.stream import default_stream

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from mlir import ir
 
-from pykern.compiler.driver import Recorder
 from pykern.compiler.programs import Request, compile_module
 from pykern.dialect.context import new_context
+from pykern.lowering.record import Recorder
 from pykern.program.plan import Plan
 from pykern.runtime.loader import load
 

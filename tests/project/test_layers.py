@@ -1,8 +1,7 @@
-"""Imports go down only, and the user's process stays free of the compiler.
+"""Imports go down only, lazy ones too, and the user's process stays free of the compiler.
 
-    plain data < dialect < passes, frontend < lowering < compiler < the front door (kernel, language, ...)
-
-`runtime` stands aside: it knows plain data alone.
+`LEVELS` is the order of the folders. Type checkers alone read what stands under ``if TYPE_CHECKING``: such imports may
+look up, and are counted apart.
 """
 
 from __future__ import annotations
@@ -12,38 +11,79 @@ import graphlib
 
 import pytest
 
-from tests.project.tree import Import, imports, imports_of, is_in, modules
+from tests.project.tree import Import, imports, imports_of, is_in, modules, type_only_imports
 
 PLAIN_DATA = ("pykern.data", "pykern.environment", "pykern.storage", "pykern.errors", "pykern.types")
-LAYERS = (
-    PLAIN_DATA,
+LEVELS = (
+    ("pykern.data", "pykern.errors", "pykern.types"),
+    ("pykern.environment",),
+    ("pykern.storage",),
+    ("pykern.runtime",),  # knows plain data alone
+    ("pykern.arrays",),
+    ("pykern.language",),
+    ("pykern.capture",),
     ("pykern.dialect",),
-    ("pykern.passes", "pykern.frontend"),
+    ("pykern.passes",),
+    ("pykern.frontend",),
     ("pykern.lowering",),
     ("pykern.compiler",),
+    ("pykern.obtain",),
+    ("pykern.launching",),
+    ("pykern.program",),
+    ("pykern.api",),
+    ("pykern",),  # the package itself, what users write `import pykern as pk` for
+    ("pykern.typed",),
+    ("pykern.derivatives",),
+    ("pykern.tuning",),
+    ("pykern.benchmarking",),
+    ("pykern.explorer",),
+    ("pykern.interpreter",),
+    ("pykern.testing",),
+    ("pykern.tools", "pykern.pytest_plugin"),
+    ("pykern.__main__",),
 )
-FRONT_DOOR = len(LAYERS)
-
-# An import that looks up, inside a function, and why it is right all the same.
-LAZY_UPWARD = {
-    ("pykern.types", "pykern.language"): "pk.f16(x) in plain Python is pk.cast(x, pk.f16)",
+"""The folders, each above those that it may import."""
+UPWARD_BY_NAME = {
+    "pykern": "its table of public names, each imported at its first use, and what `pykern.data.provided` gives",
+    "pykern.benchmarking.page": "the style sheet of the explorer's page, a file",
+    "pykern.capture.functions": "a captured `pk.grad` is known by its module: nothing is imported",
 }
+"""Modules that name others above them as text, and why."""
+TYPE_ONLY = 7
+"""Imports for type checkers that look up, at most: the classes of kernels and programs, which launches are given."""
 
 COMPILER_SIDE = ("pykern.dialect", "pykern.passes", "pykern.frontend", "pykern.lowering")
 HEAVY = ("mlir", "llvm", "llvmlite", "torch", "jax", "cupy", "cuda", "hip", "matplotlib", "numba")
 MLIR = ("mlir", "llvmlite")
 
 
-def layer(module: str) -> int:
-    """Place of a module in `LAYERS`; the front door is above all."""
-    for place, packages in enumerate(LAYERS):
-        if any(is_in(module, package) for package in packages):
-            return place
-    return FRONT_DOOR
+def level(module: str) -> int:
+    """The place of a module in `LEVELS`."""
+    here = (module, ".".join(module.split(".")[:2]))
+    return next(place for place, packages in enumerate(LEVELS) for name in here if name in packages)
 
 
 def looks_up(found: Import) -> bool:
-    return is_in(found.imported, "pykern") and layer(found.imported) > layer(found.module)
+    return is_in(found.imported, "pykern") and level(found.imported) > level(found.module)
+
+
+def graph_of(found: tuple[Import, ...]) -> dict[str, set[str]]:
+    """What each module imports of the others."""
+    graph: dict[str, set[str]] = {name: set() for name in modules()}
+    for one in found:
+        if one.imported in graph and one.imported != one.module:
+            graph[one.module].add(one.imported)
+    return graph
+
+
+def reached(graph: dict[str, set[str]], module: str) -> set[str]:
+    """What is loaded with a module, by imports that run at once."""
+    seen, waiting = {module}, [module]
+    while waiting:
+        for other in graph[waiting.pop()] - seen:
+            seen.add(other)
+            waiting.append(other)
+    return seen
 
 
 def is_runtime(module: str) -> bool:
@@ -54,14 +94,39 @@ def told(found: list[Import]) -> str:
     return "\n".join(f"{i.module}:{i.line} imports {i.imported}" for i in found)
 
 
+def test_every_module_has_a_level():
+    assert all(level(module) >= 0 for module in modules())
+
+
 def test_imports_go_down():
-    wrong = [i for i in imports() if looks_up(i) and not (i.lazy and (i.module, i.imported) in LAZY_UPWARD)]
+    wrong = [i for i in imports() if looks_up(i)]
     assert not wrong, told(wrong)
 
 
-def test_exceptions_are_still_needed():
-    there = {(i.module, i.imported) for i in imports() if i.lazy and looks_up(i)}
-    assert there.issuperset(LAZY_UPWARD)
+def test_modules_named_as_text_are_below():
+    """A module that is imported by its name would be a way around."""
+    wrong = [
+        f"{module}:{node.lineno} names {node.value}"
+        for module, path in modules().items()
+        if module not in UPWARD_BY_NAME
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if "." in node.value and node.value in modules() and level(node.value) > level(module)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_imported_for_types_alone():
+    assert len([i for i in type_only_imports() if looks_up(i) and i.module != "pykern"]) <= TYPE_ONLY
+
+
+def test_lazy_imports_save_something():
+    """An import inside a function is for what is not loaded anyway."""
+    graph = graph_of(tuple(i for i in imports() if not i.lazy))
+    wrong = [
+        i for i in imports() if i.lazy and i.imported in graph and i.imported in reached(graph, i.module)
+    ]
+    assert not wrong, told(wrong)
 
 
 def test_runtime_knows_plain_data_only():
@@ -85,25 +150,16 @@ def test_lowering_knows_no_devices():
 
 
 def test_no_import_cycles():
-    graph: dict[str, set[str]] = {name: set() for name in modules()}
-    for found in imports():
-        if not found.lazy and found.imported in graph and found.imported != found.module:
-            graph[found.module].add(found.imported)
-    tuple(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError, which names the cycle
+    """Lazy imports counted. `CycleError` names the cycle."""
+    tuple(graphlib.TopologicalSorter(graph_of(imports())).static_order())
 
 
 def loaded_with(package: str) -> list[Import]:
     """What importing every module of `package` imports, directly and through one another."""
-    waiting = [name for name in modules() if is_in(name, package)]
-    seen, found = set(waiting), []
-    while waiting:
-        name = waiting.pop()
-        for one in (i for i in imports() if i.module == name and not i.lazy):
-            found.append(one)
-            if one.imported in modules() and one.imported not in seen:
-                seen.add(one.imported)
-                waiting.append(one.imported)
-    return found
+    graph = graph_of(tuple(i for i in imports() if not i.lazy))
+    inside = [name for name in modules() if is_in(name, package)]
+    loaded = {other for name in inside for other in reached(graph, name)}
+    return [i for i in imports() if i.module in loaded and not i.lazy]
 
 
 @pytest.mark.parametrize("package", ["pykern.api.kernel", "pykern.language", "pykern.runtime"])
@@ -148,6 +204,8 @@ def test_imports_are_read_right(text, expected):
         ("pykern.passes.cse", "pykern.dialect.kern", False),
         ("pykern.dialect.kern", "pykern.passes.cse", True),
         ("pykern.errors", "pykern.api.kernel", True),
+        ("pykern.benchmarking.facts", "pykern", False),
+        ("pykern.api.kernel", "pykern", True),
         ("pykern.lowering.llvm.pipeline", "pykern.compiler.driver", True),
         ("pykern.api.kernel", "pykern.compiler.cache", False),
         ("pykern.passes.cse", "numpy", False),

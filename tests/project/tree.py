@@ -58,14 +58,30 @@ def imports() -> tuple[Import, ...]:
     return tuple(found for name, path in modules().items() for found in imports_of(name, path.read_text()))
 
 
+@cache
+def type_only_imports() -> tuple[Import, ...]:
+    """Those under ``if TYPE_CHECKING:``."""
+    return tuple(
+        found
+        for name, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if _is_type_only(node)
+        for found in _walk(name, node, lazy=False)
+    )
+
+
 def imports_of(module: str, text: str) -> Iterator[Import]:
     """The imports of one module; ``from pykern.passes import framework`` names the module it loads."""
     yield from _walk(module, ast.parse(text), lazy=False)
 
 
+def _is_type_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
 def _walk(module: str, node: ast.AST, lazy: bool) -> Iterator[Import]:
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+        if _is_type_only(child):
             continue
         if isinstance(child, ast.Import):
             for alias in child.names:

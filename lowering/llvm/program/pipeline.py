@@ -14,8 +14,8 @@ from pykern.passes.buffer.multi_buffer import MultiBuffer
 from pykern.passes.buffer.plan_memory import PlanMemory
 from pykern.passes.buffer.states_in_place import StatesInPlace
 from pykern.passes.buffer.swap_buffers import SwapBuffers
+from pykern.passes.codegen.cpu.contraction.emit_register_tiles import EmitRegisterTiles
 from pykern.passes.codegen.cpu.contraction.recipe import ApplySchedules
-from pykern.passes.codegen.cpu.contraction.register_tile import EmitRegisterTiles
 from pykern.passes.codegen.cpu.make import MakeNests
 from pykern.passes.codegen.cpu.size_nests import SizeNests
 from pykern.passes.framework import Pipeline, Upstream

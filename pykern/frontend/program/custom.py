@@ -30,6 +30,7 @@ from pykern.data.source import (
     StructSpec,
 )
 from pykern.errors import KernelTypeError
+from pykern.frontend.arithmetic import python_constant
 from pykern.frontend.casts import materialise
 from pykern.frontend.parse import parse_function
 from pykern.frontend.program import structures
@@ -153,9 +154,7 @@ def _build(
     options: KernelOptions,
 ) -> _Built:
     """The function for these arguments, in the module under a name of its own."""
-    from pykern.frontend.program.program import build_program
-
-    module = build_program(ProgramSource(source, parameters, options), t.gradient)
+    module = t.build(ProgramSource(source, parameters, options), t.gradient)
     operations = list(module.body.operations)
     if len(operations) > 1:
         raise t.type_error(node, f"`{source.name}` launches kernels, or calls other custom_vjp functions",
@@ -241,6 +240,4 @@ def tree_value(tree: Any, results: list[ir.Value], types: list[ir.Type]) -> Valu
 
 
 def _python(constant: Any) -> Value:
-    from pykern.frontend.arithmetic import python_constant
-
     return python_constant(constant)

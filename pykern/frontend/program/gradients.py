@@ -59,6 +59,9 @@ def captured_gradient(given: CapturedGradient) -> GradientValue:
     return GradientValue(function, asked)
 
 
+captured.register(CapturedGradient, captured_gradient)
+
+
 def make(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """``pk.grad(f, argnums=0, has_aux=False, checkpoint="all")``."""
     given = arguments.bind(t, node, name, "f argnums= has_aux= checkpoint=", args, keywords)

@@ -38,7 +38,7 @@ def build_program(source: ProgramSource, gradient: Gradient | None = None) -> ir
     Raises `KernelSyntaxError` or `KernelTypeError` at the place in the user's source.
     """
     parsed = parse_function(source.function)
-    t = ProgramTranslator(source, gradient=gradient)
+    t = ProgramTranslator(source, gradient=gradient, build=build_program)
     t.frames.append(Frame(parsed, Environment(captures=captured.values(source.function.captures))))
     with t.location(parsed.node):
         t.module = module = ir.Module.create()

@@ -74,6 +74,10 @@ Gradient = Callable[[ir.Module, ProgramSource, "list[ir.Value]", ir.Module], "tu
 into a second module. Gives the form of the results, and these."""
 
 
+Build = Callable[[ProgramSource, "Gradient | None"], ir.Module]
+"""Builds another function that the program calls; see `pykern.frontend.program.program.build_program`."""
+
+
 @dataclass
 class ProgramTranslator(Displays):
     """State of one program's translation. Methods are named after what they take."""
@@ -93,6 +97,7 @@ class ProgramTranslator(Displays):
     )
 
     source: ProgramSource  # type: ignore[assignment]
+    build: Build = field(kw_only=True)
     module: Any = None
     kernels: dict[KernelSource, tuple[str, list[bool]]] = field(default_factory=dict)
     journal: list[Writes] = field(default_factory=list)

@@ -15,8 +15,6 @@ A second output is computed from the finished sum (see `epilogue`), and stored w
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
@@ -24,50 +22,21 @@ from mlir.dialects import arith, memref, scf, vector
 from pykern.passes.codegen.cpu.contraction.cost_model import LINE
 from pykern.passes.codegen.cpu.contraction.edges import cut_of
 from pykern.passes.codegen.cpu.contraction.epilogue import Epilogue
-from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE as DOT
 from pykern.passes.codegen.cpu.contraction.needed import condition_of, is_reached
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.contraction.views import Elements, elements
-from pykern.passes.framework import Pass
 from pykern.passes.ir.affine import Access, Number, access_of, as_value, plus
 from pykern.passes.ir.loops import Counted, When, leave_alone
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops
 from pykern.passes.ir.values import arguments_behind, defining
 from pykern.passes.ir.vectors import constant, first_lanes, part
-from pykern.passes.kernels import body, index_constant, named
+from pykern.passes.kernels import body, index_constant
 from pykern.passes.vectorize.lanes import computed
 
 MARK = "kern.tile"
 Loaded = dict[tuple[int, int, int], ir.Value]
 """What a step has read: by factor, row and lane."""
-
-
-@dataclass(frozen=True)
-class EmitRegisterTiles(Pass):
-    """Turn register tiles into vectors.
-
-    In:  linalg.generic on buffers, marked `kern.tile`.
-    Out: vector and arith ops in loops over terms.
-    """
-
-    name: ClassVar[str] = "kern-emit-register-tiles"
-
-    def run(self, module: ir.Module) -> None:
-        for op in named(module.operation, "linalg.generic"):
-            if MARK in op.attributes:
-                with ir.InsertionPoint(op), op.location:
-                    _emit(op)
-                op.erase()
-
-
-def _emit(op: ir.Operation) -> None:
-    if DOT not in op.attributes:
-        Tile(op).emit()
-        return
-    from pykern.passes.codegen.cpu.contraction.narrow_tile import NarrowTile  # a kind of `Tile`
-
-    NarrowTile(op).emit()
 
 
 def factors_of(op: ir.Operation) -> list[tuple[ir.Value, list[int]]]:

@@ -14,12 +14,12 @@ import sys
 import warnings
 from typing import Any, cast
 
+from pykern.runtime.drivers.opencl import RUNTIME
+
 
 def binary_of(ordinal: int, spirv: bytes, options: list[str]) -> bytes:
     """Compile for the device. Raises pyopencl's errors."""
     import pyopencl as cl
-
-    from pykern.runtime.drivers.opencl import RUNTIME
 
     device = RUNTIME.native(ordinal)
     context = _contexts.get(ordinal)
