@@ -75,6 +75,7 @@ _SUBMODULES = ("errors", "language", "testing", "types")
 provide(
     {
         "cast": "pykern.language",
+        "client_command": "pykern.tools.warm_server",
         "copied_by_kernel": "pykern.api.element_copies",
         **dict.fromkeys(("kernel_html", "lowered_html", "page_of"), "pykern.explorer.notebook"),
     }

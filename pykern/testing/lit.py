@@ -35,8 +35,8 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from pykern.data.provided import provided
 from pykern.environment.installation import install_needed
-from pykern.testing.warm_server import client_command
 
 DEFAULT_TARGET = "llvm"
 RECORD = "pykern-record"
@@ -74,7 +74,7 @@ def substitutions(params: Params, variables: Mapping[str, str]) -> list[tuple[st
     """
     python = f'"{sys.executable}"'
     recorder = f'{python} -m pykern.testing.recorder "{params.get(RECORD)}"'
-    warm = [] if _given(params, "fresh") else client_command(variables)
+    warm = [] if _given(params, "fresh") else provided("client_command")(variables)
     tool = " ".join(f'"{part}"' for part in warm) or f"{python} -m pykern.tools.opt"
     return [
         *([(r"\bFileCheck\b", recorder)] if RECORD in params else []),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pykern.testing import warm_server
+from pykern.tools import warm_server
 
 FUNCTION = b"func.func @f() -> i32 {\n  %0 = arith.constant 1 : i32\n  return %0 : i32\n}\n"
 ALONE = [sys.executable, "-m", "pykern.tools.opt"]

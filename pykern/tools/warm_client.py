@@ -1,4 +1,4 @@
-"""pykern-opt, asked of a process that has loaded MLIR already; see `pykern.testing.warm_server`.
+"""pykern-opt, asked of a process that has loaded MLIR already; see `pykern.tools.warm_server`.
 
 Comes in: the name of the server's socket, then the arguments of pykern-opt. Goes out: what pykern-opt prints and its
 exit status. Where no server answers, or this process has other variables than the server, the tool itself starts.

@@ -1,6 +1,6 @@
 """A process that has loaded MLIR and runs pykern-opt for the RUN lines of a lit suite, which so start at once.
 
-Comes in: a listening socket, and requests of `pykern.testing.warm_client`. Goes out: what pykern-opt prints, to the
+Comes in: a listening socket, and requests of `pykern.tools.warm_client`. Goes out: what pykern-opt prints, to the
 standard streams of the client, and its exit status. Each request runs the tool's `main` in a fork of this process,
 so that none sees what another has left. The process ends when its standard input does, which the process that started
 it holds open. Read next: `pykern.tools.opt`.
@@ -20,8 +20,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from pykern.testing import warm_client
-from pykern.testing.warm_client import CRASHED, FRESH_PROCESS, LENGTH, STANDARD_STREAMS
+from pykern.tools import warm_client
+from pykern.tools.warm_client import CRASHED, FRESH_PROCESS, LENGTH, STANDARD_STREAMS
 
 FIXED_AT_START = ("PYTHON", "LD_", "DYLD_")
 """Variables whose names begin so are read when a process starts: a client with others starts its own."""
