@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --kern-release-fusion | FileCheck %s
+// RUN: %pykern-opt %s --kern-remove-fusion-barriers | FileCheck %s
 
 // The second use that kept a value apart from its reader goes; the value and its reader stay.
 
