@@ -14,10 +14,9 @@ from mlir import ir
 
 from pykern.data.artifact import Remark
 from pykern.dialect.diagnostics import span_of
+from pykern.passes.analysis.cost_model.code_size import MOST_REMARKS
 
 _KEPT: ContextVar[dict[Remark, None] | None] = ContextVar("pykern_remarks", default=None)
-MOST = 500
-"""More nobody reads; a program of thousands of ops would fill the cache with them."""
 
 
 def collected() -> AbstractContextManager[dict[Remark, None]]:
@@ -39,7 +38,7 @@ def collecting(place: ContextVar[dict[Remark, None] | None]) -> Iterator[dict[Re
 def remark(op: ir.Operation, text: str) -> None:
     """Say something about an op, at the line of Python that it comes from."""
     kept = _KEPT.get()
-    if kept is None or len(kept) >= MOST:
+    if kept is None or len(kept) >= MOST_REMARKS:
         return
     span = span_of(op.location)
     kept[Remark(text) if span is None else Remark(text, span.file, span.line)] = None

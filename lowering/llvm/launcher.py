@@ -16,7 +16,7 @@ from pykern.lowering.llvm.python_objects import table
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import F16, F32, F64, I1, I8, I64, NULL, PTR, VOID, Type, Value
-from pykern.passes.analysis.cost_model import PARALLEL_WORK
+from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
 from pykern.types import BY_NAME
 
 CHUNKS_EACH, UNKNOWN_EACH = 4, 16

@@ -11,14 +11,10 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.caches import BLOCKED_LENGTH, STRIDED_COST
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import dimensions_in, indexing_maps, loop_lengths, loops_in, reduction_loops
 from pykern.passes.kernels import find
-
-LINE = 8
-"""Elements of a cache line, about: what a step that is not to the neighbour costs."""
-SHORT = 64
-"""Loops below this length are not cut into blocks."""
 
 
 @dataclass
@@ -79,13 +75,13 @@ def space_of(op: ir.Operation) -> Space:
 
 def _across(space: Space, strides: list[list[int]]) -> int | None:
     """As a transposition has it: one operand read along one dimension, another along the other."""
-    if any(space.reduction) or len(space.order) < 2 or space.lengths[space.order[-1]] < SHORT:
+    if any(space.reduction) or len(space.order) < 2 or space.lengths[space.order[-1]] < BLOCKED_LENGTH:
         return None
     inner = space.groups[space.order[-1]][-1]
     for per_dimension in strides:
         for number, group in enumerate(space.groups):
             jumps = per_dimension[inner] > 1 and per_dimension[group[-1]] == 1
-            if jumps and number != space.order[-1] and space.lengths[number] >= SHORT:
+            if jumps and number != space.order[-1] and space.lengths[number] >= BLOCKED_LENGTH:
                 return number
     return None
 
@@ -148,7 +144,7 @@ def _order(space: Space, strides: list[list[int]]) -> list[int]:
         for n, per_dimension in enumerate(strides):
             stride = abs(per_dimension[space.groups[group][-1]])
             weight = 2 if n >= space.inputs else 1
-            total += weight * (0 if stride == 0 else 1 if stride == 1 else LINE)
+            total += weight * (0 if stride == 0 else 1 if stride == 1 else STRIDED_COST)
         return total
 
     groups = range(len(space.groups))

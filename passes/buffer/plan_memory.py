@@ -15,16 +15,12 @@ from mlir.dialects import memref
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable, PassError
+from pykern.passes.analysis.cost_model.caches import BUFFER_SPREAD_BYTES, LINE_BYTES, SPREAD_BUFFER_BYTES
 from pykern.passes.buffer.keep_in_place import escapes
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import Positions, allocations
 from pykern.passes.kernels import argument_marks, body, index_constant, named, programs
 from pykern.passes.remarks import remark
-
-ALIGNMENT = 64
-SPREAD = 64 * 5
-"""Bytes between large buffers: starts that are equal modulo 4096 make loads wait for stores."""
-LARGE = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -152,5 +148,5 @@ def place(needs: list[_Need]) -> tuple[list[int], int]:
 
 def _end(offset: int, size: int) -> int:
     """Where the next buffer may begin."""
-    gap = SPREAD if size >= LARGE else 0
-    return -(-(offset + max(size, 1) + gap) // ALIGNMENT) * ALIGNMENT
+    gap = BUFFER_SPREAD_BYTES if size >= SPREAD_BUFFER_BYTES else 0
+    return -(-(offset + max(size, 1) + gap) // LINE_BYTES) * LINE_BYTES

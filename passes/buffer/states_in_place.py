@@ -8,9 +8,10 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.analysis.cost_model.caches import BUFFER_SPREAD_BYTES, LINE_BYTES, SPREAD_BUFFER_BYTES
 from pykern.passes.buffer.keep_in_place import terminator
 from pykern.passes.buffer.multi_buffer import trip_count
-from pykern.passes.buffer.plan_memory import ALIGNMENT, LARGE, SPREAD, bytes_of
+from pykern.passes.buffer.plan_memory import bytes_of
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import aliases, users, writes
 from pykern.passes.kernels import body, find, index_constant, is_constant, programs
@@ -123,7 +124,9 @@ def _step_in_stack(loop: ir.Operation, place: int, kept: _Kept) -> None:
     state = body(loop).arguments[1 + place]
     kind, count = ir.MemRefType(state.type), ir.MemRefType(kept.stack.result.type).shape[0]
     size = bytes_of(kind)
-    distance = -(-(size + (SPREAD if size >= LARGE else 0)) // ALIGNMENT) * ALIGNMENT
+    distance = (
+        -(-(size + (BUFFER_SPREAD_BYTES if size >= SPREAD_BUFFER_BYTES else 0)) // LINE_BYTES) * LINE_BYTES
+    )
     with ir.InsertionPoint(kept.stack), kept.stack.location:
         byte = ir.MemRefType.get([(count + 1) * distance], ir.IntegerType.get_signless(8))
         stack = memref.AllocOp(byte, [], []).result

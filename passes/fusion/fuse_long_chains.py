@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from pykern.passes.analysis.cost_model.code_size import CHAIN_CHUNK, CHAIN_RUN
 from pykern.passes.framework import Pass
 from pykern.passes.fusion.add_fusion_barriers import FUSION_BARRIER
 from pykern.passes.fusion.elementwise_runs import join_runs
@@ -15,8 +16,6 @@ from pykern.passes.kernels import named
 
 _FUSE = "builtin.module(func.func(linalg-fuse-elementwise-ops))"
 _MARK = "kern.chunk"
-CHUNK = 16
-"""Ops of a chunk."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,8 @@ class FuseLongChains(Pass):
 
     name: ClassVar[str] = "kern-fuse-long-chains"
 
-    chunk: int = CHUNK
-    run_of: int = 128
+    chunk: int = CHAIN_CHUNK
+    run_of: int = CHAIN_RUN
 
     def run(self, module: ir.Module) -> None:
         join_runs(module, self.run_of)

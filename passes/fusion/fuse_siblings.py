@@ -7,17 +7,14 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.code_size import SIBLING_OPS
+from pykern.passes.analysis.cost_model.lengths import FUSED_STREAMS
 from pykern.passes.framework import Pass
 from pykern.passes.fusion.legality import may_wait
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import generic, indexing_maps, loop_lengths, reduces, reduction_loops
 from pykern.passes.kernels import find, programs
 from pykern.passes.remarks import remark
-
-MOST = 400
-"""Operations in a function: each pair is looked at, and again after each that was joined."""
-MOST_OPERANDS = 10
-"""More streams than this do not get faster by running together."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class FuseSiblings(Pass):
 
 def _fuse_one(function: ir.Operation) -> bool:
     generics = find(function, lambda op: op.name == "linalg.generic")
-    if len(generics) > MOST:
+    if len(generics) > SIBLING_OPS:
         return False
     places: dict[int, int] = {}
     for n, second in enumerate(generics):
@@ -55,7 +52,7 @@ def _fuse_one(function: ir.Operation) -> bool:
 
 
 def _may_join(first: ir.Operation, second: ir.Operation, places: dict[int, int]) -> bool:
-    if len(first.operands) + len(second.operands) > MOST_OPERANDS:
+    if len(first.operands) + len(second.operands) > FUSED_STREAMS:
         return False
     if reduction_loops(first) != reduction_loops(second):
         return False

@@ -15,13 +15,10 @@ from contextlib import contextmanager
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.code_size import COMPARED_OPS, FEWEST_ALIKE
 from pykern.passes.kernels import find
 
 MARK = "kern.body"
-FEWEST = 64
-"""Ops of one name. Fewer are compared sooner than they are told apart."""
-MOST_SAID = 64
-"""So much of a body is looked at, however long it is and however many bodies stand in it."""
 
 
 @contextmanager
@@ -39,7 +36,9 @@ def told_apart(module: ir.Module) -> Iterator[None]:
 def is_long(op: ir.Operation) -> bool:
     """Whether a block in it is so long that there may be as many ops of one name. A look that costs next to nothing."""
     for block in (block for region in op.regions for block in region.blocks):
-        if len(block.operations) >= FEWEST or any(is_long(inner.operation) for inner in block.operations):
+        if len(block.operations) >= FEWEST_ALIKE or any(
+            is_long(inner.operation) for inner in block.operations
+        ):
             return True
     return False
 
@@ -49,7 +48,7 @@ def _mark_bodies(module: ir.Module) -> None:
     alike: dict[str, list[ir.Operation]] = {}
     for op in _with_regions(module):
         alike.setdefault(op.name, []).append(op)
-    many = [same for same in alike.values() if len(same) >= FEWEST]
+    many = [same for same in alike.values() if len(same) >= FEWEST_ALIKE]
     number = ir.IntegerType.get_signless(64, module.context)
     for same in many:
         bodies: dict[Hashable, int] = {}
@@ -64,7 +63,7 @@ def _with_regions(module: ir.Module) -> list[ir.Operation]:
 
 def _body(op: ir.Operation) -> Hashable:
     """What bodies that are the same have in common: their first ops, with values of their own by number."""
-    return tuple(itertools.islice(_said(op, {}), MOST_SAID))
+    return tuple(itertools.islice(_said(op, {}), COMPARED_OPS))
 
 
 def _said(op: ir.Operation, own: dict[ir.Value, int]) -> Iterator[Hashable]:

@@ -12,6 +12,8 @@ from mlir.dialects import arith, memref, scf
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import WORKGROUP, LaunchError, TargetError
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.devices import DEFAULT_GROUPS, MOST_ITEMS, SUBGROUP_ITEMS
+from pykern.passes.analysis.cost_model.memory import PRIVATE_BYTES
 from pykern.passes.analysis.uniformity import Uniformity
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
@@ -24,12 +26,6 @@ from pykern.passes.kernel.work_groups.segments import IDS, Segmenter
 from pykern.passes.kernel.work_groups.slots import Slots, element_bytes
 from pykern.passes.kernels import GROUP_OPS, MEMORY_OPERAND, find, identity, index_constant, named, replace
 from pykern.passes.remarks import remark
-
-PRIVATE_LIMIT = 256 << 20
-"""Bytes of private memory that a work-item may have; each thread has it, and each lane of a vector."""
-MOST_ITEMS = 1024
-"""Work-items of a group, as many as GPUs have at most."""
-DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,7 @@ class ExpandNdrange(Pass):
 
     name: ClassVar[str] = "kern-expand-ndrange"
     powers: ClassVar[tuple[str, ...]] = ("subgroup_size",)
-    subgroup_size: int = 32
+    subgroup_size: int = SUBGROUP_ITEMS
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
@@ -84,9 +80,9 @@ def _check_private(kernel: ir.Operation) -> None:
     for op in named(kernel, "kern.private"):
         kind = ir.MemRefType(op.result.type)
         total += math.prod(kind.shape) * element_bytes(kind.element_type)
-        if total > PRIVATE_LIMIT:
+        if total > PRIVATE_BYTES:
             raise TargetError(
-                f"a work-item takes {total} bytes of private memory, and {PRIVATE_LIMIT} are the most",
+                f"a work-item takes {total} bytes of private memory, and {PRIVATE_BYTES} are the most",
                 span_of(op.location),
                 hint="pass an array in which each work-item has a part",
             )

@@ -14,17 +14,13 @@ from mlir import ir
 from mlir.dialects import arith, func, memref
 
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.code_size import BOUND_DEPTH
+from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS, MOST_NEST_WORK
 from pykern.passes.ir.clone import remake
 from pykern.passes.kernel.launch_arguments import LaunchArguments
 from pykern.passes.kernels import index_constant
 
-ASSUMED_TRIPS = 16
-"""Of a loop whose bounds are data."""
-MOST = 1 << 31
-"""Operations of a nest of loops, where they are more: products of them would overflow."""
 DIVISIONS = ("div", "rem")
-DEPTH = 32
-"""Ops between an argument and a bound; longer chains are taken for data."""
 
 
 @dataclass
@@ -36,7 +32,7 @@ class Cost:
 
     def add(self, other: Cost, times: int | ir.Value) -> None:
         if isinstance(times, int):
-            self.fixed = min(MOST, self.fixed + times * other.fixed)
+            self.fixed = min(MOST_NEST_WORK, self.fixed + times * other.fixed)
             self.varying += [_limited(value, index_constant(times)) for value in other.varying]
         elif other.varying:
             self.varying.append(_limited(times, other.value()))
@@ -156,7 +152,7 @@ class _Bounds:
         """The value in the query; None where it is data."""
         if wanted not in self.made:
             owner = wanted.owner
-            is_op = not isinstance(owner, ir.Block) and depth < DEPTH
+            is_op = not isinstance(owner, ir.Block) and depth < BOUND_DEPTH
             self.made[wanted] = self._again(owner.operation, depth + 1) if is_op else None
         return self.made[wanted]
 
@@ -200,7 +196,7 @@ def _product(*factors: ir.Value) -> ir.Value:
 
 
 def _limited(a: ir.Value, b: ir.Value) -> ir.Value:
-    """The product, and `MOST` where it is more."""
-    most = index_constant(MOST)
+    """The product, and `MOST_NEST_WORK` where it is more."""
+    most = index_constant(MOST_NEST_WORK)
     least = [arith.MinUIOp(factor, most).result for factor in (a, b)]
     return arith.MinUIOp(_product(*least), most).result

@@ -10,13 +10,12 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.analysis.cost_model.lengths import NARROW_LIMITS
 from pykern.passes.analysis.integer_ranges import I32, Interval, Ranges
 from pykern.passes.ir.loop_versions import branch_on
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find
 
-LIMITS = (1 << 30, 1 << 28, 1 << 26, 1 << 24, 1 << 22, 1 << 20, 1 << 18, 1 << 16)
-"""What may come into the narrow version, the most generous first; below the last it would be too rarely taken."""
 _COLD = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
 
 
@@ -47,11 +46,11 @@ def is_candidate(loop: ir.Operation) -> bool:
 def limited(loop: ir.Operation, values: list[ir.Value], known: Ranges) -> LimitedRanges | None:
     """The widest limit under which each of the values fits in 32 bits; those that never do are left out of
     `values`. None where there is no such limit."""
-    never = LimitedRanges(loop, LIMITS[-1], known)
+    never = LimitedRanges(loop, NARROW_LIMITS[-1], known)
     values[:] = [value for value in values if never.of(value).inside(I32)]
     if not values:
         return None
-    for limit in LIMITS:
+    for limit in NARROW_LIMITS:
         ranges = LimitedRanges(loop, limit, known)
         if all(ranges.of(value).inside(I32) for value in values):
             return ranges

@@ -16,6 +16,9 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.atomics import AtomicRmwOp
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
+from pykern.passes.analysis.cost_model.memory import OWN_SUM_CELLS
+from pykern.passes.analysis.cost_model.operations import OWN_SUM_ITEMS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import find, index_constant, named
@@ -39,9 +42,9 @@ class PrivatiseReductions(Pass):
     name: ClassVar[str] = "kern-privatise-reductions"
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("kern.atomic_rmw",)
-    most: int = 1 << 16
-    each: int = 4
-    ops: int = 400
+    most: int = OWN_SUM_CELLS
+    each: int = OWN_SUM_ITEMS
+    ops: int = VERSIONED_OPS
     """The most ops of a loop that is made twice."""
 
     def run(self, module: ir.Module) -> None:

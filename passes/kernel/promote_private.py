@@ -13,6 +13,8 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.code_size import UNROLLED_OPS
+from pykern.passes.analysis.cost_model.registers import PROMOTED_CELLS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import has_uses
 from pykern.passes.kernel.constant_loops import Plan
@@ -38,8 +40,8 @@ class PromotePrivate(Pass):
 
     name: ClassVar[str] = "kern-promote-private"
     looks_for: ClassVar[tuple[str, ...]] = ("memref.alloca",)
-    cells: int = 64
-    ops: int = 1500
+    cells: int = PROMOTED_CELLS
+    ops: int = UNROLLED_OPS
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):

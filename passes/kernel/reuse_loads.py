@@ -17,6 +17,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.code_size import FEWEST_ACCESSES
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
 
@@ -36,7 +37,7 @@ class ReuseLoads(Pass):
     """
 
     name: ClassVar[str] = "kern-reuse-loads"
-    fewest: int = 64
+    fewest: int = FEWEST_ACCESSES
     stores: bool = True
 
     def run(self, module: ir.Module) -> None:

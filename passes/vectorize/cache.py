@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.analysis.cost_model.caches import LEAST_LAST_CACHE_BYTES
 from pykern.passes.kernels import argument_marks, body, index_constant
 from pykern.passes.vectorize.addresses import static_bytes, total_bytes
 
 CACHE_BYTES = "kern.cache_bytes"
 """Mark of the index argument that is the size of the cache."""
-SMALL = 1 << 20
-"""No cache that streaming is for is smaller."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,9 @@ class Cache:
     def surely_holds(self, arrays: list[ir.Value]) -> bool:
         """Whether lengths are known, and small."""
         known = static_bytes(arrays)
-        return known is not None and known < (SMALL if self.given is not None else self.bytes)
+        return known is not None and known < (
+            LEAST_LAST_CACHE_BYTES if self.given is not None else self.bytes
+        )
 
     def is_exceeded(self, arrays: list[ir.Value]) -> ir.Value:
         """Whether the arrays together are as large as the cache: it holds other things too."""

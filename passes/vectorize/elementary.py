@@ -17,6 +17,7 @@ from mlir import ir
 from mlir.dialects import scf
 
 from pykern.errors import PassError
+from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccesses, accesses_of, arrays_of
@@ -38,7 +39,7 @@ class VectorizeElementary(Pass):
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True
-    bytes: int = 64
+    bytes: int = VECTOR_BYTES
 
     def run(self, module: ir.Module) -> None:
         if self.bytes < 2 or self.bytes & (self.bytes - 1):

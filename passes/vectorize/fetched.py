@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.analysis.cost_model.caches import FIRST_CACHE_BYTES
 from pykern.passes.ir.clone import rematerialise
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccess, LoopAccesses
@@ -25,7 +26,7 @@ class Ahead:
     """`bytes`: how far ahead, 0 for nothing. `first_cache`: its bytes."""
 
     bytes: int
-    first_cache: int = 32 << 10
+    first_cache: int = FIRST_CACHE_BYTES
 
     def fetch(self, loop: ir.Operation, accesses: LoopAccesses, at: ir.Value) -> None:
         """Fetch what iteration `at` of the loop reads, so many bytes further on."""

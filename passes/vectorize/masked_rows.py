@@ -18,6 +18,8 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.analysis.cost_model.lengths import FEWEST_MASKED_LANES, MASKED_VECTORS
+from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import DIVISIONS
 from pykern.passes.ir.loop_versions import branch_on
@@ -26,8 +28,6 @@ from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import accesses_of, arrays_of
 from pykern.passes.vectorize.streams import functions, is_candidate, lanes_of, reads_rows
 
-FEW = 8
-"""Lanes with which the rest is too short for masks."""
 _MASKED = "#llvm.loop_annotation<vectorize = <predicateEnable = true>>"
 
 
@@ -45,8 +45,8 @@ class MaskShortRows(Pass):
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True
-    bytes: int = 64
-    vectors: int = 16
+    bytes: int = VECTOR_BYTES
+    vectors: int = MASKED_VECTORS
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):
@@ -58,7 +58,7 @@ class MaskShortRows(Pass):
                 if accesses is None or not accesses.stores or not reads_rows(accesses) or _divides(loop):
                     continue
                 lanes = lanes_of(accesses, self.bytes)
-                if lanes > FEW:
+                if lanes >= FEWEST_MASKED_LANES:
                     _mask(loop, lanes * self.vectors)
 
 

@@ -18,6 +18,7 @@ from mlir import ir
 from mlir.dialects import arith, scf
 
 from pykern.errors import PassError
+from pykern.passes.analysis.cost_model.registers import PAIR_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity, index_constant, is_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, accesses_of, arrays_of
@@ -51,7 +52,7 @@ class VectorizeReductions(Pass):
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True
-    bytes: int = 128
+    bytes: int = PAIR_BYTES
     prefetch: bool = True
     """Whether loops fetch coming rows of the arrays that are read."""
 

@@ -20,21 +20,16 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.passes.analysis.cost_model.caches import (
+    FETCH_AHEAD_ROWS,
+    FETCHED_ALONE_BYTES,
+    FETCHED_TOGETHER_BYTES,
+    LINE_BYTES,
+)
 from pykern.passes.kernels import find, identity, index_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccess, LoopAccesses
 from pykern.passes.vectorize.reduction import Reduction
 from pykern.passes.vectorize.streams import columns_of, streaming_loops
-
-LINE_BYTES = 64
-AHEAD = 2
-"""Rows from the one that is computed to the one that is fetched."""
-TOGETHER_BYTES = 8 << 10
-"""Rows of several arrays are fetched up to this length together: what comes would drive out of the first cache what is
-needed before (residual + layernorm of rows of 4, 16, 32 KiB: 0.83, 1.07, 1.2 of the time without)."""
-ALONE_BYTES = 16 << 10
-"""The same of a row of one array, by a loop that hardly computes: layernorm of rows of 2 to 8 KiB 0.83 to 0.9 of the
-time without, 16 KiB 1.0, 64 and 256 KiB 1.1 to 1.2 from any cache or memory. exp takes long enough for a row of any
-length to come meanwhile: softmax 0.75 to 0.86 up to 1 MiB."""
 
 
 @dataclass(eq=False)
@@ -100,8 +95,8 @@ class RowLoop:
     def most_bytes(self) -> int:
         """How long the rows may be that are fetched, of all arrays together; 0 for any length."""
         if self.together:
-            return TOGETHER_BYTES
-        return 0 if self.computes else ALONE_BYTES
+            return FETCHED_TOGETHER_BYTES
+        return 0 if self.computes else FETCHED_ALONE_BYTES
 
     def _are_short(self) -> ir.Value:
         """Whether the rows that are fetched fit the first cache beside others."""
@@ -119,7 +114,7 @@ class RowLoop:
         if self.in_blocks:
             at = arith.AddIOp(at, step).result
         else:
-            ahead = arith.MulIOp(step, index_constant(AHEAD)).result
+            ahead = arith.MulIOp(step, index_constant(FETCH_AHEAD_ROWS)).result
         for access in self.ahead:
             rows = list(access.indices[:-1])
             if not self.in_blocks:

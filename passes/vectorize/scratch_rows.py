@@ -18,6 +18,8 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.analysis.cost_model.caches import LAST_CACHE_BYTES, LINE_BYTES
+from pykern.passes.analysis.cost_model.memory import STACK_BUFFER_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import body, find, identity, index_constant, is_constant
@@ -26,7 +28,6 @@ from pykern.passes.vectorize.accesses import KEPT_ROW, has_unit_stride, is_quest
 from pykern.passes.vectorize.cache import arrays_given, cache_of
 from pykern.passes.vectorize.streams import ROWS, functions
 
-ALIGNMENT = 64
 ACCESSES = ("memref.load", "memref.store")
 
 
@@ -44,8 +45,8 @@ class ScratchRows(Pass):
 
     name: ClassVar[str] = "kern-scratch-rows"
     only_speed: ClassVar[bool] = True
-    stack_bytes: int = 1 << 16
-    threshold_bytes: int = 32 << 20
+    stack_bytes: int = STACK_BUFFER_BYTES
+    threshold_bytes: int = LAST_CACHE_BYTES
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):
@@ -167,7 +168,7 @@ def _scratch(function: ir.Operation, array: ir.Value, is_large: ir.Value, stack_
     kind = ir.MemRefType(array.type)
     size = max(1, kind.element_type.width // 8)
     room, columns = stack_bytes // size, kind.shape[-1]
-    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
+    alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), LINE_BYTES)
     if not kind.is_dynamic_dim(kind.rank - 1) and columns <= room:
         return memref.AllocaOp(
             ir.MemRefType.get([columns], kind.element_type), [], [], alignment=alignment

@@ -19,6 +19,8 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS
+from pykern.passes.analysis.cost_model.lengths import SHORT_ROW
 from pykern.passes.framework import Pass
 from pykern.passes.ir.loop_versions import branch_on
 from pykern.passes.ir.values import is_inside
@@ -28,10 +30,6 @@ from pykern.passes.vectorize.streams import functions
 
 PADDED = {3: 4}
 """Rows that are often a little longer than what is used of them: colours with opacity, coordinates that are aligned."""
-MOST = 8
-"""Elements of a row, more of which LLVM does not take apart."""
-MOST_OPS = 120
-"""Of a loop: longer ones take long to compile, and do not wait for loads."""
 _MEMORY = {"memref.load": 0, "memref.store": 1}
 """Where ops have their array; indices follow."""
 Lengths = tuple[int, ...]
@@ -65,7 +63,7 @@ def _is_candidate(op: ir.Operation) -> bool:
     if op.name != "scf.for" or "llvm.loop_annotation" in op.attributes or is_constant(op.operands[2]) != 1:
         return False
     inside = find(op, lambda inner: True)
-    return len(inside) <= MOST_OPS and not any(
+    return len(inside) <= SHORT_ROW_OPS and not any(
         o.name in ("scf.for", "scf.while", "scf.parallel") for o in inside
     )
 
@@ -81,7 +79,7 @@ def short_rows(loop: ir.Operation) -> dict[ir.Value, Lengths]:
     return {
         memory: lengths
         for memory, lengths in found.items()
-        if 1 < math.prod(lengths) <= MOST
+        if 1 < math.prod(lengths) <= SHORT_ROW
         and any(is_inside(indices[-1 - len(lengths)], loop) for indices in accesses[memory])
     }
 

@@ -24,6 +24,9 @@ from mlir import ir
 from mlir.dialects import arith, llvm, scf
 
 from pykern.errors import PassError
+from pykern.passes.analysis.cost_model.caches import FETCH_AHEAD_BYTES, FIRST_CACHE_BYTES, LAST_CACHE_BYTES
+from pykern.passes.analysis.cost_model.lengths import FEWEST_VECTORS, FEWEST_VECTORS_OF_ROWS
+from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import IN_VECTORS, body, find, index_constant, is_constant
 from pykern.passes.remarks import remark
@@ -37,11 +40,6 @@ from pykern.passes.vectorize.views import look_through_views
 ROWS = "kern.rows"
 ENDS = "kern.ends"
 """Mark of the loop that runs another one for its first and last iterations, behind vectors for those between."""
-FEWEST_VECTORS = 4
-"""Shorter loops stay as they are: their scalar ends would outweigh."""
-FEWEST_OF_ROWS = 96
-"""The same for loops that read several rows of an array, whose ends are as much work again: measured, rows of 4 KB of
-a stencil took 1.1 to 1.4 times as long, rows of 8 KB 0.9."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +59,11 @@ class VectorizeStreams(Pass):
     only_speed: ClassVar[bool] = True
     looks_for: ClassVar[tuple[str, ...]] = ("scf.for",)
     scalar_only: ClassVar[bool] = True
-    bytes: int = 64
-    threshold_bytes: int = 32 << 20
-    prefetch_bytes: int = 8192
+    bytes: int = VECTOR_BYTES
+    threshold_bytes: int = LAST_CACHE_BYTES
+    prefetch_bytes: int = FETCH_AHEAD_BYTES
     """How far ahead loads are fetched where it pays; 0 for nowhere."""
-    first_cache_bytes: int = 32 << 10
+    first_cache_bytes: int = FIRST_CACHE_BYTES
 
     def run(self, module: ir.Module) -> None:
         if self.bytes < 1 or self.bytes & (self.bytes - 1):
@@ -140,7 +138,7 @@ def version(
     lower, upper = loop.operands[0], loop.operands[1]
     first, size = accesses.streamed[0], accesses.streamed[0].size
     lanes = lanes_of(accesses, width)
-    fewest = lanes * (FEWEST_OF_ROWS if reads_rows(accesses) else FEWEST_VECTORS)
+    fewest = lanes * (FEWEST_VECTORS_OF_ROWS if reads_rows(accesses) else FEWEST_VECTORS)
     with ir.InsertionPoint(loop), loop.location:
         begin = address(first, loop, lower)
         chosen = condition

@@ -6,8 +6,9 @@ import pytest
 from mlir import ir
 
 from pykern.dialect.context import new_context
+from pykern.passes.analysis.cost_model.code_size import FEWEST_ALIKE
 from pykern.passes.framework import Upstream, run_pass
-from pykern.passes.ir.region_bodies import FEWEST, MARK, told_apart
+from pykern.passes.ir.region_bodies import MARK, told_apart
 
 
 def generic(name: str, operand: str, number: float, dims: str = "%empty") -> str:
@@ -63,7 +64,7 @@ def test_very_many() -> None:
     assert MARK not in text
 
 
-@pytest.mark.parametrize("count", [FEWEST // 4, 2 * FEWEST])
+@pytest.mark.parametrize("count", [FEWEST_ALIKE // 4, 2 * FEWEST_ALIKE])
 def test_those_with_one_body_are_one(count: int) -> None:
     numbers = [float(j % 5 + 2) for j in range(count)]
     text = cleaned(terms(numbers))
@@ -71,7 +72,7 @@ def test_those_with_one_body_are_one(count: int) -> None:
     assert MARK not in text
 
 
-@pytest.mark.parametrize("count", [FEWEST // 4, 2 * FEWEST])
+@pytest.mark.parametrize("count", [FEWEST_ALIKE // 4, 2 * FEWEST_ALIKE])
 def test_branches_with_one_body_are_one(count: int) -> None:
     text = cleaned(branches(count, 3))
     assert text.count("scf.if") in (0, 3)  # none where canonicalization made selects of them
@@ -81,19 +82,19 @@ def test_branches_with_one_body_are_one(count: int) -> None:
 
 def test_marks_are_the_same_where_bodies_are() -> None:
     with new_context(), ir.Location.unknown():
-        module = ir.Module.parse(terms([float(j % 7) for j in range(FEWEST)]))
+        module = ir.Module.parse(terms([float(j % 7) for j in range(FEWEST_ALIKE)]))
         with told_apart(module):
             marks = [
                 ir.IntegerAttr(op.attributes[MARK]).value
                 for op in module.body.operations[0].regions[0].blocks[0].operations
                 if op.operation.name == "linalg.generic"
             ]
-        assert marks == [j % 7 for j in range(FEWEST)]
+        assert marks == [j % 7 for j in range(FEWEST_ALIKE)]
         assert MARK not in str(module)
 
 
 def test_few_are_left_alone() -> None:
     with new_context(), ir.Location.unknown():
-        module = ir.Module.parse(terms([float(j) for j in range(FEWEST - 1)]))
+        module = ir.Module.parse(terms([float(j) for j in range(FEWEST_ALIKE - 1)]))
         with told_apart(module):
             assert MARK not in str(module)

@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import func
 
 from pykern.lowering.llvm.arguments import SYMBOL_PREFIX
-from pykern.passes.analysis.cost_model import PARALLEL_WORK
+from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
 from pykern.passes.codegen.cpu.loop_nest.function import REPEATS, TEAM
 from pykern.passes.framework import Pass
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.memory import LOOP_STATE_BYTES
 from pykern.passes.analysis.integer_ranges import Ranges
 from pykern.passes.autodiff.tensor.trips import AT_MOST
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import find, is_constant
 
-MOST_BYTES = 1 << 28
-"""Room for the states of one carried value; where a bound asks for more it says too little."""
 _SLT, _SLE, _SGT, _SGE = 2, 3, 4, 5
 """Predicates of `arith.cmpi` on signed numbers."""
 _SWAPPED = {_SLT: _SGT, _SLE: _SGE, _SGT: _SLT, _SGE: _SLE}
@@ -40,7 +39,7 @@ def write_most(op: ir.Operation, most: int | None) -> None:
     """Note a bound on the loop, if it says enough and is needed."""
     if most is None or all(is_constant(v) is not None for v in list(op.operands)[:3]):
         return
-    if most * max((_bytes(v.type) for v in list(op.operands)[3:]), default=1) <= MOST_BYTES:
+    if most * max((_bytes(v.type) for v in list(op.operands)[3:]), default=1) <= LOOP_STATE_BYTES:
         op.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), most)
 
 

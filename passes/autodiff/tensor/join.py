@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from pykern.passes.analysis.cost_model.code_size import CHAIN_CHUNK
 from pykern.passes.fusion.add_fusion_barriers import FUSION_BARRIER
-from pykern.passes.fusion.fuse_long_chains import CHUNK, fuse_in_chunks
+from pykern.passes.fusion.fuse_long_chains import fuse_in_chunks
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import named
@@ -32,7 +33,7 @@ def join_cheap(module: ir.Module) -> None:
         with op.location:
             _hold(op.operands, ir.InsertionPoint(op))
             _hold(op.results, ir.InsertionPoint.after(op))
-    fuse_in_chunks(module, CHUNK)  # upstream alone takes the square of a chain
+    fuse_in_chunks(module, CHAIN_CHUNK)  # upstream alone takes the square of a chain
     PassManager.parse(_FUSE).run(module.operation)
     RemoveFusionBarriers().run(module)
 

@@ -13,13 +13,12 @@ from collections.abc import Iterable
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.memory import KEPT_VALUE_BYTES
 from pykern.passes.autodiff.tensor.cut import NEVER, least_cut
 from pykern.passes.ir.structured import reduces
 from pykern.passes.ir.values import defining, free_values
 from pykern.passes.kernels import find
 
-VALUE_COST = 64
-"""Bytes that one more result counts as, whatever its size."""
 _MOVES = frozenset({
     "linalg.fill", "linalg.broadcast", "linalg.transpose", "linalg.copy", "bufferization.alloc_tensor",
 })  # fmt: skip
@@ -54,7 +53,7 @@ class _Graph:
         if value not in self._known:
             self._known[value] = len(self.values)
             self.values.append(value)
-            self.costs.append(_bytes(value) + VALUE_COST if is_keepable(value.type) else NEVER)
+            self.costs.append(_bytes(value) + KEPT_VALUE_BYTES if is_keepable(value.type) else NEVER)
         return self._known[value]
 
     def complete(self) -> None:

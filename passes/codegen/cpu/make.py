@@ -9,7 +9,13 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.environment.machine import cpu
-from pykern.passes.analysis.cost_model import PARALLEL_WORK
+from pykern.passes.analysis.cost_model.caches import LAST_CACHE_BYTES
+from pykern.passes.analysis.cost_model.threads import (
+    FEWEST_PIECES,
+    INNERMOST_GRAIN,
+    PARALLEL_WORK,
+    REDUCTION_PARTS,
+)
 from pykern.passes.analysis.reductions import allow_reordering, combines
 from pykern.passes.analysis.space import Space, space_of
 from pykern.passes.codegen.cpu.attention.tiles import make_attentions
@@ -38,13 +44,6 @@ from pykern.passes.kernels import body, identity, index_constant, named, program
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.streams import ROWS
 
-GRAIN = 2048
-"""Iterations of an innermost loop that stay with one thread."""
-PARTS = 64
-"""Parts a reduction over everything is cut into, whatever the number of threads: the result is the same."""
-FEWEST = 8
-"""Iterations of a parallel loop from which it is cut rather than the reduction inside of it."""
-
 
 @dataclass(frozen=True)
 class MakeNests(Pass):
@@ -65,7 +64,7 @@ class MakeNests(Pass):
     """Schedules of the contractions, in order, with semicolons; empty ones are the cost model's."""
     ordered: bool = False
     """Whether sums keep their order, as those of a kernel without `fastmath` do."""
-    cache_bytes: int = 32 << 20
+    cache_bytes: int = LAST_CACHE_BYTES
     """Arrays of this size and more are written past the cache."""
 
     def run(self, module: ir.Module) -> None:
@@ -255,29 +254,31 @@ def _split(space: Space) -> Split:
     parallel = space.parallel
     widest = max((space.lengths[g] for g in parallel), default=0)
     length = space.lengths[space.reduced[0]] if space.reduced else 0
-    large = widest < FEWEST and length >= PARTS and space.work > PARALLEL_WORK
+    large = widest < FEWEST_PIECES and length >= REDUCTION_PARTS and space.work > PARALLEL_WORK
     if large and not any(map(space.moves_output, space.reduced)) and combines(space.op) is not None:
-        grain = -(-length // PARTS)
+        grain = -(-length // REDUCTION_PARTS)
         return Split(space.reduced[0], grain, -(-length // grain), parts=True)
     if not parallel:
         return Split(-1, 1, 1)
     group = (
-        parallel[0] if space.lengths[parallel[0]] >= FEWEST else max(parallel, key=lambda g: space.lengths[g])
+        parallel[0]
+        if space.lengths[parallel[0]] >= FEWEST_PIECES
+        else max(parallel, key=lambda g: space.lengths[g])
     )
-    grain = GRAIN if group == space.order[-1] else 1
+    grain = INNERMOST_GRAIN if group == space.order[-1] else 1
     return Split(group, grain, max(1, -(-space.lengths[group] // grain)))
 
 
 def _blocks(space: Space, transposition: Transposition) -> Split:
     """What threads share where squares are transposed: loops around the blocks, or blocks."""
     for group in space.order:
-        if group not in (transposition.lane, transposition.line) and space.lengths[group] >= FEWEST:
+        if group not in (transposition.lane, transposition.line) and space.lengths[group] >= FEWEST_PIECES:
             return Split(group, 1, space.lengths[group])
     line, lane = (
         Split(group, transposition.blocks[group], -(-space.lengths[group] // transposition.blocks[group]))
         for group in (transposition.line, transposition.lane)
     )
-    return lane if line.extent < FEWEST and lane.extent > line.extent else line
+    return lane if line.extent < FEWEST_PIECES and lane.extent > line.extent else line
 
 
 def _piece(lo: ir.Value, hi: ir.Value | None, grain: int, length: int) -> tuple[ir.Value, ir.Value]:

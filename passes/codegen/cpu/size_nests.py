@@ -7,11 +7,10 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.code_size import SMALL_LOOP_FACTOR
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import body, find, identity, is_constant, programs
 
-FACTOR = 64
-"""Without vectors a loop takes up to 8 times as long: an eighth of the large one's time at most."""
 SMALL = ("minsize", "optsize")
 
 
@@ -38,7 +37,7 @@ class SizeNests(Pass):
                 largest[_block(call)] = max(largest.get(_block(call), 0), sizes[_callee(call)] or 0)
             called = {_callee(call) for call in calls}
             for call in calls:
-                if (sizes[_callee(call)] or 0) * FACTOR > largest[_block(call)]:
+                if (sizes[_callee(call)] or 0) * SMALL_LOOP_FACTOR > largest[_block(call)]:
                     called.discard(_callee(call))
             for symbol in called:
                 words = [

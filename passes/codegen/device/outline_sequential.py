@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.dialect.memory import PrivateOp
+from pykern.passes.analysis.cost_model.devices import SCALAR_ELEMENTS
 from pykern.passes.analysis.space import space_of
 from pykern.passes.codegen.device.copies import copy_to_generic
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext, is_pure
@@ -19,8 +20,6 @@ from pykern.passes.ir.clone import clone
 from pykern.passes.ir.values import free_values
 from pykern.passes.kernels import find, identity, kernels, named, programs
 
-FEW = 16
-"""Elements up to which an op on arrays counts as scalar code."""
 CONTROL = ("scf.for", "scf.if", "scf.while", "scf.yield", "scf.condition")
 VIEWS = ("memref.subview", "memref.cast", "memref.collapse_shape", "memref.expand_shape")
 
@@ -77,17 +76,17 @@ def _fits(op: ir.Operation) -> bool:
     if op.name in CONTROL:
         return not any(isinstance(v.type, ir.MemRefType) for v in (*op.operands, *op.results))
     if op.name == "linalg.generic":
-        return space_of(op).iterations <= FEW
+        return space_of(op).iterations <= SCALAR_ELEMENTS
     if op.name == "memref.copy":
-        return _elements(op.operands[0]) <= FEW
+        return _elements(op.operands[0]) <= SCALAR_ELEMENTS
     if op.name == "memref.alloc":
-        return not list(op.operands) and _elements(op.results[0]) <= FEW
+        return not list(op.operands) and _elements(op.results[0]) <= SCALAR_ELEMENTS
     return op.name in VIEWS or op.name in ("memref.load", "memref.store") or is_pure(op)
 
 
 def _elements(value: ir.Value) -> int:
     kind = ir.MemRefType(value.type)
-    return math.prod(kind.shape) if kind.has_static_shape else FEW + 1
+    return math.prod(kind.shape) if kind.has_static_shape else SCALAR_ELEMENTS + 1
 
 
 def _outline(place: KernelContext, loop: ir.Operation) -> None:

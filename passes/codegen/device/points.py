@@ -12,6 +12,7 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.dialect.index_space import GlobalIdOp
+from pykern.passes.analysis.cost_model.devices import GROUP_ITEMS, ROW_ITEMS
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.cpu.loop_nest.emit import evaluate
 from pykern.passes.codegen.device.kernel import Kernel
@@ -19,10 +20,6 @@ from pykern.passes.ir.clone import clone
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.values import free_values
 from pykern.passes.kernels import body, index_constant, named, replace
-
-GROUP = 256
-ROW = 64
-"""Length of the innermost loop from which it has a dimension of the launch to itself."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class Items:
 
     @property
     def in_rows(self) -> bool:
-        return len(self.lengths) > 1 and self.lengths[-1] >= ROW
+        return len(self.lengths) > 1 and self.lengths[-1] >= ROW_ITEMS
 
     @property
     def ndrange(self) -> tuple[int, ...]:
@@ -45,8 +42,8 @@ class Items:
     def workgroup(self) -> tuple[int, ...]:
         if not self.in_rows:
             return (group_of(self.ndrange[0]),)
-        along = min(GROUP, group_of(self.lengths[-1]))
-        return GROUP // along, along
+        along = min(GROUP_ITEMS, group_of(self.lengths[-1]))
+        return GROUP_ITEMS // along, along
 
     def coordinates(self) -> list[ir.Value]:
         """Where a work-item stands; made in the kernel."""
@@ -57,7 +54,7 @@ class Items:
 
 def group_of(count: int) -> int:
     """A group for so many work-items: a power of two, none larger than needed."""
-    return min(GROUP, 1 << max(0, count - 1).bit_length())
+    return min(GROUP_ITEMS, 1 << max(0, count - 1).bit_length())
 
 
 def spread(number: ir.Value, lengths: tuple[int, ...] | list[int]) -> list[ir.Value]:

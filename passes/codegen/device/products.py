@@ -16,6 +16,7 @@ from mlir.dialects import arith, memref, scf
 from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
 from pykern.dialect.memory import BarrierOp, SharedOp
 from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.analysis.cost_model.devices import FEWEST_GROUPS, FEWEST_TILED, PRODUCT_DEPTH, PRODUCT_SIDE
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
@@ -23,15 +24,6 @@ from pykern.passes.codegen.device.points import Points, spread
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import body, index_constant
-
-SIDE = 16
-"""Work-items of a group along each side."""
-DEPTH = 16
-"""Terms that are in shared memory at a time."""
-FEWEST = 8
-"""Rows, columns and terms from which tiles are worth it."""
-GROUPS = 32
-"""Groups there should be before each work-item takes more cells."""
 
 
 @dataclass
@@ -67,7 +59,7 @@ def product_of(space: Space) -> ProductSpace | None:
         if kind is None or (kind is found.terms) != space.reduction[g]:
             return None
         kind.append(g)
-    large = min(map(found.count, (found.rows, found.columns, found.terms))) >= FEWEST
+    large = min(map(found.count, (found.rows, found.columns, found.terms))) >= FEWEST_TILED
     return found if large else None
 
 
@@ -89,10 +81,11 @@ def launch_product(place: KernelContext, product: ProductSpace, start: ir.Value 
     """Make the kernel and launch it before the op."""
     m, n = product.count(product.rows), product.count(product.columns)
     batch = product.count(product.batch)
-    each = next((r for r in (4, 2) if batch * -(-m // (SIDE * r)) * -(-n // (SIDE * r)) >= GROUPS), 1)
-    tile = SIDE * each
-    ndrange = batch, -(-m // tile) * SIDE, -(-n // tile) * SIDE
-    with Kernel(place, product.space.op, ndrange, (1, SIDE, SIDE)) as kernel:
+    groups = {r: batch * -(-m // (PRODUCT_SIDE * r)) * -(-n // (PRODUCT_SIDE * r)) for r in (4, 2)}
+    each = next((r for r in (4, 2) if groups[r] >= FEWEST_GROUPS), 1)
+    tile = PRODUCT_SIDE * each
+    ndrange = batch, -(-m // tile) * PRODUCT_SIDE, -(-n // tile) * PRODUCT_SIDE
+    with Kernel(place, product.space.op, ndrange, (1, PRODUCT_SIDE, PRODUCT_SIDE)) as kernel:
         _Tile(kernel, product, each).emit(start)
 
 
@@ -102,16 +95,16 @@ class _Tile:
     def __init__(self, kernel: Kernel, product: ProductSpace, each: int) -> None:
         self.kernel, self.product, self.each = kernel, product, each
         self.space = product.space
-        self.width = SIDE * each
+        self.width = PRODUCT_SIDE * each
         self.points = Points(kernel, self.space)
 
     def emit(self, start: ir.Value | None) -> None:
         points, product = self.points, self.product
         points.prepare()
         first = None if start is None else self.kernel.value(start)
-        tiles = [SharedOp.create((DEPTH * self.width,), _element(v)) for v in points.operands[:2]]
+        tiles = [SharedOp.create((PRODUCT_DEPTH * self.width,), _element(v)) for v in points.operands[:2]]
         self.y, self.x = LocalIdOp.create(1), LocalIdOp.create(2)
-        self.number = _sum(_times(self.y, SIDE), self.x)
+        self.number = _sum(_times(self.y, PRODUCT_SIDE), self.x)
         batch = spread(GlobalIdOp.create(0), [self.space.lengths[g] for g in product.batch])
         points.counters = dict(zip(product.batch, batch, strict=True))
         origins = [_times(GroupIdOp.create(axis), self.width) for axis in (1, 2)]
@@ -120,7 +113,7 @@ class _Tile:
         loop = scf.ForOp(
             index_constant(0),
             index_constant(depth),
-            index_constant(DEPTH),
+            index_constant(PRODUCT_DEPTH),
             [product.join.neutral() for _ in range(cells)],
         )
         with ir.InsertionPoint(loop.body):
@@ -137,9 +130,9 @@ class _Tile:
         product, points = self.product, self.points
         lengths, depth = product.count(groups), product.count(product.terms)
         by_terms = (_groups_of(self.space, n) or [])[-1] in product.terms
-        for part in range(self.width * DEPTH // (SIDE * SIDE)):
-            cell = _sum(self.number, index_constant(part * SIDE * SIDE))
-            fast = index_constant(DEPTH if by_terms else self.width)
+        for part in range(self.width * PRODUCT_DEPTH // (PRODUCT_SIDE * PRODUCT_SIDE)):
+            cell = _sum(self.number, index_constant(part * PRODUCT_SIDE * PRODUCT_SIDE))
+            fast = index_constant(PRODUCT_DEPTH if by_terms else self.width)
             inner, outer = arith.RemUIOp(cell, fast).result, arith.DivUIOp(cell, fast).result
             term, line = (inner, outer) if by_terms else (outer, inner)
             at, k = _sum(origin, line), _sum(begin, term)
@@ -157,12 +150,12 @@ class _Tile:
             memref.StoreOp(value, tile, [_sum(_times(term, self.width), line)])
 
     def _multiply(self, tiles: list[ir.Value], held: list[ir.Value]) -> list[ir.Value]:
-        loop = scf.ForOp(index_constant(0), index_constant(DEPTH), index_constant(1), held)
+        loop = scf.ForOp(index_constant(0), index_constant(PRODUCT_DEPTH), index_constant(1), held)
         with ir.InsertionPoint(loop.body):
             line = _times(loop.induction_variable, self.width)
             factors = [
                 [
-                    memref.LoadOp(tile, [_sum(line, _sum(mine, index_constant(SIDE * r)))]).result
+                    memref.LoadOp(tile, [_sum(line, _sum(mine, index_constant(PRODUCT_SIDE * r)))]).result
                     for r in range(self.each)
                 ]
                 for tile, mine in zip(tiles, (self.y, self.x), strict=True)
@@ -190,8 +183,8 @@ class _Tile:
         product, points = self.product, self.points
         for r in range(self.each):
             for c in range(self.each):
-                row = _sum(origins[0], _sum(self.y, index_constant(SIDE * r)))
-                column = _sum(origins[1], _sum(self.x, index_constant(SIDE * c)))
+                row = _sum(origins[0], _sum(self.y, index_constant(PRODUCT_SIDE * r)))
+                column = _sum(origins[1], _sum(self.x, index_constant(PRODUCT_SIDE * c)))
                 inside = [
                     arith.CmpIOp(arith.CmpIPredicate.ult, v, index_constant(product.count(g))).result
                     for v, g in ((row, product.rows), (column, product.columns))

@@ -14,6 +14,7 @@ from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
+from pykern.passes.analysis.cost_model.devices import FEWEST_TERMS, MANY_CELLS, PART_TERMS
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import Space, space_of
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
@@ -24,12 +25,6 @@ from pykern.passes.kernels import index_constant
 
 Start = list["ir.Value | None"]
 
-FEW = 64
-"""Terms below which a work-item adds up a cell by itself."""
-MANY_CELLS = 1 << 14
-"""Cells from which each has a work-item, where neighbours lie side by side that way."""
-PART = 1 << 13
-"""Terms that a group adds up; a longer reduction of few cells is cut into parts."""
 KINDS = {
     "arith.addf": "add", "arith.addi": "add", "arith.mulf": "mul", "arith.muli": "mul",
     "arith.maximumf": "max", "arith.minimumf": "min", "arith.maxsi": "max", "arith.minsi": "min",
@@ -53,7 +48,7 @@ def launch_generic(place: KernelContext, space: Space, start: Start) -> None:
         cells = math.prod(space.lengths[g] for g in space.parallel)
         if not _grouped(space, joins, cells, terms):
             _cells(place, space, start)
-        elif cells * 4 < terms // PART:
+        elif cells * 4 < terms // PART_TERMS:
             _in_parts(place, space, start, joins or [], cells, terms)
         else:
             _groups(place, space, start, joins or [], terms)
@@ -63,7 +58,7 @@ def _grouped(space: Space, joins: list[Combine] | None, cells: int, terms: int) 
     """Whether groups share cells."""
     if joins is None or not all(j.op.name in KINDS for j in joins) or terms < 2:
         return False
-    if terms < FEW:
+    if terms < FEWEST_TERMS:
         return cells == 1
     return cells < MANY_CELLS or space.reduction[space.order[-1]]
 
@@ -180,7 +175,7 @@ def _in_parts(
     """Each group a part of a cell; then the parts are a reduction of their own."""
     parallel = space.parallel
     lengths = [space.lengths[g] for g in parallel]
-    parts = -(-terms // PART)
+    parts = -(-terms // PART_TERMS)
     outs = list(space.op.operands)[space.inputs :]
     with ir.InsertionPoint(space.op), space.op.location:
         partial = [
@@ -189,15 +184,15 @@ def _in_parts(
             ).result
             for v in outs
         ]
-    width = group_of(PART)
+    width = group_of(PART_TERMS)
     with Kernel(place, space.op, (cells * parts, width), (1, width)) as kernel:
         points = Points(kernel, space)
         points.prepare()
         targets = [kernel.value(v) for v in partial]
         cell, part = spread(GlobalIdOp.create(0), (cells, parts))
         points.counters = dict(zip(parallel, spread(cell, lengths), strict=True))
-        begin = arith.MulIOp(part, index_constant(PART)).result
-        end = arith.AddIOp(begin, index_constant(PART)).result
+        begin = arith.MulIOp(part, index_constant(PART_TERMS)).result
+        end = arith.AddIOp(begin, index_constant(PART_TERMS)).result
         end = arith.MinSIOp(end, index_constant(terms)).result
         local = LocalIdOp.create(1)
         sums = _sum(points, joins, _Stretch(begin, end, local, width))

@@ -14,6 +14,7 @@ from mlir.dialects import arith, scf
 
 from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
+from pykern.passes.analysis.cost_model.devices import FEWEST_ROW_ELEMENTS, REGISTER_ELEMENTS
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Points, group_of, spread
@@ -22,15 +23,10 @@ from pykern.passes.codegen.device.rows import Chain, Key, Member
 from pykern.passes.ir.memory import root_of
 from pykern.passes.kernels import index_constant
 
-ALONE = 16
-"""Elements below which a work-item does a row by itself."""
-IN_REGISTERS = 8
-"""Elements of a row that a work-item keeps at once."""
-
 
 def launch_chain(place: KernelContext, chain: Chain) -> None:
     """Make the kernel and launch it in place of the ops, which are erased."""
-    width = 1 if chain.length < ALONE else group_of(chain.length)
+    width = 1 if chain.length < FEWEST_ROW_ELEMENTS else group_of(chain.length)
     if width == 1:
         ndrange, workgroup = (chain.count,), (group_of(chain.count),)
     else:
@@ -82,7 +78,7 @@ class _Rows:
     def __init__(self, kernel: Kernel, chain: Chain, width: int) -> None:
         self.kernel, self.chain, self.width = kernel, chain, width
         self.trips = chain.length if width == 1 else -(-chain.length // width)
-        self.in_registers = width == 1 or self.trips <= IN_REGISTERS
+        self.in_registers = width == 1 or self.trips <= REGISTER_ELEMENTS
 
     def make(self) -> None:
         cells = [_RowCells(self.kernel, member) for member in self.chain.members]

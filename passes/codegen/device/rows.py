@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.devices import PART_TERMS
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import space_of
 from pykern.passes.codegen.device.kernel import is_pure
 from pykern.passes.codegen.device.products import product_of
-from pykern.passes.codegen.device.reductions import KINDS, PART
+from pykern.passes.codegen.device.reductions import KINDS
 from pykern.passes.ir.memory import outputs_of, root_of, users, writes
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops
 from pykern.passes.kernels import find, identity
@@ -136,7 +137,7 @@ def _longest(ops: list[ir.Operation]) -> Chain | None:
 
 
 def _is_worth(chain: Chain) -> bool:
-    if chain.count * 4 < chain.length // PART:
+    if chain.count * 4 < chain.length // PART_TERMS:
         return False  # too few groups
     work = [m for m in chain.members if not _is_fill(m)]
     return len(work) > 1 and any(m.joins for m in work)

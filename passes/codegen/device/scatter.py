@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.dialect.atomics import AtomicRmwOp
+from pykern.passes.analysis.cost_model.devices import FEWEST_SCATTERED
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext, is_pure
 from pykern.passes.codegen.device.points import Items
 from pykern.passes.ir.clone import clone
@@ -20,8 +21,6 @@ from pykern.passes.ir.memory import root_of
 from pykern.passes.ir.values import defining, free_values
 from pykern.passes.kernels import body, identity, is_constant
 
-FEWEST = 256
-"""Values below which one work-item adds them up in order."""
 ADDITIONS = ("arith.addf", "arith.addi")
 
 
@@ -50,7 +49,7 @@ def scatter_of(loop: ir.Operation) -> Scatter | None:
         if len(ops) != 1 or ops[0].name != "scf.for":
             break
         inner = ops[0]
-    if math.prod(lengths) < FEWEST:
+    if math.prod(lengths) < FEWEST_SCATTERED:
         return None
     return _addition(ops, loops, lengths)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.lengths import FEWEST_SCORES
 from pykern.passes.fusion.attention.operands import (
     RESHAPES,
     Operand,
@@ -35,9 +36,6 @@ from pykern.passes.fusion.attention.softmax import (
 from pykern.passes.ir.structured import is_elementwise, loop_count, reduction_loops
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body, identity
-
-FEWEST = 32
-"""Queries and keys below which the matrix of scores is no burden."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ def _described(
     *batches, queries, count = ir.RankedTensorType(top.type).shape
     width = ir.RankedTensorType(op.results[0].type).shape[-1]
     depth = _length(query, rank)
-    if min(queries, count) < FEWEST or not depth or not width or not math.prod(batches):
+    if min(queries, count) < FEWEST_SCORES or not depth or not width or not math.prod(batches):
         return None
     # common dimensions: batches, query, key, depth, width
     value_at = composed(

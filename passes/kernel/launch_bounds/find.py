@@ -16,14 +16,13 @@ from pykern.data.integer_expressions import Expressions, pruned
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds, LaunchCheck
 from pykern.data.locations import SourceSpan
 from pykern.dialect.diagnostics import calls_of, span_of
+from pykern.passes.analysis.cost_model.code_size import BOUNDED_ACCESSES
 from pykern.passes.kernel.check_bounds import ACCESSES, array_names
 from pykern.passes.kernel.launch_bounds.point import Launch, Point, Space, Step
 from pykern.passes.kernel.launch_bounds.slopes import SlopeReader, Slopes
 from pykern.passes.kernel.work_item_warnings import is_alike
 from pykern.passes.kernels import body, identity
 
-MOST = 64
-"""Accesses that are looked at, the first ones of a kernel."""
 _ENTERED = ("scf.if", "scf.for")
 
 
@@ -76,7 +75,7 @@ class _Finder:
 
     def block(self, block: ir.Block, way: list[Step]) -> None:
         for op in (o.operation for o in block.operations):
-            if self._looked_at >= MOST:
+            if self._looked_at >= BOUNDED_ACCESSES:
                 return
             if op.name in ACCESSES:
                 self._access(op, way)

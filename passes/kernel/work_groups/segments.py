@@ -13,6 +13,7 @@ from mlir import ir
 from pykern.dialect.collectives import COLLECTIVES
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
+from pykern.passes.analysis.cost_model.code_size import REPEATED_OPS
 from pykern.passes.analysis.uniformity import Uniformity
 from pykern.passes.kernel.work_groups.convergence import diverges, is_guard
 from pykern.passes.kernel.work_groups.demote import Demotion
@@ -23,8 +24,6 @@ PURE = ("arith.", "math.")
 IDS = frozenset(
     {"kern.global_id", "kern.local_id", "kern.lane_id", "kern.subgroup_id", "kern.local_linear_id"}
 )
-MAX_REPEATED = 12
-"""Ops that may be repeated in another stretch rather than kept in memory."""
 
 
 @dataclass
@@ -208,7 +207,7 @@ class Segmenter:
             if op.name in IDS or op in ordered or op in self.slots.made:
                 return True
             cheap = op.name.startswith("arith.") or op.name == "memref.dim" or v in self.demotion.slot_loads
-            if not cheap or len(ordered) >= MAX_REPEATED or not all(visit(o) for o in op.operands):
+            if not cheap or len(ordered) >= REPEATED_OPS or not all(visit(o) for o in op.operands):
                 return False
             ordered.append(op)
             return True

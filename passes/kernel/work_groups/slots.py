@@ -10,11 +10,7 @@ from mlir.dialects import arith, memref
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import LocalLinearIdOp
 from pykern.errors import TargetError
-
-STACK_LIMIT = 64 * 1024
-"""Bytes of one buffer that may lie on a thread's stack."""
-GROUP_LIMIT = 1 << 32
-"""Bytes of one buffer at all."""
+from pykern.passes.analysis.cost_model.memory import GROUP_BUFFER_BYTES, STACK_BUFFER_BYTES
 
 
 @dataclass
@@ -37,13 +33,13 @@ class Slots:
         for length in shape:
             count *= length
         nbytes = count * element_bytes(element)
-        if nbytes > GROUP_LIMIT:
+        if nbytes > GROUP_BUFFER_BYTES:
             raise TargetError(
-                f"a group takes {nbytes} bytes of shared or kept memory, and {GROUP_LIMIT} are the most",
+                f"a group takes {nbytes} bytes of shared or kept memory, and {GROUP_BUFFER_BYTES} are the most",
                 span_of(self.kernel.location),
                 hint="share less: a smaller pk.shared, a smaller workgroup",
             )
-        large = nbytes > STACK_LIMIT
+        large = nbytes > STACK_BUFFER_BYTES
         made = memref.AllocOp if large else memref.AllocaOp
         with ir.InsertionPoint(self.linear.owner), self.kernel.location:
             alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 64)

@@ -9,13 +9,15 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.memory import TABLE_ELEMENTS
+from pykern.passes.analysis.cost_model.registers import PAIR_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.emit import ItemEmitter
 from pykern.passes.vectorize.items.lanes import Lanes, Scalar
 from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
-from pykern.passes.vectorize.items.tables import MOST, Table, tables_of
+from pykern.passes.vectorize.items.tables import Table, tables_of
 from pykern.passes.vectorize.items.worth import refuse_if_slower, suits_integers
 from pykern.passes.vectorize.lanes import VARYING
 
@@ -34,7 +36,7 @@ class VectorizeItems(Pass):
     name: ClassVar[str] = "kern-vectorize-items"
     powers: ClassVar[tuple[str, ...]] = ("bytes",)
     only_speed: ClassVar[bool] = True
-    bytes: int = 128
+    bytes: int = PAIR_BYTES
     """Width of a vector; W is that many bytes of the widest floats. Four registers of AVX2 a value: measured, half
     of it took 1.2 times as long for the gradient of a Gaussian mixture and the same for an LSTM."""
 
@@ -115,7 +117,7 @@ def _tables(
         return [], None
     room = arith.CmpIOp(arith.CmpIPredicate.sge, count, index_constant(width)).result
     for table in found:
-        few = arith.CmpIOp(arith.CmpIPredicate.sle, table.elements(), index_constant(MOST)).result
+        few = arith.CmpIOp(arith.CmpIPredicate.sle, table.elements(), index_constant(TABLE_ELEMENTS)).result
         room = arith.AndIOp(room, few).result
     return [(table, table.filled(room)) for table in found], room
 

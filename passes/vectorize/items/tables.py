@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.passes.analysis.cost_model.memory import TABLE_ELEMENTS
 from pykern.passes.arithmetic.vector_math.expand import RULES
 from pykern.passes.ir.clone import rematerialise
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import index_constant, is_constant
 from pykern.passes.vectorize.items.lanes import Lanes
-
-MOST = 1 << 22
-"""Elements of a table; where there would be more, the launch runs without lanes."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,10 @@ class Table:
         for loop in self.dimensions:
             trips = arith.MaxSIOp(loop.operands[1], index_constant(0)).result
             # no product overflows: each factor is cut where it alone would be too many
-            total = arith.MulIOp(total, arith.MinSIOp(trips, index_constant(MOST + 1)).result).result
-            total = arith.MinSIOp(total, index_constant(MOST + 1)).result
+            total = arith.MulIOp(
+                total, arith.MinSIOp(trips, index_constant(TABLE_ELEMENTS + 1)).result
+            ).result
+            total = arith.MinSIOp(total, index_constant(TABLE_ELEMENTS + 1)).result
         return total
 
     def filled(self, room: ir.Value) -> ir.Value:

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.memory import LANES_PRIVATE_BYTES
+from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS, LANE_ACCESS_COST
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes, Scalar
 from pykern.passes.vectorize.lanes import VARYING
-
-TRIPS = 16
-"""Iterations a loop is taken to run."""
-ALONE = 3
-"""Operations that an access made lane by lane may cost."""
-PRIVATE_BYTES = 1 << 15
-"""Private memory of all lanes stays below: it lies on the stack."""
 
 
 def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
@@ -28,7 +23,7 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
         if op.name not in MEMORY_AT:
             continue
         memory = op.operands[MEMORY_AT[op.name]]
-        weight = TRIPS ** depth(op, lanes.loop)
+        weight = ASSUMED_TRIPS ** depth(op, lanes.loop)
         same = not any(lanes.stride(i) != 0 for i in lanes.indices(op))
         if same or memory in rows or lanes.is_contiguous(op):
             together += weight
@@ -37,11 +32,11 @@ def refuse_if_slower(lanes: Lanes, rows: set[ir.Value], width: int) -> None:
     has_loops = any(op.name == "scf.for" for op in lanes.ops)
     if not alone and not has_loops:
         raise Scalar("without a loop in the kernel the loop over work-items is vectorised as it is")
-    computes = TRIPS * _in_registers(lanes) if has_loops else _computes(lanes)
-    if alone >= together + computes // ALONE:
+    computes = ASSUMED_TRIPS * _in_registers(lanes) if has_loops else _computes(lanes)
+    if alone >= together + computes // LANE_ACCESS_COST:
         raise Scalar("most accesses are made lane by lane")
     private = {op.operands[MEMORY_AT[op.name]] for op in lanes.ops if op.name in MEMORY_AT}
-    if sum(_bytes(m) for m in private if lanes.is_private(m)) * width > PRIVATE_BYTES:
+    if sum(_bytes(m) for m in private if lanes.is_private(m)) * width > LANES_PRIVATE_BYTES:
         raise Scalar("private memory of all lanes is too large")
 
 

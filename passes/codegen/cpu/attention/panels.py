@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.passes.analysis.cost_model import PARALLEL_WORK
+from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
+from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
 from pykern.passes.codegen.cpu.loop_nest.emit import evaluate
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.ir.loops import Counted
 from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import index_constant
-
-VECTOR_BYTES = 64
 
 
 @dataclass

@@ -1,9 +1,9 @@
 """Attention in tiles: a block of queries meets the keys block by block, with a running maximum and sum.
 
 Comes in: the call of a `.tiles` function. Goes out: two nests that pack keys and values into panels of one vector's
-width, and one that takes a block of queries of one batch at a time. It holds `QUERIES` x `KEYS` scores, never more:
+width, and one that takes a block of queries of one batch at a time. It holds 48 x 256 scores, never more:
 
-    scores = score(queries @ keys)            in register tiles of ROWS queries and a panel of keys
+    scores = score(queries @ keys)            in register tiles of 6 queries and a panel of keys
     top'   = max(top, max(scores)),  shrink = exp(top - top')
     power  = exp(scores - top'),     sums   = sums * shrink + sum(power)
     result = result * shrink + power @ values;      at the end result / sums
@@ -22,10 +22,11 @@ from mlir.dialects import math as math_dialect
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
-from pykern.passes.analysis.cost_model import PARALLEL_WORK
+from pykern.passes.analysis.cost_model.caches import ATTENTION_BLOCK_KEYS, ATTENTION_BLOCK_TILES
+from pykern.passes.analysis.cost_model.registers import ATTENTION_TILE_QUERIES, VECTOR_BYTES
+from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
 from pykern.passes.codegen.cpu.attention.lanes import KeyLanes
 from pykern.passes.codegen.cpu.attention.panels import (
-    VECTOR_BYTES,
     Shape,
     expression,
     joined,
@@ -42,12 +43,6 @@ from pykern.passes.ir.loops import Counted
 from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import identity, index_constant, named, symbols
 
-ROWS = 6
-"""Queries of a register tile: with vectors of 64 bytes 12 registers of AVX2 hold sums, 3 operands."""
-TILES = 8
-"""Register tiles of a block: 48 queries, with their part of the result, stay in the first cache beside a panel."""
-KEYS = 256
-"""Keys of a block: 48 x 256 scores and as many rows of values stay in the second cache."""
 FACTORS, LENGTHS_AT_LEAST = 3, 4
 """Queries, keys and values; and their lengths, apart from those of batches."""
 ONCE = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
@@ -101,7 +96,7 @@ def make_attention(
     )
     keys = pack(place, call, shape, 1, threads)
     values = pack(place, call, shape, 2, threads)
-    blocks = -(-shape.queries // (ROWS * TILES))
+    blocks = -(-shape.queries // (ATTENTION_TILE_QUERIES * ATTENTION_BLOCK_TILES))
     extent = math.prod(shape.batches) * blocks
     query, _, _, *others = call.operands
     nest = Nest(place, call, [query, keys, values, *others], extent, has_body=False)
@@ -110,7 +105,7 @@ def make_attention(
         given = [nest.value(v) for v in (query, keys, values, *others)]
         with Counted(lo, hi, 1) as task:
             Block(nest, shape, given, score, UNSHIFTED not in tiles.attributes).emit(task, blocks)
-    work = extent * ROWS * TILES * shape.keys * (shape.depth + shape.width)
+    work = extent * ATTENTION_TILE_QUERIES * ATTENTION_BLOCK_TILES * shape.keys * (shape.depth + shape.width)
     nest.call(threads and extent > 1 and work > PARALLEL_WORK)
     call.erase()
 
@@ -131,19 +126,18 @@ class Block:
         s = self.shape
         block = arith.RemUIOp(task, index_constant(blocks)).result
         self.batch = split(arith.DivUIOp(task, index_constant(blocks)).result, list(range(len(s.batches))), s)
-        self.first = times(block, ROWS * TILES)
-        rows = arith.MinSIOp(
-            index_constant(ROWS * TILES), arith.SubIOp(index_constant(s.queries), self.first).result
-        )
-        self.rows = rows.result
-        self.tiles = arith.CeilDivUIOp(self.rows, index_constant(ROWS)).result
+        self.first = times(block, ATTENTION_TILE_QUERIES * ATTENTION_BLOCK_TILES)
+        left = arith.SubIOp(index_constant(s.queries), self.first).result
+        most = index_constant(ATTENTION_TILE_QUERIES * ATTENTION_BLOCK_TILES)
+        self.rows = arith.MinSIOp(most, left).result
+        self.tiles = arith.CeilDivUIOp(self.rows, index_constant(ATTENTION_TILE_QUERIES)).result
         self.key_batch = joined(self.batch, s.batches_of(1), s)
         self.value_batch = joined(self.batch, s.batches_of(2), s)
         self._scratch()
         self._take_queries()
         keys = self._keys()
-        with Counted(self.zero, keys, KEYS) as begin:
-            end = arith.MinSIOp(plus(begin, KEYS), keys).result
+        with Counted(self.zero, keys, ATTENTION_BLOCK_KEYS) as begin:
+            end = arith.MinSIOp(plus(begin, ATTENTION_BLOCK_KEYS), keys).result
             self._multiply_keys(begin, end)
             (self._weigh if self.shifted else self._sum_powers)(begin, end)
             self._add_values(begin, end)
@@ -159,9 +153,9 @@ class Block:
         return least(arith.MaxSIOp(after, self.zero).result, s.keys)
 
     def _scratch(self) -> None:
-        rows = ROWS * TILES
-        self.taken = self._alloca([TILES, self.shape.depth, ROWS])
-        self.scores = self._alloca([rows, KEYS])
+        rows = ATTENTION_TILE_QUERIES * ATTENTION_BLOCK_TILES
+        self.taken = self._alloca([ATTENTION_BLOCK_TILES, self.shape.depth, ATTENTION_TILE_QUERIES])
+        self.scores = self._alloca([rows, ATTENTION_BLOCK_KEYS])
         self.sums = self._alloca([rows, self.shape.lanes])
         self.tops = self._alloca([rows])
         self.result = self._alloca([rows, self.shape.width_panels * self.shape.lanes])
@@ -177,12 +171,15 @@ class Block:
         """In the order of the tiles; the last query is repeated beyond it."""
         s = self.shape
         with Counted(self.zero, self.tiles, 1) as tile, Counted(self.zero, index_constant(s.depth), 1) as d:
-            for r in range(ROWS):
-                row = least(arith.AddIOp(self.first, plus(times(tile, ROWS), r)).result, s.queries - 1)
+            for r in range(ATTENTION_TILE_QUERIES):
+                row = least(
+                    arith.AddIOp(self.first, plus(times(tile, ATTENTION_TILE_QUERIES), r)).result,
+                    s.queries - 1,
+                )
                 at = {**self.batch, s.dimension("query"): row, s.dimension("depth"): d}
                 taken = s.widened(memref.LoadOp(self.query, s.at(0, at)).result)
                 memref.StoreOp(taken, self.taken, [tile, d, index_constant(r)])
-        with Counted(self.zero, times(self.tiles, ROWS), 1) as row:
+        with Counted(self.zero, times(self.tiles, ATTENTION_TILE_QUERIES), 1) as row:
             memref.StoreOp(constant(self.element, float("-inf")), self.tops, [row])
             vector.StoreOp(constant(self.vector, 0.0), self.sums, [row, self.zero])
             with Counted(self.zero, index_constant(s.width_panels * s.lanes), s.lanes) as column:
@@ -195,15 +192,20 @@ class Block:
         with Counted(begin, end, s.lanes) as key, Counted(self.zero, self.tiles, 1) as tile:
             panel = arith.DivUIOp(key, index_constant(s.lanes)).result
             nothing = constant(self.vector, 0.0)
-            loop = scf.ForOp(self.zero, index_constant(s.depth), index_constant(1), [nothing] * ROWS)
+            loop = scf.ForOp(
+                self.zero, index_constant(s.depth), index_constant(1), [nothing] * ATTENTION_TILE_QUERIES
+            )
             with ir.InsertionPoint(loop.body):
                 d = loop.induction_variable
                 line = vector.LoadOp(self.vector, self.keys, [self.key_batch, panel, d, self.zero]).result
-                terms = [memref.LoadOp(self.taken, [tile, d, index_constant(r)]).result for r in range(ROWS)]
+                terms = [
+                    memref.LoadOp(self.taken, [tile, d, index_constant(r)]).result
+                    for r in range(ATTENTION_TILE_QUERIES)
+                ]
                 scf.YieldOp(self._fma(terms, line, list(loop.inner_iter_args)))
             column = arith.SubIOp(key, begin).result
             for r, product in enumerate(loop.results):
-                row = plus(times(tile, ROWS), r)
+                row = plus(times(tile, ATTENTION_TILE_QUERIES), r)
                 vector.StoreOp(self._scored(product, row, key), self.scores, [row, column])
 
     def _fma(self, terms: list[ir.Value], line: ir.Value, held: list[ir.Value]) -> list[ir.Value]:
@@ -234,7 +236,7 @@ class Block:
             Counted(self.zero, self.tiles, 1) as tile,
         ):
             column = times(panel, s.lanes)
-            rows = [plus(times(tile, ROWS), r) for r in range(ROWS)]
+            rows = [plus(times(tile, ATTENTION_TILE_QUERIES), r) for r in range(ATTENTION_TILE_QUERIES)]
             held = [vector.LoadOp(self.vector, self.result, [row, column]).result for row in rows]
             loop = scf.ForOp(self.zero, count, index_constant(1), held)
             with ir.InsertionPoint(loop.body):
@@ -257,7 +259,7 @@ class Block:
         columns = times(
             arith.CeilDivUIOp(arith.SubIOp(end, begin).result, index_constant(s.lanes)).result, s.lanes
         )
-        with Counted(self.zero, times(self.tiles, ROWS), 1) as row:
+        with Counted(self.zero, times(self.tiles, ATTENTION_TILE_QUERIES), 1) as row:
             before = memref.LoadOp(self.tops, [row]).result
             low = constant(self.vector, float("-inf"))
             find = scf.ForOp(self.zero, columns, index_constant(s.lanes), [low])
@@ -298,7 +300,7 @@ class Block:
         """The same where no maximum is taken off: exp may be as large as it likes."""
         s = self.shape
         count = arith.CeilDivUIOp(arith.SubIOp(end, begin).result, index_constant(s.lanes)).result
-        with Counted(self.zero, times(self.tiles, ROWS), 1) as row:
+        with Counted(self.zero, times(self.tiles, ATTENTION_TILE_QUERIES), 1) as row:
             total = vector.LoadOp(self.vector, self.sums, [row, self.zero]).result
             loop = scf.ForOp(self.zero, times(count, s.lanes), index_constant(s.lanes), [total])
             loop.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(ONCE)

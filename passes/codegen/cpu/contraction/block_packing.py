@@ -13,19 +13,12 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import arith, memref, vector
 
+from pykern.passes.analysis.cost_model.registers import EXCHANGE_BITS, PACKED_LINES, SQUARE_BITS
 from pykern.passes.codegen.cpu.contraction.packing import Packing
 from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
 from pykern.passes.ir.loops import Counted
 from pykern.passes.ir.vectors import part
 from pykern.passes.kernels import index_constant
-
-TERMS = 8
-"""Lines of a factor that are read side by side."""
-SQUARE = 256
-"""Bits of a line of a square, at most: those of 512 are no quicker, and LLVM takes three times as long over their
-exchanges (Zen 4: products of 509^2 f32 by the transposed compile in 55 ms rather than 81)."""
-PART = 128
-"""Bits within which processors exchange elements of two registers with one instruction."""
 
 
 def packing_of(*facts: Any) -> Packing:
@@ -46,8 +39,8 @@ class LinePacking(Packing):
 
     def _tiles(self, at: dict[int, Number], place: list[ir.Value], lo: ir.Value, hi: ir.Value) -> None:
         bound = as_value(self.bound)
-        with Counted(index_constant(0), bound, TERMS) as first:
-            last = as_value(least(plus(first, TERMS), bound))
+        with Counted(index_constant(0), bound, PACKED_LINES) as first:
+            last = as_value(least(plus(first, PACKED_LINES), bound))
             with Counted(lo, hi, 1) as tile:
                 self._cut(
                     tile, lambda begin, count: self._lines(at, [*place, tile], begin, count, first, last)
@@ -72,11 +65,11 @@ class LinePacking(Packing):
 
 @dataclass
 class TransposedPacking(Packing):
-    """Squares of as many terms as a vector of `SQUARE` bits has elements."""
+    """Squares of as many terms as a vector of `SQUARE_BITS` bits has elements."""
 
     @property
     def side(self) -> int:
-        return min(self.job.lanes, SQUARE // self.product.bits)
+        return min(self.job.lanes, SQUARE_BITS // self.product.bits)
 
     def _tiles(self, at: dict[int, Number], place: list[ir.Value], lo: ir.Value, hi: ir.Value) -> None:
         kind = ir.MemRefType(self.into.type)
@@ -139,7 +132,7 @@ def transposed_square(lines: list[ir.Value], bits: int) -> list[ir.Value]:
     """A square of as many vectors as each has elements, its rows made columns."""
     wide = len(lines)
     columns = [list(range(wide))] * wide  # of the square that the elements of each line came from
-    for size, low, high in exchanges(wide, max(1, PART // bits)):
+    for size, low, high in exchanges(wide, max(1, EXCHANGE_BITS // bits)):
         made, came = list(lines), list(columns)
         for n in (n for n in range(wide) if not n & size):
             for place, mask in ((n, low), (n + size, high)):

@@ -11,20 +11,22 @@ from collections.abc import Sequence
 from mlir import ir
 from mlir.dialects import arith, func
 
+from pykern.passes.analysis.cost_model.threads import COPY_ELEMENTS, SHARED_COPY_PIECES
 from pykern.passes.codegen.cpu.contraction.nests import Job
-from pykern.passes.codegen.cpu.contraction.packing import COPIED, Packing
+from pykern.passes.codegen.cpu.contraction.packing import Packing
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.ir.affine import as_value, times
 from pykern.passes.kernels import index_constant
-
-PIECES = 720_720
-"""What is shared, for both copies: a multiple of all numbers of threads up to 16, so each copy is cut as if alone."""
 
 
 def call(job: Job, packings: Sequence[Packing]) -> None:
     """Calls of all, by threads together where there is much to copy."""
     nests = [each.nest for each in packings]
-    if not job.team or sum(each.copied for each in packings) < COPIED or all(n.extent < 2 for n in nests):
+    if (
+        not job.team
+        or sum(each.copied for each in packings) < COPY_ELEMENTS
+        or all(n.extent < 2 for n in nests)
+    ):
         for nest in nests:
             nest.call(False)
         return
@@ -33,7 +35,9 @@ def call(job: Job, packings: Sequence[Packing]) -> None:
         for nest in nests:
             nest.call(nest in shared)
         return
-    both = Nest(job.place, job.product.op, [v for n in nests for v in n.passed], PIECES, has_body=False)
+    both = Nest(
+        job.place, job.product.op, [v for n in nests for v in n.passed], SHARED_COPY_PIECES, has_body=False
+    )
     with both.inside() as bounds:
         for nest in nests:
             own = [_share(bound, nest.extent) for bound in bounds]
@@ -44,4 +48,4 @@ def call(job: Job, packings: Sequence[Packing]) -> None:
 
 def _share(number: ir.Value, extent: int) -> ir.Value:
     """What a number of pieces is of a loop."""
-    return arith.DivUIOp(as_value(times(number, extent)), index_constant(PIECES)).result
+    return arith.DivUIOp(as_value(times(number, extent)), index_constant(SHARED_COPY_PIECES)).result

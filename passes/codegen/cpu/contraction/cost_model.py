@@ -12,42 +12,30 @@ from dataclasses import dataclass
 
 from pykern.data.schedule import Schedule
 from pykern.environment.machine import Cpu
+from pykern.passes.analysis.cost_model.caches import (
+    CACHE_WAYS,
+    LINE_BYTES,
+    PAGE_BYTES,
+    SECOND_CACHE_PANELS,
+    STREAMED_SECOND_CACHES,
+)
+from pykern.passes.analysis.cost_model.lengths import FEWEST_COPIED, FEWEST_COPIED_LINES, SLICE_TERMS
+from pykern.passes.analysis.cost_model.registers import (
+    DIRECT_TILE_ROWS,
+    LINE_VECTOR_CYCLES,
+    MATVEC_ROWS,
+    MULTIPLY_ADD_CYCLES,
+    PACKED_TILE_VECTORS,
+    SPARE_PACKED_REGISTERS,
+    SPARE_REGISTERS,
+    STREAMED_ROWS,
+    STREAMED_TERMS,
+    VECTOR_CYCLES,
+)
+from pykern.passes.analysis.cost_model.threads import CONTRACTION_CYCLES, READ_BYTES_PER_CYCLE
 
-LATENCY = 5
-"""Cycles from a multiply-add to the next one on the same sum: four, and what the loop adds."""
-SPARE = {16: 2, 32: 6}
-"""Registers beside sums and one line of the right factor, by how many there are: elements of the left one.
-With fewer LLVM spills sums."""
-FEW = 16
-"""Rows and columns below which copying costs as much as multiplying."""
-FEW_WIDE = 64
-"""Rows up to which it does, where vectors are whole lines: of a right factor between 2 and 8 times the second cache."""
-MOST_ROWS = 8
-"""Of a tile that reads rows where they are: more streams are not fetched ahead (13 rows took twice as long as 6)."""
-DOT_ROWS = 4
-"""Rows of a matrix that is multiplied with a vector: each vector's load serves so many."""
-LINE, WAYS = 64, 8
-"""Bytes of a line of the first cache, and how many lines that are far apart share a place in it."""
-STREAMED_ROWS, STREAMED_TERMS = 4, 8
-"""Of a tile where a large right factor goes by once, so many lines at a time."""
-STREAMED_CACHES = 3
-"""With more rows it is so many times larger than the second cache: sums are read again for each of its pieces."""
-SHARED, READ = 20_000, 16
-"""Cycles from which threads share a contraction (a fork and join takes about 4000), bytes of memory read in one."""
-PANELS = 8
-"""Panels that the second cache holds, where vectors are whole lines: they come from there as fast as from the first."""
-LONGEST = 512
-"""Terms of a slice of such panels: longer sums round more, and 1024 are no quicker."""
 QUADS = 4
 """Terms of a group of bytes."""
-SPARE_PACKED = 2
-"""Registers beside sums and a line of the right factor in a packed tile, where vectors are whole lines."""
-PACKED_VECTORS = 4
-"""Of such a tile at most: it goes through the fewer rows of the result, which may share places in the first cache."""
-VECTOR, LINE_VECTOR = 0.1, 0.2
-"""What a vector of the right factor costs beside its multiplications, and what one that is a whole line does."""
-PAGE = 4096
-"""Bytes that processors fetch ahead in: pieces of lines that are too long to go by whole."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +74,12 @@ class Problem:
 def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     """The schedule of a contraction."""
     if problem.dots and not problem.unit_right:
-        return Schedule("dots", DOT_ROWS, 1, unroll=2)
+        return Schedule("dots", MATVEC_ROWS, 1, unroll=2)
     if packs(problem, cpu):
-        is_line = cpu.vector_bytes >= LINE
+        is_line = cpu.vector_bytes >= LINE_BYTES
         rows, vectors = packed_tile(problem, cpu)
         term = vectors * cpu.vector_bytes
-        panel = max(cpu.l1, min(cpu.l2 // PANELS, LONGEST * term)) if is_line else cpu.l1
+        panel = max(cpu.l1, min(cpu.l2 // SECOND_CACHE_PANELS, SLICE_TERMS * term)) if is_line else cpu.l1
         depth = problem.group * panel // term
         slices = (problem.m + problem.n) * depth * problem.factor_bits // 8
         if problem.k > 2 * depth and slices <= cpu.l2 and panel < 2 * cpu.l1:
@@ -103,7 +91,7 @@ def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     if streams(problem, cpu):
         rows, vectors = min(problem.row, STREAMED_ROWS), 4 if problem.row == 1 else 2
         line, most = problem.lane * problem.bits // 8, cpu.l1 // 2 // problem.row
-        piece = line if line <= most else max(PAGE, most // PAGE * PAGE)
+        piece = line if line <= most else max(PAGE_BYTES, most // PAGE_BYTES * PAGE_BYTES)
         block = -(-piece // (vectors * cpu.vector_bytes))
         return Schedule("direct", rows, vectors, STREAMED_TERMS, block, STREAMED_TERMS)
     return Schedule("direct", *register_tile(problem, cpu, 6), unroll=1)
@@ -124,8 +112,10 @@ def can_take(problem: Problem, schedule: Schedule, cpu: Cpu) -> bool:
 def shares(problem: Problem, cpu: Cpu) -> bool:
     """Whether the work outlasts a fork and join of threads several times."""
     multiplied = problem.m * problem.n * problem.k * problem.batch / (2 * cpu.lanes(problem.bits))
-    read = problem.batch * problem.k * (problem.m + problem.n) * problem.factor_bits / (8 * READ)
-    return max(multiplied, read) > SHARED
+    read = (
+        problem.batch * problem.k * (problem.m + problem.n) * problem.factor_bits / 8 / READ_BYTES_PER_CYCLE
+    )
+    return max(multiplied, read) > CONTRACTION_CYCLES
 
 
 def packs(problem: Problem, cpu: Cpu) -> bool:
@@ -135,12 +125,12 @@ def packs(problem: Problem, cpu: Cpu) -> bool:
     if not problem.unit_right or _thrashes(problem, cpu):
         return True
     if problem.group > 1:  # only what is packed has terms of a group side by side
-        return min(problem.m, problem.n) >= FEW
+        return min(problem.m, problem.n) >= FEWEST_COPIED
     size = right_bytes(problem)
-    if cpu.vector_bytes >= LINE:  # what is read of a row are whole lines: as quick where they are
-        large = problem.m > FEW_WIDE or size > 8 * cpu.l2
-        return size > 2 * cpu.l2 and large and min(problem.m, problem.n) >= FEW
-    fewest = FEW if size > 2 * cpu.l2 else 2 * FEW if size > cpu.l2 else 3 * FEW
+    if cpu.vector_bytes >= LINE_BYTES:  # what is read of a row are whole lines: as quick where they are
+        large = problem.m > FEWEST_COPIED_LINES or size > 8 * cpu.l2
+        return size > 2 * cpu.l2 and large and min(problem.m, problem.n) >= FEWEST_COPIED
+    fewest = FEWEST_COPIED if size > 2 * cpu.l2 else 2 * FEWEST_COPIED if size > cpu.l2 else 3 * FEWEST_COPIED
     return size > cpu.l2 * 3 // 8 and min(problem.m, problem.n) >= fewest
 
 
@@ -149,8 +139,8 @@ def _thrashes(problem: Problem, cpu: Cpu) -> bool:
 
     A term is a line there, and lines some powers of two apart share the cache's sets.
     """
-    apart = max(LINE, math.gcd(problem.term_stride, cpu.l1 // WAYS))
-    return problem.term_stride > LINE and problem.k > cpu.l1 // apart // 2
+    apart = max(LINE_BYTES, math.gcd(problem.term_stride, cpu.l1 // CACHE_WAYS))
+    return problem.term_stride > LINE_BYTES and problem.k > cpu.l1 // apart // 2
 
 
 def streams(problem: Problem, cpu: Cpu) -> bool:
@@ -162,7 +152,7 @@ def streams(problem: Problem, cpu: Cpu) -> bool:
     again = (
         problem.m > register_tile(problem, cpu, 6)[0]
     )  # lines that one tile of rows has read are gone for the next
-    return problem.m < FEW and again and right_bytes(problem) > STREAMED_CACHES * cpu.l2
+    return problem.m < FEWEST_COPIED and again and right_bytes(problem) > STREAMED_SECOND_CACHES * cpu.l2
 
 
 def right_bytes(problem: Problem) -> int:
@@ -175,7 +165,7 @@ def packed_tile(problem: Problem, cpu: Cpu) -> tuple[int, int]:
 
     What a tile has beyond the result is multiplied, too.
     """
-    if cpu.vector_bytes < LINE:
+    if cpu.vector_bytes < LINE_BYTES:
         return register_tile(problem, cpu, 3 if cpu.vector_bytes <= 16 else 2)  # short vectors take three
     columns = -(-problem.lane // cpu.lanes(problem.bits))
 
@@ -184,14 +174,16 @@ def packed_tile(problem: Problem, cpu: Cpu) -> tuple[int, int]:
     def cost(tile: tuple[int, int]) -> float:
         rows, vectors = tile
         return (
-            -(-problem.row // rows) * -(-columns // vectors) * cycles(rows + lines - 1, vectors, LINE_VECTOR)
+            -(-problem.row // rows)
+            * -(-columns // vectors)
+            * cycles(rows + lines - 1, vectors, LINE_VECTOR_CYCLES)
         )
 
-    held = cpu.registers - SPARE_PACKED
+    held = cpu.registers - SPARE_PACKED_REGISTERS
     return min(
         (
             (rows, vectors)
-            for vectors in range(1, min(PACKED_VECTORS, columns) + 1)
+            for vectors in range(1, min(PACKED_TILE_VECTORS, columns) + 1)
             for rows in range(1, min(problem.row, held // vectors - lines) + 1)
         ),
         key=cost,
@@ -201,18 +193,19 @@ def packed_tile(problem: Problem, cpu: Cpu) -> tuple[int, int]:
 def register_tile(problem: Problem, cpu: Cpu, most: int) -> tuple[int, int]:
     """Rows and vectors, `most` of them, of the tile with the least cost over the whole result."""
     lanes = cpu.lanes(problem.bits)
-    is_line = cpu.vector_bytes >= LINE
+    is_line = cpu.vector_bytes >= LINE_BYTES
     spare = (
-        SPARE[cpu.registers] - is_line
+        SPARE_REGISTERS[cpu.registers] - is_line
     )  # AVX-512 multiplies with one element of memory: none is loaded before
-    highest = max(problem.row, 1) if most <= 3 else min(max(problem.row, 1), MOST_ROWS)
+    highest = max(problem.row, 1) if most <= 3 else min(max(problem.row, 1), DIRECT_TILE_ROWS)
     widest = min(most, -(-problem.lane // lanes))
+    vector = LINE_VECTOR_CYCLES if is_line else VECTOR_CYCLES
     best, least = (1, 1), float("inf")
     for vectors in range(1, widest + 1):
         for rows in range(1, highest + 1):
             if rows * vectors + vectors + spare > cpu.registers:
                 break
-            cost = _total(problem.row, problem.lane, rows, vectors, lanes, LINE_VECTOR if is_line else VECTOR)
+            cost = _total(problem.row, problem.lane, rows, vectors, lanes, vector)
             if cost < least:
                 best, least = (rows, vectors), cost
     return best
@@ -228,6 +221,6 @@ def _total(m: int, n: int, rows: int, vectors: int, lanes: int, vector: float) -
     return total
 
 
-def cycles(rows: int, vectors: int, vector: float = VECTOR) -> float:
+def cycles(rows: int, vectors: int, vector: float = VECTOR_CYCLES) -> float:
     """One term of a tile. `vector`: what a vector of the right factor costs beside, more where it is a line."""
-    return max(rows * vectors / 2, (rows + vectors) / 2, LATENCY) + 0.1 * rows + vector * vectors
+    return max(rows * vectors / 2, (rows + vectors) / 2, MULTIPLY_ADD_CYCLES) + 0.1 * rows + vector * vectors

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.analysis.cost_model.threads import FEWEST_PIECES
 from pykern.passes.codegen.cpu.contraction.contraction import Contraction
 from pykern.passes.codegen.cpu.contraction.needed import condition, singles
-from pykern.passes.codegen.cpu.contraction.nests import PIECES, Job, Range, cut, feeding, reading, row_of
+from pykern.passes.codegen.cpu.contraction.nests import Job, Range, cut, feeding, reading, row_of
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.ir.affine import Number, as_value, least, times, window
 from pykern.passes.ir.loops import Counted, When
@@ -67,7 +68,7 @@ class Direct:
         order = [d for d in p.parallel if d not in (self.row, p.lane)]
         order += [d for d in (self.row, p.lane) if d is not None]
         pieces = {d: -(-p.lengths[d] // self.sizes[d]) for d in order}
-        return next((d for d in order if pieces[d] >= PIECES), max(order, key=lambda d: pieces[d]))
+        return next((d for d in order if pieces[d] >= FEWEST_PIECES), max(order, key=lambda d: pieces[d]))
 
     def _piece(self, number: Number, shared: int, piece: Range) -> None:
         """The contractions of one piece: full tiles, and what is left of rows and lanes."""

@@ -20,6 +20,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.environment.machine import Cpu
+from pykern.passes.analysis.cost_model.registers import BYTE_SUM_REGISTERS
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.kernels import body
 
@@ -111,8 +112,6 @@ _I16 = {
     "avx512": ("llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx512.vpdpwssd.512"),
 }
 """Sums of pairs, and sums of pairs added to others (VNNI)."""
-MANY = 32
-"""Registers from which a tile has room for the sums of the right factor's columns."""
 _BUSD = {"avx2": "llvm.x86.avx512.vpdpbusd.256", "avx512": "llvm.x86.avx512.vpdpbusd.512"}
 
 
@@ -130,7 +129,7 @@ def _quads(names: tuple[str, str], cpu: Cpu) -> Dot | None:
         return None
     if mixed:
         return Dot(_BUSD[cpu.isa], 4, "i8", first=unsigned, conversions=names)
-    if names[0] == "arith.extsi" and cpu.registers >= MANY:
+    if names[0] == "arith.extsi" and cpu.registers >= BYTE_SUM_REGISTERS:
         return Dot(_BUSD[cpu.isa], 4, "i8", conversions=names, lifted=True)
     return None
 

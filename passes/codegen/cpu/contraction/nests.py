@@ -27,8 +27,6 @@ from pykern.passes.ir.affine import Access, Number, window
 
 Range = tuple[Number, Number]
 """Where a dimension starts, and how long it is."""
-PIECES = 8
-"""Pieces from which a loop is worth sharing; else the one with the most is shared."""
 
 
 @dataclass

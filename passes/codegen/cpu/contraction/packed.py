@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.analysis.cost_model.threads import FEWEST_PIECES
 from pykern.passes.codegen.cpu.contraction import copies
 from pykern.passes.codegen.cpu.contraction.block_packing import packing_of
 from pykern.passes.codegen.cpu.contraction.contraction import Contraction
@@ -20,7 +21,7 @@ from pykern.passes.codegen.cpu.contraction.edges import Edges, roomy
 from pykern.passes.codegen.cpu.contraction.narrow import dot_for
 from pykern.passes.codegen.cpu.contraction.narrow_packing import NarrowPacking
 from pykern.passes.codegen.cpu.contraction.needed import condition
-from pykern.passes.codegen.cpu.contraction.nests import PIECES, Job, Range, reading, row_of
+from pykern.passes.codegen.cpu.contraction.nests import Job, Range, reading, row_of
 from pykern.passes.codegen.cpu.contraction.packing import Slice
 from pykern.passes.codegen.cpu.contraction.sharing import by_panels, panels_between, rows_in
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
@@ -133,7 +134,7 @@ class Packed:
         passed += job.passed
         passed += [] if isinstance(self.start, int) else [self.start]
         extents = [p.lengths[o[0]] if o else n for o, n in zip(self.outer, self.counts, strict=True)]
-        self.shared = 0 if extents[0] >= PIECES or extents[0] >= extents[1] else 1
+        self.shared = 0 if extents[0] >= FEWEST_PIECES or extents[0] >= extents[1] else 1
         extent = extents[self.shared]
         folds = job.team and extent > 1 and self._grows_along(self.shared)
         tiles, panels = self.counts

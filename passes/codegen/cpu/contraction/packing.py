@@ -23,9 +23,6 @@ from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
 from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import IN_VECTORS, index_constant
 
-COPIED = 1 << 15
-"""Elements from which threads share copies: about 8 us."""
-
 
 @dataclass(frozen=True)
 class Slice:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.data.schedule import Schedule
+from pykern.passes.analysis.cost_model.operations import CHEAP_REPEATS
 from pykern.passes.codegen.cpu.contraction.nests import row_of
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.ir.affine import Access
-
-OFTEN = 2
-"""Times that a cheap prologue may be computed for an element."""
 
 
 def pays(product: Product, number: int, schedule: Schedule) -> bool:
@@ -29,7 +27,7 @@ def pays(product: Product, number: int, schedule: Schedule) -> bool:
     along = product.k[0] if schedule.form == "dots" else product.lane
     if not all(_stride(v, a, along) in (0, 1) for v, a in prologue.operands if a is not None):
         return False
-    return _times(product, number, schedule) <= (OFTEN if prologue.is_cheap else 1)
+    return _times(product, number, schedule) <= (CHEAP_REPEATS if prologue.is_cheap else 1)
 
 
 def _times(product: Product, number: int, schedule: Schedule) -> int:

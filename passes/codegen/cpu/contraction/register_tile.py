@@ -19,7 +19,7 @@ from contextlib import nullcontext
 from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
-from pykern.passes.codegen.cpu.contraction.cost_model import LINE
+from pykern.passes.analysis.cost_model.caches import LINE_BYTES
 from pykern.passes.codegen.cpu.contraction.edges import cut_of
 from pykern.passes.codegen.cpu.contraction.epilogue import Epilogue
 from pykern.passes.codegen.cpu.contraction.needed import condition_of, is_reached
@@ -117,7 +117,7 @@ class Tile:
             nullcontext() if whole is None else When(whole),
             Counted(index_constant(0), index_constant(self.rows), 1, alone=True) as r,
         ):
-            lanes, line = self.lengths[self.lane], LINE * 8 // width(self.element)
+            lanes, line = self.lengths[self.lane], LINE_BYTES * 8 // width(self.element)
             for lane in (*range(0, lanes - 1, line), lanes - 1):  # lines of memory begin anywhere
                 memref.PrefetchOp(*self.place(self.inputs, r, lane, {}), False, 3, True)
 

@@ -12,6 +12,7 @@ from mlir import ir
 from pykern.data.schedule import Schedule, parse
 from pykern.environment.machine import Cpu, cpu
 from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.analysis.cost_model.lengths import FEWEST_LANES
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.cpu.contraction.cost_model import can_take, schedule_for, shares
 from pykern.passes.codegen.cpu.contraction.direct import Direct
@@ -29,9 +30,6 @@ from pykern.passes.codegen.cpu.loop_nest.function import NestContext
 from pykern.passes.ir.memory import VIEWS
 from pykern.passes.ir.structured import loop_lengths, reduction_loops
 
-FEWEST = 4
-"""Columns below which vectors stay too empty."""
-
 
 def scheduled_product(space: Space, ordered: bool = False) -> Product | None:
     """The op as a contraction with a schedule; None where loops do as well. `ordered`: sums keep their order."""
@@ -48,7 +46,7 @@ def _fits(product: Product) -> bool:
     problem = problem_of(product)
     if product.ordered and problem.dots:
         return False
-    return (problem.unit_right or problem.packable or problem.dots) and problem.lane >= FEWEST
+    return (problem.unit_right or problem.packable or problem.dots) and problem.lane >= FEWEST_LANES
 
 
 def build(

@@ -10,12 +10,9 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.analysis.cost_model.threads import EVEN_SHARE
 from pykern.passes.ir.affine import Number, as_value, least, minus, most, plus, times
 from pykern.passes.kernels import index_constant
-
-EVEN = 1.05
-"""How much longer than half of the time one of two threads may take. Where tiles of rows are even, they are better
-shared alone: what a thread multiplies it copied itself, and each panel passes by it (128^3 took 1.08 times as long)."""
 
 Span = tuple[Number, Number]
 """The first one, and how many."""
@@ -23,7 +20,7 @@ Span = tuple[Number, Number]
 
 def by_panels(rows: int, block: int) -> bool:
     """Whether panels are shared, too. Only where the left factor is one block: each panel goes by it alone anyway."""
-    return rows <= block and (rows + 1) // 2 * 2 > EVEN * rows
+    return rows <= block and (rows + 1) // 2 * 2 > EVEN_SHARE * rows
 
 
 def panels_between(rows: int, lo: ir.Value, hi: ir.Value) -> tuple[ir.Value, ir.Value]:

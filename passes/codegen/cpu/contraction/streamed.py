@@ -13,17 +13,13 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.passes.analysis.cost_model.threads import FACTOR_PART_BYTES, FACTOR_PARTS, FEWEST_PIECES
 from pykern.passes.codegen.cpu.contraction.direct import Direct
-from pykern.passes.codegen.cpu.contraction.nests import PIECES, Range, cut
+from pykern.passes.codegen.cpu.contraction.nests import Range, cut
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.codegen.cpu.loop_nest.parts import over
 from pykern.passes.ir.affine import DYNAMIC, Number, as_value, plus, window
 from pykern.passes.kernels import index_constant
-
-PARTS = 8
-"""Parts of the terms, at most."""
-PART_BYTES = 128 << 10
-"""Of the right factor in a part, at least: about 5 us."""
 
 
 @dataclass
@@ -51,7 +47,7 @@ class Streamed(Direct):
         if self.job.columns * schedule.block < lane:
             return 1
         size = lane * p.lengths[term] * p.bits // 8
-        count = max(1, min(PARTS, size // PART_BYTES, p.lengths[term] // schedule.depth))
+        count = max(1, min(FACTOR_PARTS, size // FACTOR_PART_BYTES, p.lengths[term] // schedule.depth))
         return -(-p.lengths[term] // self._size(count))
 
     def _size(self, count: int) -> int:
@@ -74,7 +70,7 @@ class Streamed(Direct):
         pieces = -(-length // most)
         if pieces == 1:
             return most
-        pieces = 1 << (pieces - 1).bit_length() if pieces < PIECES else pieces
+        pieces = 1 << (pieces - 1).bit_length() if pieces < FEWEST_PIECES else pieces
         return -(-length // (pieces * columns)) * columns
 
     def _shared(self) -> int:

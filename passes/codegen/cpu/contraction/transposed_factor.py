@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.environment.machine import Cpu
+from pykern.passes.analysis.cost_model.lengths import FEWEST_COPIED
 from pykern.passes.codegen.cpu.contraction.cost_model import schedule_for
 from pykern.passes.codegen.cpu.contraction.narrow import dot_for
 from pykern.passes.codegen.cpu.contraction.needed import needed
@@ -23,14 +24,11 @@ from pykern.passes.codegen.cpu.contraction.prologues import prologue_of
 from pykern.passes.ir import structured
 from pykern.passes.ir.structured import indexing_maps, set_indexing_maps
 
-FEWEST = 16
-"""Rows of the left factor below which each element of the copy is read too seldom."""
-
 
 def is_better_transposed(product: Product, target: Cpu) -> bool:
     """Whether the right factor is better transposed in memory."""
     problem = problem_of(product)
-    if problem.unit_right or not (problem.simple and problem.packable) or problem.m < FEWEST:
+    if problem.unit_right or not (problem.simple and problem.packable) or problem.m < FEWEST_COPIED:
         return False
     if product.ordered or needed(product.op) is not None or dot_for(product, target) is not None:
         return False

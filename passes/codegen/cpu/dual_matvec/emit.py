@@ -17,6 +17,9 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from pykern.environment.machine import Cpu
+from pykern.passes.analysis.cost_model.caches import LINE_BYTES
+from pykern.passes.analysis.cost_model.registers import MATVEC_ROWS
+from pykern.passes.analysis.cost_model.threads import FACTOR_PART_BYTES, FACTOR_PARTS
 from pykern.passes.analysis.reductions import combines
 from pykern.passes.codegen.cpu.dual_matvec.find import ProductPair
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
@@ -25,13 +28,6 @@ from pykern.passes.ir.affine import DYNAMIC, Number, as_value, least, plus, time
 from pykern.passes.ir.loops import Counted, When, leave_alone
 from pykern.passes.kernels import body, index_constant
 
-ROWS = 4
-"""Rows at a time, at most: as many sums in registers hide the latency of a multiply-add."""
-PARTS = 8
-"""Parts of the rows, at most."""
-PART_BYTES = 128 << 10
-"""Of the matrix in a part, at least: about 5 us."""
-LINE = 64
 Step = Callable[[Number, "list[ir.Value]"], "list[ir.Value]"]
 """What is done at a column with sums so far, and gives them."""
 
@@ -39,7 +35,7 @@ Step = Callable[[Number, "list[ir.Value]"], "list[ir.Value]"]
 def rows_at_a_time(pair: ProductPair, cpu: Cpu) -> int:
     """Rows that stay in half of the second cache where they are read twice; 0 where not even one does."""
     line = pair.rows.lengths[pair.rows.k[0]] * pair.rows.bits // 8
-    most = ROWS if not pair.dependent else min(ROWS, cpu.l2 // 2 // line)
+    most = MATVEC_ROWS if not pair.dependent else min(MATVEC_ROWS, cpu.l2 // 2 // line)
     return min(most, pair.rows.lengths[pair.rows.lane])
 
 
@@ -61,7 +57,9 @@ class BothSides:
         self.lanes, self.many = self.cpu.lanes(rows.bits), rows_at_a_time(self.pair, self.cpu)
         self.kind = ir.VectorType.get([self.lanes], rows.element)
         size = self.length * self.width * rows.bits // 8
-        wanted = max(1, min(PARTS, size // PART_BYTES, self.length // self.many)) if self.team else 1
+        wanted = (
+            max(1, min(FACTOR_PARTS, size // FACTOR_PART_BYTES, self.length // self.many)) if self.team else 1
+        )
         self.size = -(-self.length // (wanted * self.many)) * self.many
         self.count = -(-self.length // self.size)
         out = columns.operand(2)
@@ -178,7 +176,7 @@ class BothSides:
     ) -> list[ir.Value]:
         """Over all columns: the sums of `rows`, which it gives; rows `along` times their factors are added up."""
         p = self.pair.rows
-        step = max(1, LINE * 8 // (self.lanes * p.bits)) * self.lanes
+        step = max(1, LINE_BYTES * 8 // (self.lanes * p.bits)) * self.lanes
         wide = [vector.BroadcastOp(self.kind, f).result for f in factors]
         totals = [self._constant(self.kind)] * len(rows)
         main, full = self.width - self.width % step, self.width - self.width % self.lanes

@@ -13,15 +13,12 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.passes.analysis.cost_model.caches import BLOCK_SIDE
+from pykern.passes.analysis.cost_model.lengths import SUM_BLOCK
 from pykern.passes.analysis.reductions import Combine
 from pykern.passes.analysis.space import Space
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import body, index_constant, named, replace
-
-BLOCK = 1024
-"""Terms of a float sum that are added up before they join the others: long sums keep their digits."""
-SIDE = 32
-"""Iterations of a block in each direction: lines of both sides stay in the first cache."""
 
 
 @dataclass
@@ -82,13 +79,13 @@ class Loops:
     def _blocks(self, pair: list[int]) -> None:
         """Two loops in square blocks: each cache line that is fetched is used up."""
         bounds = [self._bounds(group) for group in pair]
-        first = scf.ForOp(*bounds[0], index_constant(SIDE))
+        first = scf.ForOp(*bounds[0], index_constant(BLOCK_SIDE))
         with ir.InsertionPoint(first.body):
-            second = scf.ForOp(*bounds[1], index_constant(SIDE))
+            second = scf.ForOp(*bounds[1], index_constant(BLOCK_SIDE))
             with ir.InsertionPoint(second.body):
                 for group, loop, (_, upper) in zip(pair, (first, second), bounds, strict=True):
                     begin = loop.induction_variable
-                    end = arith.AddIOp(begin, index_constant(SIDE)).result
+                    end = arith.AddIOp(begin, index_constant(BLOCK_SIDE)).result
                     self.bounds[group] = begin, arith.MinSIOp(end, upper).result
                 self._nest(pair, self._in_memory)
                 scf.YieldOp([])
@@ -122,13 +119,13 @@ class Loops:
         return list(loop.results)
 
     def _in_blocks(self, group: int) -> bool:
-        if self.combines is None or self.space.lengths[group] <= 2 * BLOCK:
+        if self.combines is None or self.space.lengths[group] <= 2 * SUM_BLOCK:
             return False
         return all(combine.is_float_sum for combine in self.combines)
 
     def _blocked(self, group: int, lower: ir.Value, upper: ir.Value, held: list[ir.Value]) -> list[ir.Value]:
         assert self.combines is not None
-        size = index_constant(BLOCK)
+        size = index_constant(SUM_BLOCK)
         loop = scf.ForOp(lower, upper, size, held)
         with ir.InsertionPoint(loop.body):
             begin = loop.induction_variable

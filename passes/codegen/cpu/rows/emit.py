@@ -8,7 +8,8 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.passes.analysis.cost_model import PARALLEL_WORK
+from pykern.passes.analysis.cost_model.caches import ROW_BLOCK
+from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK, REDUCTION_PARTS, ROWS_PER_PART
 from pykern.passes.analysis.reductions import allow_reordering
 from pykern.passes.buffer.plan_memory import bytes_of
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
@@ -24,10 +25,6 @@ from pykern.passes.codegen.cpu.rows.values import Graph, Loaded, Write, graph_of
 
 ROWS = "kern.rows"
 """Mark of the function: its loops take one row of all its arrays after the other."""
-PARTS = 64
-"""Parts that rows are cut into where columns are summed, whatever the number of threads."""
-FEWEST_ROWS = 16
-"""Rows of a part: joining the parts is to cost little beside them."""
 
 
 def has_form(group: Group) -> bool:
@@ -58,7 +55,7 @@ def _make(place: NestContext, group: Group, graph: Graph, threads: bool, cache_b
     roots = [v.access.root for v in needed if isinstance(v, Loaded)]
     sums = [w for w in graph.writes if w.combine is not None]
     roots += [w.access.root for w in graph.writes if w.combine is None]
-    grain = max(FEWEST_ROWS, -(-group.rows // PARTS)) if sums else 1
+    grain = max(ROWS_PER_PART, -(-group.rows // REDUCTION_PARTS)) if sums else 1
     extent = -(-group.rows // grain)
     with ir.InsertionPoint(last), last.location:
         partial = [memref.AllocOp(_kind([extent, group.columns], w), [], []).result for w in sums]
@@ -81,7 +78,7 @@ def _make(place: NestContext, group: Group, graph: Graph, threads: bool, cache_b
 
 def _pairs(group: Group, graph: Graph) -> list[online.OnlineSum]:
     """Those of rows that are longer than two blocks; they stay in a cache, so exponentials are kept."""
-    return online.pairs_of(graph, recompute=False) if group.columns > 2 * online.BLOCK else []
+    return online.pairs_of(graph, recompute=False) if group.columns > 2 * ROW_BLOCK else []
 
 
 def _work(group: Group, graph: Graph) -> int:

@@ -12,24 +12,14 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.caches import LONG_ROW_BYTES, MOST_ROW_BYTES
+from pykern.passes.analysis.cost_model.lengths import FEWEST_COLUMNS
+from pykern.passes.analysis.cost_model.threads import FEWEST_LONG_ROWS, FEWEST_PIECES, SHARED_COLUMNS
 from pykern.passes.buffer.plan_memory import bytes_of
 from pykern.passes.codegen.cpu.rows.ops import BufferKind, RowOp, natural_rows, row_op
 from pykern.passes.fusion.legality import Touch, is_quiet, may_swap, touches
 from pykern.passes.ir.memory import is_allocated_in, is_distinct, users
 from pykern.passes.kernels import find, identity
-
-FEWEST_ROWS = 8
-"""With fewer rows there is nothing to share among threads."""
-FEWEST_COLUMNS = 64
-"""Loops over shorter rows are all beginning and end."""
-LONG_BYTES = 1 << 16
-"""Rows beyond this do not stay in the first caches between two passes over them; in the last one they do."""
-FEWEST_LONG_ROWS = 32
-"""Ops on long rows have threads enough by themselves: there are to be rows for as many."""
-MOST_BYTES = 1 << 22
-"""Rows beyond this may not stay in any cache, and what is kept of them neither."""
-FEWEST_IN_PIECES = 1 << 12
-"""Columns beyond which few rows, or those that stay in no cache, are shared in pieces."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +64,7 @@ def _groups_in(block: ir.Block, has_form: Callable[[Group], bool]) -> list[Group
                 continue
             rows, columns = shape
             size = columns * _width(op)
-            if _is_worth_it(rows, columns, size) is in_pieces or (in_pieces and columns <= FEWEST_IN_PIECES):
+            if _is_worth_it(rows, columns, size) is in_pieces or (in_pieces and columns <= SHARED_COLUMNS):
                 continue
             grown = Growth(rows, columns, size, in_pieces, taken, operations).around(place)
             if grown is not None and _gains(grown) and has_form(grown):
@@ -85,8 +75,8 @@ def _groups_in(block: ir.Block, has_form: Callable[[Group], bool]) -> list[Group
 
 def _is_worth_it(rows: int, columns: int, width: int) -> bool:
     """By lengths and the bytes of a row."""
-    fewest = FEWEST_LONG_ROWS if width > LONG_BYTES else FEWEST_ROWS
-    return rows >= fewest and columns >= FEWEST_COLUMNS and width <= MOST_BYTES
+    fewest = FEWEST_LONG_ROWS if width > LONG_ROW_BYTES else FEWEST_PIECES
+    return rows >= fewest and columns >= FEWEST_COLUMNS and width <= MOST_ROW_BYTES
 
 
 def _width(op: ir.Operation) -> int:

@@ -11,17 +11,17 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.passes.analysis.cost_model.caches import LINE_BYTES, LONG_ROW_BYTES, ROW_BLOCK
+from pykern.passes.analysis.cost_model.lengths import SUM_BLOCK
+from pykern.passes.analysis.cost_model.operations import STORE_COST
 from pykern.passes.buffer.plan_memory import bytes_of
-from pykern.passes.codegen.cpu.loop_nest.emit import BLOCK
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.codegen.cpu.rows import online
-from pykern.passes.codegen.cpu.rows.find import LONG_BYTES, Group
+from pykern.passes.codegen.cpu.rows.find import Group
 from pykern.passes.codegen.cpu.rows.ops import BufferKind, RowOperand
-from pykern.passes.codegen.cpu.rows.schedule import CHEAP, ColumnLoop, RowSchedule
+from pykern.passes.codegen.cpu.rows.schedule import ColumnLoop, RowSchedule
 from pykern.passes.codegen.cpu.rows.values import Computed, Loaded, Value, Write
 from pykern.passes.kernels import index_constant
-
-ALIGNMENT = 64
 
 
 class RowLoops:
@@ -42,8 +42,8 @@ class RowLoops:
     def _scratch(self, value: Value) -> ir.Value:
         assert isinstance(value, Computed)
         kind = ir.MemRefType.get([self.columns], value.op.results[0].type)
-        alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
-        is_long = bytes_of(kind) > LONG_BYTES
+        alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), LINE_BYTES)
+        is_long = bytes_of(kind) > LONG_ROW_BYTES
         return (memref.AllocOp if is_long else memref.AllocaOp)(kind, [], [], alignment=alignment).result
 
     def free(self) -> None:
@@ -130,7 +130,7 @@ class RowLoops:
         if any(pair.total in each.reductions for pair in self.schedule.pairs):
             return self._online(number, each, begin, lower, upper)
         sums = bool(each.reductions) and all(r.combine.is_float_sum for r in each.reductions)
-        if sums and self.columns > 2 * BLOCK:
+        if sums and self.columns > 2 * SUM_BLOCK:
             return self._in_blocks(number, each, begin, lower, upper)
         return self._columns(number, each, lower, upper, begin)
 
@@ -149,9 +149,9 @@ class RowLoops:
         self, number: int, each: ColumnLoop, begin: list[ir.Value], lower: ir.Value, upper: ir.Value
     ) -> list[ir.Value]:
         """Terms are added up in blocks, whose sums join the others: long sums keep their digits."""
-        loop = scf.ForOp(lower, upper, index_constant(BLOCK), begin)
+        loop = scf.ForOp(lower, upper, index_constant(SUM_BLOCK), begin)
         with ir.InsertionPoint(loop.body):
-            start, end = _block(loop, BLOCK, upper)
+            start, end = _block(loop, SUM_BLOCK, upper)
             neutral = [r.combine.neutral() for r in each.reductions]
             parts = self._columns(number, each, start, end, neutral)
             held = loop.inner_iter_args
@@ -167,9 +167,9 @@ class RowLoops:
         start = [
             r.combine.neutral() if r in pairs else b for r, b in zip(each.reductions, begin, strict=True)
         ]
-        loop = scf.ForOp(lower, upper, index_constant(online.BLOCK), start)
+        loop = scf.ForOp(lower, upper, index_constant(ROW_BLOCK), start)
         with ir.InsertionPoint(loop.body):
-            at, end = _block(loop, online.BLOCK, upper)
+            at, end = _block(loop, ROW_BLOCK, upper)
             held = dict(zip(each.reductions, loop.inner_iter_args, strict=True))
             neutral = [r.combine.neutral() for r in first.reductions]
 
@@ -223,13 +223,13 @@ class RowLoops:
         return here[value]
 
     def _is_costly(self, value: Value) -> bool:
-        return not isinstance(value, Loaded) and self.schedule.costs.get(value, 0) > CHEAP
+        return not isinstance(value, Loaded) and self.schedule.costs.get(value, 0) > STORE_COST
 
     def _line(self, value: Value) -> ir.Value:
         """Scratch for a block."""
         assert isinstance(value, Computed)
-        kind = ir.MemRefType.get([online.BLOCK], value.op.results[0].type)
-        alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), ALIGNMENT)
+        kind = ir.MemRefType.get([ROW_BLOCK], value.op.results[0].type)
+        alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), LINE_BYTES)
         return memref.AllocaOp(kind, [], [], alignment=alignment).result
 
     def _columns(

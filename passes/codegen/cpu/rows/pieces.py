@@ -13,22 +13,17 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.passes.analysis.cost_model.caches import MOST_ROW_BYTES, ROW_BLOCK, SEPARATE_ROW_BYTES
+from pykern.passes.analysis.cost_model.threads import COLUMNS_PER_PIECE, REDUCTION_PARTS
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.rows import online
-from pykern.passes.codegen.cpu.rows.find import MOST_BYTES, Group
+from pykern.passes.codegen.cpu.rows.find import Group
 from pykern.passes.codegen.cpu.rows.hosts import hosts_of
 from pykern.passes.codegen.cpu.rows.loops import RowLoops
 from pykern.passes.codegen.cpu.rows.online import pairs_of
 from pykern.passes.codegen.cpu.rows.schedule import ColumnLoop, RowSchedule, schedule_of
 from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Reduced, Value, Write
 from pykern.passes.kernels import index_constant
-
-PIECES = 64
-"""Pieces of all rows together, whatever the number of threads."""
-FEWEST_COLUMNS = 4 * online.BLOCK
-"""Columns of a piece."""
-APART_BYTES = 1 << 18
-"""Rows from which each goes through all passes before the next one: a pass takes long beside calling a team."""
 
 
 def is_for_pieces(graph: Graph) -> bool:
@@ -38,8 +33,8 @@ def is_for_pieces(graph: Graph) -> bool:
 
 def make_pieces(place: NestContext, group: Group, graph: Graph, team: bool, fits: bool) -> None:
     """Calls of the passes where the group's last op stands; `fits`: the arrays stay in the cache."""
-    apart = group.rows > 1 and group.row_bytes >= APART_BYTES
-    in_cache = group.row_bytes * (1 if apart else group.rows) <= MOST_BYTES
+    apart = group.rows > 1 and group.row_bytes >= SEPARATE_ROW_BYTES
+    in_cache = group.row_bytes * (1 if apart else group.rows) <= MOST_ROW_BYTES
     pairs = pairs_of(graph, recompute=not in_cache)
     schedule = schedule_of(graph, pairs, keep=in_cache or not pairs, is_near=in_cache)
     hosts = hosts_of(graph, schedule) if fits else {}
@@ -65,9 +60,9 @@ class Pieces:
 
     def make(self) -> None:
         rows = 1 if self.apart else self.group.rows
-        per_row = max(1, min(PIECES // rows, self.group.columns // FEWEST_COLUMNS))
-        blocks = -(-self.group.columns // (per_row * online.BLOCK))
-        self.length = blocks * online.BLOCK
+        per_row = max(1, min(REDUCTION_PARTS // rows, self.group.columns // COLUMNS_PER_PIECE))
+        blocks = -(-self.group.columns // (per_row * ROW_BLOCK))
+        self.length = blocks * ROW_BLOCK
         self.count = -(-self.group.columns // self.length)
         self.tasks = rows * self.count
         self.last = self.group.ops[-1].op

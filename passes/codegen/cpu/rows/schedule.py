@@ -12,13 +12,10 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.passes.analysis.cost_model.operations import COSTS, STORE_COST
 from pykern.passes.codegen.cpu.rows.online import OnlineSum
 from pykern.passes.codegen.cpu.rows.ops import BufferKind
 from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Reduced, Value, Write
-
-CHEAP = 4
-"""A load from the first cache and a store cost about as much as this many additions."""
-COSTS = {"arith.divf": 10, "arith.divsi": 20, "arith.divui": 20, "arith.remf": 40, "math.sqrt": 10}
 
 
 @dataclass
@@ -114,7 +111,7 @@ class Scheduler:
     def _is_cheap(self, value: Value) -> bool:
         if not self.keep or not _has_bytes(value):
             return True
-        return self.costs[value] <= CHEAP and not (self.is_near and value in self.read[value])
+        return self.costs[value] <= STORE_COST and not (self.is_near and value in self.read[value])
 
     def _fill(self, passes: list[ColumnLoop]) -> dict[Value, int]:
         """Lists what each pass needs. What an earlier one had to compute is loaded, unless it is cheap."""

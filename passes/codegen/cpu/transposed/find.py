@@ -15,24 +15,18 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.environment.machine import Cpu
+from pykern.passes.analysis.cost_model.caches import (
+    CACHE_WAYS,
+    LINE_BYTES,
+    STREAMED_RUN_BYTES,
+    TRANSPOSED_RUN_BYTES,
+)
+from pykern.passes.analysis.cost_model.registers import SQUARE_BITS, SQUARE_OPS, SQUARE_SIDE
+from pykern.passes.analysis.cost_model.threads import TRANSPOSED_LANES
 from pykern.passes.analysis.space import Space, strides_of
-from pykern.passes.codegen.cpu.contraction.block_packing import SQUARE
-from pykern.passes.codegen.cpu.contraction.cost_model import LINE, WAYS
 from pykern.passes.ir.memory import root_of
 from pykern.passes.kernels import body
 from pykern.passes.vectorize.accesses import ELEMENTARY, has_vector_form, is_vector_element
-
-MOST = 16
-"""Elements of a square's side, at most: so many vectors are about what registers hold."""
-FEW = 8
-"""Ops of a body that is written out for every line of a square, at most. None is an elementary function: eight chains
-side by side have no registers (1000^2 f32 of a sigmoid 1.4 ms, 0.7 staged)."""
-RUN = 256
-"""Bytes of a block's row that is transposed into memory of its own."""
-LONG = 2048
-"""Elements along the lane that one thread takes at once where squares are written directly."""
-LONG_RUN = 1024
-"""The same where results are written past the cache: they should come in pieces of pages."""
 
 
 @dataclass(frozen=True)
@@ -99,18 +93,19 @@ def transposition_of(space: Space, target: Cpu, streamed: int) -> Transposition 
         return None
     line = _side_by_side(space, transposed[0])
     transposed = [o for o in transposed if _side_by_side(space, o) == line]
-    side = min(MOST, min(target.vector_bytes, SQUARE // 8) // max(o.bytes for o in transposed))
+    side = min(SQUARE_SIDE, min(target.vector_bytes, SQUARE_BITS // 8) // max(o.bytes for o in transposed))
     if line is None or side < 2 or min(space.lengths[lane], space.lengths[line]) < side:
         return None
     widest = max(1, *(o.bytes for o in (*transposed, *results)))
     large = sum(o.size for o in operands) >= streamed
-    unit = max(side, LINE // widest)
+    unit = max(side, LINE_BYTES // widest)
     meet = any(_meet(o.steps[line] * o.bytes, min(unit, space.lengths[line]), target) for o in results)
     staged = large or meet or not _is_direct(space, operands, transposed, lane, line, side)
     if staged:
-        most = {line: RUN // widest, lane: (LONG_RUN if large else RUN) // widest}
+        run = STREAMED_RUN_BYTES if large else TRANSPOSED_RUN_BYTES
+        most = {line: TRANSPOSED_RUN_BYTES // widest, lane: run // widest}
     else:
-        most = {line: LINE // widest, lane: LONG}
+        most = {line: LINE_BYTES // widest, lane: TRANSPOSED_LANES}
     blocks = {group: _block(space.lengths[group], length, unit) for group, length in most.items()}
     along = frozenset(o.number for o in operands if o.steps[lane] == 1)
     return Transposition(lane, line, side, tuple(o.number for o in transposed), along, blocks, staged)
@@ -147,7 +142,7 @@ def _is_direct(
     """Whether vectors can be computed with as they come, and elements of the last squares twice."""
     *ops, _ = [o.operation for o in body(space.op).operations]
     kinds = [a.type for a in body(space.op).arguments]
-    if len(ops) > FEW or not all(has_vector_form(op) and op.name not in ELEMENTARY for op in ops):
+    if len(ops) > SQUARE_OPS or not all(has_vector_form(op) and op.name not in ELEMENTARY for op in ops):
         return False
     if ops and not all(map(is_vector_element, kinds)):
         return False
@@ -161,8 +156,8 @@ def _is_direct(
 
 def _meet(apart: int, rows: int, target: Cpu) -> bool:
     """Whether so many rows, that many bytes apart, are more than the first cache holds of two lines of each."""
-    way = target.l1 // WAYS
-    return WAYS * (way // math.gcd(apart, way)) < 2 * rows
+    way = target.l1 // CACHE_WAYS
+    return CACHE_WAYS * (way // math.gcd(apart, way)) < 2 * rows
 
 
 def _reads_results(space: Space) -> bool:

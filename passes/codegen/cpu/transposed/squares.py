@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import vector
 
-from pykern.passes.codegen.cpu.contraction.block_packing import PART, transposed_square
+from pykern.passes.analysis.cost_model.registers import EXCHANGE_BITS
+from pykern.passes.codegen.cpu.contraction.block_packing import transposed_square
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
 from pykern.passes.codegen.cpu.transposed.find import Transposition
@@ -87,7 +88,7 @@ class Squares(Loops):
             self.counters[transposition.lane] = as_value(plus(begin, k))
             lines.append(self._vector(n))
         self.counters[transposition.lane] = begin
-        return transposed_square(lines, max(width(self._element(n)), PART // transposition.side))
+        return transposed_square(lines, max(width(self._element(n)), EXCHANGE_BITS // transposition.side))
 
     def _vector(self, n: int) -> ir.Value:
         """Elements of an operand that lie side by side."""

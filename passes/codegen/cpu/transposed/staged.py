@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import memref, vector
 
-from pykern.passes.codegen.cpu.contraction.cost_model import LINE
+from pykern.passes.analysis.cost_model.caches import LINE_BYTES
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.transposed.squares import Range, Squares
 from pykern.passes.ir.affine import as_value, minus, plus
@@ -35,8 +35,8 @@ class StagedSquares(Squares):
         rows, columns = (
             self.transposition.blocks[group] for group in (self.transposition.line, self.transposition.lane)
         )
-        kind = ir.MemRefType.get([rows, columns + LINE * 8 // width(element)], element)
-        return memref.AllocaOp(kind, [], [], alignment=LINE).result
+        kind = ir.MemRefType.get([rows, columns + LINE_BYTES * 8 // width(element)], element)
+        return memref.AllocaOp(kind, [], [], alignment=LINE_BYTES).result
 
     def _block(self, line: Range, lane: Range) -> None:
         transposition = self.transposition

@@ -1,0 +1,36 @@
+"""Groups and work-items of kernels on devices, and from which lengths on they share a row, a sum or a product."""
+
+from __future__ import annotations
+
+DEFAULT_GROUPS = {1: (64,), 2: (8, 8), 3: (4, 4, 4)}
+"""Work-items of a group in each dimension where a launch does not say, by the rank of its index space."""
+MOST_ITEMS = 1024
+"""Work-items of a group, as many as GPUs have at most."""
+GROUP_ITEMS = 256
+"""Work-items of a group of an operation on arrays: several subgroups, whose loads hide each other's latency."""
+ROW_ITEMS = 64
+"""Iterations of an innermost loop from which it has a dimension of the launch to itself."""
+SCALAR_ELEMENTS = 16
+"""Elements up to which an operation on arrays counts as scalar code, which the host or one work-item runs."""
+PRODUCT_SIDE = 16
+"""Work-items of a group along each side of a tile of a product."""
+PRODUCT_DEPTH = 16
+"""Terms of a product that are in shared memory at a time."""
+FEWEST_TILED = 8
+"""Rows, columns and terms from which tiles in shared memory are worth it."""
+FEWEST_GROUPS = 32
+"""Groups that there should be before each work-item takes more cells."""
+FEWEST_TERMS = 64
+"""Terms below which a work-item adds up a cell by itself."""
+MANY_CELLS = 1 << 14
+"""Cells from which each has a work-item, where neighbours lie side by side that way."""
+PART_TERMS = 1 << 13
+"""Terms that a group adds up; a longer reduction of few cells is cut into parts."""
+FEWEST_ROW_ELEMENTS = 16
+"""Elements below which a work-item does a row by itself."""
+REGISTER_ELEMENTS = 8
+"""Elements of a row that a work-item keeps in registers at once."""
+FEWEST_SCATTERED = 256
+"""Values below which one work-item adds them up in order."""
+SUBGROUP_ITEMS = 32
+"""Work-items of a subgroup where a device does not say."""

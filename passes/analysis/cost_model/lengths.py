@@ -1,0 +1,33 @@
+"""How many iterations, rows or columns there have to be for a form, or may be at most."""
+
+from __future__ import annotations
+
+FEWEST_COPIED = 16
+"""Rows and columns below which a copied factor is read too seldom: copying costs as much as multiplying."""
+FEWEST_COPIED_LINES = 64
+"""The same for rows where vectors are cache lines, of right factors between 2 and 8 times the second cache."""
+FEWEST_LANES = 4
+"""Columns of a contraction below which vectors stay too empty."""
+SLICE_TERMS = 512
+"""Terms of a slice of a contraction at most: longer sums round more, and are no quicker."""
+SUM_BLOCK = 1024
+"""Terms of a float sum that are added up before they join the others: long sums keep their digits."""
+FEWEST_COLUMNS = 64
+"""Columns from which operations on rows are fused: loops over shorter rows are all beginning and end."""
+FEWEST_SCORES = 32
+"""Queries and keys below which the matrix of scores is no burden, and attention stays as it is."""
+FUSED_STREAMS = 10
+"""Operands of two operations that are joined, at most: more streams do not get faster by running together."""
+FEWEST_VECTORS = 4
+"""Vectors of a loop from which its stores go past the cache: the scalar ends of shorter ones would outweigh."""
+FEWEST_VECTORS_OF_ROWS = 96
+"""The same for loops that read several rows of an array, whose ends are as much work again."""
+MASKED_VECTORS = 16
+"""Vectors of a loop up to which its last ones are masked: in longer loops masks cost more than they bring."""
+FEWEST_MASKED_LANES = 9
+"""Lanes of a vector from which the rest of a loop is long enough for masks."""
+SHORT_ROW = 8
+"""Elements of a row up to which LLVM loads whole vectors of rows and takes them apart."""
+NARROW_LIMITS = (1 << 30, 1 << 28, 1 << 26, 1 << 24, 1 << 22, 1 << 20, 1 << 18, 1 << 16)
+"""Largest values that may come into a version with narrow indices, the most generous first; below the last one the
+version would be taken too rarely."""

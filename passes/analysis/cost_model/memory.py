@@ -1,0 +1,20 @@
+"""Bytes of scratch that the compiler may use, on stacks and elsewhere."""
+
+from __future__ import annotations
+
+STACK_BUFFER_BYTES = 64 << 10
+"""Bytes of one buffer that may lie on a thread's stack."""
+GROUP_BUFFER_BYTES = 1 << 32
+"""Bytes of one buffer of a group at all."""
+PRIVATE_BYTES = 256 << 20
+"""Bytes of private memory that a work-item may have; each thread has it, and each lane of a vector."""
+LANES_PRIVATE_BYTES = 1 << 15
+"""Bytes of the private memory of all lanes together: it lies on the stack."""
+TABLE_ELEMENTS = 1 << 22
+"""Elements of a table of values that work-items share; where there would be more, the launch runs without lanes."""
+LOOP_STATE_BYTES = 1 << 28
+"""Bytes for all states of one value that a loop carries; a bound that asks for more says too little."""
+KEPT_VALUE_BYTES = 64
+"""Bytes that one more value kept for the reverse sweep counts as, whatever its size."""
+OWN_SUM_CELLS = 1 << 16
+"""Cells of arrays of sums that each thread has of its own, rather than adding atomically."""

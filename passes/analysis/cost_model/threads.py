@@ -1,0 +1,44 @@
+"""From how much work on threads share it, and the parts that it is cut into.
+
+Parts of a sum depend on sizes alone, never on the number of threads, so that results are the same bit by bit.
+"""
+
+from __future__ import annotations
+
+from pykern.passes.analysis.cost_model.caches import ROW_BLOCK
+
+PARALLEL_WORK = 200_000
+"""Elementary operations (about 0.3 ns each) from which a fork and join of 1-2 us is worth it."""
+CONTRACTION_CYCLES = 20_000
+"""Cycles from which threads share a contraction: several times a fork and join."""
+READ_BYTES_PER_CYCLE = 16
+"""Bytes of memory read in a cycle, where a contraction waits for its factors."""
+COPY_ELEMENTS = 1 << 15
+"""Elements from which threads share the copy of a factor: about 8 us."""
+FEWEST_PIECES = 8
+"""Iterations from which a loop is worth sharing; with fewer, threads get uneven shares and another loop is cut."""
+INNERMOST_GRAIN = 2048
+"""Iterations of an innermost loop that stay with one thread, so that vectors are full and lines are not shared."""
+REDUCTION_PARTS = 64
+"""Parts that a reduction is cut into at most: enough for many threads, and few to join."""
+ROWS_PER_PART = 16
+"""Rows of a part at least where columns are summed: joining the parts is to cost little beside them."""
+FEWEST_LONG_ROWS = 32
+"""Rows from which long rows are fused: single operations on them have threads enough by themselves, fused rows need
+one for each thread."""
+SHARED_COLUMNS = 1 << 12
+"""Columns beyond which few rows, or rows that stay in no cache, are shared in pieces."""
+COLUMNS_PER_PIECE = 4 * ROW_BLOCK
+"""Columns of such a piece at least: several blocks, so that joining pieces costs little."""
+FACTOR_PARTS = 8
+"""Parts that a large factor is cut into at most where it is read once: each has sums of its own to be joined."""
+FACTOR_PART_BYTES = 128 << 10
+"""Bytes of the factor in such a part at least: about 5 us."""
+SHARED_COPY_PIECES = 720_720
+"""Pieces of two copies that threads share together: a multiple of all numbers of threads up to 16, so that each
+copy is cut as if alone."""
+EVEN_SHARE = 1.05
+"""Ratio to an even share that one of two threads may take before panels are shared as well as rows. Rows alone are
+better shared: a thread multiplies what it copied itself."""
+TRANSPOSED_LANES = 2048
+"""Elements along the lanes that one thread takes at once where a transposed result is written directly."""
