@@ -9,14 +9,14 @@ from pykern.passes.kernel.check_nans import CheckNans
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.limit_time import LimitTime
 from pykern.passes.kernel.reuse_loads import ReuseLoads
-from pykern.passes.kernel.simplify_kern import SimplifyKern
+from pykern.passes.kernel.simplify import Simplify
 
 
 def kern_pipeline(options: KernelOptions, derivatives: tuple[Pass, ...] = ()) -> Pipeline:
     """What runs on the kern stage, before a target is chosen."""
     passes: list[Pass] = []
     for step in (*derivatives, None):
-        passes.append(SimplifyKern())  # ids are one value each before upstream compares expressions over them
+        passes.append(Simplify())  # ids are one value each before upstream compares expressions over them
         # before `cse`, which takes the square of what is left of them; where each store is checked all stay
         passes.append(ReuseLoads(stores=not options.debug))
         passes.append(Upstream("canonicalize,cse"))  # the frontend writes what is easy to write

@@ -18,10 +18,10 @@ from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.round_once import RoundOnce
-from pykern.passes.arithmetic.vector_math.expand import ExpandMath
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
-from pykern.passes.autodiff.kernel.forward import ForwardKernel
-from pykern.passes.autodiff.kernel.reverse import ReverseKernel
+from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
+from pykern.passes.autodiff.kernel.forward_kernel import ForwardKernel
+from pykern.passes.autodiff.kernel.reverse_kernel import ReverseKernel
 from pykern.passes.autodiff.tensor.forward import Forward
 from pykern.passes.autodiff.tensor.reverse import Reverse
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
@@ -36,18 +36,18 @@ from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
-from pykern.passes.kernel.simplify_kern import SimplifyKern
+from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.old_names import current
-from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
-from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
-from pykern.passes.vectorize.elementary import VectorizeElementary
-from pykern.passes.vectorize.items.items import VectorizeItems
+from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
+from pykern.passes.raise_to_linalg.unmask_sums import UnmaskSums
+from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
-from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.short_rows import VersionShortRows
-from pykern.passes.vectorize.streams import VectorizeStreams
+from pykern.passes.vectorize.vectorize_elementary import VectorizeElementary
+from pykern.passes.vectorize.vectorize_reductions import VectorizeReductions
+from pykern.passes.vectorize.vectorize_streams import VectorizeStreams
 
 ENTRY_POINTS = "pykern.passes"
 LARGEST = 2**62
@@ -77,7 +77,7 @@ OWN: tuple[type[Pass], ...] = (
     RoundOnce,
     ScratchRows,
     ShiftDivisions,
-    SimplifyKern,
+    Simplify,
     TightenBounds,
     UnmaskSums,
     VectorizeElementary,

@@ -17,7 +17,7 @@ from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
 from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
-from pykern.passes.arithmetic.vector_math.expand import ExpandMath
+from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.narrow_indices import NarrowIndices
@@ -25,13 +25,13 @@ from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.tighten_bounds import TightenBounds
-from pykern.passes.vectorize.elementary import VectorizeElementary
-from pykern.passes.vectorize.items.items import VectorizeItems
+from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
-from pykern.passes.vectorize.reductions import VectorizeReductions
 from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.short_rows import VersionShortRows
-from pykern.passes.vectorize.streams import VectorizeStreams
+from pykern.passes.vectorize.vectorize_elementary import VectorizeElementary
+from pykern.passes.vectorize.vectorize_reductions import VectorizeReductions
+from pykern.passes.vectorize.vectorize_streams import VectorizeStreams
 
 MATH = ("math.",)
 RANGED = ("scf.", "arith.cmp", "arith.min", "arith.max", "arith.select", "arith.div", "arith.rem", "arith.floordiv",

@@ -11,8 +11,8 @@ from pykern.lowering.rocdl.attributes import DescribeKernels
 from pykern.lowering.rocdl.chips import MAX_GROUP, Chip
 from pykern.lowering.rocdl.options import RocdlOptions
 from pykern.lowering.rocdl.remainder import ExpandRemainder
-from pykern.passes.arithmetic.vector_math.expand import ExpandMath
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
+from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
 
 PRIVATE = 5

@@ -21,8 +21,8 @@ from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.lowering.spirv.uniform_loops import PlaceUniformLoops
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
-from pykern.passes.arithmetic.vector_math.expand import ExpandMath
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
+from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
 
 LAVAPIPE_LIMITS = CheckLimits(

@@ -12,14 +12,11 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.dialect.attribute_forms import integers_of
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import Positions, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import argument_marks, body, identity, programs
-
-RESULT_ARGUMENTS = "kern.result_arguments"
-"""Per result: the number of the argument whose memory it gets, or -1. Arguments in `kern.updated` have to."""
+from pykern.passes.tensor.prepare_signature import RESULT_ARGUMENTS, integers
 
 
 @dataclass(frozen=True)
@@ -138,13 +135,3 @@ def _finish(function: ir.Operation, end: ir.Operation, placed: list[int]) -> Non
     if "res_attrs" in function.attributes:
         del function.attributes["res_attrs"]
     function.attributes[RESULT_ARGUMENTS] = ir.DenseI64ArrayAttr.get(placed)
-
-
-def integers(function: ir.Operation, name: str) -> tuple[int, ...] | None:
-    """An attribute that is an array of integers, in either of MLIR's two forms."""
-    if name not in function.attributes:
-        return None
-    return integers_of(function.attributes[name])
-
-
-__all__ = ["RESULT_ARGUMENTS", "DestinationPassing", "integers", "reads_where_it_writes"]

@@ -21,8 +21,8 @@ from pykern.passes.kernel.constant_loops import Plan
 from pykern.passes.kernel.unrolling import Unrolling
 from pykern.passes.kernels import find
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.items.items import VectorizeItems
 from pykern.passes.vectorize.items.lanes import Scalar
+from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 
 _TAPES = ("kern.push", "kern.pop")
 

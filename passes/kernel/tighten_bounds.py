@@ -1,7 +1,7 @@
 """The bounds test of a loop's body becomes the loop's bounds.
 
 Comes in: loops whose body is one guarded block. Goes out: loops over exactly the guarded range.
-Read next: `vectorize.affine` (index arithmetic), `vectorize.streams` (who wants loops without tests).
+Read next: `vectorize.affine` (index arithmetic), `vectorize.vectorize_streams` (who wants loops without tests).
 """
 
 from __future__ import annotations

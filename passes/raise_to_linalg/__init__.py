@@ -8,5 +8,5 @@ marked `kern.raised`, or a `NotRaisable` with the line and the reason.
     loops         parallel, a reduction, or kept in sequence
     writing       statements -> linalg                                     (boxes, views, bodies)
 
-Read next: `raising`, which puts them together.
+Read next: `raise_to_linalg`, which puts them together.
 """

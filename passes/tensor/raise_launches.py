@@ -16,8 +16,8 @@ from pykern.passes.ir.clone import clone
 from pykern.passes.ir.structured import indexing_maps, reduces, reduction_loops
 from pykern.passes.kernels import body, find, index_constant, named, programs
 from pykern.passes.pipelines import kern_pipeline
-from pykern.passes.raise_to_linalg.masked_sums import UnmaskSums
-from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
+from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
+from pykern.passes.raise_to_linalg.unmask_sums import UnmaskSums
 from pykern.passes.remarks import remark
 
 

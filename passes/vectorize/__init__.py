@@ -1,4 +1,4 @@
 """Loops over work-items written as vectors: streamed stores, and what the loop passes share.
 
-Start with `streams` (the pass); `affine` reads index arithmetic, `effects` says what may move.
+Start with `vectorize_streams` (the pass); `affine` reads index arithmetic, `effects` says what may move.
 """

@@ -1,7 +1,7 @@
 """Whether arrays fit the cache that streaming stores go past.
 
 Comes in: a function and arrays of it. Goes out: the answer, where lengths are known, or the comparison that finds it.
-Who asks: `streams` (stores past the cache), `scratch_rows` (where rows wait).
+Who asks: `vectorize_streams` (stores past the cache), `scratch_rows` (where rows wait).
 """
 
 from __future__ import annotations

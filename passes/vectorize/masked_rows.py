@@ -26,7 +26,7 @@ from pykern.passes.ir.loop_versions import branch_on
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import accesses_of, arrays_of
-from pykern.passes.vectorize.streams import functions, is_candidate, lanes_of, reads_rows
+from pykern.passes.vectorize.vectorize_streams import functions, is_candidate, lanes_of, reads_rows
 
 _MASKED = "#llvm.loop_annotation<vectorize = <predicateEnable = true>>"
 

@@ -1,7 +1,7 @@
 """Loops over the columns of a row, and which of them fetches coming rows of which array.
 
 Comes in: innermost loops with their accesses, in the order of the program. Goes out: `RowLoop.ahead`.
-Read next: `reductions`, which makes vectors of them.
+Read next: `vectorize_reductions`, which makes vectors of them.
 
 Why: a page, about a row, is as far as the machine looks ahead by itself. Who fetches matters (residual + layernorm
 2048x1024 and 4096x1024, f32, 1.0 where the second pass fetches one array and the last pass the other): both in the
@@ -29,7 +29,7 @@ from pykern.passes.analysis.cost_model.caches import (
 from pykern.passes.kernels import find, identity, index_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccess, LoopAccesses
 from pykern.passes.vectorize.reduction import Reduction
-from pykern.passes.vectorize.streams import columns_of, streaming_loops
+from pykern.passes.vectorize.vectorize_streams import columns_of, streaming_loops
 
 
 @dataclass(eq=False)

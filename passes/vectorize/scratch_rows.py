@@ -2,7 +2,7 @@
 
 Comes in: a loop over rows whose inner loops write an array, read it again and write it at last, as a softmax does
 that keeps its exponentials in the result. Goes out: where the arrays are larger than the cache, only the last of these
-loops touches the array. Read next: `streams`, which then sends past the cache what nobody reads.
+loops touches the array. Read next: `vectorize_streams`, which then sends past the cache what nobody reads.
 
 Why: scratch stays in the first cache from row to row, the array is written once and never read: a third less traffic
 between processor and memory. Where the arrays fit the cache, scratch is one row more in the first caches, and the lines
@@ -26,7 +26,7 @@ from pykern.passes.kernels import body, find, identity, index_constant, is_const
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import KEPT_ROW, has_unit_stride, is_question
 from pykern.passes.vectorize.cache import arrays_given, cache_of
-from pykern.passes.vectorize.streams import ROWS, functions
+from pykern.passes.vectorize.vectorize_streams import ROWS, functions
 
 ACCESSES = ("memref.load", "memref.store")
 

@@ -26,7 +26,7 @@ from pykern.passes.ir.loop_versions import branch_on
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.streams import functions
+from pykern.passes.vectorize.vectorize_streams import functions
 
 PADDED = {3: 4}
 """Rows that are often a little longer than what is used of them: colours with opacity, coordinates that are aligned."""

@@ -1,7 +1,8 @@
 """Parts of arrays are read and written as the arrays themselves: `x[1:-1][i]` is `x[i + 1]`.
 
 Comes in: a function. Goes out: the same; loads and stores through `memref.subview`s of unit strides name the array.
-What looks for loops over arrays sees stencils of programs then, whose operands are slices. Read next: `streams`.
+What looks for loops over arrays sees stencils of programs then, whose operands are slices. Read next:
+`vectorize_streams`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pykern.data.source import ArraySpec, KernelSource
 from pykern.frontend.kernel import argument_types
-from pykern.passes.autodiff.kernel.forward import ForwardKernel
-from pykern.passes.autodiff.kernel.reverse import ReverseKernel
+from pykern.passes.autodiff.kernel.forward_kernel import ForwardKernel
+from pykern.passes.autodiff.kernel.reverse_kernel import ReverseKernel
 from pykern.passes.framework import Pass
 
 

@@ -39,7 +39,7 @@ from pykern.passes.kernel import work_item_warnings
 from pykern.passes.kernel.expand_ndrange import default_group
 from pykern.passes.kernel.launch_bounds.find import launch_bounds
 from pykern.passes.pipelines import kern_pipeline
-from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
+from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.registry import pass_by_name
 
 ENTRY = "entry:"

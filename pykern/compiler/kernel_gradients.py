@@ -26,11 +26,11 @@ from pykern.passes.ir.argument_uses import argument_uses
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.kernel.launch_bounds.find import certain, launch_bounds
 from pykern.passes.kernel.reuse_loads import ReuseLoads
-from pykern.passes.kernel.simplify_kern import SimplifyKern
+from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernels import body, find, kernels, named
-from pykern.passes.raise_to_linalg.raising import raisable
+from pykern.passes.raise_to_linalg.raise_to_linalg import raisable
+from pykern.passes.tensor.prepare_signature import UPDATED
 from pykern.passes.tensor.raise_launches import RaiseLaunches
-from pykern.passes.tensor.signature import UPDATED
 
 
 def kernel_gradient(launch: KernelLaunch) -> ir.Module:
@@ -44,7 +44,7 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
             span_of(next(kernels(module)).location),
             'differentiate it with level="direct"',
         )
-    for step in (SimplifyKern(), ReuseLoads(), Upstream("canonicalize,cse")):
+    for step in (Simplify(), ReuseLoads(), Upstream("canonicalize,cse")):
         run_pass(step, module)
     active = _active(primal.parameters, derivative.active)
     for number in active:

@@ -26,15 +26,14 @@ from pykern.passes import kernels
 from pykern.passes.autodiff.tensor.forward import forward
 from pykern.passes.autodiff.tensor.reverse import reverse
 from pykern.passes.autodiff.tensor.values import is_float
-from pykern.passes.buffer.destination_passing import integers
 from pykern.passes.framework import Upstream, run_pass, verify
 from pykern.passes.kernel.reuse_loads import ReuseLoads
-from pykern.passes.kernel.simplify_kern import SimplifyKern
+from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernels import programs
 from pykern.passes.tensor.inline_helpers import InlineHelpers
 from pykern.passes.tensor.outline_launches import OutlineLaunches
+from pykern.passes.tensor.prepare_signature import UPDATED, integers
 from pykern.passes.tensor.raise_launches import RaiseLaunches
-from pykern.passes.tensor.signature import UPDATED
 
 TREE = "kern.result_tree"
 _FP8 = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}
@@ -52,7 +51,7 @@ def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None
     whole, source = source, source.residuals_source()
     count = len(source.parameters) - sum(source.added)
     if source.derivatives:
-        for step in (RaiseLaunches(), OutlineLaunches(), SimplifyKern(), ReuseLoads()):
+        for step in (RaiseLaunches(), OutlineLaunches(), Simplify(), ReuseLoads()):
             run_pass(step, module)
     for derivative, added in zip(whole.derivatives, whole.added, strict=True):
         started = time.perf_counter()

@@ -16,9 +16,8 @@ from mlir.dialects import func
 
 from pykern.passes.autodiff.tensor.halves import Halves
 from pykern.passes.autodiff.tensor.values import is_float
-from pykern.passes.buffer.destination_passing import integers
 from pykern.passes.framework import Upstream, run_pass
-from pykern.passes.tensor.signature import UPDATED
+from pykern.passes.tensor.prepare_signature import UPDATED, integers
 from pykern.types import BY_NAME
 
 

@@ -27,12 +27,11 @@ from pykern.lowering.record import Recorder
 from pykern.lowering.targets import DEVICE_TARGETS, LINALG
 from pykern.passes import kernels
 from pykern.passes.arithmetic.round_once import RoundOnce
-from pykern.passes.buffer.destination_passing import integers
 from pykern.passes.framework import Callback, Pipeline, run_pass, verification, verify
 from pykern.passes.kernels import programs
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.tensor.inline_helpers import InlineHelpers
-from pykern.passes.tensor.signature import DONATED, UPDATED
+from pykern.passes.tensor.prepare_signature import DONATED, UPDATED, integers
 
 Passes = tuple[Callable[[ir.Module], None], ...]
 _DTYPES = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "bool", "index": "i64"}

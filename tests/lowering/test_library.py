@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pykern.lowering.rocdl.remainder import ExpandRemainder
-from pykern.passes.arithmetic.vector_math.expand import ExpandMath
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
+from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from tests.passes.jit import Compiled
 
 mpmath.mp.prec = 1300

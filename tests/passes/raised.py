@@ -21,7 +21,7 @@ from pykern.launching.specs import parameter
 from pykern.lowering.llvm.raised import raised_pipeline
 from pykern.lowering.record import Recorder
 from pykern.passes.framework import Upstream
-from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
+from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from tests.passes.jit import Compiled, _cells
 
 LOWERING = (

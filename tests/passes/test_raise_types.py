@@ -137,7 +137,7 @@ def test_static_shapes_leave_no_dynamic_ones():
     from pykern.launching.specs import parameter
     from pykern.lowering.record import Recorder
     from pykern.passes.framework import Upstream
-    from pykern.passes.raise_to_linalg.raising import RaiseToLinalg
+    from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 
     spec = pk.spec((8,), pk.f32)
     parameters = tuple(parameter(n, v, None) for n, v in square.bind((spec, spec), {}))

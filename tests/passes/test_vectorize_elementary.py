@@ -9,7 +9,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import PassError
-from pykern.passes.vectorize.elementary import VectorizeElementary
+from pykern.passes.vectorize.vectorize_elementary import VectorizeElementary
 
 
 @pk.jit

@@ -7,7 +7,7 @@ import pytest
 
 import pykern as pk
 from pykern.errors import PassError
-from pykern.passes.vectorize.reductions import VectorizeReductions
+from pykern.passes.vectorize.vectorize_reductions import VectorizeReductions
 
 LENGTHS = (1, 2, 15, 16, 31, 32, 33, 63, 64, 65, 100, 1000, 1025)
 

@@ -9,7 +9,7 @@ import pytest
 
 from pykern.errors import PassError
 from pykern.passes.framework import Upstream
-from pykern.passes.vectorize.streams import VectorizeStreams
+from pykern.passes.vectorize.vectorize_streams import VectorizeStreams
 from tests.passes.jit import Compiled, transform
 
 ALWAYS = VectorizeStreams(threshold_bytes=0)

@@ -23,12 +23,12 @@ from pykern.lowering.gpu.program.pipeline import device_pipeline
 from pykern.lowering.gpu.program.plan import plan_of
 from pykern.lowering.gpu.target import KernelBinary
 from pykern.lowering.record import Record
-from pykern.passes.buffer.destination_passing import RESULT_ARGUMENTS, integers
 from pykern.passes.codegen.device.make_kernels import MakeKernels
 from pykern.passes.codegen.device.outline_sequential import OutlineSequential
 from pykern.passes.ir.argument_uses import written_arguments
 from pykern.passes.kernels import body, find, kernels, named, programs
 from pykern.passes.registry import register
+from pykern.passes.tensor.prepare_signature import RESULT_ARGUMENTS, integers
 
 register(MakeKernels, OutlineSequential)
 

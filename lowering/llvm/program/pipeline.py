@@ -14,23 +14,23 @@ from pykern.passes.buffer.multi_buffer import MultiBuffer
 from pykern.passes.buffer.plan_memory import PlanMemory
 from pykern.passes.buffer.states_in_place import StatesInPlace
 from pykern.passes.buffer.swap_buffers import SwapBuffers
+from pykern.passes.codegen.cpu.contraction.apply_schedules import ApplySchedules
 from pykern.passes.codegen.cpu.contraction.emit_register_tiles import EmitRegisterTiles
-from pykern.passes.codegen.cpu.contraction.recipe import ApplySchedules
-from pykern.passes.codegen.cpu.make import MakeNests
+from pykern.passes.codegen.cpu.make_nests import MakeNests
 from pykern.passes.codegen.cpu.size_nests import SizeNests
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
-from pykern.passes.fusion.attention.outline import OutlineAttention
+from pykern.passes.fusion.attention.outline_attention import OutlineAttention
 from pykern.passes.fusion.fresh_inserts import FreshInserts
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.tensor.outline_launches import OutlineLaunches
+from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.separate_empties import SeparateEmpties
 from pykern.passes.tensor.separate_yields import SeparateYields
-from pykern.passes.tensor.signature import PrepareSignature
 
 BUFFERIZE = (
     "one-shot-bufferize{bufferize-function-boundaries=true "

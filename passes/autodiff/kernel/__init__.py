@@ -2,7 +2,7 @@
 
 The plan, from plain to detailed:
 
-- `reverse` / `forward`: the passes. In: a kernel. Out: the kernel with a shadow behind each argument
+- `reverse_kernel` / `forward_kernel`: the passes. In: a kernel. Out: the kernel with a shadow behind each argument
   that is differentiated.
 - `activity`: which values and buffers carry a derivative. `sharing`: which cells belong to one
   work-item alone, and so which kernels can be differentiated right at all.

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import func, tensor
 
-from pykern.passes.autodiff.kernel.forward import forward_kernel
+from pykern.passes.autodiff.kernel.forward_kernel import forward_kernel
 from pykern.passes.autodiff.kernel.memory_gates import is_open, to_cell
-from pykern.passes.autodiff.kernel.reverse import reverse_kernel
+from pykern.passes.autodiff.kernel.reverse_kernel import reverse_kernel
 from pykern.passes.autodiff.rules.gates import Flow, is_singular
 from pykern.passes.autodiff.tensor.builder import elementwise
 from pykern.passes.autodiff.tensor.cotangents import Cotangents, zero

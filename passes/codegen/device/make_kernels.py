@@ -10,7 +10,7 @@ from mlir.dialects import memref
 
 from pykern.passes.analysis.reductions import add_fastmath, combines
 from pykern.passes.analysis.space import Space, space_of
-from pykern.passes.codegen.cpu.make import starts_of
+from pykern.passes.codegen.cpu.make_nests import starts_of
 from pykern.passes.codegen.device.copies import copy_to_generic, generic_copy, is_contiguous
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.reductions import launch_generic

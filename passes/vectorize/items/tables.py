@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.passes.analysis.cost_model.memory import TABLE_ELEMENTS
-from pykern.passes.arithmetic.vector_math.expand import RULES
+from pykern.passes.arithmetic.vector_math.expand_math import RULES
 from pykern.passes.ir.clone import rematerialise
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.values import is_inside

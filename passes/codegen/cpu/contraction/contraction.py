@@ -1,8 +1,8 @@
 """The body of a scheduled contraction, as a linalg.generic that says all of it.
 
 Comes in: operands cut down to what is multiplied, the dimensions, what sums start from. Goes out: the op,
-marked for `recipe` and `register_tile`. Where sums start from a value, the body takes that instead of memory at the
-first term: the op means the same to every other pass.
+marked for `apply_schedules` and `register_tile`. Where sums start from a value, the body takes that instead of memory
+at the first term: the op means the same to every other pass.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, linalg
 
+from pykern.passes.codegen.cpu.contraction.apply_schedules import PART
 from pykern.passes.codegen.cpu.contraction.edges import Edges
 from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE as DOT
 from pykern.passes.codegen.cpu.contraction.narrow import Dot
 from pykern.passes.codegen.cpu.contraction.needed import Condition, truth
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.codegen.cpu.contraction.readers import SumReader
-from pykern.passes.codegen.cpu.contraction.recipe import PART
 from pykern.passes.codegen.cpu.contraction.register_tile import MARK, mark
 from pykern.passes.ir.structured import generic
 

@@ -1,6 +1,6 @@
 """Which cells of a contraction's result are needed: those where a sum of its dimensions is not negative.
 
-Comes in: the mark `kern.needed` of an op, as `passes/raise_to_linalg/masked_sums.py` leaves it for a triangle. Goes
+Comes in: the mark `kern.needed` of an op, as `passes/raise_to_linalg/unmask_sums.py` leaves it for a triangle. Goes
 out: what a contraction's body says of it, and the question of a register tile whether it has a needed cell. Tiles
 without one are left out, tiles on the edge are computed whole.
 """
@@ -15,7 +15,7 @@ from mlir.dialects import arith, linalg
 
 from pykern.passes.ir.affine import Number, Sum, as_value, plus, times
 from pykern.passes.kernels import body, index_constant
-from pykern.passes.raise_to_linalg.masked_sums import NEEDED
+from pykern.passes.raise_to_linalg.unmask_sums import NEEDED
 
 Condition = tuple[Sum, Number]
 """A sum over a contraction's dimensions and what is added to it: not negative where cells are needed."""

@@ -2,7 +2,7 @@
 
 Comes in: a `Product`, its `Schedule`, what the sums start from. Goes out: a function that holds contractions, one for
 the full tiles and one each for those that the last row or column cuts off, and the transform script that tiles
-them. Read next: `direct` and `packed`, the two forms; `recipe`, `register_tile`.
+them. Read next: `direct` and `packed`, the two forms; `apply_schedules`, `register_tile`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from mlir import ir
 
 from pykern.data.schedule import Schedule
 from pykern.environment.machine import Cpu
+from pykern.passes.codegen.cpu.contraction.apply_schedules import script
 from pykern.passes.codegen.cpu.contraction.cost_model import Problem
 from pykern.passes.codegen.cpu.contraction.edges import roomy
 from pykern.passes.codegen.cpu.contraction.product import Product, width
 from pykern.passes.codegen.cpu.contraction.readers import SumReader
-from pykern.passes.codegen.cpu.contraction.recipe import script
 from pykern.passes.codegen.cpu.contraction.schedule import ATTRIBUTE, attribute
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.ir.affine import Access, Number, window

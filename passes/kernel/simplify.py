@@ -16,7 +16,7 @@ _UNUSED = ("kern.shared", "kern.dynamic_shared", "kern.private")
 
 
 @dataclass(frozen=True)
-class SimplifyKern(Pass):
+class Simplify(Pass):
     """Common subexpressions, constants and dead code of kern ops.
 
     In:  a kernel at the work-item level.

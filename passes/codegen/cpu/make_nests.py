@@ -42,7 +42,7 @@ from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import body, identity, index_constant, named, programs
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.streams import ROWS
+from pykern.passes.vectorize.vectorize_streams import ROWS
 
 
 @dataclass(frozen=True)

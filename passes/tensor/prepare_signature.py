@@ -8,8 +8,8 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, tensor
 
+from pykern.dialect.attribute_forms import integers_of
 from pykern.errors import TargetError
-from pykern.passes.buffer.destination_passing import RESULT_ARGUMENTS, integers
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import argument_marks, body, named, programs, replace
 
@@ -19,6 +19,10 @@ UPDATED = "kern.updated"
 """Numbers of the arguments whose new values are the last results, in this order."""
 SYMBOL_PREFIX = "program."
 """Programs get names that no library function has: a user may well call one `exp`."""
+
+
+RESULT_ARGUMENTS = "kern.result_arguments"
+"""Per result: the number of the argument whose memory it gets, or -1. Arguments in `kern.updated` have to."""
 
 
 @dataclass(frozen=True)
@@ -84,3 +88,10 @@ def _pair(function: ir.Operation) -> None:
             attributes["bufferization.writable"] = ir.BoolAttr.get(n in writable)
         marks.append(ir.DictAttr.get(attributes))
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
+
+
+def integers(function: ir.Operation, name: str) -> tuple[int, ...] | None:
+    """An attribute that is an array of integers, in either of MLIR's two forms."""
+    if name not in function.attributes:
+        return None
+    return integers_of(function.attributes[name])

@@ -22,8 +22,8 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccesses, accesses_of, arrays_of
 from pykern.passes.vectorize.body import VectorBody
-from pykern.passes.vectorize.reductions import AS_IT_IS, whole_vectors
-from pykern.passes.vectorize.streams import functions, is_candidate, lanes_of
+from pykern.passes.vectorize.vectorize_reductions import AS_IT_IS, whole_vectors
+from pykern.passes.vectorize.vectorize_streams import functions, is_candidate, lanes_of
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from pykern.passes.vectorize.accesses import ELEMENTARY, accesses_of, arrays_of
 from pykern.passes.vectorize.body import VectorBody
 from pykern.passes.vectorize.reduction import reductions_of
 from pykern.passes.vectorize.row_loops import RowLoop, loop_over_rows, share_fetching
-from pykern.passes.vectorize.streams import functions, lanes_of
+from pykern.passes.vectorize.vectorize_streams import functions, lanes_of
 
 AS_IT_IS = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
 """Unrolled, lanes would be truth values of several vectors packed into bytes."""
