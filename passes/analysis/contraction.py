@@ -1,17 +1,68 @@
-"""Whether the body of a structured op is that of a contraction, for the CPU and for devices.
+"""What a contraction is, for the CPU and for devices.
 
 Comes in: a `linalg.generic` of two inputs and an output. Goes out: whether it adds up products of the two, which may be
-converted before, and that conversion. Which dimensions are rows, columns and terms is asked of its maps elsewhere.
+converted before, that conversion, and which of its dimensions are rows, columns and terms.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
 from mlir import ir
 
+from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops
 from pykern.passes.kernels import body
 
 CONVERSIONS = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp"}
 """What may happen to an element of a factor before it is multiplied."""
+
+
+@dataclass(frozen=True)
+class ProductDimensions:
+    """Dimensions by what has them: both factors and the result, one factor and the result, the result alone, or both
+    factors."""
+
+    batch: tuple[int, ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    repeated: tuple[int, ...]
+    terms: tuple[int, ...]
+
+
+def product_dimensions(
+    left: Collection[int], right: Collection[int], out: Collection[int], reductions: Sequence[bool]
+) -> ProductDimensions | None:
+    """The dimensions of a contraction; None where a sum goes over a dimension of the result or of one factor alone."""
+    every = range(len(reductions))
+    if any(reductions[d] == (d in out) or not (d in out or (d in left and d in right)) for d in every):
+        return None
+    return ProductDimensions(
+        tuple(d for d in every if d in left and d in right and d in out),
+        tuple(d for d in every if d in left and d not in right),
+        tuple(d for d in every if d in right and d not in left),
+        tuple(d for d in every if d not in left and d not in right),
+        tuple(d for d in every if d not in out),
+    )
+
+
+def shape_of_product(op: ir.Operation) -> tuple[int, int, int] | None:
+    """How many rows, columns and terms a product has whose indices are dimensions; None for any other op."""
+    maps = indexing_maps(op)
+    if len(maps) != 3 or len(body(op).arguments) != 3 or not multiplies(op):
+        return None
+    if not all(isinstance(e, ir.AffineDimExpr) for one in maps for e in one.results):
+        return None
+    held = [{ir.AffineDimExpr(e).position for e in one.results} for one in maps]
+    found = product_dimensions(held[0], held[1], held[2], reduction_loops(op))
+    if found is None or found.repeated:
+        return None
+    lengths = loop_lengths(op)
+    rows, columns, terms = (
+        math.prod(lengths[d] for d in g) for g in (found.rows, found.columns, found.terms)
+    )
+    return rows, columns, terms
 
 
 def multiplies(op: ir.Operation) -> bool:

@@ -6,7 +6,6 @@ and views of it in place of the buffers.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +17,7 @@ from pykern.errors import NotDifferentiable, PassError
 from pykern.passes.analysis.cost_model.caches import BUFFER_SPREAD_BYTES, LINE_BYTES, SPREAD_BUFFER_BYTES
 from pykern.passes.buffer.keep_in_place import escapes
 from pykern.passes.framework import Pass
-from pykern.passes.ir.memory import Positions, allocations
+from pykern.passes.ir.memory import Positions, allocations, bytes_of
 from pykern.passes.kernels import argument_marks, body, index_constant, named, programs
 from pykern.passes.remarks import remark
 
@@ -110,18 +109,6 @@ def _plain_empty_arguments(function: ir.Operation) -> None:
                 argument.set_type(ir.MemRefType.get([1], kind.element_type))
     inputs = [a.type for a in body(function).arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-
-
-def bytes_of(kind: ir.MemRefType) -> int:
-    """Bytes a dense buffer of this type takes."""
-    element = kind.element_type
-    if isinstance(element, ir.IndexType):
-        width = 64
-    elif isinstance(element, ir.IntegerType):
-        width = element.width
-    else:
-        width = ir.FloatType(element).width
-    return math.prod(kind.shape) * max(1, width // 8)
 
 
 def place(needs: list[_Need]) -> tuple[list[int], int]:

@@ -11,9 +11,8 @@ from mlir.dialects import arith, memref
 from pykern.passes.analysis.cost_model.caches import BUFFER_SPREAD_BYTES, LINE_BYTES, SPREAD_BUFFER_BYTES
 from pykern.passes.buffer.keep_in_place import terminator
 from pykern.passes.buffer.multi_buffer import trip_count
-from pykern.passes.buffer.plan_memory import bytes_of
 from pykern.passes.framework import Pass
-from pykern.passes.ir.memory import aliases, users, writes
+from pykern.passes.ir.memory import aliases, bytes_of, users, writes
 from pykern.passes.kernels import body, find, index_constant, is_constant, programs
 
 

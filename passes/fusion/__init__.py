@@ -1,4 +1,4 @@
-"""Which tensor operations become one, and which stay apart.
+"""Which operations are computed together, and which stay apart: on tensors, then on buffers.
 
-Start with `add_fusion_barriers`, which runs before upstream's fusion. `attention` recognises attention.
+Start with `docs/design/fusion.md`. `legality` says what may be computed together, `rows` finds what goes row by row.
 """

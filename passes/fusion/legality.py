@@ -15,7 +15,7 @@ from pykern.passes.ir.memory import VIEWS, ancestor_in, may_alias, outputs_of, r
 from pykern.passes.ir.structured import is_fill
 from pykern.passes.kernels import find, identity
 
-ARITHMETIC = ("arith.", "math.")
+ARITHMETIC = ("arith.", "math.", "index.")
 """Dialects that compute numbers from numbers."""
 TENSORS = (
     "tensor.empty",
@@ -37,7 +37,7 @@ class Touch:
 
 def is_quiet(op: ir.Operation) -> bool:
     """Whether an operation neither reads nor writes memory: it makes or views a buffer, or computes with numbers."""
-    return op.name == "memref.alloc" or op.name in VIEWS or op.name.startswith(ARITHMETIC)
+    return op.name in ("memref.alloc", "memref.alloca", *VIEWS) or op.name.startswith(ARITHMETIC)
 
 
 def touches(op: ir.Operation) -> list[Touch]:

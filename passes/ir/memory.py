@@ -6,9 +6,12 @@ Comes in: memrefs of a function after bufferization. Goes out: `aliases` (every 
 
 from __future__ import annotations
 
+import math
+
 from mlir import ir
 
 from pykern.passes.ir.argument_uses import written_arguments
+from pykern.passes.ir.values import home
 from pykern.passes.kernels import find, identity
 
 VIEWS = {
@@ -128,9 +131,38 @@ def is_distinct(root: ir.Value) -> bool:
     return root.owner.operation.name in ("memref.alloc", "memref.get_global")
 
 
+CHOICES = ("arith.select", "scf.for", "scf.if", "scf.while")
+"""Ops whose results and arguments are one of several buffers."""
+
+
 def may_alias(first: ir.Value, second: ir.Value) -> bool:
     """Whether two buffers that are no views may be the same memory."""
-    return first == second or not (is_distinct(first) and is_distinct(second))
+    if first == second:
+        return True
+    if is_distinct(first) and is_distinct(second):
+        return False
+    if _is_newer(first, second) or _is_newer(second, first):
+        return False
+    for one, other in ((first, second), (second, first)):
+        if is_distinct(one) and _maker(other).name in CHOICES:
+            return other in aliases(one)
+    return True
+
+
+def _maker(value: ir.Value) -> ir.Operation:
+    """The op whose result or argument a value is."""
+    return value.owner.owner.operation if isinstance(value.owner, ir.Block) else value.owner.operation
+
+
+def _is_newer(root: ir.Value, other: ir.Value) -> bool:
+    """Whether memory is allocated where `other` is known already."""
+    if isinstance(root.owner, ir.Block) or root.owner.operation.name != "memref.alloc":
+        return False
+    place = home(other)
+    after = ancestor_in(root.owner.operation, place)
+    if after is None or isinstance(other.owner, ir.Block):
+        return after is not None
+    return other.owner.operation.is_before_in_block(after)
 
 
 def is_allocated_in(root: ir.Value, block: ir.Block) -> bool:
@@ -140,6 +172,18 @@ def is_allocated_in(root: ir.Value, block: ir.Block) -> bool:
         and root.owner.operation.name == "memref.alloc"
         and root.owner.operation.block == block
     )
+
+
+def bytes_of(kind: ir.MemRefType) -> int:
+    """Bytes a dense buffer of this type takes."""
+    element = kind.element_type
+    if isinstance(element, ir.IndexType):
+        width = 64
+    elif isinstance(element, ir.IntegerType):
+        width = element.width
+    else:
+        width = ir.FloatType(element).width
+    return math.prod(kind.shape) * max(1, width // 8)
 
 
 class Positions:

@@ -50,6 +50,23 @@ def test_case(rng, device, function, arguments):
         np.testing.assert_allclose(host(have, device), want, rtol=1e-11, err_msg=f"argument {n}")
 
 
+@pk.jit
+def weighted(x, w):
+    return x.astype(w.dtype) @ w
+
+
+@over_devices
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32])
+def test_factors_of_products_are_converted_where_they_are_read(rng, device, dtype):
+    x, w = rng.integers(0, 100, (65, 70)).astype(dtype), rng.random((70, 33)).astype(np.float32)
+    np.testing.assert_allclose(run(weighted, device, x, w), x.astype(np.float64) @ w, rtol=1e-5)
+    target = {"opencl:0": "spirv:opencl3.0", "vulkan:0": "spirv:vulkan1.2"}[device]
+    stages = weighted.lower(x, w, target=target).stages
+    kernels = next(s.text for s in stages if s.name == "kern-make-kernels")
+    assert "kern.shared" in kernels  # a tile of each factor
+    assert kernels.count('"kern.launch"') == 1
+
+
 # -- elements and dtypes -------------------------------------------------------------------------
 
 

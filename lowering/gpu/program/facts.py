@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from mlir import ir
 
 from pykern.data.abi import SMALL_COUNT
-from pykern.passes.buffer.plan_memory import bytes_of
+from pykern.passes.ir.memory import bytes_of
 from pykern.passes.kernels import is_constant, named
 
 ALIGNED, SMALL = "aligned", "small"

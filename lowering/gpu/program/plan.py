@@ -17,7 +17,7 @@ from mlir import ir
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.passes.buffer.plan_memory import bytes_of
+from pykern.passes.ir.memory import bytes_of
 from pykern.passes.kernels import body, is_constant
 
 Step = list[Any]

@@ -31,12 +31,12 @@ from pykern.passes.codegen.cpu.dual_matvec.find import ProductPair, pairs
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
-from pykern.passes.codegen.cpu.rows.emit import has_form, make_rows
-from pykern.passes.codegen.cpu.rows.find import groups
+from pykern.passes.codegen.cpu.rows.emit import make_rows
 from pykern.passes.codegen.cpu.transposed.direct import DirectSquares
 from pykern.passes.codegen.cpu.transposed.find import Transposition, transposition_of
 from pykern.passes.codegen.cpu.transposed.staged import StagedSquares
 from pykern.passes.framework import Pass
+from pykern.passes.fusion.rows import RowForms, groups
 from pykern.passes.ir import structured
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, reduces
@@ -75,7 +75,7 @@ class MakeNests(Pass):
                     op.erase()
             place = NestContext(module, function)
             make_attentions(place, self.threads)
-            for group in [] if self.ordered else groups(function, has_form):
+            for group in [] if self.ordered else groups(function, RowForms()):
                 make_rows(place, group, self.threads, self.cache_bytes)
             maker = Maker(
                 place, self.threads, self.machine, self.schedules.split(";"), self.ordered, self.cache_bytes

@@ -14,9 +14,9 @@ from pykern.passes.codegen.cpu.make_nests import starts_of
 from pykern.passes.codegen.device.copies import copy_to_generic, generic_copy, is_contiguous
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.reductions import launch_generic
-from pykern.passes.codegen.device.row_kernels import launch_chain
-from pykern.passes.codegen.device.rows import Chain, chains
+from pykern.passes.codegen.device.row_kernels import ROWS, launch_rows
 from pykern.passes.framework import Pass
+from pykern.passes.fusion.rows import groups
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import identity, named, programs
 
@@ -46,8 +46,8 @@ class MakeKernels(Pass):
 def _generics(place: KernelContext) -> None:
     for op in named(place.program, "linalg.generic"):
         _fuse_products(op)
-    for chain in _chains(place.program):
-        launch_chain(place, chain)
+    for group in groups(place.program, ROWS):
+        launch_rows(place, group)
     ops = named(place.program, "linalg.generic")
     plain = [(identity(op), op) for op in ops if outputs_of(op) and not _moves(space_of(op))]
     starts, fills = starts_of([op for _, op in plain])
@@ -63,15 +63,6 @@ def _generics(place: KernelContext) -> None:
             elif any(v is not None for v in start):
                 _only_start(place, op, start)
         op.erase()
-
-
-def _chains(op: ir.Operation) -> list[Chain]:
-    """What stays within rows, in every block."""
-    blocks = [block for region in op.regions for block in region.blocks]
-    if op.name.startswith("linalg."):
-        return []
-    inner = [chain for block in blocks for o in block.operations for chain in _chains(o.operation)]
-    return [chain for block in blocks for chain in chains(block)] + inner
 
 
 def _fuse_products(op: ir.Operation) -> None:

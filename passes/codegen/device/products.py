@@ -8,21 +8,21 @@ arrays has them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.dialect.index_space import GlobalIdOp, GroupIdOp, LocalIdOp
 from pykern.dialect.memory import BarrierOp, SharedOp
-from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.analysis.contraction import product_dimensions, shape_of_product
 from pykern.passes.analysis.cost_model.devices import FEWEST_GROUPS, FEWEST_TILED, PRODUCT_DEPTH, PRODUCT_SIDE
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Points, spread
 from pykern.passes.ir.clone import clone
-from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import body, index_constant
 
 
@@ -32,49 +32,34 @@ class ProductSpace:
 
     space: Space
     join: Combine
-    batch: list[int] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-    columns: list[int] = field(default_factory=list)
-    terms: list[int] = field(default_factory=list)
+    batch: tuple[int, ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    terms: tuple[int, ...]
 
-    def count(self, groups: list[int]) -> int:
+    def count(self, groups: Sequence[int]) -> int:
         return math.prod(self.space.lengths[g] for g in groups)
 
 
 def product_of(space: Space) -> ProductSpace | None:
     """The op as a product; None where it is something else, or too small."""
     joins = combines(space.op)
-    if joins is None or len(space.op.operands) != 3 or outputs_of(space.op) != 1:
+    if joins is None or not all(isinstance(v.type, ir.MemRefType) for v in space.op.operands):
         return None
-    if not multiplies(space.op):
+    shape = shape_of_product(space.op)
+    if shape is None or min(shape) < FEWEST_TILED:
         return None
-    held = [_groups_of(space, n) for n in range(3)]
-    if any(h is None for h in held):
+    left, right, out = (_groups_of(space, n) for n in range(3))
+    parts = product_dimensions(left, right, out, space.reduction)
+    if parts is None:
         return None
-    left, right, out = (set(h or []) for h in held)
-    found = ProductSpace(space, joins[0])
-    for g in sorted(range(len(space.groups))):
-        kinds = {"lro": found.batch, "lo": found.rows, "ro": found.columns, "lr": found.terms}
-        kind = kinds.get("l" * (g in left) + "r" * (g in right) + "o" * (g in out))
-        if kind is None or (kind is found.terms) != space.reduction[g]:
-            return None
-        kind.append(g)
-    large = min(map(found.count, (found.rows, found.columns, found.terms))) >= FEWEST_TILED
-    return found if large else None
+    return ProductSpace(space, joins[0], parts.batch, parts.rows, parts.columns, parts.terms)
 
 
-def _groups_of(space: Space, n: int) -> list[int] | None:
-    """The groups that index an operand, in its order; None where an index is not a dimension alone."""
-    if not isinstance(space.op.operands[n].type, ir.MemRefType):
-        return None
+def _groups_of(space: Space, n: int) -> list[int]:
+    """The groups that index an operand, in its order."""
     place = {d: k for k, g in enumerate(space.groups) for d in g}
-    found = []
-    for e in space.maps[n].results:
-        if not isinstance(e, ir.AffineDimExpr):
-            return None
-        if place[e.position] not in found:
-            found.append(place[e.position])
-    return found
+    return list(dict.fromkeys(place[ir.AffineDimExpr(e).position] for e in space.maps[n].results))
 
 
 def launch_product(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> None:
@@ -125,11 +110,13 @@ class _Tile:
             scf.YieldOp(sums)
         self._store(list(loop.results), origins, first)
 
-    def _fetch(self, n: int, tile: ir.Value, groups: list[int], origin: ir.Value, begin: ir.Value) -> None:
+    def _fetch(
+        self, n: int, tile: ir.Value, groups: Sequence[int], origin: ir.Value, begin: ir.Value
+    ) -> None:
         """Work-items side by side fetch what lies side by side; beyond the last term there are zeros."""
         product, points = self.product, self.points
         lengths, depth = product.count(groups), product.count(product.terms)
-        by_terms = (_groups_of(self.space, n) or [])[-1] in product.terms
+        by_terms = _groups_of(self.space, n)[-1] in product.terms
         for part in range(self.width * PRODUCT_DEPTH // (PRODUCT_SIDE * PRODUCT_SIDE)):
             cell = _sum(self.number, index_constant(part * PRODUCT_SIDE * PRODUCT_SIDE))
             fast = index_constant(PRODUCT_DEPTH if by_terms else self.width)

@@ -1,6 +1,6 @@
-"""A kernel for a chain of ops that stay within rows: a group a row, or a work-item where rows are short.
+"""A kernel for operations that stay within rows: a workgroup a row, or a work-item where rows are short.
 
-Comes in: a `rows.Chain`. Goes out: one launch in place of its ops. Elements of rows that are not too long stay in
+Comes in: a `Group`. Goes out: one launch in place of its ops. Elements of rows that are not too long stay in
 registers from the first op to the last; of longer ones a work-item reads again what it wrote itself.
 """
 
@@ -14,47 +14,75 @@ from mlir.dialects import arith, scf
 
 from pykern.dialect.collectives import GroupReduceOp
 from pykern.dialect.index_space import GlobalIdOp, LocalIdOp
-from pykern.passes.analysis.cost_model.devices import FEWEST_ROW_ELEMENTS, REGISTER_ELEMENTS
+from pykern.passes.analysis.cost_model.devices import FEWEST_ROW_ELEMENTS, FEWEST_TILED, REGISTER_ELEMENTS
+from pykern.passes.analysis.rows import RowOp
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Points, group_of, spread
 from pykern.passes.codegen.device.reductions import KINDS, first_item
-from pykern.passes.codegen.device.rows import Chain, Key, Member
-from pykern.passes.ir.memory import root_of
+from pykern.passes.fusion.rows import Group, RowForms
 from pykern.passes.kernels import index_constant
 
+Key = tuple[ir.Value, tuple[int, ...]]
+"""An array, and which coordinates of a row's element are its indices."""
+ROWS = RowForms(
+    is_device=True,
+    column_sums=False,
+    pieces=False,
+    reshaped=False,
+    reads_elsewhere=True,
+    joins=frozenset(KINDS),
+    fewest_in_tiles=FEWEST_TILED,
+)
 
-def launch_chain(place: KernelContext, chain: Chain) -> None:
+
+def launch_rows(place: KernelContext, group: Group) -> None:
     """Make the kernel and launch it in place of the ops, which are erased."""
-    width = 1 if chain.length < FEWEST_ROW_ELEMENTS else group_of(chain.length)
+    width = 1 if group.columns < FEWEST_ROW_ELEMENTS else group_of(group.columns)
     if width == 1:
-        ndrange, workgroup = (chain.count,), (group_of(chain.count),)
+        ndrange, workgroup = (group.rows,), (group_of(group.rows),)
     else:
-        ndrange, workgroup = (chain.count, width), (1, width)
-    with Kernel(place, chain.members[-1].op, ndrange, workgroup) as kernel:
-        _Rows(kernel, chain, width).make()
-    for member in chain.members:
+        ndrange, workgroup = (group.rows, width), (1, width)
+    with Kernel(place, group.ops[-1].op, ndrange, workgroup) as kernel:
+        _Rows(kernel, group, width).make()
+    for member in group.ops:
         member.op.erase()
 
 
 class _RowCells(Points):
-    """The iterations of one op; what the chain knows of an array is not loaded."""
+    """The iterations of one op; what the group knows of an array is not loaded."""
 
-    def __init__(self, kernel: Kernel, member: Member) -> None:
+    def __init__(self, kernel: Kernel, member: RowOp) -> None:
         dimensions = range(len(member.lengths))
         space = Space(
             member.op,
             list(member.lengths),
             [False for _ in dimensions],
-            member.maps,
+            list(member.maps),
             [[d] for d in dimensions],
         )
         super().__init__(kernel, space)
         self.member = member
+        self.joins = member.combines
         self.known: dict[Key, ir.Value] = {}
+        every = (*member.along, *member.across)
+        self.numbers = [every.index(d) if d in every else -1 for d in dimensions]
+        """Of each dimension the coordinate of a row's element that it is; -1 for those of length 1."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the op goes along the row."""
+        return bool(self.member.across)
+
+    def key(self, n: int) -> Key | None:
+        """What an operand is; None for a number, and where its index is no plain choice of coordinates."""
+        access = self.member.accesses[n]
+        if not access.is_memory or access.coordinates is None:
+            return None
+        return access.root, access.coordinates
 
     def load(self, n: int) -> ir.Value:
-        key = self.member.key(n)
+        key = self.key(n)
         if key is None:
             return super().load(n)
         if key not in self.known:
@@ -73,19 +101,20 @@ class _Phase:
 
 
 class _Rows:
-    """Writes the kernel of a chain."""
+    """Writes the kernel of a group."""
 
-    def __init__(self, kernel: Kernel, chain: Chain, width: int) -> None:
-        self.kernel, self.chain, self.width = kernel, chain, width
-        self.trips = chain.length if width == 1 else -(-chain.length // width)
+    def __init__(self, kernel: Kernel, group: Group, width: int) -> None:
+        self.kernel, self.group, self.width = kernel, group, width
+        self.private = group.private
+        self.trips = group.columns if width == 1 else -(-group.columns // width)
         self.in_registers = width == 1 or self.trips <= REGISTER_ELEMENTS
 
     def make(self) -> None:
-        cells = [_RowCells(self.kernel, member) for member in self.chain.members]
+        cells = [_RowCells(self.kernel, member) for member in self.group.ops]
         for each in cells:
             each.prepare()
         number = GlobalIdOp.create(0)
-        self.row = spread(number, self.chain.rows) if self.chain.rows else []
+        self.row = spread(number, self.group.row_shape) if self.group.row_shape else []
         self.local = LocalIdOp.create(1) if self.width > 1 else None
         self.of_row: dict[Key, ir.Value] = {}
         self.of_elements: list[dict[Key, ir.Value]] = [{} for _ in range(self.trips)]
@@ -108,15 +137,15 @@ class _Rows:
         if self.local is None:
             return index_constant(trip), None
         at = arith.AddIOp(self.local, index_constant(trip * self.width)).result if trip else self.local
-        if (trip + 1) * self.width <= self.chain.length:
+        if (trip + 1) * self.width <= self.group.columns:
             return at, None
-        there = arith.CmpIOp(arith.CmpIPredicate.ult, at, index_constant(self.chain.length)).result
-        return arith.MinUIOp(at, index_constant(self.chain.length - 1)).result, there
+        there = arith.CmpIOp(arith.CmpIPredicate.ult, at, index_constant(self.group.columns)).result
+        return arith.MinUIOp(at, index_constant(self.group.columns - 1)).result, there
 
     def _stand(self, cells: _RowCells, at: ir.Value | None) -> None:
         """At an element of the row; None where the row alone counts."""
         coordinates = [*self.row, at]
-        values = [index_constant(0) if n < 0 else coordinates[n] for n in cells.member.numbers]
+        values = [index_constant(0) if n < 0 else coordinates[n] for n in cells.numbers]
         cells.counters = {d: value for d, value in enumerate(values) if value is not None}
 
     def _run(
@@ -130,20 +159,18 @@ class _Rows:
         return cells.run(held)
 
     def _value(self, cells: _RowCells) -> None:
-        for n, value in zip(
-            cells.member.outputs, self._run(cells, None, self.of_row, _nothing(cells)), strict=True
-        ):
+        for n, value in zip(cells.outputs, self._run(cells, None, self.of_row, _nothing(cells)), strict=True):
             self.of_row[_key(cells, n)] = value
 
     # -- a row in registers ------------------------------------------------------------------------
 
     def _unrolled(self, phase: _Phase) -> None:
-        reducing = [cells for cells in phase.members if cells.member.joins]
-        sums = [[j.neutral() for j in cells.member.joins] for cells in reducing]
+        reducing = [cells for cells in phase.members if cells.joins]
+        sums = [[j.neutral() for j in cells.joins] for cells in reducing]
         for trip, (at, there) in enumerate(self.places):
             for cells in phase.members:
                 known = self.of_elements[trip] | self.of_row
-                if cells.member.joins:
+                if cells.joins:
                     before = sums.pop(0)
                     found = self._run(cells, at, known, list(before))
                     if there is not None:
@@ -152,58 +179,62 @@ class _Rows:
                     sums.append(found)
                 else:
                     found = self._run(cells, at, known, _nothing(cells))
-                    known |= zip((_key(cells, n) for n in cells.member.outputs), found, strict=True)
+                    known |= zip((_key(cells, n) for n in cells.outputs), found, strict=True)
                 self.of_elements[trip] |= {k: v for k, v in known.items() if k not in self.of_row}
         for cells, values in zip(reducing, sums, strict=True):
             self._reduced(cells, values)
 
     def _reduced(self, cells: _RowCells, values: list[ir.Value]) -> None:
         """What work-items have of a reduction becomes the row's, behind what the output held before."""
-        joins = cells.member.joins
+        joins = cells.joins
         if self.width > 1:
             values = [GroupReduceOp.create(KINDS[j.op.name], v) for j, v in zip(joins, values, strict=True)]
         self._stand(cells, None)
         cells.known = self.of_row
-        held = [cells.load(n) for n in cells.member.outputs]
-        for n, value in zip(cells.member.outputs, _joined(cells, held, values), strict=True):
+        held = [cells.load(n) for n in cells.outputs]
+        for n, value in zip(cells.outputs, _joined(cells, held, values), strict=True):
             self.of_row[_key(cells, n)] = value
 
     # -- a long row --------------------------------------------------------------------------------
 
     def _loop(self, phase: _Phase, later: set[Key]) -> None:
         assert self.local is not None
-        reducing = [cells for cells in phase.members if cells.member.joins]
-        neutral = [j.neutral() for cells in reducing for j in cells.member.joins]
-        loop = scf.ForOp(self.local, index_constant(self.chain.length), index_constant(self.width), neutral)
+        reducing = [cells for cells in phase.members if cells.joins]
+        neutral = [j.neutral() for cells in reducing for j in cells.joins]
+        loop = scf.ForOp(self.local, index_constant(self.group.columns), index_constant(self.width), neutral)
         carried = list(loop.inner_iter_args)
         with ir.InsertionPoint(loop.body):
             known: dict[Key, ir.Value] = dict(self.of_row)
             for cells in phase.members:
-                if cells.member.joins:
-                    count = len(cells.member.joins)
+                if cells.joins:
+                    count = len(cells.joins)
                     before, carried = carried[:count], carried[count:]
                     carried += self._run(cells, loop.induction_variable, known, list(before))
                     continue
                 found = self._run(cells, loop.induction_variable, known, _nothing(cells))
-                for n, value in zip(cells.member.outputs, found, strict=True):
+                for n, value in zip(cells.outputs, found, strict=True):
                     known[_key(cells, n)] = value
-                    if _key(cells, n) in later or self.chain.is_kept(root_of(cells.member.op.operands[n])):
+                    if _key(cells, n) in later or self._is_kept(cells, n):
                         cells.store(n, value)
             scf.YieldOp(carried)
         sums = list(loop.results)
         for cells in reducing:
-            count = len(cells.member.joins)
+            count = len(cells.joins)
             self._reduced(cells, sums[:count])
             sums = sums[count:]
 
     # -- what others see ---------------------------------------------------------------------------
 
+    def _is_kept(self, cells: _RowCells, n: int) -> bool:
+        """Whether somebody else sees what is written there."""
+        return cells.member.accesses[n].memory not in self.private
+
     def _store(self, cells: list[_RowCells]) -> None:
         """The last value of each array that is kept; a row's by one work-item."""
         last: dict[Key, tuple[_RowCells, int]] = {}
         for each in cells:
-            for n in each.member.outputs:
-                if self.chain.is_kept(root_of(each.member.op.operands[n])):
+            for n in each.outputs:
+                if self._is_kept(each, n):
                     last[_key(each, n)] = (each, n)
         rows = {key: at for key, at in last.items() if key in self.of_row}
         if rows:
@@ -241,38 +272,35 @@ class _where:  # noqa: N801 - reads as ``with _where(condition):``
 
 def _nothing(cells: _RowCells) -> list[ir.Value | None]:
     """What outputs hold is in memory, or known."""
-    return [None for _ in cells.member.outputs]
+    return [None for _ in cells.outputs]
 
 
 def _key(cells: _RowCells, n: int) -> Key:
-    key = cells.member.key(n)
+    key = cells.key(n)
     assert key is not None, "an output is written at the element's place"
     return key
 
 
 def _joined(cells: _RowCells, a: list[ir.Value], b: list[ir.Value]) -> list[ir.Value]:
-    return [j.join(x, y) for j, x, y in zip(cells.member.joins, a, b, strict=True)]
+    return [j.join(x, y) for j, x, y in zip(cells.joins, a, b, strict=True)]
 
 
 def _phases(members: list[_RowCells]) -> list[_Phase]:
     """Ops go over the row together as long as none needs what another one of them reduces."""
     phases: list[_Phase] = []
     for cells in members:
-        member = cells.member
-        reads = {member.key(n) for n in range(len(member.op.operands))} - {None}
-        writes = {_key(cells, n) for n in member.outputs}
-        reduced = {
-            _key(c, n) for p in phases[-1:] for c in p.members if c.member.joins for n in c.member.outputs
-        }
+        reads = {cells.key(n) for n in range(len(cells.member.op.operands))} - {None}
+        writes = {_key(cells, n) for n in cells.outputs}
+        reduced = {_key(c, n) for p in phases[-1:] for c in p.members if c.joins for n in c.outputs}
         last = phases[-1] if phases else None
-        if member.full and last is not None and last.full and not reads & reduced:
+        if cells.is_full and last is not None and last.full and not reads & reduced:
             last.members.append(cells)
             last.reads |= reads
             last.writes |= writes
             continue
-        made = _Phase([cells], member.full, reads, writes)
+        made = _Phase([cells], cells.is_full, reads, writes)
         if (
-            not member.full
+            not cells.is_full
             and last is not None
             and last.full
             and not (reads | writes) & (last.reads | last.writes)

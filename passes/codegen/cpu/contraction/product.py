@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from mlir import ir
 from mlir.dialects import memref
 
-from pykern.passes.analysis.contraction import convert, multiplies
+from pykern.passes.analysis.contraction import convert, multiplies, product_dimensions
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.cpu.contraction.prologues import Prologue
 from pykern.passes.ir.affine import Access, Sum, access_of
@@ -150,30 +150,26 @@ def product_of(space: Space) -> Product | None:
     a, b, out = (x for x in accesses if x is not None)
     if not all(s.is_dimension() for s in out.sums) or not out.sums:
         return None
-    dims = range(len(space.groups))
-    ina, inb, ino = a.dimensions, b.dimensions, out.dimensions
-    if len(ino) != len(out.sums) or any(d not in ino and not (d in ina and d in inb) for d in dims):
-        return None
-    if any(space.reduction[d] == (d in ino) for d in dims):
+    if len(out.dimensions) != len(out.sums):
         return None
     permutation = _long_last([space.lengths[d] for d in (s.factors[0][0] for s in out.sums)])
     out = Access(tuple(out.sums[n] for n in permutation))
     lane = out.sums[-1].factors[0][0]
     if collapsed_strides(op.operands[2], _parts(space, 2))[permutation[-1]] != 1:
         return None
-    left = 1 if lane in ina and lane not in inb else 0
-    if lane in ina and lane in inb:  # a batch along which all three lie
-        left = 0
+    left = 1 if lane in a.dimensions and lane not in b.dimensions else 0
     first, second = (a, b) if left == 0 else (b, a)
-    inl, inr = first.dimensions, second.dimensions
+    parts = product_dimensions(first.dimensions, second.dimensions, out.dimensions, space.reduction)
+    if parts is None:
+        return None
     return Product(
         space,
         tuple(space.lengths),
         (first, second, out),
-        tuple(d for d in dims if d in inl and d in inr and d in ino),
-        tuple(d for d in dims if d in inl and d not in inr and d in ino),
-        tuple(d for d in dims if d in inr and d not in inl and d in ino),
-        tuple(d for d in dims if d not in ino),
+        parts.batch,
+        parts.rows,
+        parts.columns,
+        parts.terms,
         lane,
         left,
         permutation=() if permutation == tuple(range(len(permutation))) else permutation,

@@ -11,25 +11,20 @@ from mlir.dialects import memref
 from pykern.passes.analysis.cost_model.caches import ROW_BLOCK
 from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK, REDUCTION_PARTS, ROWS_PER_PART
 from pykern.passes.analysis.reductions import allow_reordering
-from pykern.passes.buffer.plan_memory import bytes_of
+from pykern.passes.analysis.rows import SAME_BUFFER
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts
 from pykern.passes.codegen.cpu.rows import online
-from pykern.passes.codegen.cpu.rows.find import Group
 from pykern.passes.codegen.cpu.rows.hosts import hosts_of
 from pykern.passes.codegen.cpu.rows.loops import RowLoops
-from pykern.passes.codegen.cpu.rows.ops import SAME_BUFFER
-from pykern.passes.codegen.cpu.rows.pieces import is_for_pieces, make_pieces
+from pykern.passes.codegen.cpu.rows.pieces import make_pieces
 from pykern.passes.codegen.cpu.rows.schedule import schedule_of
 from pykern.passes.codegen.cpu.rows.values import Graph, Loaded, Write, graph_of
+from pykern.passes.fusion.rows import Group
+from pykern.passes.ir.memory import bytes_of
 
 ROWS = "kern.rows"
 """Mark of the function: its loops take one row of all its arrays after the other."""
-
-
-def has_form(group: Group) -> bool:
-    """Whether a group gains by pieces, if it is to be shared so."""
-    return not group.in_pieces or is_for_pieces(graph_of(group))
 
 
 def make_rows(place: NestContext, group: Group, threads: bool, cache_bytes: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.codegen.cpu.rows.ops import BufferKind
+from pykern.passes.analysis.rows import BufferKind
 from pykern.passes.codegen.cpu.rows.schedule import RowSchedule
 from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Value, Write
 

@@ -14,13 +14,13 @@ from mlir.dialects import arith, memref, scf
 from pykern.passes.analysis.cost_model.caches import LINE_BYTES, LONG_ROW_BYTES, ROW_BLOCK
 from pykern.passes.analysis.cost_model.lengths import SUM_BLOCK
 from pykern.passes.analysis.cost_model.operations import STORE_COST
-from pykern.passes.buffer.plan_memory import bytes_of
+from pykern.passes.analysis.rows import BufferKind, RowOperand
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.codegen.cpu.rows import online
-from pykern.passes.codegen.cpu.rows.find import Group
-from pykern.passes.codegen.cpu.rows.ops import BufferKind, RowOperand
 from pykern.passes.codegen.cpu.rows.schedule import ColumnLoop, RowSchedule
 from pykern.passes.codegen.cpu.rows.values import Computed, Loaded, Value, Write
+from pykern.passes.fusion.rows import Group
+from pykern.passes.ir.memory import bytes_of
 from pykern.passes.kernels import index_constant
 
 

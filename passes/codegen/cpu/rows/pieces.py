@@ -17,18 +17,13 @@ from pykern.passes.analysis.cost_model.caches import MOST_ROW_BYTES, ROW_BLOCK, 
 from pykern.passes.analysis.cost_model.threads import COLUMNS_PER_PIECE, REDUCTION_PARTS
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.rows import online
-from pykern.passes.codegen.cpu.rows.find import Group
 from pykern.passes.codegen.cpu.rows.hosts import hosts_of
 from pykern.passes.codegen.cpu.rows.loops import RowLoops
 from pykern.passes.codegen.cpu.rows.online import pairs_of
 from pykern.passes.codegen.cpu.rows.schedule import ColumnLoop, RowSchedule, schedule_of
 from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Reduced, Value, Write
+from pykern.passes.fusion.rows import Group
 from pykern.passes.kernels import index_constant
-
-
-def is_for_pieces(graph: Graph) -> bool:
-    """Whether there is a form: sums over rows have another one."""
-    return all(w.combine is None for w in graph.writes)
 
 
 def make_pieces(place: NestContext, group: Group, graph: Graph, team: bool, fits: bool) -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.passes.analysis.cost_model.operations import COSTS, STORE_COST
+from pykern.passes.analysis.rows import BufferKind
 from pykern.passes.codegen.cpu.rows.online import OnlineSum
-from pykern.passes.codegen.cpu.rows.ops import BufferKind
 from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Reduced, Value, Write
 
 

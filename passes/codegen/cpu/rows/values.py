@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.passes.analysis.reductions import Combine, combines
-from pykern.passes.codegen.cpu.rows.find import Group
-from pykern.passes.codegen.cpu.rows.ops import BufferKind, RowOp, RowOperand
+from pykern.passes.analysis.rows import BufferKind, RowOp, RowOperand
+from pykern.passes.fusion.rows import Group
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import body
 
