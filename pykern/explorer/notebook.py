@@ -48,8 +48,8 @@ def _shown(lowered: Lowered) -> Comparison:
 
 def kernel_html(kernel: KernelBase) -> str:
     """A kernel."""
-    launcher = kernel._launcher
-    launched = [*launcher.artifacts, *launcher.variants]
+    known = kernel._launcher.cache
+    launched = [*known.artifacts, *known.variants]
     if launched:
         source = launched[-1]
         return lowered_html(Lowered(source, service().compile(source, keep_stages=True)))

@@ -98,6 +98,15 @@ def check_writable_arrays(
             raise several_places(name, array, f"`{kernel}` writes it")
 
 
+def overlap_in_part(kernel: str, first: str, second: str) -> LaunchError:
+    """The error for two arguments that share some memory, of which the kernel writes one."""
+    return LaunchError(
+        f"`{first}` and `{second}` overlap in part, and `{kernel}` writes one of them",
+        hint="pass a copy: x.copy()",
+        code=ARRAY_MEMORY,
+    )
+
+
 def note_writes(uses: tuple[ArgumentUse, ...], arrays: Iterable[Any]) -> None:
     """Tell the owners of the arrays that are written."""
     for array, use in zip(arrays, uses, strict=True):

@@ -116,7 +116,7 @@ def offer(
     bound = (ctypes.c_int64 * len(cells))(*cells)
     entry.bind(bound)
     _bound[ctypes.addressof(bound)] = bound
-    launcher.entries.add_direct(entry.address, source, len(told), (entry, bound, kept, artifact))
+    launcher.cache.entries.add_direct(entry.address, source, len(told), (entry, bound, kept, artifact))
 
 
 def _has_entry(source: KernelSource, artifact: Artifact, keywords: frozenset[str]) -> bool:

@@ -24,14 +24,15 @@ from pykern.data.artifact import Artifact, DeviceCode
 from pykern.data.index_space import LaunchShape
 from pykern.data.launch_bounds import refuse_outside
 from pykern.data.source import ArgSpec, ArraySpec, KernelSource, ScalarSpec, leaves
-from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
+from pykern.errors import DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
 from pykern.launching.arguments import Passed, is_array, pass_value
 from pykern.launching.bounds import given_numbers
-from pykern.launching.checks import check_writable_arrays, note_writes, overlapping_arrays
+from pykern.launching.checks import check_writable_arrays, note_writes, overlap_in_part, overlapping_arrays
 from pykern.launching.device_entries import offer, tell
 from pykern.launching.device_kinds import array_words, fitted, known_kind, known_numbers, known_words
 from pykern.launching.device_report import Report
 from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
+from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.repeats import Put, Repeats
 from pykern.launching.warned import warn
 from pykern.runtime.driver import Memory
@@ -109,7 +110,7 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     opened = opened_device(where.device)
     stream = checked_stream(where.stream, opened.name)
     key = known_kind(kernel, opened, values, shape)
-    found = launcher.known.get(key) if key is not None else None
+    found = launcher.cache.on_devices.get(key) if key is not None else None
     if found is not None:
         warn(found.artifact, shape)
         if found.artifact.bounds.checks:
@@ -119,22 +120,23 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
         event = _start(_work(launcher, found, arrays, words, shape), stream, kernel.options.debug)
         _repeated(launcher, found, where.keywords, arrays)
         if opened.driver.direct is None and event is not COMPLETED and shape.shared is None:
-            launcher.repeats = launcher.repeats or Repeats()
-            launcher.repeats.tell(_put(kernel, found, words, shape, stream))
+            cache = launcher.cache
+            cache.repeats = cache.repeats or Repeats()
+            cache.repeats.tell(_put(kernel, found, words, shape, stream))
         return event
     places = Places(opened.name, where.may_copy)
     passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
     for item in passed:
         check_dtypes(item.parameter.name, item.parameter.spec, opened)
     target = fitted(opened.info.target, places.arrays, shape.space)
-    artifact, source = launcher.device_artifact(passed, shape, target)
+    artifact, source = launcher.device_artifact(LaunchKind(passed, shape, target))
     _check_writes(launcher, artifact, passed, places)
     warn(artifact, shape)
     code = DeviceKernel(opened, artifact, source)
     code.refuse_outside(given_numbers(passed, shape))
     note_writes(artifact.uses, places.owners)
     if key is not None and key[1] == id(source.function):  # names may have changed meanwhile
-        launcher.known[key] = code  # which keeps the function that the key holds the address of
+        launcher.cache.on_devices[key] = code  # which keeps the function that the key holds the address of
     words = _flattened(passed, places.arrays, artifact)
     work = _work(launcher, code, places.arrays, words, shape)
     copied_back = [
@@ -195,13 +197,13 @@ def _repeated(launcher: Launcher, code: DeviceKernel, keywords: frozenset[str], 
     if opened.driver.direct is None:
         return
     key = artifact.key, opened.name, keywords
-    count = launcher.launched.get(key, 0)
+    count = launcher.cache.counts.get(key, 0)
     if count < 2 and current_graph() is None:
-        launcher.launched[key] = count + 1
+        launcher.cache.counts[key] = count + 1
         if count == 1:
             offer(launcher, opened, artifact, code.source, keywords)
     elif current_graph() is None:
-        launcher.entries.look_again(code.source)
+        launcher.cache.entries.look_again(code.source)
     if count >= 1:
         for array in arrays:
             if array._launch is None:
@@ -267,7 +269,7 @@ def _work(
             return
         written = [array for array, use in zip(arrays, artifact.uses, strict=True) if use.writes]
         key = artifact.key, opened.name, words_told(device.tape, device, arguments, [*sizes, *words])
-        TapedLaunch(opened, stream, device, grid, group, written, launcher.tapes, key).run(attempt)
+        TapedLaunch(opened, stream, device, grid, group, written, launcher.cache.tapes, key).run(attempt)
 
     return run
 
@@ -355,12 +357,7 @@ def _check_writes(launcher: Launcher, artifact: Artifact, passed: list[Passed], 
         numbers = list(hosts)
         first, second = numbers[a], numbers[b]
         if not same and (artifact.uses[first].writes or artifact.uses[second].writes):
-            raise LaunchError(
-                f"`{names[first]}` and `{names[second]}` overlap in part, and `{launcher.kernel.__name__}` "
-                "writes one of them",
-                hint="pass a copy: x.copy()",
-                code=ARRAY_MEMORY,
-            )
+            raise overlap_in_part(launcher.kernel.__name__, names[first], names[second])
 
 
 # -- groups ----------------------------------------------------------------------------------------

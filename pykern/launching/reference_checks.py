@@ -10,15 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pykern.data.artifact import FROM_END, REFERENCE, Artifact
-from pykern.data.index_space import LaunchShape
 from pykern.data.source import KernelOptions, KernelSource
 from pykern.errors import CAPTURED, KernelError, KernelTypeError
-from pykern.launching.arguments import Passed
+from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.warned import warn
 from pykern.obtain.variants import compiled
 
 if TYPE_CHECKING:
-    from pykern.launching.launch import Launcher
+    from pykern.api.kernel import KernelBase
 
 Places = frozenset[tuple[str, int, int, int]]
 
@@ -29,13 +28,11 @@ class ReferenceChecks:
     def __init__(self) -> None:
         self._known: dict[KernelSource, Artifact | KernelTypeError | None] = {}
 
-    def check(
-        self, launcher: Launcher, passed: list[Passed], shape: LaunchShape, options: KernelOptions
-    ) -> Places | None:
+    def check(self, kernel: KernelBase, kind: LaunchKind, options: KernelOptions) -> Places | None:
         """The accesses that count from the end; None where the compiler knows nothing of the kernel. Raises what
         compiled launches raise about types; warns as they do."""
         try:
-            source = replace(launcher.plain_source(passed, shape, REFERENCE), options=options)
+            source = replace(kind.source(kernel), options=options, target=REFERENCE)
         except KernelError:
             return None
         if source not in self._known:
@@ -45,7 +42,7 @@ class ReferenceChecks:
             raise found.with_traceback(None)
         if found is None:
             return None
-        warn(found, shape)
+        warn(found, kind.shape)
         return cast(Places, frozenset(cast(Any, found.resources[FROM_END])))
 
 

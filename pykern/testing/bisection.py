@@ -23,6 +23,8 @@ from pykern.errors import KernelTypeError
 from pykern.interpreter.memory import OutsideMemory
 from pykern.launching.arguments import Passed, pass_value
 from pykern.launching.launch import Launcher
+from pykern.launching.launch_cache import LaunchCache
+from pykern.launching.launch_kind import LaunchKind
 from pykern.obtain.variants import Variant
 from pykern.runtime.loader import load
 from pykern.testing.reference import Copies, arrays_in, difference, home_of, names_of, run_call
@@ -124,39 +126,38 @@ def bisect(
     return search.run()
 
 
-class _Watched(Launcher):
-    """A launcher that compiles with every stage kept, past the cache, and remembers what it was asked."""
+class _WithStages(LaunchCache):
+    """Compiles with every stage kept, past the disk cache, and keeps what it compiled."""
 
     def __init__(self, kernel: KernelBase, passes: tuple[Any, ...]) -> None:
         super().__init__(kernel)
-        self.names = tuple(p for p in passes if isinstance(p, str))
+        self.names_of_passes = tuple(p for p in passes if isinstance(p, str))
         self.live = tuple(p for p in passes if not isinstance(p, str))
-        self.asked = LaunchShape(())
         self.made: list[tuple[KernelSource, Artifact]] = []
 
-    def _compiled(self, source: KernelSource) -> Artifact:
-        source = replace(source, passes=self.names)
+    def obtained(self, source: KernelSource) -> Variant:
+        artifact = self.compiled(source)
+        return Variant(source, artifact, load(artifact.binary, artifact.entry))
+
+    def compiled(self, source: KernelSource) -> Artifact:
+        source = replace(source, passes=self.names_of_passes)
         artifact = service().compile(source, keep_stages=True, passes=self.live)
         artifact = replace(artifact, key=f"bisect-{len(self.made)}-{source.key('')}")
         self.made.append((source, artifact))
         return artifact
 
-    def _obtained(self, source: KernelSource) -> Variant:
-        if source not in self.variants:
-            artifact = self._compiled(source)
-            self.variants[source] = Variant(source, artifact, load(artifact.binary, artifact.entry))
-        return self.variants[source]
 
-    def _artifact(self, source: KernelSource) -> Artifact:
-        if source.target == "llvm":
-            return self._obtained(source).artifact
-        if source not in self.artifacts:
-            self.artifacts[source] = self._compiled(source)
-        return self.artifacts[source]
+class _Watched(Launcher):
+    """A launcher that remembers what it was asked."""
 
-    def _source(self, passed: Any, shape: LaunchShape, target: str) -> Any:
-        self.asked = shape
-        return super()._source(passed, shape, target)
+    def __init__(self, kernel: KernelBase, passes: tuple[Any, ...]) -> None:
+        super().__init__(kernel)
+        self.cache = self.stages = _WithStages(kernel, passes)
+        self.asked = LaunchShape(())
+
+    def _source(self, kind: LaunchKind) -> Any:
+        self.asked = kind.shape
+        return super()._source(kind)
 
     def _install(self, variant: Variant) -> None:
         """Calls of this kernel all go the long way."""
@@ -193,7 +194,7 @@ class _Search:
         wrong = self._differences(found)
         if wrong is None:
             return None
-        _, artifact = watched.made[-1]
+        _, artifact = watched.stages.made[-1]
         asked = watched.asked
         self.space, self.plain, self.workgroup = (
             asked.space,

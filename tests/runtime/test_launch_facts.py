@@ -17,7 +17,7 @@ OPENCL = pytest.mark.parametrize("device", ["opencl:0", "vulkan:0"], indirect=Tr
 
 def targets(kernel):
     """What the kernel was compiled for so far, in order."""
-    return [source.target for source in kernel._launcher.artifacts]
+    return [source.target for source in kernel._launcher.cache.artifacts]
 
 
 def stencil():

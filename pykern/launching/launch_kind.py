@@ -1,0 +1,53 @@
+"""What kind a launch is: all that its code depends on.
+
+Comes in: the arguments as the compiler is told of them, the index space, the target. Goes out: the `KernelSource` of
+the kind. Arguments that overlap change it: see `pykern.launching.launch`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pykern.data.index_space import LaunchShape, is_alone
+from pykern.data.records import record
+from pykern.data.source import KernelSource, LaunchSpec
+from pykern.launching.arguments import Passed
+from pykern.launching.checks import names_in, overlapping
+
+if TYPE_CHECKING:
+    from pykern.api.kernel import KernelBase
+
+
+@record
+class LaunchKind:
+    """One launch, as the compiler sees it."""
+
+    passed: list[Passed]
+    shape: LaunchShape
+    target: str = "llvm"
+
+    def source(self, kernel: KernelBase) -> KernelSource:
+        """What is compiled where the arguments do not overlap."""
+        shape = self.shape
+        static = shape.plain and (kernel.ndrange is not None or is_alone(kernel.derivatives, shape.space))
+        counts = shape.counts if static else None
+        launch = LaunchSpec(len(shape.space), shape.plain, counts, shape.workgroup, shape.shared is not None)
+        return KernelSource(
+            kernel.captured()[0],
+            tuple(p.parameter for p in self.passed),
+            launch,
+            kernel.options,
+            self.target,
+            derivatives=kernel.derivatives,
+        )
+
+    @cached_property
+    def overlaps(self) -> list[tuple[int, int, bool]]:
+        """Pairs of arrays that share memory, by number, and whether they are one and the same view."""
+        return list(overlapping(self.passed))
+
+    @property
+    def names(self) -> list[str]:
+        """What its arrays are called, in order."""
+        return [name for p in self.passed for name in names_in(p.parameter.spec, p.parameter.name)]
