@@ -36,9 +36,9 @@ from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.warned import warn_of
+from pykern.obtain.code import compiled, loaded
 from pykern.obtain.prewarm import before_first_call, remember
 from pykern.obtain.schedules import tuned
-from pykern.obtain.variants import compiled, loaded
 from pykern.program import reference as program_reference
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.entry import ProgramEntries

@@ -30,6 +30,7 @@ from pykern.environment.settings import settings
 from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
 from pykern.launching.entries import LAUNCH_KEYWORDS
 from pykern.launching.launch import Launcher
+from pykern.launching.launched import LaunchedKernel
 from pykern.runtime.event import Event
 from pykern.runtime.launchable import make_launchable
 
@@ -166,7 +167,7 @@ class KernelBase(ByName):
         return f"<pykern.api.kernel {self.__name__}{self.signature}>"
 
 
-def _products(kernel: KernelBase) -> ProductLaunches:
+def _products(kernel: LaunchedKernel) -> ProductLaunches:
     """The launches of a kernel that is a product."""
     from pykern.program.product import ProductLaunches  # here: few kernels are, and it needs array programs
 

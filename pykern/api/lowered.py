@@ -24,7 +24,7 @@ from pykern.errors import LaunchError, NotRaisable
 from pykern.launching.arguments import homes
 from pykern.launching.specs import Spec, parameter
 from pykern.lowering.targets import checked
-from pykern.obtain.variants import no_code
+from pykern.obtain.code import no_code
 from pykern.runtime import registry
 
 if TYPE_CHECKING:

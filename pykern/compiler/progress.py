@@ -11,9 +11,10 @@ import time
 from typing import Any
 
 from pykern.compiler.connection import WorkerProcess
+from pykern.data.artifact import Artifact
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import KernelSource
-from pykern.environment.settings import Settings
+from pykern.environment.settings import Settings, settings
 
 _PATIENCE = 1.0
 
@@ -56,3 +57,12 @@ def tell(text: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def with_remarks(artifact: Artifact) -> Artifact:
+    """The artifact; what passes say of it is told where the user asked for it."""
+    if settings().logs("remarks"):
+        for remark in artifact.remarks:
+            place = f"{remark.file}:{remark.line}: " if remark.line else ""
+            tell(f"{place}{artifact.kernel} for {artifact.target}: {remark.text}\n")
+    return artifact

@@ -26,7 +26,7 @@ from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.device_kinds import fitted
 from pykern.launching.on_device import Places
-from pykern.obtain.variants import compiled, loaded
+from pykern.obtain.code import compiled, loaded
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.device import DevicePlan, bring_back, overlap
 from pykern.program.graph import capture_here, capture_on

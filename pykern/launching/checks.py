@@ -17,7 +17,7 @@ from pykern.data.artifact import ArgumentUse
 from pykern.data.source import ArgSpec, ArraySpec, StructSpec
 from pykern.errors import ARRAY_MEMORY, DIFFERENT_DEVICES, DeviceError, LaunchError
 from pykern.launching.arguments import Passed, arrays_of, homes
-from pykern.obtain.variants import Variant
+from pykern.obtain.variant import Variant
 from pykern.runtime.devices import checked, current_device
 from pykern.runtime.written import note_write, overlaps_itself
 

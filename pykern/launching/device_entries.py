@@ -21,7 +21,7 @@ from pykern.data.abi import ARRAY_CELLS, BIND_CELLS, array_kind, array_slots, gr
 from pykern.data.artifact import Artifact
 from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.launching.device_kinds import facts
-from pykern.obtain.variants import compiled
+from pykern.obtain.code import compiled
 from pykern.runtime.launchable import SUPPORTED
 from pykern.runtime.loader import load_entry
 from pykern.runtime.stream import default_stream

@@ -23,8 +23,8 @@ from pykern.runtime.written import overlaps_itself
 from pykern.types import ArrayAnnotation, IntentAnnotation, static
 
 if TYPE_CHECKING:
-    from pykern.api.kernel import KernelBase
     from pykern.data.artifact import Artifact
+    from pykern.launching.launched import LaunchedKernel
     from pykern.runtime.registry import Opened
     from pykern.runtime.stream import Stream
 
@@ -34,7 +34,9 @@ ALIGNMENT = 16
 SMALL = 1 << 31
 
 
-def known_kind(kernel: KernelBase, opened: Opened, values: list[tuple[str, Any]], shape: LaunchShape) -> Any:
+def known_kind(
+    kernel: LaunchedKernel, opened: Opened, values: list[tuple[str, Any]], shape: LaunchShape
+) -> Any:
     """What decides the code of a call, as something to look up; None where it takes a closer look."""
     kinds: list[Any] = []
     seen = []
@@ -63,7 +65,7 @@ def known_kind(kernel: KernelBase, opened: Opened, values: list[tuple[str, Any]]
     return opened.name, id(function), function.name, launch, tuple(kinds)
 
 
-def known_words(kernel: KernelBase, values: list[tuple[str, Any]], artifact: Artifact) -> Any:
+def known_words(kernel: LaunchedKernel, values: list[tuple[str, Any]], artifact: Artifact) -> Any:
     """The arguments of a call that `known_kind` has a key for, once the stream is known."""
     assert artifact.device is not None
     offsets = artifact.device.offsets
@@ -80,7 +82,7 @@ def known_words(kernel: KernelBase, values: list[tuple[str, Any]], artifact: Art
     return words
 
 
-def known_numbers(kernel: KernelBase, values: list[tuple[str, Any]], shape: LaunchShape) -> list[int]:
+def known_numbers(kernel: LaunchedKernel, values: list[tuple[str, Any]], shape: LaunchShape) -> list[int]:
     """The numbers by which the launch is checked: see `pykern.data.launch_bounds`."""
     numbers: list[int] = []
     for name, value in values:

@@ -15,8 +15,8 @@ from pykern.capture.placing import place
 from pykern.data.abi import PRINT_WORDS, REPORT_CELLS, REPORT_PRINTED, REPORT_WORDS
 from pykern.data.artifact import Artifact
 from pykern.data.synthetic_frame import at_kernel_line
-from pykern.obtain.variants import failure
 from pykern.runtime.driver import Memory
+from pykern.runtime.launch_report import failure
 from pykern.runtime.registry import Opened
 from pykern.runtime.stream import Stream
 from pykern.runtime.text import printed

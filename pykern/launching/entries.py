@@ -18,9 +18,9 @@ from pykern.runtime.devices import OVERRIDE
 from pykern.runtime.launchable import NAME, Otherwise
 
 if TYPE_CHECKING:
-    from pykern.api.kernel import KernelBase
     from pykern.data.artifact import ArgumentUse
-    from pykern.obtain.variants import Variant
+    from pykern.launching.launched import LaunchedKernel
+    from pykern.obtain.variant import Variant
 
 
 LAUNCH_KEYWORDS = ("ndrange", "workgroup", "stream", "device", "shared_bytes")
@@ -32,7 +32,7 @@ OFTEN = 32
 class Entries:
     """Those of one kernel; the newest of each sort first, as many as there are cells."""
 
-    def __init__(self, kernel: KernelBase) -> None:
+    def __init__(self, kernel: LaunchedKernel) -> None:
         self.kernel = kernel
         self._otherwise = Otherwise(slow := kernel.__call__, slow)
         self._adapts = False

@@ -28,13 +28,13 @@ from pykern.launching.entries import LAUNCH_KEYWORDS
 from pykern.launching.launch_cache import LaunchCache
 from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.warned import warn
-from pykern.obtain.variants import Variant
+from pykern.obtain.variant import Variant
 from pykern.runtime.devices import chosen_device, current_device
 from pykern.runtime.event import COMPLETED, Event
 from pykern.runtime.graph import current_graph, not_captured
 
 if TYPE_CHECKING:
-    from pykern.api.kernel import KernelBase
+    from pykern.launching.launched import LaunchedKernel
 
 
 class OnDevice(NamedTuple):
@@ -50,7 +50,9 @@ class OnDevice(NamedTuple):
 class Launcher:
     """Launches of one kernel; `cache` keeps what they have found out."""
 
-    def __init__(self, kernel: KernelBase, make_products: Callable[[KernelBase], Any] | None = None) -> None:
+    def __init__(
+        self, kernel: LaunchedKernel, make_products: Callable[[LaunchedKernel], Any] | None = None
+    ) -> None:
         self.kernel = kernel
         self._make_products = make_products
         self.cache = LaunchCache(kernel)

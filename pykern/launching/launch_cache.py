@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pykern.data.artifact import Artifact
 from pykern.data.source import KernelSource
 from pykern.launching.entries import Entries
-from pykern.obtain.variants import Variant, compiled, obtain
+from pykern.obtain.code import compiled
+from pykern.obtain.variant import Variant, obtain
 
 if TYPE_CHECKING:
-    from pykern.api.kernel import KernelBase
+    from pykern.launching.launched import LaunchedKernel
     from pykern.launching.on_device import DeviceKernel
     from pykern.launching.reference_checks import ReferenceChecks
     from pykern.launching.repeats import Repeats
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 class LaunchCache:
     """Of one kernel. Tiers that few kernels need are None until one does."""
 
-    def __init__(self, kernel: KernelBase) -> None:
+    def __init__(self, kernel: LaunchedKernel) -> None:
         self._kernel = kernel
         self.entries = Entries(kernel)
         """Calls of known kinds, which run without Python."""

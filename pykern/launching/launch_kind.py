@@ -16,7 +16,7 @@ from pykern.launching.arguments import Passed
 from pykern.launching.checks import names_in, overlapping
 
 if TYPE_CHECKING:
-    from pykern.api.kernel import KernelBase
+    from pykern.launching.launched import LaunchedKernel
 
 
 @record
@@ -27,7 +27,7 @@ class LaunchKind:
     shape: LaunchShape
     target: str = "llvm"
 
-    def source(self, kernel: KernelBase) -> KernelSource:
+    def source(self, kernel: LaunchedKernel) -> KernelSource:
         """What is compiled where the arguments do not overlap."""
         shape = self.shape
         static = shape.plain and (kernel.ndrange is not None or is_alone(kernel.derivatives, shape.space))

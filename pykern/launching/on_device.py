@@ -44,8 +44,8 @@ from pykern.runtime.stream import Stream, checked_stream
 from pykern.types import BY_NAME
 
 if TYPE_CHECKING:
-    from pykern.api.kernel import KernelBase
     from pykern.launching.launch import Launcher, OnDevice
+    from pykern.launching.launched import LaunchedKernel
 
 Triple = tuple[int, int, int]
 Words = Callable[[Stream], "list[Memory | int]"]
@@ -171,7 +171,7 @@ class DeviceKernel:
 
 
 def _put(
-    kernel: KernelBase, code: DeviceKernel, flattened: Words, shape: LaunchShape, stream: Stream
+    kernel: LaunchedKernel, code: DeviceKernel, flattened: Words, shape: LaunchShape, stream: Stream
 ) -> Put | None:
     """What a launch has put into its stream, where the next one like it can do the same."""
     opened, artifact = code.opened, code.artifact

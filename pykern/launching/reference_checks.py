@@ -14,10 +14,10 @@ from pykern.data.source import KernelOptions, KernelSource
 from pykern.errors import CAPTURED, KernelError, KernelTypeError
 from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.warned import warn
-from pykern.obtain.variants import compiled
+from pykern.obtain.code import compiled
 
 if TYPE_CHECKING:
-    from pykern.api.kernel import KernelBase
+    from pykern.launching.launched import LaunchedKernel
 
 Places = frozenset[tuple[str, int, int, int]]
 
@@ -28,7 +28,7 @@ class ReferenceChecks:
     def __init__(self) -> None:
         self._known: dict[KernelSource, Artifact | KernelTypeError | None] = {}
 
-    def check(self, kernel: KernelBase, kind: LaunchKind, options: KernelOptions) -> Places | None:
+    def check(self, kernel: LaunchedKernel, kind: LaunchKind, options: KernelOptions) -> Places | None:
         """The accesses that count from the end; None where the compiler knows nothing of the kernel. Raises what
         compiled launches raise about types; warns as they do."""
         try:

@@ -18,7 +18,7 @@ from pykern.runtime.graph import current_graph
 from pykern.runtime.stream import Stream
 
 if TYPE_CHECKING:
-    from pykern.api.kernel import KernelBase
+    from pykern.launching.launched import LaunchedKernel
 
 KEYWORDS = frozenset({"ndrange", "workgroup", "stream", "device"})
 """What else a call may name: these are told apart by what they are."""
@@ -59,7 +59,7 @@ class Repeats:
         """What the launch under way in this thread has put into its stream: once, or it is not remembered."""
         self._under_way.puts = [*getattr(self._under_way, "puts", ()), put]
 
-    def again(self, kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Event | None:
+    def again(self, kernel: LaunchedKernel, args: tuple, keywords: dict[str, Any]) -> Event | None:
         """The event of the launch, made as the one before; None where it has to be looked at."""
         if not self._known or current_graph() is not None or not KEYWORDS.issuperset(keywords):
             return None

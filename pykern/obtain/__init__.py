@@ -1,3 +1,3 @@
-"""From a source to loaded code, for kernels and programs alike: cache, compiler, loader. Read first: `variants`."""
+"""From a source to loaded code, for kernels and programs alike: cache, compiler, loader. Read first: `code`."""
 
 from __future__ import annotations

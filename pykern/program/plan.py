@@ -15,17 +15,16 @@ from typing import Any
 import numpy as np
 
 from pykern.arrays.foreign import several_places
-from pykern.data.abi import KEPT_LEAST, REPORT_CELLS
+from pykern.data.abi import KEPT_LEAST
 from pykern.data.artifact import Artifact
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import ArraySpec, leaves
 from pykern.errors import LaunchError
-from pykern.obtain.variants import PRINT_CELL, failure
 from pykern.program.kinds import order_of
 from pykern.program.results import Builder, builder, is_flat
 from pykern.runtime.kept_memory import kept_memory
+from pykern.runtime.launch_report import LaunchReport
 from pykern.runtime.loader import LoadedKernel, run_cells
-from pykern.runtime.text import Printer
 from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import BY_NAME
 
@@ -158,15 +157,11 @@ class Plan:
                     self.code.run_address, self._cells(*cells, 0, scratch.ctypes.data), self.layout.long
                 )
                 return
-            report = np.zeros(REPORT_CELLS, np.int64)
-            prints = Printer(self.artifact.sites)
-            report[PRINT_CELL] = prints.address
-            run_cells(self.code.run_address, self._cells(*cells, report.ctypes.data, scratch.ctypes.data))
+            report = LaunchReport(self.artifact.sites)
+            run_cells(self.code.run_address, self._cells(*cells, report.address, scratch.ctypes.data))
         finally:
             self._give(scratch)
-        prints.check()
-        if report[0]:
-            raise failure(self.artifact.sites[int(report[0]) - 1], report)
+        report.check()
 
     def _take(self) -> np.ndarray:
         """Scratch memory no other call is using."""

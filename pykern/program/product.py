@@ -20,14 +20,14 @@ from pykern.data.program_source import ProgramSource
 from pykern.data.schedule import SCHEDULES
 from pykern.data.source import KernelOptions
 from pykern.errors import KernelError
-from pykern.obtain.variants import loaded
+from pykern.obtain.code import loaded
 from pykern.program.arguments import describe
 from pykern.program.plan import Plan
 from pykern.runtime.devices import current_device
 from pykern.runtime.graph import current_graph
 
 if TYPE_CHECKING:
-    from pykern.api.kernel import KernelBase
+    from pykern.launching.launched import LaunchedKernel
 
 MOST_SHAPES = 16
 MOST_KINDS = 1000
@@ -41,7 +41,7 @@ MANY_PRODUCTS = 1 << 28
 class ProductLaunches:
     """The programs of one kernel's launches."""
 
-    def __init__(self, kernel: KernelBase) -> None:
+    def __init__(self, kernel: LaunchedKernel) -> None:
         self.kernel = kernel
         self._captured: Any = None
         self._plans: dict[Any, Plan | None] = {}
@@ -113,7 +113,7 @@ def _fit(arrays: Sequence[np.ndarray]) -> bool:
     return all(a.flags.c_contiguous and a.flags.aligned for a in arrays)
 
 
-def _launching(kernel: KernelBase, names: list[str], counts: tuple[int, ...]) -> Any:
+def _launching(kernel: LaunchedKernel, names: list[str], counts: tuple[int, ...]) -> Any:
     """A program's function that launches the kernel."""
     listed = ", ".join(names)
     text = f"def launch({listed}):\n    launched({listed}, ndrange={counts})\n"

@@ -25,7 +25,7 @@ from pykern.launching.arguments import Passed, pass_value
 from pykern.launching.launch import Launcher
 from pykern.launching.launch_cache import LaunchCache
 from pykern.launching.launch_kind import LaunchKind
-from pykern.obtain.variants import Variant
+from pykern.obtain.variant import Variant
 from pykern.runtime.loader import load
 from pykern.testing.reference import Copies, arrays_in, difference, home_of, names_of, run_call
 

@@ -20,8 +20,8 @@ from pykern.data.schedule import SCHEDULES
 from pykern.data.synthetic_frame import at_users_line
 from pykern.environment.settings import settings
 from pykern.errors import KernelError, KernelTypeError
+from pykern.obtain.code import loaded
 from pykern.obtain.schedules import path_of, remember, timings
-from pykern.obtain.variants import loaded
 from pykern.program.arguments import describe
 from pykern.program.plan import Plan
 from pykern.tuning.candidates import candidates

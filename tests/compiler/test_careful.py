@@ -42,7 +42,7 @@ def sources(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> list[
         return made
 
     monkeypatch.setattr(Service, "compile", compile)
-    monkeypatch.setattr("pykern.obtain.variants._kept", lambda *_: None)
+    monkeypatch.setattr("pykern.obtain.code._kept", lambda *_: None)
     run()
     return asked
 

@@ -60,7 +60,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Artifact]:
         found.append(artifact)
         return artifact
 
-    monkeypatch.setattr("pykern.obtain.variants._with_remarks", kept)
+    monkeypatch.setattr("pykern.obtain.code.with_remarks", kept)
     return found
 
 
@@ -85,7 +85,7 @@ def test_with_few_optimisations(seed: int, tmp_path: Path, monkeypatch: pytest.M
         self.careful = True
 
     monkeypatch.setattr(service._Request, "__init__", carefully)
-    monkeypatch.setattr("pykern.obtain.variants._kept", lambda *_: None)
+    monkeypatch.setattr("pykern.obtain.code._kept", lambda *_: None)
     monkeypatch.setattr("pykern.compiler.cache.Cache.put", lambda self, key, artifact: None)
     for text, wanted in cases(seed):
         assert run_on("cpu", text, seed, tmp_path) == wanted, text

@@ -191,7 +191,7 @@ found = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *a: None if name == "llvmlite" else found(name, *a)
 import pykern as pk
 from pykern.compiler.service import service
-from pykern.obtain.variants import compiled
+from pykern.obtain.code import compiled
 from pykern.environment.settings import settings
 from tests.lowering.kernels import CASES
 

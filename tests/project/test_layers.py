@@ -49,8 +49,8 @@ UPWARD_BY_NAME = {
     "pykern.capture.functions": "a captured `pk.grad` is known by its module: nothing is imported",
 }
 """Modules that name others above them as text, and why."""
-TYPE_ONLY = 7
-"""Imports for type checkers that look up, at most: the classes of kernels and programs, which launches are given."""
+TYPE_ONLY = 1
+"""Imports for type checkers that look up, at most: the class of programs, which their entries are given."""
 
 COMPILER_SIDE = ("pykern.dialect", "pykern.passes", "pykern.frontend", "pykern.lowering")
 HEAVY = ("mlir", "llvm", "llvmlite", "torch", "jax", "cupy", "cuda", "hip", "matplotlib", "numba")

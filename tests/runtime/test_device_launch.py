@@ -523,7 +523,7 @@ def test_code_for_devices_is_kept_on_disk(null, monkeypatch):
     """Another kernel object of the same function, as in another process, needs no compiler."""
     z = pk.zeros((3, 3), pk.f32, device="null:0")
     mark(z, ndrange=(3, 3))
-    import pykern.obtain.variants as module
+    import pykern.obtain.code as module
 
     monkeypatch.setattr(module, "service", None)
     pk.kernel(mark.__wrapped__)(z, ndrange=(3, 3))
