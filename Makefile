@@ -3,7 +3,7 @@
 #   make demo    run the example of the README: compile a kernel, check it against NumPy, draw the result
 #   make test    run every check, each with its own summary
 #
-# `make test-all` runs the same checks with ten times as many random programs, from seeds that the clock gives.
+# `make test-all` runs the same checks with thirty times as many random programs, from seeds that the clock gives.
 # All make .venv first and install there what they need; that is done again only when pyproject.toml changes.
 # Another interpreter: make test PYTHON=python3.12. Another place: VENV=/tmp/venv.
 
@@ -25,13 +25,13 @@ TAKES-examples,test := : 190 MB to download, 0.7 GB on disk, once
 TAKES-dev := : 3.3 GB on disk, once; tools, other compilers and drivers to compare with
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all checks check-pytest check-lit check-lint check-format check-types check-docs \
+.PHONY: help demo test test-all other-checks check-pytest check-lit check-lint check-format check-types check-docs \
         check-external-links lint format types docs notebooks bench clean distclean
 
 help:
 	@echo "make demo     compile a kernel, run it, check it against NumPy, draw the result"
 	@echo "make test     all checks: pytest, lit, ruff, pyright, documentation"
-	@echo "make test-all the same with ten times as many random programs, from other seeds"
+	@echo "make test-all the same with thirty times as many random programs, from other seeds"
 	@echo "make lint     ruff and pyright alone"
 	@echo "make format   let ruff rewrite the sources"
 	@echo "make docs     build the documentation: docs/_build/html/index.html"
@@ -42,9 +42,13 @@ help:
 demo: $(VENV)/.installed-examples,test
 	@$(PY) examples/landscape.py
 
+# The checks after pytest use one processor for most of their time; a make that keeps their output apart runs two.
+TWO_AT_A_TIME := $(if $(filter output-sync,$(.FEATURES)),--jobs=2 --output-sync=target)
+
 # All checks run, also after one has failed; make then ends with an error and names the failed ones.
-test: $(VENV)/.installed-$(DEV)
-	@$(MAKE) --keep-going --no-print-directory checks
+test: $(VENV)/.installed-$(DEV) $(VENV)/.installed-docs
+	@failed=0; $(MAKE) --no-print-directory check-pytest || failed=1; \
+	    $(MAKE) --keep-going --no-print-directory $(TWO_AT_A_TIME) other-checks || failed=1; exit $$failed
 	@echo "all checks passed"
 
 # A failure names the seed that runs it again.
@@ -53,7 +57,8 @@ test-all: export PYKERN_FUZZ_SEED := $(shell date +%s)
 test-all: export PYTEST_TIMEOUT := 5400
 test-all: test
 
-checks: check-pytest check-lit check-lint check-format check-types check-docs
+# The longest first.
+other-checks: check-docs check-lit check-types check-lint check-format
 
 check-pytest: $(VENV)/.installed-$(DEV)
 	@echo "== pytest"

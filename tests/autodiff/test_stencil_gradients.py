@@ -1,6 +1,6 @@
 """Gradients of stencil steps against the transposed stencil of NumPy, at random offsets and lengths.
 
-``PYKERN_FUZZ=N`` scales their number: N // 25 of each kind, so 12 unless told.
+``PYKERN_FUZZ=N`` scales their number: N // 25 of each kind, so 4 unless told.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 
-from tests.fuzz.count import PROGRAMS, USUAL
+from tests.fuzz.count import FULL, PROGRAMS
 
 _FIRST = int(os.environ.get("PYKERN_FUZZ_SEED") or 0)
 
 
 def seeds(count: int) -> list[int]:
-    """`count` seeds in a usual run, in others as many more (or fewer) as there are more random programs."""
-    return [_FIRST + n for n in range(max(1, count * PROGRAMS // USUAL))]
+    """`count` seeds where 300 random programs run, as many more (or fewer) as there are more of these."""
+    return [_FIRST + n for n in range(max(1, count * PROGRAMS // FULL))]

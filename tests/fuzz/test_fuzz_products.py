@@ -1,6 +1,6 @@
 """Random products of matrices against NumPy in f64.
 
-``PYKERN_FUZZ_PRODUCTS=N`` sets how many programs run (40 unless told). A failure prints the program.
+``PYKERN_FUZZ_PRODUCTS=N`` sets how many programs run (``PYKERN_FUZZ`` / 8 unless told). A failure prints the program.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.fuzz.count import PROGRAMS
 from tests.fuzz.products import random_product
 
-PRODUCTS = int(os.environ.get("PYKERN_FUZZ_PRODUCTS", "40"))
+PRODUCTS = int(os.environ.get("PYKERN_FUZZ_PRODUCTS", max(1, PROGRAMS // 8)))
 BATCH = 10
 
 

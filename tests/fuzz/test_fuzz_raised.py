@@ -1,6 +1,6 @@
 """Random kernels, raised to linalg and compiled, against the reference device.
 
-``PYKERN_FUZZ_RAISED=N`` sets how many kernels run (60 unless told). A failure prints the kernel.
+``PYKERN_FUZZ_RAISED=N`` sets how many kernels run (``PYKERN_FUZZ`` / 5 unless told). A failure prints the kernel.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from pykern.errors import NotRaisable
+from tests.fuzz.count import PROGRAMS
 from tests.fuzz.raised_grammar import SIZE, raised_program
 from tests.passes.raised import Raised
 
-KERNELS = int(os.environ.get("PYKERN_FUZZ_RAISED", "60"))
+KERNELS = int(os.environ.get("PYKERN_FUZZ_RAISED", max(1, PROGRAMS // 5)))
 BATCH = 20
 REFUSED = 0.02
 """Share of kernels that may be refused; of 1000 none was."""

@@ -18,6 +18,7 @@ from pykern.lowering.nvvm.ptxas import ptxas
 from pykern.lowering.spirv.disassembly import disassembler as spirv_dis
 from pykern.testing.lit import llvm_tools
 from pykern.tools.command_line import COMMANDS
+from tests.tools import pykern_opt
 from tests.tools.kernels_for_tools import saxpy
 
 SPECS = (*(pk.spec((64,), pk.f32),) * 3, pk.f32)
@@ -40,8 +41,10 @@ func.func @f(%x: memref<?xf32>) attributes {kern.kernel, kern.plain, kern.rank =
 
 
 def run(tool: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", f"pykern.tools.{tool}", *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, check=False)
+    start = pykern_opt.command() if tool == "opt" else [sys.executable, "-m", f"pykern.tools.{tool}"]
+    return subprocess.run(
+        [*start, *arguments], input=stdin, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def test_compile_lists_stages_with_times() -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.pykern_opt import ALONE, command
+
 WRONG_INPUT, USAGE, CRASHED = 1, 2, 4
-OPT = [sys.executable, "-m", "pykern.tools.opt"]
 EMPTY = "module {\n}\n"
 
 
 def run(*arguments: str, data: bytes = b"") -> tuple[int, str, str]:
-    done = subprocess.run([*OPT, *arguments], input=data, capture_output=True, timeout=120, check=False)
+    done = subprocess.run([*command(), *arguments], input=data, capture_output=True, timeout=120, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -217,7 +218,7 @@ def test_the_tool_works_where_there_is_no_fork(capfd: pytest.CaptureFixture[str]
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
 def test_output_that_cannot_be_written() -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run(OPT, input=b"", stdout=full, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(ALONE, input=b"", stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == WRONG_INPUT
     assert b"the output cannot be written" in done.stderr
     assert b"Traceback" not in done.stderr
@@ -225,7 +226,7 @@ def test_output_that_cannot_be_written() -> None:
 
 def test_a_reader_that_is_gone() -> None:
     with subprocess.Popen(
-        OPT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ALONE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdin and process.stdout and process.stderr
         process.stdout.close()

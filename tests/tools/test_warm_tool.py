@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pykern.tools import warm_server
+from tests.tools.pykern_opt import ALONE
 
 FUNCTION = b"func.func @f() -> i32 {\n  %0 = arith.constant 1 : i32\n  return %0 : i32\n}\n"
-ALONE = [sys.executable, "-m", "pykern.tools.opt"]
 
 
 @pytest.fixture(scope="module")
