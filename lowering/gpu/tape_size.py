@@ -9,6 +9,7 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.passes import kernels
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import is_constant, named
 
 PUSH = "kern.push"
@@ -73,9 +74,7 @@ class _Origins:
 
     def told(self, value: ir.Value) -> bool:
         if value not in self.found:
-            self.found[value] = (
-                self._argument(value) if isinstance(value.owner, ir.Block) else self._result(value)
-            )
+            self.found[value] = self._argument(value) if is_argument(value) else self._result(value)
         return self.found[value]
 
     def _argument(self, value: ir.Value) -> bool:
@@ -90,5 +89,5 @@ class _Origins:
         if op.name in _IDS:
             return True
         if op.name == "memref.dim":
-            return isinstance(op.operands[0].owner, ir.Block) and self.told(op.operands[1])
+            return is_argument(op.operands[0]) and self.told(op.operands[1])
         return op.name.startswith("arith.") and not op.regions and all(map(self.told, op.operands))

@@ -15,6 +15,7 @@ from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
 from pykern.passes.analysis.integer_ranges import RANGE
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import BUFFERS, index_constant, named, replace
 
@@ -185,4 +186,4 @@ def _guard(kernel: ir.Operation, ops: list[ir.Operation], inside: ir.Value, end:
 
 def _sized(op: ir.Operation) -> bool:
     """Whether a buffer takes a value that the kernel computes."""
-    return bool(op.operands) and not isinstance(op.operands[0].owner, ir.Block)
+    return bool(op.operands) and not is_argument(op.operands[0])

@@ -12,6 +12,7 @@ from pykern.dialect.atomics import LAUNCH
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.reduction import atomic_result
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import index_constant, named, replace
 
 RMW_OF_INTEGERS = {
@@ -76,8 +77,7 @@ def _either(alone: ir.Value, op: ir.Operation) -> ir.Value:
 
 
 def _is_local(memory: ir.Value) -> bool:
-    owner = memory.owner
-    return not isinstance(owner, ir.Block) and owner.operation.name in ("memref.alloca", "memref.alloc")
+    return made_by(memory, "memref.alloca", "memref.alloc") is not None
 
 
 def _rmw(op: ir.Operation) -> ir.Value:

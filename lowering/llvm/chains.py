@@ -19,6 +19,7 @@ from mlir.dialects import arith, llvm
 
 from pykern.lowering.llvm.loops import ON_LOOPS
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import find
 
 _STEPS = "addf subf mulf divf negf addi subi muli divsi divui remsi remui andi ori xori shli shrsi shrui"
@@ -91,9 +92,9 @@ def _join(total: ir.Operation) -> bool:
         return False
     for number in (0, 1):
         product = total.operands[number]
-        if isinstance(product.owner, ir.Block) or product.owner.operation.name != "arith.mulf":
+        op = made_by(product, "arith.mulf")
+        if op is None:
             continue
-        op = product.owner.operation
         if not _is_contracted(op) or len(list(product.uses)) != 1 or op.block != total.block:
             continue
         with ir.InsertionPoint(total), total.location:

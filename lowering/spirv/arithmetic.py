@@ -13,6 +13,7 @@ from pykern.lowering.spirv.bit_counts import leading_zeros, ones
 from pykern.passes.arithmetic.expand_remainder import real_remainder
 from pykern.passes.arithmetic.round_once import to_odd_f32
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import index_constant, is_constant, named, replace
 
 
@@ -92,10 +93,10 @@ def _compare(op: ir.Operation) -> ir.Value | None:
 
 
 def _before_sign_extension(value: ir.Value) -> ir.Value | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.operation.name not in ("arith.extsi", "arith.index_cast"):
+    extension = made_by(value, "arith.extsi", "arith.index_cast")
+    if extension is None:
         return None
-    source = owner.operation.operands[0]
+    source = extension.operands[0]
     return source if isinstance(source.type, ir.IntegerType) and 1 < source.type.width < 64 else None
 
 

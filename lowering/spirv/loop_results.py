@@ -20,6 +20,7 @@ from mlir.dialects import arith, memref
 from pykern.lowering.spirv.unknown import unknown_zero
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import find, named, terminator
 
 PLACES = 2
@@ -55,7 +56,7 @@ def _computed(loop: ir.Operation) -> list[int]:
         number
         for number, (value, result) in enumerate(zip(list(condition.operands)[1:], loop.results, strict=True))
         if any(True for _ in result.uses)
-        and not isinstance(value.owner, ir.Block)
+        and not is_argument(value)
         and kernels.identity(value.owner.operation) in inside
     ]
 

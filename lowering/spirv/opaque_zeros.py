@@ -20,6 +20,7 @@ from mlir.dialects import arith
 from pykern.lowering.spirv.unknown import unknown_zero
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import defining, made_by
 from pykern.passes.ir.word_conversions import from_word
 from pykern.passes.kernels import identity, named
 
@@ -81,9 +82,9 @@ class _Kernel:
 
     def _is_unknown(self, value: ir.Value) -> bool:
         """Whether no driver can tell the value before the launch; what loops and branches carry it may."""
-        if isinstance(value.owner, ir.Block):
+        op = defining(value)
+        if op is None:
             return False
-        op = value.owner.operation
         key = identity(op)
         if key not in self.unknown:
             self.unknown[key] = self._makes_unknown(op)
@@ -113,7 +114,7 @@ class _Kernel:
 
 
 def _is_constant(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "arith.constant"
+    return made_by(value, "arith.constant") is not None
 
 
 def _number(constant: ir.Value) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body
 
 CONVERSIONS = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp"}
@@ -103,6 +104,6 @@ def _use(value: ir.Value) -> ir.Operation:
 
 def _source(value: ir.Value) -> ir.Value:
     """The block argument that a value is a conversion of."""
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in CONVERSIONS:
-        value = value.owner.operation.operands[0]
+    while (view := made_by(value, *CONVERSIONS)) is not None:
+        value = view.operands[0]
     return value

@@ -15,6 +15,7 @@ from itertools import product
 
 from mlir import ir
 
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import is_constant
 
 RANGE = "kern.range"
@@ -71,7 +72,7 @@ class Ranges:
     def _find(self, value: ir.Value) -> Interval | None:
         if width(value.type) == 1:
             return None
-        if isinstance(value.owner, ir.Block):
+        if is_argument(value):
             return self._of_counter(value)
         number = is_constant(value)
         if number is not None:

@@ -9,6 +9,7 @@ from mlir.dialects import arith
 
 from pykern.passes.ir.clone import remake
 from pykern.passes.ir.memory import outputs_of
+from pykern.passes.ir.values import defining, made_by
 
 FLOAT_NEUTRAL = {
     "arith.addf": -0.0,
@@ -66,9 +67,9 @@ def combines(generic: ir.Operation) -> list[Combine] | None:
     held = list(block.arguments)[-outputs_of(generic) :]
     found = []
     for value, argument in zip(results, held, strict=True):
-        if isinstance(value.owner, ir.Block):
+        op = defining(value)
+        if op is None:
             return None
-        op = value.owner.operation
         known = op.name in FLOAT_NEUTRAL or op.name in INTEGER_NEUTRAL
         uses = [use.owner.operation for use in argument.uses]
         if not known or uses != [op] or len(op.operands) != 2:
@@ -83,8 +84,8 @@ def allow_reordering(generic: ir.Operation) -> None:
         if combine.op.name in ("arith.addf", "arith.mulf"):
             add_fastmath(combine.op, "reassoc", "contract")
             for value in combine.op.operands:
-                if not isinstance(value.owner, ir.Block) and value.owner.operation.name == "arith.mulf":
-                    add_fastmath(value.owner.operation, "contract")
+                if (product := made_by(value, "arith.mulf")) is not None:
+                    add_fastmath(product, "contract")
 
 
 def add_fastmath(op: ir.Operation, *flags: str) -> None:

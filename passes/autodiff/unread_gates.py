@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.ir.values import free_values
+from pykern.passes.ir.values import free_values, is_argument
 from pykern.passes.kernels import body, find, identity, terminator
 
 _PURE = (
@@ -94,7 +94,7 @@ class _Live:
 
     def _behind(self, value: ir.Value) -> list[ir.Value]:
         """What a value is made of."""
-        if isinstance(value.owner, ir.Block):
+        if is_argument(value):
             op, number = value.owner.owner.operation, value.arg_number
             if op.name == "scf.for":
                 return _carried(op, number - 1) if number else list(op.operands)[:3]

@@ -15,6 +15,7 @@ from mlir.dialects import memref
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import Positions, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import argument_marks, body, identity, programs
 from pykern.passes.tensor.prepare_signature import RESULT_ARGUMENTS, integers
 
@@ -65,7 +66,7 @@ def _pass_destinations(function: ir.Operation) -> None:
 
 def _replace(function: ir.Operation, value: ir.Value, target: ir.Value) -> bool:
     """Let the buffer `value` be `target`, where it is one of the program's own and `target` is free by then."""
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "memref.alloc":
+    if made_by(value, "memref.alloc") is None:
         return False
     if value.type != target.type:
         return False

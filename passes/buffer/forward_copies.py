@@ -8,7 +8,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.passes.framework import Pass
-from pykern.passes.ir.memory import Positions, aliases, ancestor_in, root_of, users, writes
+from pykern.passes.ir.memory import Positions, aliases, ancestor_in, is_distinct, root_of, users, writes
 from pykern.passes.kernels import find, identity, named, programs
 
 
@@ -79,10 +79,8 @@ def _is_quiet(
 ) -> bool:
     """Whether nobody writes the source from the copy to the last use of what it was copied to."""
     root = root_of(source)
-    if not isinstance(root.owner, ir.Block) and root.owner.operation.name != "memref.alloc":
-        return False  # a select or the result of a loop: several buffers, of which others may be written
-    if isinstance(root.owner, ir.Block) and root.owner != function.regions[0].blocks[0]:
-        return False  # carried by a loop: it is another buffer in the next iteration
+    if not is_distinct(root):
+        return False  # a select, or what a loop carries: several buffers, of which others may be written
     start = positions.first[identity(copy)]
     for op, operand in users(root):
         if op == copy or not writes(op, operand):

@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.passes.ir.memory import aliases, root_of
-from pykern.passes.ir.values import is_inside
+from pykern.passes.ir.values import defining, is_inside
 
 
 def terminator(loop: ir.Operation) -> ir.Operation:
@@ -60,7 +60,7 @@ def keep_in_place(loop: ir.Operation) -> None:
 
 def _is_made_inside(value: ir.Value, loop: ir.Operation) -> bool:
     root = root_of(value)
-    if isinstance(root.owner, ir.Block):
+    op = defining(root)
+    if op is None:
         return False
-    op = root.owner.operation
     return op.name == "memref.alloc" and is_inside(op.results[0], loop)

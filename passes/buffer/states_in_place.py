@@ -13,6 +13,7 @@ from pykern.passes.buffer.keep_in_place import terminator
 from pykern.passes.buffer.multi_buffer import trip_count
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import aliases, bytes_of, users, writes
+from pykern.passes.ir.values import is_argument, made_by
 from pykern.passes.kernels import body, find, index_constant, is_constant, programs
 
 
@@ -65,7 +66,7 @@ def _kept(loop: ir.Operation, place: int) -> _Kept | None:
         if copy.name != "memref.copy" or use.operand_number or copy.block != body(loop):
             continue
         entry = copy.operands[1]
-        if isinstance(entry.owner, ir.Block) or not _is_entry(entry.owner.operation, state.type):
+        if is_argument(entry) or not _is_entry(entry.owner.operation, state.type):
             continue
         stack, number = entry.owner.operation.operands[0], entry.owner.operation.operands[1]
         known = _is_alloc(stack) and not list(stack.owner.operation.operands)  # the number of its entries
@@ -75,7 +76,7 @@ def _kept(loop: ir.Operation, place: int) -> _Kept | None:
 
 
 def _is_alloc(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "memref.alloc"
+    return made_by(value, "memref.alloc") is not None
 
 
 def _yields(value: ir.Value, end: ir.Operation) -> list[int]:
@@ -107,7 +108,7 @@ def _counts(number: ir.Value, loop: ir.Operation) -> bool:
     counter, lower = body(loop).arguments[0], loop.operands[0]
     if number == counter:
         return is_constant(lower) == 0
-    if isinstance(number.owner, ir.Block) or number.owner.operation.name != "arith.subi":
+    if made_by(number, "arith.subi") is None:
         return False
     return list(number.owner.operation.operands) == [counter, lower]
 

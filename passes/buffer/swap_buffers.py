@@ -11,6 +11,7 @@ from pykern.passes.buffer.forward_copies import only_copy_into
 from pykern.passes.buffer.keep_in_place import terminator
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import aliases, users, writes
+from pykern.passes.ir.values import is_argument, made_by
 from pykern.passes.kernels import body, find, is_constant, programs
 
 
@@ -51,9 +52,9 @@ def _moves(loop: ir.Operation) -> dict[int, tuple[int, ir.Operation, ir.Operatio
     arguments = list(body(loop).arguments)[1:]
     moves: dict[int, tuple[int, ir.Operation, ir.Operation]] = {}
     for k, value in enumerate(end.operands):
-        if isinstance(value.owner, ir.Block) or value.owner.operation.name != "memref.alloc":
+        alloc = made_by(value, "memref.alloc")
+        if alloc is None:
             continue
-        alloc = value.owner.operation
         copy = only_copy_into(alloc, end) if alloc.block == body(loop) else None
         if copy is None or copy.operands[0] not in arguments or not _is_last(copy, end, alloc):
             continue
@@ -74,7 +75,7 @@ def _goes_elsewhere(loop: ir.Operation, place: int) -> bool:
 
 def _is_copied(loop: ir.Operation, place: int) -> bool:
     value = terminator(loop).operands[place]
-    return not isinstance(value.owner, ir.Block)
+    return not is_argument(value)
 
 
 def _is_last(copy: ir.Operation, end: ir.Operation, alloc: ir.Operation) -> bool:
@@ -99,7 +100,7 @@ def _cycle(moves: dict, start: int) -> list[int]:
 def _is_private(loop: ir.Operation, place: int) -> bool:
     """Whether the buffer a place starts with was made for it: filled before, and used nowhere else."""
     initial = loop.operands[3 + place]
-    if isinstance(initial.owner, ir.Block) or initial.owner.operation.name != "memref.alloc":
+    if made_by(initial, "memref.alloc") is None:
         return False
     if [use.operand_number for use in initial.uses if use.owner.operation == loop] != [3 + place]:
         return False

@@ -13,7 +13,9 @@ from mlir import ir
 
 from pykern.passes.analysis.contraction import CONVERSIONS, multiplies
 from pykern.passes.framework import Pass
+from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import indexing_maps, loops_in
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, named
 
 FUSION_BARRIER = "bufferization.dealloc_tensor"
@@ -48,14 +50,9 @@ class AddFusionBarriers(Pass):
 
 def _producer(value: ir.Value) -> ir.Operation | None:
     """The linalg.generic that computes a value, perhaps seen in another shape: upstream fuses past that."""
-    while not isinstance(value.owner, ir.Block):
-        op = value.owner.operation
-        if op.name == "linalg.generic":
-            return op
-        if op.name not in ("tensor.collapse_shape", "tensor.expand_shape"):
-            return None
-        value = op.operands[0]
-    return None
+    while (view := made_by(value, *TENSOR_RESHAPES)) is not None:
+        value = view.operands[0]
+    return made_by(value, "linalg.generic")
 
 
 def _repeats(consumer: ir.Operation, operand: int) -> bool:
@@ -90,4 +87,4 @@ def _moves(op: ir.Operation) -> bool:
 
 def _is_computed(value: ir.Value) -> bool:
     """Whether fusion would put more in front of what reads this."""
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "linalg.generic"
+    return made_by(value, "linalg.generic") is not None

@@ -12,6 +12,7 @@ from mlir.dialects import tensor
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, reduces
+from pykern.passes.ir.values import is_argument, made_by
 from pykern.passes.kernels import argument_marks, named, programs, replace
 
 
@@ -60,13 +61,13 @@ def _box(insert: ir.Operation, rank: int) -> tuple[list[int], list[int]] | None:
 def _is_computed(insert: ir.Operation) -> bool:
     """Whether the value is the only result of a linalg.generic, made for this alone."""
     value = insert.operands[0]
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "linalg.generic":
+    generic = made_by(value, "linalg.generic")
+    if generic is None:
         return False
-    generic = value.owner.operation
     if len(list(value.uses)) != 1 or outputs_of(generic) != 1 or generic.block != insert.block:
         return False
     out = list(generic.operands)[-1]
-    return not isinstance(out.owner, ir.Block) and out.owner.operation.name == "tensor.empty"
+    return made_by(out, "tensor.empty") is not None
 
 
 def _only_the_box(insert: ir.Operation, offsets: list[int], sizes: list[int]) -> bool:
@@ -95,7 +96,7 @@ def _pays(insert: ir.Operation, sizes: list[int]) -> bool:
 
 def _is_updated_argument(old: ir.Value) -> bool:
     """The program's own arguments that may be written are changed in place: they need no second array."""
-    if not isinstance(old.owner, ir.Block) or old.owner.owner is None:
+    if not is_argument(old) or old.owner.owner is None:
         return False
     function = old.owner.owner.operation
     if function.name != "func.func" or "arg_attrs" not in function.attributes:
@@ -111,8 +112,8 @@ def _reads(insert: ir.Operation) -> bool:
 
 
 def _source(value: ir.Value) -> ir.Value:
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.extract_slice":
-        value = value.owner.operation.operands[0]
+    while (view := made_by(value, "tensor.extract_slice")) is not None:
+        value = view.operands[0]
     return value
 
 

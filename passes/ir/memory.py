@@ -11,14 +11,18 @@ import math
 from mlir import ir
 
 from pykern.passes.ir.argument_uses import written_arguments
-from pykern.passes.ir.values import home
+from pykern.passes.ir.values import defining, home, made_by
 from pykern.passes.kernels import find, identity
 
+RESHAPES = ("memref.collapse_shape", "memref.expand_shape")
+"""Ops whose result is their operand with other dimensions: all elements, in the same order."""
+SAME_ELEMENTS = (*RESHAPES, "memref.cast")
+"""The same, and those that change what is known of the type."""
+TENSOR_RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
+"""`RESHAPES` of tensors."""
 VIEWS = {
+    *SAME_ELEMENTS,
     "memref.subview",
-    "memref.cast",
-    "memref.collapse_shape",
-    "memref.expand_shape",
     "memref.reinterpret_cast",
     "memref.transpose",
     "memref.view",
@@ -116,19 +120,17 @@ def outputs_of(op: ir.Operation) -> int:
 
 def root_of(value: ir.Value) -> ir.Value:
     """The buffer a chain of views looks at."""
-    while not isinstance(value.owner, ir.Block):
-        op = value.owner.operation
-        if op.name not in VIEWS or op.name == "arith.select":
-            return value
-        value = op.operands[0]
+    while (view := made_by(value, *VIEWS)) is not None and view.name != "arith.select":
+        value = view.operands[0]
     return value
 
 
 def is_distinct(root: ir.Value) -> bool:
     """Whether memory is an argument of the program, an allocation or a constant: no two of those are the same."""
-    if isinstance(root.owner, ir.Block):
+    maker = defining(root)
+    if maker is None:
         return root.owner.owner.operation.name == "func.func"
-    return root.owner.operation.name in ("memref.alloc", "memref.get_global")
+    return maker.name in ("memref.alloc", "memref.get_global")
 
 
 CHOICES = ("arith.select", "scf.for", "scf.if", "scf.while")
@@ -167,11 +169,7 @@ def _is_newer(root: ir.Value, other: ir.Value) -> bool:
 
 def is_allocated_in(root: ir.Value, block: ir.Block) -> bool:
     """Whether memory is an allocation of this very block: no loop around it carries it on."""
-    return (
-        not isinstance(root.owner, ir.Block)
-        and root.owner.operation.name == "memref.alloc"
-        and root.owner.operation.block == block
-    )
+    return home(root) == block and made_by(root, "memref.alloc") is not None
 
 
 def bytes_of(kind: ir.MemRefType) -> int:

@@ -13,6 +13,17 @@ def defining(value: ir.Value) -> ir.Operation | None:
     return None if isinstance(owner, ir.Block) else owner.operation
 
 
+def is_argument(value: ir.Value) -> bool:
+    """Whether the value is an argument of a block rather than the result of an op."""
+    return isinstance(value.owner, ir.Block)
+
+
+def made_by(value: ir.Value, *names: str) -> ir.Operation | None:
+    """The op whose result the value is, where it has one of these names."""
+    maker = defining(value)
+    return maker if maker is not None and maker.name in names else None
+
+
 def home(value: ir.Value) -> ir.Block:
     """The block the value belongs to."""
     owner = value.owner

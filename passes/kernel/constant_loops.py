@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from mlir import ir
 
+from pykern.passes.ir.values import is_argument, made_by
 from pykern.passes.kernels import MEMORY_OPERAND, find
 
 Known = dict[ir.Value, int]
@@ -54,9 +55,10 @@ def number(value: ir.Value, known: Known) -> int | None:
     """What an index or an i1 is, as far as it is known."""
     if value in known:
         return known[value]
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
+    maker = made_by(value, "arith.constant")
+    if maker is None:
         return None
-    attribute = value.owner.operation.attributes["value"]
+    attribute = maker.attributes["value"]
     if not isinstance(attribute, ir.BoolAttr | ir.IntegerAttr) or not _is_followed(value):
         return None
     found = int(attribute.value)
@@ -227,7 +229,7 @@ class Plan:
 
 def _behind(value: ir.Value) -> list[ir.Value]:
     """What an integer directly depends on."""
-    if isinstance(value.owner, ir.Block):
+    if is_argument(value):
         loop = value.owner.owner.operation
         if loop.name != "scf.for":
             return []

@@ -17,6 +17,7 @@ from pykern.passes.analysis.cost_model.memory import PRIVATE_BYTES
 from pykern.passes.analysis.uniformity import Uniformity
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernel.launch_arguments import LaunchArguments, add_launch_arguments
 from pykern.passes.kernel.launch_queries import add_extent, add_work
 from pykern.passes.kernel.work_groups.convergence import holding_convergent
@@ -177,7 +178,7 @@ def _group_constants(kernel: ir.Operation, launch: LaunchArguments, shape: Group
             arith.CeilDivUIOp(count, size).result for count, size in zip(launch.counts, sizes, strict=True)
         ]
     for op in launch.counts:  # static counts were put at the top: they stand before what uses them
-        if not isinstance(op.owner, ir.Block):
+        if not is_argument(op):
             op.owner.operation.move_before(sizes[0].owner.operation)
     tables = {"kern.group_size": sizes, "kern.num_groups": groups, "kern.ndrange": launch.counts}
     for op in named(kernel, *tables):

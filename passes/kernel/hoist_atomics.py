@@ -13,7 +13,7 @@ from pykern.dialect.atomics import LAUNCH, AtomicRmwOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
-from pykern.passes.ir.values import has_uses
+from pykern.passes.ir.values import defining, has_uses, home, is_argument
 from pykern.passes.kernels import find, identity, named
 from pykern.passes.remarks import remark
 
@@ -90,9 +90,7 @@ def _meets(other: ir.Operation, memory: ir.Value, overlap: bool) -> bool:
     touched = other.operands[_TOUCHES[other.name]]
     if touched == memory or not overlap:
         return touched == memory
-    return (
-        isinstance(touched.owner, ir.Block) and isinstance(memory.owner, ir.Block) and not _only_adds(other)
-    )
+    return is_argument(touched) and is_argument(memory) and not _only_adds(other)
 
 
 def _only_adds(op: ir.Operation) -> bool:
@@ -105,8 +103,8 @@ def _only_adds(op: ir.Operation) -> bool:
 
 
 def _defined_in(value: ir.Value, inside: set[int]) -> bool:
-    owner = value.owner
-    return identity((owner.owner if isinstance(owner, ir.Block) else owner).operation) in inside
+    maker = defining(value)
+    return identity(home(value).owner.operation if maker is None else maker) in inside
 
 
 def _lifted(inner: ir.Block, values: list[ir.Value], body: ir.Block) -> list[ir.Value]:

@@ -17,6 +17,7 @@ from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import BOUND_DEPTH
 from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS, MOST_NEST_WORK
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.values import defining
 from pykern.passes.kernel.launch_arguments import LaunchArguments
 from pykern.passes.kernels import index_constant
 
@@ -151,12 +152,11 @@ class _Bounds:
     def value(self, wanted: ir.Value, depth: int = 0) -> ir.Value | None:
         """The value in the query; None where it is data."""
         if wanted not in self.made:
-            owner = wanted.owner
-            is_op = not isinstance(owner, ir.Block) and depth < BOUND_DEPTH
-            self.made[wanted] = self._again(owner.operation, depth + 1) if is_op else None
+            maker = defining(wanted) if depth < BOUND_DEPTH else None
+            self.made[wanted] = None if maker is None else self._rematerialised(maker, depth + 1)
         return self.made[wanted]
 
-    def _again(self, op: ir.Operation, depth: int) -> ir.Value | None:
+    def _rematerialised(self, op: ir.Operation, depth: int) -> ir.Value | None:
         if op.name == "kern.ndrange":
             return self.counts[_dim(op)]
         if op.name == "kern.global_id":

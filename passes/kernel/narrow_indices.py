@@ -18,7 +18,7 @@ from mlir.dialects import arith
 from pykern.passes.analysis.integer_ranges import I32, Interval, Ranges, width
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import erase_dead
-from pykern.passes.ir.values import is_inside
+from pykern.passes.ir.values import is_argument, is_inside
 from pykern.passes.kernel.narrow_versions import branch, is_candidate, limited
 from pykern.passes.kernels import find, is_constant
 from pykern.passes.module_facts import ModuleFacts
@@ -176,7 +176,7 @@ class Narrowing:
         if self.loop is not None and not is_inside(value, self.loop):
             with ir.InsertionPoint(self.loop), value.location:
                 return _truncated(value, i32)
-        if isinstance(value.owner, ir.Block):
+        if is_argument(value):
             with ir.InsertionPoint.at_block_begin(value.owner), value.location:
                 return _truncated(value, i32)
         op = value.owner.operation

@@ -20,7 +20,7 @@ from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
 from pykern.passes.analysis.cost_model.memory import OWN_SUM_CELLS
 from pykern.passes.analysis.cost_model.operations import OWN_SUM_ITEMS
 from pykern.passes.framework import Pass
-from pykern.passes.ir.values import has_uses
+from pykern.passes.ir.values import has_uses, is_argument
 from pykern.passes.kernels import find, index_constant, named
 from pykern.passes.remarks import remark
 
@@ -127,7 +127,7 @@ def _trips(loop: ir.Operation, inner: ir.Operation) -> list[ir.Value]:
 
 
 def _is_counter(value: ir.Value, loops: list[ir.Operation]) -> bool:
-    return isinstance(value.owner, ir.Block) and value.owner.owner.operation in loops
+    return is_argument(value) and value.owner.owner.operation in loops
 
 
 def _product(factors: list[ir.Value]) -> ir.Value:

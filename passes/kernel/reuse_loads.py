@@ -19,6 +19,7 @@ from mlir import ir
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import FEWEST_ACCESSES
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import named
 
 _HARMLESS = ("arith.", "math.", "memref.dim", "kern.global_id", "kern.ndrange")
@@ -148,7 +149,7 @@ class _Numbers:
         waiting = [value]
         while waiting:
             one = waiting[-1]
-            op = None if isinstance(one.owner, ir.Block) else one.owner.operation
+            op = defining(one)
             parts = list(op.operands) if op is not None and op.name.startswith("arith.") else []
             missing = [part for part in parts if part not in self.by_value]
             if missing and one not in self.by_value:

@@ -16,6 +16,7 @@ from mlir import ir
 from pykern.data.artifact import Remark
 from pykern.dialect.diagnostics import span_of
 from pykern.passes.analysis.uniformity import Uniformity
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernel.check_bounds import array_names
 from pykern.passes.kernels import body, named
 from pykern.passes.remarks import collecting
@@ -84,7 +85,7 @@ def races(kernel: ir.Operation) -> Iterator[Remark]:
 
 
 def _is_private(array: ir.Value) -> bool:
-    return not isinstance(array.owner, ir.Block) and array.owner.operation.name == "kern.private"
+    return made_by(array, "kern.private") is not None
 
 
 def _comes_by(op: ir.Operation, kernel: ir.Operation, uniform: Uniformity) -> bool:

@@ -14,6 +14,7 @@ from mlir.dialects import tensor
 
 from pykern.passes.framework import Pass
 from pykern.passes.ir.structured import generic, indexing_maps, reduction_loops
+from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import body, named
 
 NEEDED = "kern.needed"
@@ -48,36 +49,30 @@ def _masked(op: ir.Operation) -> tuple[list[ir.Operation], ir.Operation, list[in
     if not any(kinds) or len(op.results) != 1:
         return None
     block = body(op)
-    total = _owner(list(block.operations)[-1].operation.operands[0], "arith.addf", "arith.addi")
+    total = made_by(list(block.operations)[-1].operation.operands[0], "arith.addf", "arith.addi")
     if total is None or total.operands[0] != block.arguments[len(block.arguments) - 1]:
         return None
-    chosen = _owner(total.operands[1], "arith.select")
+    chosen = made_by(total.operands[1], "arith.select")
     if chosen is None or not _is_zero(chosen.operands[2]):
         return None
-    mask = _owner(chosen.operands[0], "arith.cmpi")
+    mask = made_by(chosen.operands[0], "arith.cmpi")
     form = None if mask is None else _form(mask, kinds)
     products = _products(chosen.operands[1], block)
     return None if mask is None or form is None or not products else (products, mask, form)
 
 
-def _owner(value: ir.Value, *names: str) -> ir.Operation | None:
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name not in names:
-        return None
-    return value.owner.operation
-
-
 def _is_zero(value: ir.Value) -> bool:
-    constant = _owner(value, "arith.constant")
+    constant = made_by(value, "arith.constant")
     return constant is not None and getattr(constant.attributes["value"], "value", 1) == 0
 
 
 def _products(value: ir.Value, block: ir.Block) -> list[ir.Operation]:
     """Products of two arguments that a term is the sum of."""
-    product = _owner(value, "arith.mulf", "arith.muli")
+    product = made_by(value, "arith.mulf", "arith.muli")
     if product is not None:
         arguments = list(block.arguments)
         return [product] if all(v in arguments for v in product.operands) else []
-    total = _owner(value, "arith.addf", "arith.addi")
+    total = made_by(value, "arith.addf", "arith.addi")
     if total is None or (total.name == "arith.addf" and "reassoc" not in str(total.attributes["fastmath"])):
         return []
     parts = [_products(v, block) for v in total.operands]
@@ -103,9 +98,9 @@ def _form(mask: ir.Operation, reduced: list[bool]) -> list[int] | None:
 
 def _linear(value: ir.Value, rank: int) -> list[int] | None:
     """An index as factors of the dimensions and a constant."""
-    if isinstance(value.owner, ir.Block):
+    op = defining(value)
+    if op is None:
         return None
-    op = value.owner.operation
     if op.name == "linalg.index":
         return [int(d == ir.IntegerAttr(op.attributes["dim"]).value) for d in range(rank)] + [0]
     if op.name == "arith.constant":
@@ -158,7 +153,7 @@ def _chosen(op: ir.Operation, mask: ir.Operation, value: ir.Value, start: ir.Val
     places = {e.position: n for n, e in enumerate(ir.AffineDimExpr(e) for e in out.results)}
     identity = ir.AffineMap.get_identity(kind.rank)
     empty = tensor.EmptyOp(list(kind.shape), kind.element_type).result
-    fill = _owner(start, "linalg.fill")
+    fill = made_by(start, "linalg.fill")
     read = [value] if fill is not None else [value, start]
     made = generic(read, [empty], [identity] * (len(read) + 1), [False] * kind.rank)
     block = body(made)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, tensor
 
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import is_constant
 from pykern.passes.raise_to_linalg.boxes import IterationBox
 from pykern.passes.raise_to_linalg.evaluation import index_number, zero_of
@@ -155,7 +156,7 @@ def _groups(view: View) -> list[list[int]]:
 
 def _known(value: ir.Value) -> int | None:
     """The number that folding would find."""
-    if (found := is_constant(value)) is not None or isinstance(value.owner, ir.Block):
+    if (found := is_constant(value)) is not None or is_argument(value):
         return found
     op = value.owner.operation
     if op.name == "memref.dim":

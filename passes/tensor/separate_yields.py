@@ -9,9 +9,11 @@ from mlir import ir
 from mlir.dialects import bufferization
 
 from pykern.passes.framework import Pass
+from pykern.passes.ir.memory import TENSOR_RESHAPES
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import named
 
-_VIEWS = ("tensor.cast", "tensor.expand_shape", "tensor.collapse_shape", "tensor.extract_slice")
+_VIEWS = (*TENSOR_RESHAPES, "tensor.cast", "tensor.extract_slice")
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,15 @@ def _writes(module: ir.Module, call: ir.Operation) -> bool:
 
 def _is_part(value: ir.Value) -> bool:
     """Whether a value shows some of another tensor's elements."""
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _VIEWS:
-        if value.owner.operation.name == "tensor.extract_slice":
+    while (view := made_by(value, *_VIEWS)) is not None:
+        if view.name == "tensor.extract_slice":
             return True
-        value = value.owner.operation.operands[0]
+        value = view.operands[0]
     return False
 
 
 def _root(value: ir.Value) -> ir.Value:
     """The tensor whose elements a value shows."""
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _VIEWS:
-        value = value.owner.operation.operands[0]
+    while (view := made_by(value, *_VIEWS)) is not None:
+        value = view.operands[0]
     return value

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist
-from pykern.passes.ir.values import has_uses, is_inside
+from pykern.passes.ir.memory import RESHAPES
+from pykern.passes.ir.values import has_uses, is_argument, is_inside, made_by
 from pykern.passes.kernels import find
 
 _FLOATS = (ir.F32Type, ir.F64Type)
@@ -23,7 +24,6 @@ _ELEMENTWISE_MATH = {f"math.{name}" for name in f"{_UNARY} copysign fma".split()
 
 KEPT_ROW = "kern.kept_row"
 """Mark of a row of a result in which values wait that are kept elsewhere where stores go past the cache."""
-_SAME_ELEMENTS = ("memref.collapse_shape", "memref.expand_shape")
 _QUESTIONS = {"memref.dim", "memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
 
 
@@ -103,16 +103,14 @@ def arrays_of(function: ir.Operation) -> list[ir.Value]:
 def _as_seen(array: ir.Value) -> ir.Value:
     users = [use.owner.operation for use in array.uses if not is_question(use.owner.operation)]
     only = users[0] if len(users) == 1 else None
-    return _as_seen(only.results[0]) if only is not None and only.name in _SAME_ELEMENTS else array
+    return _as_seen(only.results[0]) if only is not None and only.name in RESHAPES else array
 
 
 def argument(array: ir.Value) -> ir.Value | None:
     """What a function is given of an array, in whatever shape it is seen; None for scratch."""
-    while not isinstance(array.owner, ir.Block):
-        if array.owner.operation.name not in _SAME_ELEMENTS:
-            return None
-        array = array.owner.operation.operands[0]
-    return array
+    while (view := made_by(array, *RESHAPES)) is not None:
+        array = view.operands[0]
+    return array if is_argument(array) else None
 
 
 def _gives_memory(op: ir.Operation) -> bool:

@@ -13,6 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.values import is_argument
 
 EXTREMES = {
     "arith.maximumf": (arith.CmpFPredicate.OGT, float("-inf")),
@@ -92,7 +93,7 @@ def reductions_of(loop: ir.Operation) -> list[Reduction]:
 
 
 def _reduction(value: ir.Value, held: ir.Value) -> Reduction | None:
-    if isinstance(value.owner, ir.Block) or not isinstance(value.type, ir.F32Type | ir.F64Type):
+    if is_argument(value) or not isinstance(value.type, ir.F32Type | ir.F64Type):
         return None
     op = value.owner.operation
     uses = [use.owner.operation for use in held.uses]

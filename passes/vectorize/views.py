@@ -12,7 +12,7 @@ from mlir.dialects import arith
 
 from pykern.passes.ir.affine import DYNAMIC, Number
 from pykern.passes.ir.clone import remake
-from pykern.passes.ir.values import has_uses
+from pykern.passes.ir.values import has_uses, made_by
 from pykern.passes.kernels import MEMORY_OPERAND, index_constant, named, replace
 
 Sums = dict["tuple[ir.Block, ir.Value, Number]", ir.Value]
@@ -42,9 +42,9 @@ def look_through_views(function: ir.Operation) -> None:
 
 def _offsets(memory: ir.Value) -> list[Number] | None:
     """Where the part begins in each dimension; None where it is no such part."""
-    if isinstance(memory.owner, ir.Block) or memory.owner.operation.name != "memref.subview":
+    view = made_by(memory, "memref.subview")
+    if view is None:
         return None
-    view = memory.owner.operation
     if ir.MemRefType(view.operands[0].type).rank != ir.MemRefType(memory.type).rank:
         return None
     if any(stride != 1 for stride in ir.DenseI64ArrayAttr(view.attributes["static_strides"])):

@@ -13,6 +13,7 @@ from mlir import ir
 
 from pykern.data.abi import SMALL_COUNT
 from pykern.passes.ir.memory import bytes_of
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import is_constant, named
 
 ALIGNED, SMALL = "aligned", "small"
@@ -53,9 +54,9 @@ def _made(program: ir.Operation) -> Iterable[ir.Value]:
 
 def _is_aligned(value: ir.Value) -> bool:
     """Whether an array begins at a multiple of 16 bytes, where the program's arguments do."""
-    if isinstance(value.owner, ir.Block):
+    op = defining(value)
+    if op is None:
         return value.owner.owner.operation.name == "func.func"
-    op = value.owner.operation
     if op.name in _OWN_MEMORY:
         return True
     if op.name in _SAME_BEGIN:

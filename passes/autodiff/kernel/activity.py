@@ -11,6 +11,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable, PassError
 from pykern.passes import kernels
 from pykern.passes.autodiff.rules.flow import ONLY_LOOK, varying_results
+from pykern.passes.ir.values import is_argument
 
 LOCAL = ("kern.shared", "kern.dynamic_shared", "kern.private")
 _ENDS = ("scf.yield", "scf.condition", "func.return")
@@ -87,7 +88,7 @@ class Activity:
     def _written(self, op: ir.Operation, memory: ir.Value) -> None:
         if not isinstance(ir.MemRefType(memory.type).element_type, ir.FloatType):
             return
-        if not isinstance(memory.owner, ir.Block):
+        if not is_argument(memory):
             self.buffers.add(memory)  # shared or private
         elif memory not in self.buffers and _is_read(self.kernel, memory):
             raise NotDifferentiable(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.passes import kernels
+from pykern.passes.ir.values import defining
 
 _CASTS = ("arith.index_cast", "arith.extsi")
 
@@ -38,9 +39,9 @@ def linear_form(value: ir.Value) -> LinearForm:
     constant = kernels.is_constant(value)
     if constant is not None:
         return LinearForm(constant)
-    if isinstance(value.owner, ir.Block):
+    op = defining(value)
+    if op is None:
         return LinearForm(0, {value: 1})
-    op = value.owner.operation
     if op.name == "arith.addi":
         return linear_form(op.operands[0]) + linear_form(op.operands[1])
     if op.name == "arith.subi":

@@ -23,6 +23,7 @@ from pykern.passes.autodiff.kernel.memory_gates import from_cell, is_open, nothi
 from pykern.passes.autodiff.kernel.sharing import MEMORY_AT, Sharing
 from pykern.passes.autodiff.rules.expression import cast_float, flow_type
 from pykern.passes.autodiff.rules.gates import Flow, is_singular
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import index_constant, named
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Shadows:
         kind = ir.MemRefType(memory.type).element_type
         if not self._singular or flow_type(kind) != kind:
             return False
-        if self._all_gated or memory in self.restored or not isinstance(memory.owner, ir.Block):
+        if self._all_gated or memory in self.restored or not is_argument(memory):
             return True
         return len(self.sharing.accesses[memory].stores) > 1  # one may overwrite another
 
@@ -66,7 +67,7 @@ class Shadows:
 
     def exclusive(self, memory: ir.Value) -> bool:
         """Whether no other work-item touches the cells this one touches."""
-        if isinstance(memory.owner, ir.Block):
+        if is_argument(memory):
             return self.sharing.own[memory]
         return memory.owner.operation.name == "kern.private"
 

@@ -16,6 +16,7 @@ from mlir.dialects import arith
 from pykern.dialect.tape import PopOp, PushOp
 from pykern.passes.autodiff.kernel.copying import ForwardSweep, copy_of
 from pykern.passes.autodiff.kernel.sharing import Sharing
+from pykern.passes.ir.values import defining, home, is_argument
 from pykern.passes.kernels import identity, index_constant
 from pykern.passes.remarks import remark
 
@@ -80,7 +81,7 @@ class PrimalValues:
 
     def primal(self, value: ir.Value) -> ir.Value:
         """The value that `value` of the kernel had when this part of the kernel ran."""
-        block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+        block = home(value)
         scope = next(s for s in reversed(self.scopes) if s.block == block)
         if scope.live:
             return self.forward.values[value]
@@ -98,9 +99,9 @@ class PrimalValues:
 
     def _recomputed(self, value: ir.Value, scope: ReverseScope) -> ir.Value | None:
         """The value computed once more at the top of the reverse, None where that could differ."""
-        if isinstance(value.owner, ir.Block):
+        op = defining(value)
+        if op is None:
             return None
-        op = value.owner.operation
         if not self._repeatable(op):
             return None
         operands = [self.primal(v) for v in op.operands]
@@ -116,16 +117,16 @@ class PrimalValues:
         if op.name == "memref.load":
             return op.operands[0] in self._constant_memory
         if op.name == "memref.dim":  # of an argument; shared memory stays in the scope that made it
-            return isinstance(op.operands[0].owner, ir.Block)
+            return is_argument(op.operands[0])
         return op.name.startswith(("arith.", "math.", "func.call", "kern.stop_gradient"))
 
 
 def _say(value: ir.Value, text: str) -> None:
-    owner = value.owner
-    if not isinstance(owner, ir.Block):
-        remark(owner.operation, text)
-    elif owner.owner.operation.name != "func.func":
-        remark(owner.owner.operation, f"what the loop carries is {text}")
+    maker, around = defining(value), home(value).owner.operation
+    if maker is not None:
+        remark(maker, text)
+    elif around.name != "func.func":
+        remark(around, f"what the loop carries is {text}")
 
 
 def trip_count(lower: ir.Value, upper: ir.Value, step: ir.Value) -> ir.Value:

@@ -14,6 +14,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
 from pykern.passes.autodiff.kernel.linear import LinearForm, linear_form
+from pykern.passes.ir.values import is_argument, made_by
 
 INDICES_AT = {"memref.load": 1, "memref.store": 2, "kern.atomic_rmw": 2, "kern.atomic_cas": 3}
 MEMORY_AT = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
@@ -132,16 +133,16 @@ def _moves_with(form: LinearForm, id_name: str, dim: int) -> bool:
 
 
 def _is_id(value: ir.Value, name: str, dim: int) -> bool:
-    owner = value.owner
-    return not isinstance(owner, ir.Block) and owner.operation.name == name and owner.opview.dim == dim
+    maker = made_by(value, name)
+    return maker is not None and maker.opview.dim == dim
 
 
 def _uniform(value: ir.Value) -> bool:
     """The same for every work-item of a launch: an argument, or a length."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return isinstance(owner.owner, ir.OpView) and owner.owner.operation.name == "func.func"
-    return owner.operation.name in ("memref.dim", "kern.ndrange", "kern.group_size")
+    if is_argument(value):
+        around = value.owner.owner
+        return isinstance(around, ir.OpView) and around.operation.name == "func.func"
+    return made_by(value, "memref.dim", "kern.ndrange", "kern.group_size") is not None
 
 
 def _pinned(op: ir.Operation, id_name: str, dim: int) -> int | None:
@@ -159,19 +160,15 @@ def _pinned(op: ir.Operation, id_name: str, dim: int) -> int | None:
 
 
 def _conjuncts(condition: ir.Value) -> list[ir.Value]:
-    owner = condition.owner
-    if not isinstance(owner, ir.Block) and owner.operation.name == "arith.andi":
-        return [c for operand in owner.operation.operands for c in _conjuncts(operand)]
-    return [condition]
+    both = made_by(condition, "arith.andi")
+    return [condition] if both is None else [c for operand in both.operands for c in _conjuncts(operand)]
 
 
 def _equals(condition: ir.Value, id_name: str, dim: int) -> int | None:
-    owner = condition.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "arith.cmpi":
+    compared = made_by(condition, "arith.cmpi")
+    if compared is None or ir.IntegerAttr(compared.attributes["predicate"]).value != 0:  # eq
         return None
-    if ir.IntegerAttr(owner.operation.attributes["predicate"]).value != 0:  # eq
-        return None
-    left, right = (linear_form(v) for v in owner.operation.operands)
+    left, right = map(linear_form, compared.operands)
     difference = left - right
     if len(difference.terms) != 1:
         return None

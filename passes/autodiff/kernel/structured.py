@@ -19,6 +19,7 @@ from pykern.passes.autodiff.kernel.loop_gates import CarriedAdjoints
 from pykern.passes.autodiff.kernel.primal_values import ReverseScope, trip_count
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.rules.gates import Flow
+from pykern.passes.ir.values import defining, home
 from pykern.passes.kernel.work_groups.convergence import is_guard
 from pykern.passes.kernels import find, identity, index_constant, named, terminator
 
@@ -185,21 +186,22 @@ def _from_tape(value: ir.Value) -> bool:
     """Whether a value was popped, or computed from one that was."""
     waiting, seen = [value], set()
     while waiting:
-        owner = waiting.pop().owner
-        if isinstance(owner, ir.Block) or identity(owner.operation) in seen:
+        maker = defining(waiting.pop())
+        if maker is None or identity(maker) in seen:
             continue
-        if owner.operation.name == "kern.pop":
+        if maker.name == "kern.pop":
             return True
-        seen.add(identity(owner.operation))
-        waiting += owner.operation.operands
+        seen.add(identity(maker))
+        waiting += maker.operands
     return False
 
 
 def _defined_in(value: ir.Value, op: ir.Operation, inside: set[int]) -> bool:
-    if isinstance(value.owner, ir.Block):
-        owner = value.owner.owner.operation
-        return owner == op or identity(owner) in inside
-    return identity(value.owner.operation) in inside
+    maker = defining(value)
+    if maker is None:
+        around = home(value).owner.operation
+        return around == op or identity(around) in inside
+    return identity(maker) in inside
 
 
 def _isolated(sweep: Sweep, reverse: Callable[[], object]) -> None:

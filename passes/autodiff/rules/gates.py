@@ -16,6 +16,7 @@ from mlir.dialects import arith
 
 from pykern.passes.autodiff.rules import table
 from pykern.passes.autodiff.rules.expression import cast_float
+from pykern.passes.ir.values import made_by
 
 _GREATEST, _LEAST = arith.CmpFPredicate.OGE, arith.CmpFPredicate.OLE
 _EXTREMA = {
@@ -129,9 +130,8 @@ def _holds_floats(kind: ir.Type) -> bool:
 
 def _is_finite(value: ir.Value) -> bool:
     """Whether the value is a constant that is a number."""
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
-        return False
-    attribute = value.owner.operation.attributes["value"]
+    maker = made_by(value, "arith.constant")
+    attribute = None if maker is None else maker.attributes["value"]
     return isinstance(attribute, ir.FloatAttr) and isfinite(attribute.value)
 
 

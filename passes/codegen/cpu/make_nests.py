@@ -40,6 +40,7 @@ from pykern.passes.fusion.rows import RowForms, groups
 from pykern.passes.ir import structured
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, reduces
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import body, identity, index_constant, named, programs
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.vectorize_streams import ROWS
@@ -333,7 +334,7 @@ def _filled_with(op: ir.Operation, out: ir.Value) -> ir.Value | None:
     value = list(block.operations)[-1].operation.operands[0]
     if reduces(op) or len(list(block.operations)) != 1:
         return None
-    if isinstance(value.owner, ir.Block) and value.owner == block:
+    if is_argument(value) and value.owner == block:
         number = list(block.arguments).index(value)
         value = op.operands[number]
         return None if isinstance(value.type, ir.MemRefType) else value

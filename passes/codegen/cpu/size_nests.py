@@ -9,6 +9,7 @@ from mlir import ir
 
 from pykern.passes.analysis.cost_model.code_size import SMALL_LOOP_FACTOR
 from pykern.passes.framework import Pass
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, find, identity, is_constant, programs
 
 SMALL = ("minsize", "optsize")
@@ -76,8 +77,8 @@ def _iterations(block: ir.Block) -> int | None:
 def _length(loop: ir.Operation) -> int | None:
     lower, upper, step = list(loop.operands)[:3]
     bounds = [upper]
-    if not isinstance(upper.owner, ir.Block) and upper.owner.operation.name == "arith.minsi":
-        bounds = list(upper.owner.operation.operands)
+    if (least := made_by(upper, "arith.minsi")) is not None:
+        bounds = list(least.operands)
     lengths = [number for bound in bounds if (number := _distance(lower, bound)) is not None]
     by = is_constant(step)
     return None if not lengths or not by else max(-(-min(lengths) // by), 0)
@@ -85,8 +86,8 @@ def _length(loop: ir.Operation) -> int | None:
 
 def _distance(lower: ir.Value, upper: ir.Value) -> int | None:
     """From one bound to the other, at most: of a block that begins anywhere, its length."""
-    if not isinstance(upper.owner, ir.Block) and upper.owner.operation.name == "arith.addi":
-        begin, length = upper.owner.operation.operands
+    if (end := made_by(upper, "arith.addi")) is not None:
+        begin, length = end.operands
         return is_constant(length) if begin == lower else None
     number = is_constant(upper)
     return None if number is None else number - (is_constant(lower) or 0)

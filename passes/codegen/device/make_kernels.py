@@ -18,6 +18,7 @@ from pykern.passes.codegen.device.row_kernels import ROWS, launch_rows
 from pykern.passes.framework import Pass
 from pykern.passes.fusion.rows import groups
 from pykern.passes.ir.memory import outputs_of
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import identity, named, programs
 
 
@@ -72,8 +73,8 @@ def _fuse_products(op: ir.Operation) -> None:
         if combine.op.name == "arith.addf":
             add_fastmath(combine.op, "contract")
             for value in combine.op.operands:
-                if not isinstance(value.owner, ir.Block) and value.owner.operation.name == "arith.mulf":
-                    add_fastmath(value.owner.operation, "contract")
+                if (product := made_by(value, "arith.mulf")) is not None:
+                    add_fastmath(product, "contract")
 
 
 def _moves(space: Space) -> bool:

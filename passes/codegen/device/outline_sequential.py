@@ -17,11 +17,11 @@ from pykern.passes.codegen.device.kernel import Kernel, KernelContext, is_pure
 from pykern.passes.codegen.device.scatter import launch_scatter, scatter_of
 from pykern.passes.framework import Pass, Upstream, run_pass
 from pykern.passes.ir.clone import clone
+from pykern.passes.ir.memory import SAME_ELEMENTS
 from pykern.passes.ir.values import free_values
 from pykern.passes.kernels import find, identity, kernels, named, programs
 
 CONTROL = ("scf.for", "scf.if", "scf.while", "scf.yield", "scf.condition")
-VIEWS = ("memref.subview", "memref.cast", "memref.collapse_shape", "memref.expand_shape")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _fits(op: ir.Operation) -> bool:
         return _elements(op.operands[0]) <= SCALAR_ELEMENTS
     if op.name == "memref.alloc":
         return not list(op.operands) and _elements(op.results[0]) <= SCALAR_ELEMENTS
-    return op.name in VIEWS or op.name in ("memref.load", "memref.store") or is_pure(op)
+    return op.name in (*SAME_ELEMENTS, "memref.subview", "memref.load", "memref.store") or is_pure(op)
 
 
 def _elements(value: ir.Value) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import (
     indexing_maps,
     is_elementwise,
@@ -14,7 +15,6 @@ from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body
 
 Exprs = tuple[ir.AffineExpr, ...]
-RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def through(read: Operand) -> Operand:
         op = defining(read.value)
         if op is None:
             return read
-        if op.name in RESHAPES:
+        if op.name in TENSOR_RESHAPES:
             found = _through_reshape(op, read.at)
         elif is_elementwise(op, indices=True) and len(op.operands) == 2 and _copies(op):
             source = operand(op, 0)

@@ -15,7 +15,6 @@ from mlir import ir
 
 from pykern.passes.analysis.cost_model.lengths import FEWEST_SCORES
 from pykern.passes.fusion.attention.operands import (
-    RESHAPES,
     Operand,
     composed,
     dims,
@@ -33,6 +32,7 @@ from pykern.passes.fusion.attention.softmax import (
     softmax,
     starts_from,
 )
+from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import is_elementwise, loop_count, reduction_loops
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body, identity
@@ -193,6 +193,6 @@ def _escapes(value: ir.Value, inside: set[int]) -> bool:
         op = use.owner.operation
         if identity(op) in inside:
             continue
-        if op.name not in RESHAPES or _escapes(op.results[0], inside):
+        if op.name not in TENSOR_RESHAPES or _escapes(op.results[0], inside):
             return True
     return False

@@ -14,8 +14,9 @@ from mlir.dialects import arith, func
 from pykern.passes.fusion.attention.operands import Exprs, Operand, composed, dims, operand, within
 from pykern.passes.fusion.attention.pattern import Attention
 from pykern.passes.fusion.attention.softmax import CONVERSIONS
+from pykern.passes.ir.clone import remake
 from pykern.passes.ir.structured import is_elementwise
-from pykern.passes.ir.values import defining
+from pykern.passes.ir.values import defining, is_inside
 from pykern.passes.kernels import body, find, identity, index_constant
 
 
@@ -51,7 +52,7 @@ class Score:
         known = within(op, at)
         for inner in find(op, lambda o: True):
             for used in inner.operands:
-                if not _is_inside(used, op):
+                if not is_inside(used, op):
                     self._need(used)
         for number in range(len(op.operands) - 1):
             read = operand(op, number)
@@ -127,14 +128,8 @@ class Score:
         operands = [self._wide(values[v] if v in values else self._scalar(v)) for v in op.operands]
         if op.name in CONVERSIONS and operands[0].type == self.attention.element:
             return operands[0]
-        if _is_narrow(op.results[0].type):
-            names = op.attributes.keys()
-            kept = {name: op.attributes[name] for name in names}
-            return ir.Operation.create(op.name, [self.attention.element], operands, kept).results[0]
-        made = op.clone()
-        for number, value in enumerate(operands):
-            made.operands[number] = value
-        return made.results[0]
+        kind = op.results[0].type
+        return remake(op, operands, [self.attention.element if _is_narrow(kind) else kind]).result
 
     def _wide(self, value: ir.Value) -> ir.Value:
         """f16 and bf16 are computed in the type of the sums."""
@@ -152,11 +147,6 @@ class Score:
 
 def _is_narrow(kind: ir.Type) -> bool:
     return isinstance(kind, ir.F16Type | ir.BF16Type)
-
-
-def _is_inside(value: ir.Value, op: ir.Operation) -> bool:
-    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
-    return identity(block.owner.operation) == identity(op)
 
 
 def _of_indices(op: ir.Operation) -> bool:

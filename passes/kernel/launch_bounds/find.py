@@ -17,6 +17,7 @@ from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds, LaunchCheck
 from pykern.data.locations import SourceSpan
 from pykern.dialect.diagnostics import calls_of, span_of
 from pykern.passes.analysis.cost_model.code_size import BOUNDED_ACCESSES
+from pykern.passes.ir.values import defining
 from pykern.passes.kernel.check_bounds import ACCESSES, array_names
 from pykern.passes.kernel.launch_bounds.point import Launch, Point, Space, Step
 from pykern.passes.kernel.launch_bounds.slopes import SlopeReader, Slopes
@@ -180,7 +181,7 @@ def _way(way: list[Step]) -> tuple[tuple[object, int], ...]:
 
 def _sides(condition: ir.Value) -> list[ir.Value]:
     """What an assert compares: its ends are where it fails, if anywhere."""
-    op = None if isinstance(condition.owner, ir.Block) else condition.owner.operation
+    op = defining(condition)
     if op is None or op.name not in ("arith.cmpi", "arith.andi"):
         return []
     if op.name == "arith.andi":

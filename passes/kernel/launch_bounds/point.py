@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.data.integer_expressions import Expressions
+from pykern.passes.ir.values import defining, is_argument
 from pykern.passes.kernel.launch_bounds.slopes import SlopeReader, Slopes, Variable, is_counter
 from pykern.passes.kernel.work_groups.slots import element_bytes
 from pykern.passes.kernels import body, integers, is_constant, rank
@@ -92,7 +93,7 @@ class Launch:
             return self.e.const(kind.shape[dim])
         if array in self.numbers:
             return self.e.given(self.numbers[array] + dim)
-        made = None if isinstance(array.owner, ir.Block) else array.owner.operation
+        made = defining(array)
         if made is not None and made.name == "kern.dynamic_shared" and made.operands[0] in self.numbers:
             size = self.e.given(self.numbers[made.operands[0]])
             return self.e.op("floordiv", size, self.e.const(element_bytes(kind.element_type)))
@@ -241,7 +242,7 @@ class Point:
         bits = _bits(wanted.type)
         if not bits:
             return None
-        if isinstance(wanted.owner, ir.Block):
+        if is_argument(wanted):
             if wanted in self.launch.numbers:
                 return self.e.given(self.launch.numbers[wanted], bits)
             return self._at.get(wanted) if is_counter(wanted) else None
@@ -366,7 +367,7 @@ def _literals(branch: ir.Operation, region: int) -> list[Literal]:
 
 
 def _conjuncts(value: ir.Value, wanted: bool, depth: int) -> list[Literal]:
-    if isinstance(value.owner, ir.Block) or depth > 16:
+    if is_argument(value) or depth > 16:
         return []
     op = value.owner.operation
     if op.name == ("arith.andi" if wanted else "arith.ori"):

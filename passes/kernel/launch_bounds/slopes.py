@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import is_constant
 
 Variable = Hashable
@@ -40,9 +41,9 @@ class SlopeReader:
 
     def coefficients(self, value: ir.Value) -> dict[Variable, int] | None:
         """Exact factors where the value is a sum of variables and of what does not vary; None elsewhere."""
-        if isinstance(value.owner, ir.Block):
+        op = defining(value)
+        if op is None:
             return {value: 1} if is_counter(value) else {}
-        op = value.owner.operation
         if op.name == "kern.global_id":
             return {_dimension("id", op): 1}
         if op.name in ("arith.addi", "arith.subi"):
@@ -63,9 +64,9 @@ class SlopeReader:
         return None if self.of(value) else {}
 
     def _found(self, value: ir.Value) -> Slopes:
-        if isinstance(value.owner, ir.Block):
+        op = defining(value)
+        if op is None:
             return {value: 1.0} if is_counter(value) else {}
-        op = value.owner.operation
         if op.name in ("kern.global_id", "kern.group_id"):
             return {_dimension("id", op): 1.0}
         if op.name == "kern.local_id":

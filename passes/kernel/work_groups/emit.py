@@ -12,6 +12,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.passes.ir.reduction import combine, neutral
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernel.launch_arguments import LaunchArguments
 from pykern.passes.kernel.work_groups.segments import IDS, ConvergentOp, Segmenter, Stretch
 from pykern.passes.kernels import identity, index_constant, replace
@@ -91,9 +92,8 @@ def _place_ids(ops, local, number, segmenter: Segmenter, shape: GroupShape, laun
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         for i, operand in enumerate(op.operands):
-            owner = operand.owner
-            if not isinstance(owner, ir.Block) and owner.operation.name in IDS:
-                op.operands[i] = value_of(owner.operation)
+            if (identifier := made_by(operand, *IDS)) is not None:
+                op.operands[i] = value_of(identifier)
         return ir.WalkResult.ADVANCE
 
     for op in ops:

@@ -15,6 +15,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.passes.analysis.cost_model.code_size import REPEATED_OPS
 from pykern.passes.analysis.uniformity import Uniformity
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernel.work_groups.convergence import diverges, is_guard
 from pykern.passes.kernel.work_groups.demote import Demotion
 from pykern.passes.kernel.work_groups.slots import Slots
@@ -201,7 +202,7 @@ class Segmenter:
         ordered: list[ir.Operation] = []
 
         def visit(v: ir.Value) -> bool:
-            if v in self.group_values or isinstance(v.owner, ir.Block):
+            if v in self.group_values or is_argument(v):
                 return v in self.group_values
             op = v.owner.operation
             if op.name in IDS or op in ordered or op in self.slots.made:

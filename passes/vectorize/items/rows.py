@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from pykern.passes import kernels
+from pykern.passes.ir.values import defining, is_argument
 from pykern.passes.kernels import index_constant, is_constant
 from pykern.passes.vectorize.items.lanes import Lanes
 from pykern.passes.vectorize.items.worth import depth
@@ -20,7 +21,7 @@ def rows_read_often(lanes: Lanes) -> set[ir.Value]:
     item = lanes.loop.regions[0].blocks[0].arguments[0]
     reads: dict[ir.Value, list[ir.Operation]] = {}
     for op in lanes.ops:
-        if op.name == "memref.load" and isinstance(op.operands[0].owner, ir.Block):
+        if op.name == "memref.load" and is_argument(op.operands[0]):
             reads.setdefault(op.operands[0], []).append(op)
     return {
         memory
@@ -61,7 +62,7 @@ def _is_of_row(op: ir.Operation, item: ir.Value, lanes: Lanes) -> bool:
 def _runs_over_row(op: ir.Operation) -> bool:
     """Whether the column is counted from 0 to the length of the row: then no element is copied in vain."""
     memory, _, column = op.operands
-    if not isinstance(column.owner, ir.Block):
+    if not is_argument(column):
         return False
     loop = column.owner.owner.operation
     return (
@@ -77,7 +78,7 @@ def _is_length(value: ir.Value, memory: ir.Value) -> bool:
     length = ir.MemRefType(memory.type).shape[1]
     if kernels.is_constant(value) is not None:
         return kernels.is_constant(value) == length
-    op = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    op = defining(value)
     return (
         op is not None
         and op.name == "memref.dim"

@@ -16,7 +16,7 @@ from pykern.passes.analysis.cost_model.memory import TABLE_ELEMENTS
 from pykern.passes.arithmetic.vector_math.expand_math import RULES
 from pykern.passes.ir.clone import rematerialise
 from pykern.passes.ir.effects import is_speculatable
-from pykern.passes.ir.values import is_inside
+from pykern.passes.ir.values import defining, is_inside
 from pykern.passes.kernels import index_constant, is_constant
 from pykern.passes.vectorize.items.lanes import Lanes
 
@@ -109,10 +109,10 @@ def _can_compute(value: ir.Value, lanes: Lanes, used: set[ir.Value]) -> bool:
     """Whether ops without effects lead to the value; `used` gets the block arguments they start from."""
     if not is_inside(value, lanes.loop):
         return True
-    if isinstance(value.owner, ir.Block):
+    op = defining(value)
+    if op is None:
         used.add(value)
         return True
-    op = value.owner.operation
     is_pure = op.name in RULES or is_speculatable(op)
     if not is_pure and not (op.name == "memref.load" and op.operands[0] not in lanes.written):
         return False

@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import arith, linalg
 
 from pykern.passes.ir.affine import Number, Sum, as_value, plus, times
+from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import body, index_constant
 from pykern.passes.raise_to_linalg.unmask_sums import NEEDED
 
@@ -59,7 +60,7 @@ def place(form: Sum, offset: Number) -> ir.Value:
 def condition_of(op: ir.Operation) -> ir.Operation | None:
     """The comparison that decides in the body whether a cell is needed; None where all are."""
     chosen = list(body(op).operations)[-1].operation.operands[0].owner.operation
-    if chosen.name != "arith.select" or isinstance(chosen.operands[0].owner, ir.Block):
+    if chosen.name != "arith.select" or is_argument(chosen.operands[0]):
         return None
     return chosen.operands[0].owner.operation
 
@@ -75,7 +76,7 @@ def is_reached(
 
 def outside(value: ir.Value, block: ir.Block, at: Mapping[int, int] = MappingProxyType({})) -> ir.Value:
     """A value of the body in front of it, at a place of its dimensions: the first of those that are not named."""
-    if isinstance(value.owner, ir.Block) or value.owner.operation.block != block:
+    if is_argument(value) or value.owner.operation.block != block:
         return value
     op = value.owner.operation
     if op.name == "linalg.index":

@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.passes.ir.affine import DYNAMIC, Access, Number, plus, times
+from pykern.passes.ir.values import defining
 
 
 @dataclass(frozen=True)
@@ -87,4 +88,5 @@ def _begin(value: ir.Value) -> tuple[ir.Value, Number] | None:
 
 
 def _name(value: ir.Value) -> str:
-    return "" if isinstance(value.owner, ir.Block) else value.owner.operation.name
+    maker = defining(value)
+    return "" if maker is None else maker.name

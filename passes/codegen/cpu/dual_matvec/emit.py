@@ -26,6 +26,7 @@ from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
 from pykern.passes.ir.affine import DYNAMIC, Number, as_value, least, plus, times
 from pykern.passes.ir.loops import Counted, When, leave_alone
+from pykern.passes.ir.values import home
 from pykern.passes.kernels import body, index_constant
 
 Step = Callable[[Number, "list[ir.Value]"], "list[ir.Value]"]
@@ -262,5 +263,4 @@ def _multiply_add(total: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
 
 def _is_from_outside(value: ir.Value, op: ir.Operation) -> bool:
     """Whether a value that the op's body uses is none of the body's."""
-    owner = value.owner
-    return (owner if isinstance(owner, ir.Block) else owner.operation.block) != body(op)
+    return home(value) != body(op)

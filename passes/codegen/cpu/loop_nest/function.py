@@ -14,7 +14,7 @@ from mlir import ir
 from mlir.dialects import func
 
 from pykern.passes.ir.memory import VIEWS
-from pykern.passes.ir.values import is_inside
+from pykern.passes.ir.values import is_argument, is_inside
 from pykern.passes.kernels import find, index_constant
 
 TEAM = ".team"
@@ -144,7 +144,7 @@ def _mark(made: func.FuncOp, passed: list[ir.Value]) -> None:
 
 def _is_repeated(value: ir.Value) -> bool:
     """Views and constants are made again inside of a function rather than passed."""
-    if isinstance(value.owner, ir.Block):
+    if is_argument(value):
         return False
     name = value.owner.operation.name
     return name == "arith.constant" or (name in VIEWS and name not in ("arith.select", "memref.view"))
