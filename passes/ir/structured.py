@@ -7,9 +7,13 @@ Comes in: a `linalg.generic`, or another op of linalg that has maps. Goes out: w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from mlir import ir
 from mlir.dialects import linalg
+
+from pykern.passes.ir.memory import outputs_of
+from pykern.passes.ir.values import free_values
 
 MAPS, ITERATORS, SEGMENTS = "indexing_maps", "iterator_types", "operandSegmentSizes"
 
@@ -107,6 +111,43 @@ def is_fill(op: ir.Operation) -> bool:
     if op.name != "linalg.generic" or len(op.results) != 1:
         return False
     return not any(isinstance(v.type, ir.RankedTensorType) for v in list(op.operands)[:-1])
+
+
+def is_structured(op: ir.Operation) -> bool:
+    """A linalg op with a body over elements."""
+    return op.name.startswith("linalg.") and len(op.regions) == 1 and op.name != "linalg.softmax"
+
+
+class Structured:
+    """A linalg op, named or generic; `arguments` are its body's, inputs first."""
+
+    def __init__(self, op: ir.Operation) -> None:
+        self.op = op
+        self.operands = list(op.operands)
+        count = len(self.operands) - outputs_of(op)
+        self.inputs, self.outputs = self.operands[:count], self.operands[count:]
+        self.maps = indexing_maps(op)
+        self.loops = self.maps[0].n_dims
+        self.block = op.regions[0].blocks[0]
+        self.arguments = list(self.block.arguments)
+        *self.ops, self.terminator = [o.operation for o in self.block.operations]
+        self.yielded = list(self.terminator.operands)
+
+    @cached_property
+    def captured(self) -> list[ir.Value]:
+        """Values from outside that the body reads."""
+        return free_values(self.op, nested_only=True)
+
+    @cached_property
+    def extents(self) -> list[int]:
+        """The trip count of every loop."""
+        return loop_lengths(self.op)
+
+    def output_map(self, output: int) -> ir.AffineMap:
+        return self.maps[len(self.inputs) + output]
+
+    def output_argument(self, output: int) -> ir.Value:
+        return self.arguments[len(self.inputs) + output]
 
 
 def generic(

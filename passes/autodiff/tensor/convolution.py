@@ -15,10 +15,10 @@ from mlir.dialects import arith, linalg, tensor
 from pykern.passes.autodiff.tensor.builder import GenericBuilder
 from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.scope import Scope
-from pykern.passes.autodiff.tensor.structured import Structured
 from pykern.passes.autodiff.tensor.targets import Target
 from pykern.passes.autodiff.tensor.values import affine, constant, element, full, index, is_tensor, shape
 from pykern.passes.ir.affine import Sum, linear_form
+from pykern.passes.ir.structured import Structured
 
 _FINITE = {"arith.addf", "arith.subf", "arith.mulf", "arith.negf", "math.fma", "arith.extf", "arith.truncf"}
 """Ops whose partial derivatives are finite at any finite operands."""

@@ -19,9 +19,9 @@ from pykern.passes.autodiff.tensor.builder import GenericBuilder, Output, elemen
 from pykern.passes.autodiff.tensor.cotangents import Cotangents
 from pykern.passes.autodiff.tensor.gates import Gate, MaybeGate, as_bit, closed, everywhere
 from pykern.passes.autodiff.tensor.scope import Scope
-from pykern.passes.autodiff.tensor.structured import Structured, is_structured
 from pykern.passes.autodiff.tensor.values import affine, constant, is_float, is_tensor
 from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.structured import Structured, is_structured
 from pykern.passes.ir.values import defining, free_values
 
 GRADIENTS = "kern.gradients"

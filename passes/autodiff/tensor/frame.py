@@ -7,9 +7,9 @@ from mlir.dialects import linalg
 
 from pykern.passes.autodiff.tensor.builder import GenericBuilder
 from pykern.passes.autodiff.tensor.scope import Scope
-from pykern.passes.autodiff.tensor.structured import Structured
 from pykern.passes.autodiff.tensor.sweep import Recomputed
 from pykern.passes.autodiff.tensor.values import is_tensor
+from pykern.passes.ir.structured import Structured
 
 
 class Frame:

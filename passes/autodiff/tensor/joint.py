@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import linalg, tensor
 
-from pykern.passes.autodiff.tensor.structured import Structured
 from pykern.passes.autodiff.tensor.sweep import Elements, Recomputed, forward
 from pykern.passes.autodiff.tensor.targets import lookups
 from pykern.passes.autodiff.tensor.values import constant, element, is_float, is_tensor
+from pykern.passes.ir.structured import Structured
 
 if TYPE_CHECKING:
     from pykern.passes.autodiff.tensor.structured_forward import TangentWriter

@@ -19,8 +19,9 @@ from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.gates import as_bit, as_byte, closed
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.seeds import Seed
-from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind
 from pykern.passes.autodiff.tensor.values import constant, is_tensor, sizes_of
+from pykern.passes.ir.accumulators import StructuredKind, accumulation
+from pykern.passes.ir.structured import Structured
 
 _MULTIPLIES_AND_ADDS = frozenset(
     {"arith.mulf", "math.fma", "arith.addf", "arith.subf", "arith.negf", "arith.extf", "arith.truncf"}
@@ -30,7 +31,7 @@ _MULTIPLIES_AND_ADDS = frozenset(
 def is_product(op: Structured) -> bool:
     """Whether the op adds up products of elements, each read at some of the loops."""
     return (
-        all(one.kind is StructuredKind.ADD for one in op.combined)
+        all(accumulation(op, n).kind is StructuredKind.ADD for n in range(len(op.outputs)))
         and all(inner.name in _MULTIPLIES_AND_ADDS for inner in op.ops)
         and all(map.is_projected_permutation for map in op.maps)
     )

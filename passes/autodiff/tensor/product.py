@@ -12,8 +12,9 @@ from pykern.passes.autodiff.tensor.builder import GenericBuilder, Output, elemen
 from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.stack import peek, push
-from pykern.passes.autodiff.tensor.structured import Structured
 from pykern.passes.autodiff.tensor.values import affine, empty, full, index, minus, shape
+from pykern.passes.ir.accumulators import accumulation
+from pykern.passes.ir.structured import Structured
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Others:
 
 def other_factors(op: Structured, output: int, scope: Scope) -> Others:
     """For a result ``init * c_0 * ... * c_n``: at each c_k, and at init, the product of the others."""
-    contribution = op.combined[output].contribution
+    contribution = accumulation(op, output).contribution
     assert contribution is not None
     kept = [expression.position for expression in op.output_map(output).results]
     reduced = [d for d in range(op.loops) if d not in kept]

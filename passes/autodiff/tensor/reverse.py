@@ -35,12 +35,12 @@ from pykern.passes.autodiff.tensor.loop import reverse_for
 from pykern.passes.autodiff.tensor.prepare import prepared
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.scope import Scope
-from pykern.passes.autodiff.tensor.structured import is_structured
 from pykern.passes.autodiff.tensor.structured_reverse import reverse_structured
 from pykern.passes.autodiff.tensor.values import is_float
 from pykern.passes.autodiff.unread_gates import drop_unread_gates
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.structured import is_structured
 from pykern.passes.kernels import find
 
 

@@ -22,8 +22,9 @@ from pykern.passes.autodiff.tensor.gates import both as both_gates
 from pykern.passes.autodiff.tensor.product import other_factors
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.scope import Scope
-from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind
 from pykern.passes.autodiff.tensor.values import constant, empty, full, sizes_of
+from pykern.passes.ir.accumulators import StructuredKind, accumulation
+from pykern.passes.ir.structured import Structured
 
 _EQUAL = arith.CmpFPredicate.OEQ
 
@@ -67,9 +68,9 @@ def seeds(op: Structured, scope: Scope, cotangents: Cotangents) -> list[Seed]:
     for output in range(len(op.outputs)):
         gate, cotangent = cotangents.gate(op.op.results[output]), cotangents.take(op.op.results[output])
         if cotangent is not None:
-            rule = _SEEDS[op.combined[output].kind]
+            rule = _SEEDS[accumulation(op, output).kind]
             made.append(rule(op, output, cotangent, gate, cotangents, scope))
-            if op.combined[output].kind is StructuredKind.ADD:
+            if accumulation(op, output).kind is StructuredKind.ADD:
                 cotangents.add(op.outputs[output], cotangent, gate)
     return made
 
@@ -85,7 +86,7 @@ def _extremum(
     op: Structured, output: int, ybar: ir.Value, gate: MaybeGate, cotangents: Cotangents, scope: Scope
 ) -> Seed:
     map, init = op.output_map(output), op.outputs[output]
-    contribution = op.combined[output].contribution
+    contribution = accumulation(op, output).contribution
     assert contribution is not None
     result = scope.value(op.op.results[output])
     share = elementwise(arith.divf, [ybar, ties(op, output, scope)])
@@ -113,7 +114,7 @@ def _product(
     op: Structured, output: int, ybar: ir.Value, gate: MaybeGate, cotangents: Cotangents, scope: Scope
 ) -> Seed:
     map = op.output_map(output)
-    contribution = op.combined[output].contribution
+    contribution = accumulation(op, output).contribution
     assert contribution is not None
     others = other_factors(op, output, scope)
     if op.outputs[output] in cotangents.varied:
@@ -145,7 +146,7 @@ _SEEDS: dict[StructuredKind, Callable[..., Seed]] = {
 
 def ties(op: Structured, output: int, scope: Scope) -> ir.Value:
     """How many contributions (and the initial value) equal each maximum or minimum."""
-    contribution = op.combined[output].contribution
+    contribution = accumulation(op, output).contribution
     assert contribution is not None
     result, map = scope.value(op.op.results[output]), op.output_map(output)
     one = full(sizes_of(result), result.type.element_type, 1.0)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import affine, scf, tensor
 
-from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind, is_structured
 from pykern.passes.autodiff.tensor.values import Index, index, is_tensor, plus, times
+from pykern.passes.ir.accumulators import StructuredKind, accumulation
 from pykern.passes.ir.affine import linear_form
 from pykern.passes.ir.clone import clone
+from pykern.passes.ir.structured import Structured, is_structured
 
 
 def run_in_order(op: ir.Operation, varied: set[ir.Value]) -> bool:
@@ -16,9 +17,7 @@ def run_in_order(op: ir.Operation, varied: set[ir.Value]) -> bool:
     if not is_structured(op) or not any(result in varied for result in op.results):
         return False
     view = Structured(op)
-    kinds = [
-        combined.kind for result, combined in zip(op.results, view.combined, strict=True) if result in varied
-    ]
+    kinds = [accumulation(view, n).kind for n, result in enumerate(op.results) if result in varied]
     if StructuredKind.OTHER not in kinds:
         return False
     with ir.InsertionPoint(op), op.location:

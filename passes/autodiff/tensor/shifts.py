@@ -5,10 +5,9 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import tensor
 
-from pykern.passes.autodiff.tensor.structured import Structured
 from pykern.passes.autodiff.tensor.values import affine, element, is_tensor
 from pykern.passes.ir.affine import Sum, linear_form
-from pykern.passes.ir.structured import set_indexing_maps
+from pykern.passes.ir.structured import Structured, set_indexing_maps
 
 
 def cut_shifts(op: ir.Operation, varied: set[ir.Value]) -> bool:

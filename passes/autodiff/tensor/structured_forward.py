@@ -16,10 +16,11 @@ from pykern.passes.autodiff.tensor.builder import GenericBuilder, Output, elemen
 from pykern.passes.autodiff.tensor.frame import Frame
 from pykern.passes.autodiff.tensor.joint import reduced_together
 from pykern.passes.autodiff.tensor.seeds import ties, where_equal
-from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind
 from pykern.passes.autodiff.tensor.sweep import Elements, forward
 from pykern.passes.autodiff.tensor.targets import lookups
 from pykern.passes.autodiff.tensor.values import constant, element, empty_like, is_tensor
+from pykern.passes.ir.accumulators import StructuredKind, accumulation
+from pykern.passes.ir.structured import Structured
 
 
 class TangentWriter(Protocol):
@@ -38,7 +39,7 @@ def forward_structured(op: ir.Operation, writer: TangentWriter) -> dict[ir.Value
     found = {}
     for output, result in enumerate(op.results):
         if result in writer.varied:
-            kind = view.combined[output].kind
+            kind = accumulation(view, output).kind
             if kind in (StructuredKind.ELEMENTWISE, StructuredKind.ADD):
                 found[result] = _whole(view, output, writer)
             elif kind in (StructuredKind.MAX, StructuredKind.MIN):
@@ -54,7 +55,7 @@ def element_tangents(op: Structured, frame: Frame, writer: TangentWriter) -> Ele
     for place, value in enumerate(op.operands):
         output = place - len(op.inputs)
         if value in writer.tangents and (
-            output < 0 or op.combined[output].kind is StructuredKind.ELEMENTWISE
+            output < 0 or accumulation(op, output).kind is StructuredKind.ELEMENTWISE
         ):
             tangent = writer.tangents[value]
             found[op.arguments[place]] = frame.bring(tangent, op.maps[place]) if is_tensor(value) else tangent
@@ -69,7 +70,7 @@ def element_tangents(op: Structured, frame: Frame, writer: TangentWriter) -> Ele
 
 def _whole(op: Structured, output: int, writer: TangentWriter) -> ir.Value:
     init, map = op.outputs[output], op.output_map(output)
-    is_sum = op.combined[output].kind is StructuredKind.ADD
+    is_sum = accumulation(op, output).kind is StructuredKind.ADD
     start = writer.tangent(init) if is_sum else empty_like(writer.value(init))
     builder = GenericBuilder(op.loops, lambda: op.extents)
     with builder.body:
@@ -83,7 +84,7 @@ def _whole(op: Structured, output: int, writer: TangentWriter) -> ir.Value:
 
 def _extremum(op: Structured, output: int, writer: TangentWriter) -> ir.Value:
     init, map = op.outputs[output], op.output_map(output)
-    contribution = op.combined[output].contribution
+    contribution = accumulation(op, output).contribution
     assert contribution is not None
     result = writer.value(op.op.results[output])
     count = ties(op, output, writer)

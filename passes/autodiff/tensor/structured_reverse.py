@@ -27,10 +27,10 @@ from pykern.passes.autodiff.tensor.masked import MaskedFrame, Masks, is_product
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.seeds import Seed, seeds
 from pykern.passes.autodiff.tensor.stencil import add_slices
-from pykern.passes.autodiff.tensor.structured import Structured
 from pykern.passes.autodiff.tensor.sweep import backward, gated, gates_back
 from pykern.passes.autodiff.tensor.targets import Target, lookups, slices_of_one, targets
 from pykern.passes.autodiff.tensor.values import element, empty, full, is_tensor, sizes_of
+from pykern.passes.ir.structured import Structured
 
 
 def reverse_structured(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:

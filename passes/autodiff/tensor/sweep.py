@@ -10,9 +10,9 @@ from mlir import ir
 from pykern.passes.autodiff.rules import table
 from pykern.passes.autodiff.rules.gates import Flow, both, choice, chooses, either, through
 from pykern.passes.autodiff.tensor.refuse import refused
-from pykern.passes.autodiff.tensor.structured import Structured
 from pykern.passes.autodiff.tensor.values import is_float
 from pykern.passes.ir.clone import clone
+from pykern.passes.ir.structured import Structured
 from pykern.passes.ir.values import defining, free_values
 
 Elements = dict[ir.Value, ir.Value]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.autodiff.tensor.refuse import refused
-from pykern.passes.autodiff.tensor.structured import Structured, StructuredKind
 from pykern.passes.autodiff.tensor.values import affine, is_tensor
+from pykern.passes.ir.accumulators import StructuredKind, accumulation
+from pykern.passes.ir.structured import Structured
 from pykern.passes.ir.values import defining, free_values
 
 
@@ -54,7 +55,7 @@ def targets(op: Structured, varied: set[ir.Value]) -> list[Target]:
 
 def _is_read(op: Structured, place: int) -> bool:
     output = place - len(op.inputs)
-    return output < 0 or op.combined[output].kind is StructuredKind.ELEMENTWISE
+    return output < 0 or accumulation(op, output).kind is StructuredKind.ELEMENTWISE
 
 
 def lookups(op: Structured, varied: set[ir.Value]) -> list[Lookup]:
