@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.analysis.reductions import Combine, combines
-from pykern.passes.analysis.space import is_dense
-from pykern.passes.ir.memory import outputs_of, root_of
+from pykern.passes.ir.memory import is_dense, outputs_of, root_of
 from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_lengths, reduction_loops
 from pykern.passes.kernels import find, named
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.passes.analysis.cost_model.caches import BLOCKED_LENGTH, STRIDED_COST
-from pykern.passes.ir.memory import outputs_of
+from pykern.passes.ir.memory import is_dense, outputs_of
 from pykern.passes.ir.structured import dimensions_in, indexing_maps, loop_lengths, loops_in, reduction_loops
 from pykern.passes.kernels import find
 
@@ -109,15 +109,6 @@ def _follows(placed: list[int], before: int, after: int) -> bool:
     if before not in placed and after not in placed:
         return True
     return (before, after) in itertools.pairwise(placed)
-
-
-def is_dense(value: ir.Value) -> bool:
-    if not isinstance(value.type, ir.MemRefType):
-        return True
-    layout = ir.MemRefType(value.type).layout
-    return isinstance(layout, ir.AffineMapAttr) and str(layout.value) == str(
-        ir.AffineMap.get_identity(ir.MemRefType(value.type).rank)
-    )
 
 
 def strides_of(value: ir.Value, m: ir.AffineMap, lengths: list[int]) -> list[int]:

@@ -125,6 +125,14 @@ def root_of(value: ir.Value) -> ir.Value:
     return value
 
 
+def is_dense(value: ir.Value) -> bool:
+    """Whether elements lie one behind the other, the last index fastest; a scalar does."""
+    if not isinstance(value.type, ir.MemRefType):
+        return True
+    kind = ir.MemRefType(value.type)
+    return kind.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(kind.rank))
+
+
 def is_distinct(root: ir.Value) -> bool:
     """Whether memory is an argument of the program, an allocation or a constant: no two of those are the same."""
     maker = defining(root)

@@ -9,9 +9,9 @@ from mlir import ir
 from mlir.dialects import arith, func, tensor
 
 from pykern.passes.framework import Pass
-from pykern.passes.fusion.attention.operands import Operand, dims
 from pykern.passes.fusion.attention.pattern import Attention, attention_of
 from pykern.passes.fusion.attention.score import Score
+from pykern.passes.ir.elements import Operand, dims
 from pykern.passes.kernels import named, programs
 from pykern.passes.tensor.outline_launches import to_buffer, to_tensor
 

@@ -14,16 +14,6 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.analysis.cost_model.lengths import FEWEST_SCORES
-from pykern.passes.fusion.attention.operands import (
-    Operand,
-    composed,
-    dims,
-    is_plain,
-    operand,
-    positions,
-    through,
-    within,
-)
 from pykern.passes.fusion.attention.softmax import (
     Softmax,
     divided_product,
@@ -32,6 +22,7 @@ from pykern.passes.fusion.attention.softmax import (
     softmax,
     starts_from,
 )
+from pykern.passes.ir.elements import Operand, composed, dims, is_plain, operand, positions, through, within
 from pykern.passes.ir.memory import TENSOR_RESHAPES
 from pykern.passes.ir.structured import is_elementwise, loop_count, reduction_loops
 from pykern.passes.ir.values import defining

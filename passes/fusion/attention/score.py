@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, func
 
-from pykern.passes.fusion.attention.operands import Exprs, Operand, composed, dims, operand, within
 from pykern.passes.fusion.attention.pattern import Attention
 from pykern.passes.fusion.attention.softmax import CONVERSIONS
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.elements import Exprs, Operand, composed, dims, operand, within
 from pykern.passes.ir.structured import is_elementwise
 from pykern.passes.ir.values import defining, is_inside
 from pykern.passes.kernels import body, find, identity, index_constant

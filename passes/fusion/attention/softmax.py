@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.fusion.attention.operands import Operand, composed, dims, operand, through, within
+from pykern.passes.ir.elements import Operand, composed, dims, operand, through, within
 from pykern.passes.ir.structured import is_elementwise, loop_count, reduction_loops
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body

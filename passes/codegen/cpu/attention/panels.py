@@ -17,6 +17,7 @@ from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
 from pykern.passes.codegen.cpu.loop_nest.emit import evaluate
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.ir.loops import Counted
+from pykern.passes.ir.structured import loops_in
 from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import index_constant
 
@@ -66,9 +67,7 @@ class Shape:
 
     def batches_of(self, operand: int) -> list[int]:
         """The batches that an operand knows: keys may be shared by several heads."""
-        used = {
-            e.position for e in map(expression, self.maps[operand].results) if isinstance(e, ir.AffineDimExpr)
-        }
+        used = loops_in(self.maps[operand])
         return [b for b in range(len(self.batches)) if b in used]
 
     def widened(self, value: ir.Value) -> ir.Value:
@@ -76,15 +75,7 @@ class Shape:
         return value if value.type == self.element else arith.ExtFOp(self.element, value).result
 
     def at(self, operand: int, known: dict[int, ir.Value]) -> list[ir.Value]:
-        return [_evaluate(e, known) for e in map(expression, self.maps[operand].results)]
-
-
-def expression(e: ir.AffineExpr) -> ir.AffineExpr:
-    return ir.AffineDimExpr(e) if isinstance(e, ir.AffineDimExpr) else ir.AffineConstantExpr(e)
-
-
-def _evaluate(e: ir.AffineExpr, known: dict[int, ir.Value]) -> ir.Value:
-    return index_constant(e.value) if isinstance(e, ir.AffineConstantExpr) else evaluate(e, known)
+        return [evaluate(e, known) for e in self.maps[operand].results]
 
 
 def pack(place: NestContext, call: ir.Operation, shape: Shape, operand: int, threads: bool) -> ir.Value:

@@ -28,7 +28,6 @@ from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
 from pykern.passes.codegen.cpu.attention.lanes import KeyLanes
 from pykern.passes.codegen.cpu.attention.panels import (
     Shape,
-    expression,
     joined,
     least,
     pack,
@@ -331,5 +330,4 @@ class Block:
 
 def _reads_keys(shape: Shape, operand: int) -> bool:
     """Whether an operand of the scores differs from key to key: then its last dimension is the key."""
-    last = expression(list(shape.maps[operand].results)[-1]) if list(shape.maps[operand].results) else None
-    return isinstance(last, ir.AffineDimExpr) and last.position == shape.dimension("key")
+    return list(shape.maps[operand].results)[-1:] == [ir.AffineDimExpr.get(shape.dimension("key"))]

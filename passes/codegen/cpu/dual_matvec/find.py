@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.analysis.space import is_dense, space_of
+from pykern.passes.analysis.space import space_of
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.codegen.cpu.contraction.schedule_contraction import scheduled_product
 from pykern.passes.fusion.legality import between, may_swap, touches
-from pykern.passes.ir.memory import is_distinct, outputs_of, root_of
+from pykern.passes.ir.memory import is_dense, is_distinct, outputs_of, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.kernels import find, identity
 

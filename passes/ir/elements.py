@@ -36,7 +36,7 @@ def dims(*positions: int) -> Exprs:
 
 def positions(at: Exprs) -> list[int]:
     """The dimensions that occur."""
-    return [ir.AffineDimExpr(e).position for e in at if isinstance(e, ir.AffineDimExpr)]
+    return [e.position for e in at if isinstance(e, ir.AffineDimExpr)]
 
 
 def is_plain(at: Exprs) -> bool:
@@ -49,16 +49,12 @@ def is_plain(at: Exprs) -> bool:
 def within(op: ir.Operation, at: Exprs) -> dict[int, ir.AffineExpr]:
     """What the dimensions of an elementwise op are where its result is read at `at`."""
     out = operand(op, len(op.operands) - 1).at
-    return {ir.AffineDimExpr(e).position: a for e, a in zip(out, at, strict=True)}
+    return {e.position: a for e, a in zip(out, at, strict=True)}
 
 
 def composed(at: Exprs, known: dict[int, ir.AffineExpr]) -> Exprs:
     """Expressions over an op's dimensions (dimensions and constants), with what these are put in."""
-    return tuple(known[e.position] if isinstance(e, ir.AffineDimExpr) else e for e in map(_as_kind, at))
-
-
-def _as_kind(expression: ir.AffineExpr) -> ir.AffineExpr:
-    return ir.AffineDimExpr(expression) if isinstance(expression, ir.AffineDimExpr) else expression
+    return tuple(known[e.position] if isinstance(e, ir.AffineDimExpr) else e for e in at)
 
 
 def through(read: Operand) -> Operand:
