@@ -78,7 +78,8 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
             for at, width, inner in zip(group, sizes, local, strict=True)
         ]
         if small:
-            items = [_within(item, SMALL) for item in items]
+            rounded = [-(-n // size) * size for n, size in zip(known, grid.size, strict=True)] if known else [SMALL] * rank
+            items = [_within(item, min(SMALL, most)) for item, most in zip(items, rounded, strict=True)]
         coordinates = [_coordinate(words, dim, item) for dim, item in enumerate(items)]
         number = grid.linear(local)
         subgroup = index_constant(subgroup_size)
@@ -96,7 +97,10 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
     if inside is not None:
         _guard(kernel, [op.operation for op in body[:-1]], inside, body[-1].operation)
     for op in named(kernel, *tables):
-        replace(op, [tables[op.name][op.opview.dim]])
+        value = tables[op.name][op.opview.dim]
+        if not isinstance(value.owner, ir.Block) and value.owner.operation.location == kernel.location:
+            value.owner.operation.location = op.location  # where it was asked for first
+        replace(op, [value])
     for op in named(kernel, *single):
         replace(op, [single[op.name]])
 

@@ -189,6 +189,16 @@ def _or(a: Interval, b: Interval) -> Interval | None:
     return Interval(0, (1 << max(a.high.bit_length(), b.high.bit_length())) - 1)
 
 
+def _by_bits(combine: Combine) -> Combine:
+    """Bit operations: by `combine` where that knows something, else the bits that both operands have."""
+
+    def combined(a: Interval, b: Interval) -> Interval:
+        bits = max((n if n >= 0 else ~n).bit_length() for n in (a.low, a.high, b.low, b.high))
+        return combine(a, b) or Interval(-(1 << bits), (1 << bits) - 1)
+
+    return combined
+
+
 def _shift(function: Callable[[int, int], int]) -> Combine:
     return lambda a, b: _corners(function)(a, b) if b.inside(Interval(0, 63)) else None
 
@@ -226,9 +236,9 @@ _RULES: dict[str, Rule] = {
     "arith.maxsi": _binary(_GREATEST),
     "arith.minui": _binary(_unsigned_least),
     "arith.maxui": _binary(_nonnegative(_GREATEST)),
-    "arith.andi": _binary(_and),
-    "arith.ori": _binary(_nonnegative(_or)),
-    "arith.xori": _binary(_nonnegative(_or)),
+    "arith.andi": _binary(_by_bits(_and)),
+    "arith.ori": _binary(_by_bits(_nonnegative(_or))),
+    "arith.xori": _binary(_by_bits(_nonnegative(_or))),
     "arith.shli": _binary(_shift(lambda x, y: x << y)),
     "arith.shrsi": _binary(_shift(lambda x, y: x >> y)),
     "arith.shrui": _binary(_nonnegative(_shift(lambda x, y: x >> y))),

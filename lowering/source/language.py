@@ -1,0 +1,219 @@
+"""What languages differ in, and what those that look like C have in common.
+
+A `Language` gives the printer words: types, literals, casts, ids, barriers, atomics, declarations, the head of a
+kernel. One file a language overrides what is its own.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from mlir import ir
+
+from pykern.data.locations import SourceSpan
+from pykern.errors import TargetError
+from pykern.lowering.source.expressions import ATOM, LOOSE, UNARY, Expression, call, prefix
+
+
+@dataclass(frozen=True)
+class Memory:
+    """An array argument: its name, its element, and what the kernel does with it."""
+
+    name: str
+    element: ir.Type
+    written: bool
+    atomic: bool
+
+
+@dataclass(frozen=True)
+class Word:
+    """A number argument: its name and type."""
+
+    name: str
+    type: ir.Type
+
+
+@dataclass
+class Language:
+    """A language that looks like C. `helpers` collects what functions of its own the printed kernel calls."""
+
+    name: str = ""
+    types: dict[str, str] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
+    helpers: dict[str, str] = field(default_factory=dict)
+    wraps: bool = False
+    """Whether signed integers wrap around, as Python's types of fixed width do."""
+
+    def argument(self, told: Memory | Word) -> str:
+        """How an argument is written in the body."""
+        return told.name
+
+    # -- types and values ------------------------------------------------------------------------
+
+    def type(self, kind: ir.Type, span: SourceSpan | None = None) -> str:
+        """The name of a type. Raises `TargetError` at `span` where the language has none."""
+        name = self.types.get(str(kind))
+        if name is None:
+            raise TargetError(f"{self.name} has no type {kind}", span, hint="use a smaller type on this target")
+        return name
+
+    def unsigned(self, kind: ir.Type) -> str:
+        """The unsigned integer type as wide as `kind`."""
+        raise NotImplementedError
+
+    def literal(self, value: ir.Attribute, kind: ir.Type) -> Expression:
+        """A constant."""
+        if isinstance(kind, ir.FloatType):
+            return self._float(ir.FloatAttr(value).value, kind)
+        number = ir.IntegerAttr(value).value
+        if str(kind) == "i1":
+            return Expression("true" if number else "false")
+        return self._integer(number, kind)
+
+    def _integer(self, number: int, kind: ir.Type) -> Expression:
+        bits = ir.IntegerType(kind).width
+        suffix = "L" if bits == 64 and not -(1 << 31) < number < 1 << 31 else ""
+        if number == -(1 << (bits - 1)) and bits >= 32:  # the number without its sign does not fit
+            return Expression(f"-{-(number + 1)}{suffix} - 1", LOOSE)
+        return Expression(f"{number}{suffix}", ATOM if number >= 0 else UNARY)
+
+    def _float(self, number: float, kind: ir.Type) -> Expression:
+        if math.isnan(number) or math.isinf(number):
+            return self.special(number, kind)
+        text = shortest(number, str(kind)) + self.suffix(kind)
+        return Expression(text, UNARY if text.startswith("-") else ATOM)
+
+    def suffix(self, kind: ir.Type) -> str:
+        """What stands behind the digits of a float."""
+        return {"f64": "", "f32": "f"}.get(str(kind), "f")
+
+    def special(self, number: float, kind: ir.Type) -> Expression:
+        """An infinity or no number."""
+        text = "NAN" if math.isnan(number) else "INFINITY"
+        return Expression(f"-{text}", UNARY) if number < 0 else Expression(text)
+
+    def cast(self, kind: ir.Type, operand: Expression) -> Expression:
+        """``(kind)operand``."""
+        return prefix(f"({self.type(kind)})", operand)
+
+    def to_unsigned(self, kind: ir.Type, operand: Expression) -> Expression:
+        """An integer of this width read without its sign."""
+        name = self.unsigned(kind)
+        if operand.other_sign is not None and operand.other_sign[1] == name:
+            return operand.other_sign[0]
+        return Expression(f"{operand.text}u") if operand.text.isdigit() else prefix(f"({name})", operand)
+
+    def signed(self, kind: ir.Type, operand: Expression) -> Expression:
+        """What was computed without signs, as a number with one."""
+        wide = kind if ir.IntegerType(kind).width >= 32 else ir.IntegerType.get_signless(32)
+        return replace(self.cast(kind, operand), other_sign=(operand, self.unsigned(wide)) if wide == kind else None)
+
+    def unsigned_of_float(self, kind: ir.Type, operand: Expression) -> Expression:
+        """A float as an integer without sign."""
+        return prefix(f"({self.unsigned(kind)})", operand)
+
+    def shift(self, by: Expression) -> Expression:
+        """How far something is shifted."""
+        return by
+
+    def rounded(self, value: Expression, op: ir.Operation) -> Expression:
+        """The result of an operation on floats, which may be joined with others only where the op says so."""
+        return value
+
+    def bits(self, operand: Expression, given: ir.Type, wanted: ir.Type) -> Expression:
+        """The same bits as another type."""
+        raise NotImplementedError
+
+    def select(self, condition: Expression, one: Expression, other: Expression) -> Expression:
+        """One of two values."""
+        text = f"{condition.within(LOOSE + 1)} ? {one.within(LOOSE + 1)} : {other.within(LOOSE + 1)}"
+        return Expression(text, LOOSE).over(condition, one, other)
+
+    def function(self, name: str, kind: ir.Type, operands: Sequence[Expression]) -> Expression:
+        """A function of mathematics by its name in MLIR's math dialect."""
+        return call(FUNCTIONS.get(name, name), *operands)
+
+    def is_nan(self, operand: Expression, kind: ir.Type) -> Expression:
+        """Whether a float is no number."""
+        return call("isnan", operand)
+
+    # -- statements ------------------------------------------------------------------------------
+
+    def constant(self, kind: str, name: str, value: str) -> str:
+        """A name for a value."""
+        return f"const {kind} {name} = {value};"
+
+    def variable(self, kind: str, name: str, value: str | None) -> str:
+        """A variable, with its first value where there is one."""
+        return f"{kind} {name};" if value is None else f"{kind} {name} = {value};"
+
+    def loop(self, kind: str, name: str, first: str, end: str, step: str) -> str:
+        """The head of a counted loop."""
+        increment = f"{name}++" if step == "1" else f"{name} += {step}"
+        return f"for ({kind} {name} = {first}; {name} < {end}; {increment}) {{"
+
+    @property
+    def forever(self) -> str:
+        """The head of a loop that only `break` leaves."""
+        return "for (;;) {"
+
+    # -- the machine -----------------------------------------------------------------------------
+
+    def place(self, what: str, axis: int) -> Expression:
+        """The number of the work-item in its group (``thread``), or of the group (``block``)."""
+        raise NotImplementedError
+
+    @property
+    def barrier(self) -> str:
+        """All work-items of a group wait for each other, and see what was written."""
+        raise NotImplementedError
+
+    def shared(self, name: str, kind: str, count: int, atomic: bool) -> str:
+        """Memory of a group; `atomic` where it is changed atomically."""
+        raise NotImplementedError
+
+    def private(self, name: str, kind: str, count: int) -> str:
+        """Memory of a work-item."""
+        return f"{kind} {name}[{count}];"
+
+    def load(self, cell: str, memory: Memory | None) -> str:
+        """An element; `memory` where it is an argument's."""
+        return cell
+
+    def store(self, cell: str, value: str, memory: Memory | None) -> str:
+        """Write an element."""
+        return f"{cell} = {value};"
+
+    def atomic(self, kind: str, cell: str, value: str, memory: Memory | None) -> str:
+        """Change an integer atomically; gives the old value."""
+        raise NotImplementedError
+
+    def exchange_if(self, cell: str, expected: str, desired: str, memory: Memory | None) -> str:
+        """Compare and exchange an integer; gives the old value."""
+        raise NotImplementedError
+
+    def kernel(
+        self, name: str, memories: Sequence[Memory], words: Sequence[Word], block: tuple[int, ...], shared: Sequence[str], body: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
+        """The lines in front of the body and those behind it."""
+        raise NotImplementedError
+
+
+FUNCTIONS = {
+    "absf": "fabs", "powf": "pow", "roundeven": "rint", "ctlz": "clz", "ctpop": "popcount", "absi": "abs",
+}  # fmt: skip
+"""Functions that C calls otherwise than MLIR."""
+
+
+def shortest(number: float, kind: str) -> str:
+    """The fewest digits that are read as the same number of this type, always with a point."""
+    if kind == "f64":
+        text = repr(number)
+    else:
+        form = "e" if kind == "f16" else "f"
+        wanted = struct.pack(form, number)
+        text = next(t for digits in range(1, 18) if struct.pack(form, float(t := f"{number:.{digits}g}")) == wanted)
+    return text if any(mark in text for mark in ".e") else f"{text}.0"

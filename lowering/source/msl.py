@@ -1,0 +1,107 @@
+"""Metal Shading Language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from pykern.lowering.source.expressions import Expression, call
+from pykern.lowering.source.language import FUNCTIONS, Language, Memory, Word
+
+_TYPES = {"i1": "bool", "i8": "char", "i16": "short", "i32": "int", "i64": "long", "f16": "half", "f32": "float"}
+_UNSIGNED = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}
+_ATOMICS = {
+    "add": "fetch_add", "sub": "fetch_sub", "min": "fetch_min", "max": "fetch_max", "and": "fetch_and", "or": "fetch_or",
+    "xor": "fetch_xor", "exchange": "exchange",
+}  # fmt: skip
+_RESERVED = frozenset(
+    "kernel device constant thread threadgroup vertex fragment half int long short char float uint ulong ushort uchar bool if else for while "
+    "do return break continue const void class struct union template typename this new delete operator private public protected static "
+    "extern inline auto register volatile switch case default goto sizeof namespace using true false and or not xor metal words local_id "
+    "group_id precise fast INFINITY NAN access".split()
+)
+_EXACT = ("absf", "floor", "ceil", "trunc", "roundeven", "fma", "sqrt", "copysign", "ctlz", "ctpop", "absi")
+_EXCHANGE = """\
+static int compare_exchange(device atomic_int *cell, int expected, int desired) {
+    int found = expected;
+    while (!atomic_compare_exchange_weak_explicit(cell, &found, desired, memory_order_relaxed, memory_order_relaxed)) {
+        if (found != expected) { return found; }  // else it failed for no reason, as the weak form may
+    }
+    return expected;
+}
+"""
+
+
+@dataclass
+class Metal(Language):
+    """MSL: numbers come in a struct of constants; atomics are memory of a type of its own."""
+
+    name: str = "MSL"
+    types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
+    reserved: frozenset[str] = _RESERVED
+
+    def argument(self, told: Memory | Word) -> str:
+        return told.name if isinstance(told, Memory) else f"words.{told.name}"
+
+    def unsigned(self, kind: ir.Type) -> str:
+        return _UNSIGNED[ir.IntegerType(kind).width]
+
+    def suffix(self, kind: ir.Type) -> str:
+        return "h" if str(kind) == "f16" else "f"
+
+    def bits(self, operand: Expression, given: ir.Type, wanted: ir.Type) -> Expression:
+        return call(f"as_type<{self.type(wanted)}>", operand)
+
+    def function(self, name: str, kind: ir.Type, operands: Sequence[Expression]) -> Expression:
+        plain = FUNCTIONS.get(name, name)
+        return call(plain if name in _EXACT else f"precise::{plain}", *operands)
+
+    def place(self, what: str, axis: int) -> Expression:
+        return Expression(f"{'local' if what == 'thread' else 'group'}_id.{'xyz'[axis]}")
+
+    @property
+    def barrier(self) -> str:
+        return "threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);"
+
+    def shared(self, name: str, kind: str, count: int, atomic: bool) -> str:
+        return f"threadgroup {'atomic_' if atomic else ''}{kind} {name}[{count}];"
+
+    def load(self, cell: str, memory: Memory | None) -> str:
+        return f"atomic_load_explicit(&{cell}, memory_order_relaxed)" if memory is not None and memory.atomic else cell
+
+    def store(self, cell: str, value: str, memory: Memory | None) -> str:
+        if memory is not None and memory.atomic:
+            return f"atomic_store_explicit(&{cell}, {value}, memory_order_relaxed);"
+        return super().store(cell, value, memory)
+
+    def atomic(self, kind: str, cell: str, value: str, memory: Memory | None) -> str:
+        return f"atomic_{_ATOMICS[kind]}_explicit(&{cell}, {value}, memory_order_relaxed)"
+
+    def exchange_if(self, cell: str, expected: str, desired: str, memory: Memory | None) -> str:
+        self.helpers["compare_exchange"] = _EXCHANGE
+        return f"compare_exchange(&{cell}, {expected}, {desired})"
+
+    def kernel(
+        self, name: str, memories: Sequence[Memory], words: Sequence[Word], block: tuple[int, ...], shared: Sequence[str], body: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
+        head = ["#include <metal_stdlib>", "using namespace metal;", ""]
+        head += [line for text in self.helpers.values() for line in text.split("\n")]
+        head += ["struct Words {", *(f"    {self.type(each.type)} {each.name};" for each in words), "};", ""] if words else []
+        head += [f"[[max_total_threads_per_threadgroup({_product(block)})]]", f"kernel void {name}("]
+        parameters = [
+            f"device {'' if each.written else 'const '}{'atomic_' if each.atomic else ''}{self.type(each.element)} *{each.name} [[buffer({n})]]"
+            for n, each in enumerate(memories)
+        ]
+        parameters += [f"constant Words &words [[buffer({len(memories)})]]"] if words else []
+        parameters += ["uint3 local_id [[thread_position_in_threadgroup]]", "uint3 group_id [[threadgroup_position_in_grid]]"]
+        head += [f"    {each}," for each in parameters[:-1]] + [f"    {parameters[-1]}", ") {"]
+        return [*head, *(f"    {each}" for each in shared)], ["}"]
+
+
+def _product(sizes: tuple[int, ...]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total

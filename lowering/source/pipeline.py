@@ -1,0 +1,45 @@
+"""The passes from the kern stage to structured code that is printed, in order, each with the reason for its place."""
+
+from __future__ import annotations
+
+from pykern.lowering.gpu.collectives import LowerCollectives
+from pykern.lowering.gpu.flat_memory import FlattenMemory
+from pykern.lowering.gpu.reports import LowerDeviceReports
+from pykern.lowering.gpu.split_guards import SplitGuards
+from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
+from pykern.lowering.gpu.work_items import PlaceWorkItems
+from pykern.lowering.source.words import TypeWords
+from pykern.lowering.spirv.arithmetic import ExpandArithmetic
+from pykern.lowering.spirv.small_types import KeepBf16AsBits
+from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
+from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
+from pykern.passes.arithmetic.keep_roundings import KeepRoundings
+from pykern.passes.framework import Pipeline, Upstream
+
+
+def source_pipeline(small: bool, offsets: bool) -> Pipeline:
+    """`small`: every element's position fits in 32 bits; `offsets`: arrays begin behind the first byte of their memory."""
+    return Pipeline(
+        (
+            ExpandFp8(),  # everything below sees bytes
+            PlaceTapes(),
+            PlaceWorkItems(small=small),
+            SplitGuards(),  # while guards are still marked
+            LowerDeviceTapes(),
+            LowerCollectives(),  # after everybody reaches them
+            Upstream("canonicalize,cse,loop-invariant-code-motion"),
+            LowerDeviceReports(),  # it adds the last argument
+            FlattenMemory(offsets=offsets, small=small),
+            Upstream("canonicalize,cse"),
+            Upstream("int-range-optimizations,canonicalize,cse"),
+            Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            ExpandArithmetic(),  # before bf16, which upstream knows by way of f32 only
+            Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
+            KeepRoundings(),
+            Upstream("arith-expand{include-bf16=true}"),
+            ExpandIntegerPower(),
+            KeepBf16AsBits(),
+            TypeWords(small=small),
+            Upstream("canonicalize,cse"),
+        )
+    )

@@ -1,0 +1,497 @@
+"""The walk over a kernel's structured IR: statements, variables, branches and loops.
+
+Comes in: a flat kernel (scf, arith, math, memref of rank 1, atomics of kern, ids of gpu) and a `Language`. Goes out:
+lines of source, each with the locations of the ops that it was made of. A value that is used once is written where
+it is used; others, and those that the user named, get a name. Read next: `scalars`, `language`, `names`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from mlir import ir
+
+from pykern.dialect.diagnostics import span_of
+from pykern.errors import TargetError
+from pykern.lowering.source.expressions import COMPARISON, Expression, negated
+from pykern.lowering.source.language import Language, Memory, Word
+from pykern.lowering.source.names import Names, UserNames
+from pykern.lowering.source.scalars import Scalars
+from pykern.passes.analysis.integer_ranges import I32, Ranges, signed, width
+from pykern.passes.kernels import BUFFERS, MEMORY_OPERAND, body, identity, named, terminator
+
+INDENT = "    "
+_PURE = ("arith.", "math.", "gpu.thread_id", "gpu.block_id")
+_BRANCHES = ("scf.if",)
+_LONG = 24
+"""Characters from which an expression that the user named gets its name in the text as well."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of source, how deep it is nested, and what it was made of."""
+
+    text: str
+    depth: int
+    locations: tuple[ir.Location, ...] = ()
+
+
+@dataclass
+class _Pending:
+    """An expression that is not written down yet, because one later place uses it."""
+
+    value: ir.Value
+    expression: Expression
+    locations: tuple[ir.Location, ...]
+
+
+@dataclass
+class Printer:
+    """Prints one kernel. `arguments` are its memories and numbers in order."""
+
+    kernel: ir.Operation
+    language: Language
+    users: UserNames
+    arguments: Sequence[Memory | Word]
+    lines: list[Line] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
+    """Declarations of a group's memory."""
+
+    def __post_init__(self) -> None:
+        self.scalars = Scalars(self.language, self._cannot_overflow, self._kind)
+        self._names = Names(self.language.reserved)
+        self._ranges = Ranges()
+        self._written: dict[ir.Value, Expression] = {}
+        self._pending: dict[ir.Value, _Pending] = {}
+        self._memories: dict[ir.Value, Memory] = {}
+        self._depth = 1
+        self._while_variables: dict[int, list[str]] = {}
+        """The variables that a `while` carries, by the identity of its op."""
+        self._locations: list[ir.Location] = []
+        self._atomic_memory = memories_written(self.kernel)[1]
+        for argument, told in zip(body(self.kernel).arguments, self.arguments, strict=True):
+            self._names.fresh(told.name)
+            self._written[argument] = Expression(self.language.argument(told))
+            if isinstance(told, Memory):
+                self._memories[argument] = told
+
+    def run(self) -> None:
+        """Print the body. Raises `TargetError` for what the language lacks, at its line."""
+        self._block(body(self.kernel))
+
+    def _kind(self, value: ir.Value) -> ir.Type:
+        """The type of a value in the text: an index has 32 bits where that is proved to hold it, else 64."""
+        if not isinstance(value.type, ir.IndexType):
+            return value.type
+        return ir.IntegerType.get_signless(32 if self._ranges.of(value).inside(I32) else 64)
+
+    def _type(self, value: ir.Value, location: ir.Location | None = None) -> str:
+        return self.language.type(self._kind(value), None if location is None else span_of(location))
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def _value(self, value: ir.Value) -> Expression:
+        pending = self._pending.pop(value, None)
+        if pending is not None:
+            self._locations.extend(pending.locations)
+            return pending.expression
+        return self._written[value]
+
+    def _bind(self, op: ir.Operation, expression: Expression) -> None:
+        """Keep the expression for the place that uses the value, or give it a name."""
+        (value,) = op.results
+        uses = list(value.uses)
+        if not uses:
+            self._locations = []
+            return
+        locations = (*self._locations, op.location)
+        self._locations = []
+        if _is_name(expression) and not expression.reads:
+            self._written[value] = expression
+        elif len(uses) == 1 and self._may_wait(op, uses[0].owner.operation, expression):
+            self._pending[value] = _Pending(value, expression, locations)
+        else:
+            self._name(value, expression, locations)
+
+    def _may_wait(self, op: ir.Operation, user: ir.Operation, expression: Expression) -> bool:
+        if user.name != "scf.yield" and self._hint(op.results[0]) and len(expression.text) > _LONG:
+            return False
+        block = user.block
+        while block != op.block:
+            around = block.owner.operation
+            if around.name not in _BRANCHES or expression.memory or expression.reads:
+                return False
+            block = around.block
+        return True
+
+    def _name(self, value: ir.Value, expression: Expression, locations: tuple[ir.Location, ...]) -> None:
+        name = self._names.fresh(self._hint(value) or "t")
+        kind = self._kind(value)
+        if expression.widened is not None:  # what wants the 64 bits widens it there
+            inner, narrow = expression.widened
+            self._put(self.language.constant(self.language.type(narrow), name, inner.text), locations)
+            cast = self.language.cast(kind, Expression(name))
+            self._written[value] = replace(cast, widened=(Expression(name), narrow))
+            return
+        written = self.language.type(kind, span_of(locations[-1]) if locations else None)
+        self._put(self.language.constant(written, name, expression.text), locations)
+        self._written[value] = Expression(name)
+
+    def _settle(self, *changed: str, memory: bool = False) -> None:
+        """Write down what waits and reads a variable, or memory, that is about to change."""
+        for value, pending in list(self._pending.items()):
+            if pending.expression.reads.intersection(changed) or (memory and pending.expression.memory):
+                del self._pending[value]
+                self._name(value, pending.expression, pending.locations)
+
+    def _settle_changing(self) -> None:
+        """Write down what waits and reads anything that may change: a branch or a loop begins."""
+        for value, pending in list(self._pending.items()):
+            if pending.expression.reads or pending.expression.memory:
+                del self._pending[value]
+                self._name(value, pending.expression, pending.locations)
+
+    def _hint(self, value: ir.Value, deep: int = 4) -> str | None:
+        """What the user calls this value."""
+        if isinstance(value.owner, ir.Block) or deep == 0:
+            return None
+        op = value.owner.operation
+        if any(use.owner.operation.location == op.location for use in value.uses):
+            return None  # a part of the expression that stands there
+        found = _marked(op.location) or self.users.of(op.location, _number_of(op, value))
+        if found or op.name not in ("scf.if", "scf.for"):
+            return found
+        number = _number_of(op, value)
+        for region in op.regions:
+            found = self._hint(terminator(region.blocks[0]).operands[number], deep - 1)
+            if found:
+                return found
+        return None
+
+    def _cannot_overflow(self, op: ir.Operation) -> bool:
+        """Whether signed arithmetic stays within its type: it was proved, or the number is the place of an element."""
+        (value,) = op.results
+        if isinstance(value.type, ir.IndexType):
+            return True
+        whole = signed(width(value.type))
+        return self._ranges.of(value) != whole or _is_position(value)
+
+    # -- lines -----------------------------------------------------------------------------------
+
+    def _put(self, text: str, locations: tuple[ir.Location, ...]) -> None:
+        self.lines.append(Line(text, self._depth, locations))
+
+    def _statement(self, text: str, op: ir.Operation) -> None:
+        self._put(text, (*self._locations, op.location))
+        self._locations = []
+
+    # -- ops -------------------------------------------------------------------------------------
+
+    def _block(self, block: ir.Block) -> None:
+        for op in block.operations:
+            self._op(op.operation)
+
+    def _op(self, op: ir.Operation) -> None:
+        if op.name == "arith.constant":
+            self._type(op.results[0], op.location)
+            self._written[op.results[0]] = self.language.literal(op.attributes["value"], self._kind(op.results[0]))
+        elif op.name.startswith(_PURE):
+            for value in (op.results[0], *op.operands):
+                self._type(value, op.location)
+            self._bind(op, self.scalars.expression(op, [self._value(operand) for operand in op.operands]))
+        elif (handler := _STATEMENTS.get(op.name)) is not None:
+            handler(self, op)
+        else:
+            raise TargetError(f"`{op.name}` has no form in {self.language.name}", span_of(op.location))
+
+    def _nothing(self, op: ir.Operation) -> None:
+        """The end of a block: who opened it writes what it gives."""
+
+    def _cell(self, op: ir.Operation) -> tuple[str, Memory | None]:
+        at = MEMORY_OPERAND[op.name]
+        memory, place = op.operands[at], op.operands[at + 1]
+        return f"{self._written[memory].text}[{self._subscript(place)}]", self._memories.get(memory)
+
+    def _subscript(self, place: ir.Value) -> str:
+        """The place of an element: an integer of any width."""
+        value = self._value(place)
+        return value.text if value.widened is None else value.widened[0].text
+
+    def _load(self, op: ir.Operation) -> None:
+        reads = frozenset[str]()
+        place = self._pending.get(op.operands[1])
+        reads = place.expression.reads if place else self._written[op.operands[1]].reads
+        cell, memory = self._cell(op)
+        changes = memory is None or memory.written
+        self._bind(op, Expression(self.language.load(cell, memory), reads=reads, memory=changes))
+
+    def _store(self, op: ir.Operation) -> None:
+        value = self._value(op.operands[0]).text
+        cell, memory = self._cell(op)
+        kept, self._locations = self._locations, []
+        self._settle(memory=True)
+        self._locations = kept
+        self._statement(self.language.store(cell, value, memory), op)
+
+    def _atomic(self, op: ir.Operation) -> None:
+        values = [self._value(each).text for each in list(op.operands)[: MEMORY_OPERAND[op.name]]]
+        cell, memory = self._cell(op)
+        self._give(op, self.language.atomic(ir.StringAttr(op.attributes["kind"]).value, cell, values[0], memory))
+
+    def _exchange_if(self, op: ir.Operation) -> None:
+        expected, desired = (self._value(each).text for each in list(op.operands)[:2])
+        cell, memory = self._cell(op)
+        self._give(op, self.language.exchange_if(cell, expected, desired, memory))
+
+    def _give(self, op: ir.Operation, text: str) -> None:
+        """A call that changes memory: a statement, whose value gets a name where somebody wants it."""
+        locations = (*self._locations, op.location)
+        self._locations = []
+        self._settle(memory=True)
+        if list(op.results[0].uses):
+            self._name(op.results[0], Expression(text), locations)
+        else:
+            self._put(f"{text};", locations)
+
+    def _barrier(self, op: ir.Operation) -> None:
+        self._settle(memory=True)
+        self._statement(self.language.barrier, op)
+
+    def _buffer(self, op: ir.Operation) -> None:
+        kind = ir.MemRefType(op.result.type)
+        if op.operands:
+            raise TargetError(f"{self.language.name} has no shared memory sized at launch", span_of(op.location))
+        element = self.language.type(kind.element_type, span_of(op.location))
+        name = self._names.fresh(self.users.of(op.location) or "memory")
+        self._written[op.result] = Expression(name)
+        if op.name == "kern.shared":
+            atomic = op.result in self._atomic_memory
+            self._memories[op.result] = Memory(name, kind.element_type, True, atomic)
+            self.shared.append(self.language.shared(name, element, max(1, kind.shape[0]), atomic))
+        else:
+            self._statement(self.language.private(name, element, max(1, kind.shape[0])), op)
+
+    # -- branches and loops ----------------------------------------------------------------------
+
+    def _if(self, op: ir.Operation) -> None:
+        condition = self._value(op.operands[0])
+        kept, self._locations = self._locations, []
+        self._settle_changing()
+        names = [self._result(op, number) for number in range(len(op.results))]
+        self._locations = kept
+        begun = len(self.lines)
+        self._statement(f"if ({condition.text}) {{", op)
+        self._nested(op.regions[0].blocks[0], names)
+        mark = len(self.lines)
+        if list(op.regions[1].blocks):
+            self._put("} else {", ())
+            self._nested(op.regions[1].blocks[0], names)
+            if len(self.lines) == mark + 1:
+                self.lines.pop()
+            elif mark == begun + 1:  # there is only an else
+                opening = self.lines[begun]
+                self.lines[begun : mark + 1] = [replace(opening, text=f"if ({negated(condition).text}) {{")]
+        self._put("}", ())
+
+    def _for(self, op: ir.Operation) -> None:
+        lower, upper, step, *first = op.operands
+        bounds = self._value(lower).text, self._value(upper).within(COMPARISON + 1), self._value(step).text
+        kept, self._locations = self._locations, []
+        self._settle_changing()
+        block = op.regions[0].blocks[0]
+        names = [self._result(op, number, value) for number, value in enumerate(first)]
+        counter = self._names.fresh(self.users.of_loop(op.location) or "k")
+        self._written[block.arguments[0]] = Expression(counter, reads=frozenset((counter,)))
+        self._carried(list(block.arguments)[1:], names)
+        self._locations = kept
+        self._statement(self.language.loop(self._type(block.arguments[0]), counter, *bounds), op)
+        self._nested(block, names)
+        self._put("}", ())
+
+    def _while(self, op: ir.Operation) -> None:
+        before, after = (region.blocks[0] for region in op.regions)
+        self._settle_changing()
+        next_values = list(terminator(after).operands)
+        names = []
+        for argument, first, following in zip(before.arguments, op.operands, next_values, strict=True):
+            hint = self._hint(following) or self._hint(first) or "v"
+            names.append(self._declare(hint, argument, self._value(first).text, op))
+        self._carried(list(before.arguments), names)
+        self._while_variables[identity(op)] = names
+        end = terminator(before)
+        given = list(end.operands)[1:]
+        results = [self._forwarded(before, value, names, op) for value in given]
+        for result, argument, (name, _) in zip(op.results, after.arguments, results, strict=True):
+            self._written[result] = self._written[argument] = Expression(name, reads=frozenset((name,)))
+        mark = len(self.lines)
+        self._depth += 1
+        for inner in list(before.operations)[:-1]:
+            self._op(inner.operation)
+        condition = self._value(end.operands[0])
+        computed = [(name, value) for name, value in results if value is not None]
+        if len(self.lines) == mark and not computed:
+            self._depth -= 1
+            self._statement(f"while ({condition.text}) {{", op)
+        else:
+            self.lines.insert(mark, Line(self.language.forever, self._depth - 1, (op.location,)))
+            if computed:
+                self._assign([name for name, _ in computed], [value for _, value in computed], end)
+            self._statement(f"if ({negated(condition).text}) {{ break; }}", end)
+            self._depth -= 1
+        self._nested(after, names)
+        self._put("}", ())
+
+    def _forwarded(
+        self, before: ir.Block, value: ir.Value, names: list[str], op: ir.Operation
+    ) -> tuple[str, ir.Value | None]:
+        """The variable of what a condition gives on: that of an argument, or one that is computed there."""
+        for number, argument in enumerate(before.arguments):
+            if argument == value:
+                return names[number], None
+        return self._declare(self._hint(value) or "v", value, None, op), value
+
+    def _carried(self, arguments: list[ir.Value], names: list[str]) -> None:
+        for argument, name in zip(arguments, names, strict=True):
+            self._written[argument] = Expression(name, reads=frozenset((name,)))
+
+    def _declare(self, hint: str, value: ir.Value, first: str | None, op: ir.Operation) -> str:
+        name = self._names.fresh(hint)
+        self._statement(self.language.variable(self._type(value, op.location), name, first), op)
+        return name
+
+    def _result(self, op: ir.Operation, number: int, first: ir.Value | None = None) -> str:
+        """The variable that holds a result. One that an outer loop carries on is used again where its old value is
+        wanted no more."""
+        result = op.results[number]
+        outer = self._outer(op, result, first)
+        if outer is not None:
+            name = self._written[outer].text
+        else:
+            hint = self._hint(result) or (self._hint(first) if first is not None else None) or "v"
+            name = self._declare(hint, result, None if first is None else self._value(first).text, op)
+        self._written[result] = Expression(name, reads=frozenset((name,)))
+        return name
+
+    def _outer(self, op: ir.Operation, result: ir.Value, first: ir.Value | None) -> ir.Value | None:
+        """The value that the loop around carries where this result goes on to be it."""
+        uses = list(result.uses)
+        around = op.block.owner
+        if len(uses) != 1 or around is None or around.operation.name not in ("scf.for", "scf.while"):
+            return None
+        around = around.operation
+        user = uses[0].owner.operation
+        if user.name != "scf.yield" or user.block != op.block:
+            return None
+        number = uses[0].operand_number
+        if around.name == "scf.for":
+            carried = around.regions[0].blocks[0].arguments[number + 1]
+        else:
+            name = self._while_variables[identity(around)][number]
+            same = [each for each in around.regions[1].blocks[0].arguments if self._written[each].text == name]
+            if len(same) != 1:
+                return None
+            carried = same[0]
+        begins_with_it = first is None or first == carried
+        return carried if begins_with_it and self._is_last(op, carried) else None
+
+    def _is_last(self, op: ir.Operation, carried: ir.Value) -> bool:
+        """Whether nothing behind `op` wants the old value, nor anything in it that runs after it was changed."""
+        order = {identity(each.operation): number for number, each in enumerate(op.block.operations)}
+        here = order[identity(op)]
+        begun = 0
+        for use in carried.uses:
+            user = use.owner.operation
+            stands = user
+            while stands.block != op.block:
+                stands = stands.block.owner.operation
+            if order[identity(stands)] > here:
+                return False
+            if op.name == "scf.for" and stands == op:
+                begun += 1
+                if user != op or begun > 1:
+                    return False
+            elif stands == op and user != op and user.block.owner.operation != op:
+                return False
+        return True
+
+    def _nested(self, block: ir.Block, names: list[str]) -> None:
+        kept, self._pending = self._pending, dict(self._pending)
+        outside = set(kept)
+        self._depth += 1
+        ops = [op.operation for op in block.operations]
+        for op in ops[:-1]:
+            self._op(op)
+        if ops[-1].name == "scf.yield":
+            self._assign(names, list(ops[-1].operands), ops[-1])
+        self._depth -= 1
+        self._pending = {value: pending for value, pending in kept.items() if value in self._pending or value not in outside}
+
+    def _assign(self, names: Sequence[str], values: Sequence[ir.Value], op: ir.Operation) -> None:
+        """Assign all at once: a variable that another's new value reads is changed after that, or kept under a name."""
+        waiting = [
+            (name, value, expression)
+            for name, value in zip(names, values, strict=True)
+            if (expression := self._value(value)).text != name
+        ]
+        locations = (*self._locations, op.location)
+        self._locations = []
+        while waiting:
+            for number, (name, _, expression) in enumerate(waiting):
+                others = waiting[:number] + waiting[number + 1 :]
+                if not any(name in other.reads for _, _, other in others):
+                    self._settle(name)
+                    self._put(f"{name} = {expression.text};", locations)
+                    waiting = others
+                    break
+            else:  # they read each other in a circle
+                name, value, expression = waiting[0]
+                kept = self._names.fresh(f"next_{name}")
+                self._put(self.language.constant(self._type(value), kept, expression.text), locations)
+                waiting[0] = name, value, Expression(kept)
+
+
+def _marked(location: ir.Location) -> str | None:
+    """The name that a location carries: of an id of the work-item, and of what was made of it."""
+    return location.name_str if location.is_a_name() and "." not in location.name_str else None
+
+
+def _is_name(expression: Expression) -> bool:
+    return expression.text.replace("_", "a").replace(".", "a").isalnum() and not expression.memory
+
+
+def _number_of(op: ir.Operation, value: ir.Value) -> int:
+    return next(number for number, result in enumerate(op.results) if result == value)
+
+
+def _is_position(value: ir.Value) -> bool:
+    """Whether a number is only used for the places of elements."""
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name in MEMORY_OPERAND:
+            if use.operand_number <= MEMORY_OPERAND[user.name]:
+                return False
+        elif user.name not in ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast") or not _is_position(user.results[0]):
+            return False
+    return True
+
+
+_STATEMENTS = {
+    "memref.load": Printer._load,
+    "memref.store": Printer._store,
+    "kern.atomic_rmw": Printer._atomic,
+    "kern.atomic_cas": Printer._exchange_if,
+    "gpu.barrier": Printer._barrier,
+    **dict.fromkeys(BUFFERS, Printer._buffer),
+    "scf.if": Printer._if,
+    "scf.for": Printer._for,
+    "scf.while": Printer._while,
+    "scf.yield": Printer._nothing,
+    "func.return": Printer._nothing,
+}
+
+
+def memories_written(kernel: ir.Operation) -> tuple[set[ir.Value], set[ir.Value]]:
+    """The memory that a kernel writes, and of it what it changes atomically."""
+    atomic = {op.operands[MEMORY_OPERAND[op.name]] for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas")}
+    return atomic | {op.operands[1] for op in named(kernel, "memref.store")}, atomic

@@ -1,0 +1,185 @@
+"""WGSL, the language of WebGPU.
+
+It has no integers but those of 32 bits and no 64-bit floats. Integers of 8 and 16 bits are kept in 32, with their sign.
+Its compilers may regroup arithmetic on floats and take for granted that nothing is NaN, so what has to be exact goes
+through bits that they cannot see through.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from pykern.data.locations import SourceSpan
+from pykern.lowering.source.expressions import ATOM, UNARY, Expression, binary, call
+from pykern.lowering.source.language import Language, Memory, Word
+
+_TYPES = {"i1": "bool", "i8": "i32", "i16": "i32", "i32": "i32", "f16": "f16", "f32": "f32"}
+_ATOMICS = {
+    "add": "Add", "sub": "Sub", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor", "exchange": "Exchange",
+}  # fmt: skip
+_FUNCTIONS = {
+    "absf": "abs", "absi": "abs", "powf": "pow", "rsqrt": "inverseSqrt", "roundeven": "round", "ctlz": "countLeadingZeros",
+    "ctpop": "countOneBits",
+}  # fmt: skip
+_RESERVED = frozenset(
+    "alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let loop override requires "
+    "return struct switch true var while bool f16 f32 i32 u32 array atomic ptr vec2 vec3 vec4 mat2x2 sampler target filter mask smooth shared "
+    "get set this self super pub private public protected static import from as in is of out mod move new null ref resource where with yield "
+    "async await auto class delete do enum export extends external final friend goto impl inline interface loop lowp macro match module "
+    "mut namespace noexcept operator package precise priv register restrict signed sizeof std template throw trait try type typedef typeof "
+    "union unsigned use using varying virtual void volatile active common handle half words local_id group_id exact from_bits is_nan "
+    "select step abs min max clamp mix sin cos exp log pow sqrt floor ceil round sign dot cross length".split()
+)
+_FROM_BITS = """\
+var<private> no_bits: u32 = 0u;  // constants that are infinite or NaN are refused
+fn from_bits(bits: u32) -> f32 { return bitcast<f32>(bits | no_bits); }"""
+_IS_NAN = "fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }"
+_EXACT = """\
+var<private> no_change: u32 = 0u;
+fn exact(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ no_change); }  // nothing is regrouped through this"""
+
+
+@dataclass
+class Wgsl(Language):
+    """WGSL."""
+
+    name: str = "WGSL"
+    types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
+    reserved: frozenset[str] = _RESERVED
+    wraps: bool = True
+
+    def argument(self, told: Memory | Word) -> str:
+        return told.name if isinstance(told, Memory) else f"words.{told.name}"
+
+    def unsigned(self, kind: ir.Type) -> str:
+        return "u32"
+
+    def to_unsigned(self, kind: ir.Type, operand: Expression) -> Expression:
+        if operand.text.isdigit():
+            return Expression(f"{operand.text}u")
+        bits = ir.IntegerType(kind).width
+        return call("bitcast<u32>", operand) if bits >= 32 else binary(call("bitcast<u32>", operand), "&", Expression(hex((1 << bits) - 1) + "u"), 1)
+
+    def signed(self, kind: ir.Type, operand: Expression) -> Expression:
+        return self._kept_in(kind, call("bitcast<i32>", operand))
+
+    def unsigned_of_float(self, kind: ir.Type, operand: Expression) -> Expression:
+        return call("u32", operand)
+
+    def cast(self, kind: ir.Type, operand: Expression) -> Expression:
+        return self._kept_in(kind, call(self.type(kind), operand))
+
+    def _kept_in(self, kind: ir.Type, operand: Expression) -> Expression:
+        """An integer of 8 or 16 bits with the sign of its own last bit."""
+        small = isinstance(kind, ir.IntegerType) and 1 < kind.width < 32
+        return Expression(f"extractBits({operand.text}, 0u, {kind.width}u)").over(operand) if small else operand
+
+    def shift(self, by: Expression) -> Expression:
+        return Expression(f"{by.text}u") if by.text.isdigit() else call("u32", by)
+
+    def rounded(self, value: Expression, op: ir.Operation) -> Expression:
+        """Alone, unless the op may be contracted."""
+        if "contract" in str(op.attributes["fastmath"]) or op.name == "arith.divf" or str(op.results[0].type) != "f32":
+            return value
+        self.helpers["exact"] = _EXACT
+        return call("exact", value)
+
+    def suffix(self, kind: ir.Type) -> str:
+        return {"f16": "h", "f32": "f"}[str(kind)]
+
+    def special(self, number: float, kind: ir.Type) -> Expression:
+        self.helpers["from_bits"] = _FROM_BITS
+        bits = 0x7FC00000 if math.isnan(number) else struct.unpack("I", struct.pack("f", number))[0]
+        found = Expression(f"from_bits({bits:#x}u)")
+        return call("f16", found) if str(kind) == "f16" else found
+
+    def _integer(self, number: int, kind: ir.Type) -> Expression:
+        if number == -(1 << 31):
+            return Expression("(-2147483647 - 1)")
+        return Expression(str(number), ATOM if number >= 0 else UNARY)
+
+    def bits(self, operand: Expression, given: ir.Type, wanted: ir.Type) -> Expression:
+        if str(given) == "f16":
+            return self._kept_in(wanted, Expression(f"bitcast<i32>(pack2x16float(vec2<f32>(f32({operand.text}), 0.0f)))").over(operand))
+        if str(wanted) == "f16":
+            return Expression(f"f16(unpack2x16float(bitcast<u32>({operand.text})).x)").over(operand)
+        return call(f"bitcast<{self.type(wanted)}>", operand)
+
+    def select(self, condition: Expression, one: Expression, other: Expression) -> Expression:
+        return call("select", other, one, condition)
+
+    def function(self, name: str, kind: ir.Type, operands: Sequence[Expression]) -> Expression:
+        if name == "copysign":
+            self.helpers["copysign"] = (
+                "fn copysign(x: f32, y: f32) -> f32 { return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(y) & 0x80000000u)); }"
+            )
+        return call(_FUNCTIONS.get(name, name), *operands)
+
+    def is_nan(self, operand: Expression, kind: ir.Type) -> Expression:
+        self.helpers["is_nan"] = _IS_NAN
+        return call("is_nan", call("f32", operand) if str(kind) == "f16" else operand)
+
+    def constant(self, kind: str, name: str, value: str) -> str:
+        return f"let {name} = {value};"
+
+    def variable(self, kind: str, name: str, value: str | None) -> str:
+        return f"var {name}: {kind};" if value is None else f"var {name}: {kind} = {value};"
+
+    def loop(self, kind: str, name: str, first: str, end: str, step: str) -> str:
+        increment = f"{name}++" if step == "1" else f"{name} += {step}"
+        return f"for (var {name}: {kind} = {first}; {name} < {end}; {increment}) {{"
+
+    @property
+    def forever(self) -> str:
+        return "loop {"
+
+    def place(self, what: str, axis: int) -> Expression:
+        return Expression(f"{'local' if what == 'thread' else 'group'}_id.{'xyz'[axis]}")
+
+    @property
+    def barrier(self) -> str:
+        return "storageBarrier(); workgroupBarrier();"
+
+    def shared(self, name: str, kind: str, count: int, atomic: bool) -> str:
+        element = f"atomic<{kind}>" if atomic else kind
+        return f"var<workgroup> {name}: array<{element}, {count}>;"
+
+    def private(self, name: str, kind: str, count: int) -> str:
+        return f"var {name}: array<{kind}, {count}>;"
+
+    def load(self, cell: str, memory: Memory | None) -> str:
+        return f"atomicLoad(&{cell})" if memory is not None and memory.atomic else cell
+
+    def store(self, cell: str, value: str, memory: Memory | None) -> str:
+        return f"atomicStore(&{cell}, {value});" if memory is not None and memory.atomic else f"{cell} = {value};"
+
+    def atomic(self, kind: str, cell: str, value: str, memory: Memory | None) -> str:
+        return f"atomic{_ATOMICS[kind]}(&{cell}, {value})"
+
+    def exchange_if(self, cell: str, expected: str, desired: str, memory: Memory | None) -> str:
+        self.helpers["exchange_if"] = ""
+        return f"atomicCompareExchangeWeak(&{cell}, {expected}, {desired}).old_value"
+
+    def type(self, kind: ir.Type, span: SourceSpan | None = None) -> str:
+        return super().type(kind, span)
+
+    def kernel(
+        self, name: str, memories: Sequence[Memory], words: Sequence[Word], block: tuple[int, ...], shared: Sequence[str], body: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
+        halves = any(str(each.element) == "f16" for each in memories) or any("f16" in line for line in body)
+        head = ["enable f16;", ""] if halves else []
+        head += [line for text in self.helpers.values() if text for line in text.split("\n")]
+        head += ["struct Words {", *(f"    {each.name}: {self.type(each.type)}," for each in words), "}", ""] if words else []
+        for number, each in enumerate(memories):
+            element = f"atomic<{self.type(each.element)}>" if each.atomic else self.type(each.element)
+            access = "read_write" if each.written else "read"
+            head.append(f"@group(0) @binding({number}) var<storage, {access}> {each.name}: array<{element}>;")
+        head += [f"@group(0) @binding({len(memories)}) var<uniform> words: Words;"] if words else []
+        head += [*shared, "", f"@compute @workgroup_size({', '.join(map(str, block))})"]
+        head += [f"fn {name}(@builtin(local_invocation_id) local_id: vec3<u32>, @builtin(workgroup_id) group_id: vec3<u32>) {{"]
+        return head, ["}"]
