@@ -12,6 +12,7 @@ from pykern.errors import TargetError
 from pykern.lowering.llvm import machines
 from pykern.lowering.nvvm import options as nvvm
 from pykern.lowering.rocdl import options as rocdl
+from pykern.lowering.source import options as source
 from pykern.lowering.spirv import flavour as spirv
 
 LINALG = "linalg"
@@ -22,16 +23,18 @@ DEFAULTS = {
     "spirv": "spirv:vulkan1.1",
     "vulkan": "spirv:vulkan1.1",
     "opencl": "spirv:opencl1.2",
+    **{language: f"source:{language}" for language in source.LANGUAGES},
 }
 """What a family without a chip means."""
 SYNONYMS = {
     "cpu": "llvm", "cuda": "nvvm", "nvidia": "nvvm", "ptx": "nvvm", "rocm": "rocdl", "hip": "rocdl", "amd": "rocdl",
-    "amdgpu": "rocdl",
+    "amdgpu": "rocdl", "metal": "msl", "webgpu": "wgsl", "cuda-c": "cuda-cpp", "hip-c": "hip-cpp",
 }  # fmt: skip
 DEVICE_TARGETS = {
     "spirv": "pykern.lowering.spirv.target",
     "nvvm": "pykern.lowering.nvvm.target",
     "rocdl": "pykern.lowering.rocdl.target",
+    "source": "pykern.lowering.source.target",
 }
 """Families of GPU-like targets and the modules that lower to them, imported when first asked for."""
 _PARSERS = {
@@ -39,6 +42,7 @@ _PARSERS = {
     "nvvm": nvvm.parse,
     "rocdl": rocdl.parse,
     "spirv": spirv.flavour,
+    "source": source.parse,
 }
 
 
@@ -68,6 +72,7 @@ def names() -> list[str]:
         *(f"nvvm:{name}" for name in nvvm.CHIPS),
         *(f"rocdl:{name}" for name in rocdl.CHIPS),
         *spirv.names(),
+        *(f"source:{name}" for name in source.LANGUAGES),
     ]
 
 

@@ -27,6 +27,9 @@ def page() -> str:
             "## OpenCL and Vulkan",
             "Limits and types are those of the device: `pk.device(name).info` has them.",
             table(("target", "code"), _spirv()),
+            "## Source in another language",
+            "A guide tells how it is launched: [Kernels in other languages](../guides/other-languages.md).",
+            table(("target", "language"), _languages()),
             "## To look at",
             table(("target", ""), [("`linalg`", "the raised form; nothing runs there")]),
         )
@@ -78,6 +81,13 @@ def _spirv() -> Iterator[tuple[str, ...]]:
         for version in versions:
             name = f"spirv:{api}{version}"
             yield f"`{name}`", f"SPIR-V {flavour.flavour(name).spirv.removeprefix('v')}"
+
+
+def _languages() -> Iterator[tuple[str, ...]]:
+    from pykern.lowering.source.target import LANGUAGES
+
+    for name, language in LANGUAGES.items():
+        yield f"`{name}`", language().name
 
 
 def _dtypes(names: tuple[str, ...]) -> str:

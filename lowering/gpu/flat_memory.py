@@ -57,6 +57,8 @@ class FlattenMemory(Pass):
     """Whether the device's memory and atomics know every float, bf16 too."""
     atomic_width: int = 32
     """Bits of the smallest element that the device changes atomically."""
+    whole_words: bool = False
+    """Whether arrays hold elements of 32 bits alone: smaller integers share words, as those that atomics change."""
     small: bool = False
     """Whether lengths, strides, counts and every element's position fit in 32 bits: then positions are computed in
     them, whatever overflows on the way."""
@@ -106,7 +108,8 @@ class _Flattener:
             for number, argument in enumerate(old):
                 if isinstance(argument.type, ir.MemRefType):
                     is_report = report and number == len(old) - 1
-                    flat = self._array(argument, argument in by_bits, with_lengths=not is_report)
+                    shares = argument in by_bits or (self.options.whole_words and _is_narrow(argument))
+                    flat = self._array(argument, shares, with_lengths=not is_report)
                     self._rewrite(argument, flat)
                 elif own <= number < own + small:
                     argument.replace_all_uses_with(self._index())
@@ -286,7 +289,7 @@ def _small_position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
 def _load(op: ir.Operation, flat: _Flat) -> None:
     place = _position(flat, list(op.operands)[1:])
     if flat.words:
-        replace(op, [Cell(flat.memory, place, flat.element).load()])
+        replace(op, [from_memory(_cell(flat, place).load(), flat.element)])
     else:
         replace(op, [from_memory(memref.LoadOp(flat.memory, [place]).result, flat.element)])
 
@@ -294,11 +297,23 @@ def _load(op: ir.Operation, flat: _Flat) -> None:
 def _store(op: ir.Operation, flat: _Flat) -> None:
     place = _position(flat, list(op.operands)[2:])
     if flat.words:
-        Cell(flat.memory, place, flat.element).store(op.operands[0])
+        cell = _cell(flat, place)
+        cell.store(to_memory(op.operands[0], cell.element))
     else:
         value = to_memory(op.operands[0], ir.MemRefType(flat.memory.type).element_type)
         memref.StoreOp(value, flat.memory, [place])
     op.erase()
+
+
+def _cell(flat: _Flat, place: ir.Value) -> Cell:
+    """An element in a word; a bool takes a byte of it."""
+    is_bool = isinstance(flat.element, ir.IntegerType) and flat.element.width == 1
+    return Cell(flat.memory, place, ir.IntegerType.get_signless(8) if is_bool else flat.element)
+
+
+def _is_narrow(array: ir.Value) -> bool:
+    element = ir.MemRefType(array.type).element_type
+    return isinstance(element, ir.IntegerType) and element.width < 32
 
 
 def _atomic(op: ir.Operation, flat: _Flat) -> None:

@@ -73,13 +73,12 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
         sizes = [index_constant(n) for n in grid.size]
         groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(words.counts, sizes, strict=True)]
         local, group = _positions(grid, sizes, groups, words, known, small)
-        items = [
-            arith.AddIOp(arith.MulIOp(at, width).result, inner).result
-            for at, width, inner in zip(group, sizes, local, strict=True)
-        ]
+        begins = [arith.MulIOp(at, width).result for at, width in zip(group, sizes, strict=True)]
+        items = [arith.AddIOp(begin, inner).result for begin, inner in zip(begins, local, strict=True)]
         if small:
-            rounded = [-(-n // size) * size for n, size in zip(known, grid.size, strict=True)] if known else [SMALL] * rank
-            items = [_within(item, min(SMALL, most)) for item, most in zip(items, rounded, strict=True)]
+            for dim, value in (*enumerate(begins), *enumerate(items)):
+                most = SMALL if known is None else -(-known[dim] // grid.size[dim]) * grid.size[dim]
+                _within(value, min(SMALL, most))
         coordinates = [_coordinate(words, dim, item) for dim, item in enumerate(items)]
         number = grid.linear(local)
         subgroup = index_constant(subgroup_size)

@@ -9,10 +9,11 @@ from mlir import ir
 
 from pykern.lowering.source.expressions import Expression, call
 from pykern.lowering.source.language import FUNCTIONS, Language, Memory, Word
+from pykern.passes.analysis.integer_ranges import width
 
 _TYPES = {
-    "i1": "bool", "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long", "f16": "__half", "f32": "float",
-    "f64": "double",
+    "i1": "bool", "i8": "signed char", "i16": "short", "i32": "int", "i64": "long long", "f16": "__half",
+    "f32": "float", "f64": "double",
 }  # fmt: skip
 _UNSIGNED = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
 _ATOMICS = {
@@ -22,11 +23,12 @@ _BITS = {
     ("f32", "i32"): "__float_as_int", ("i32", "f32"): "__int_as_float", ("f64", "i64"): "__double_as_longlong",
     ("i64", "f64"): "__longlong_as_double", ("f16", "i16"): "__half_as_short", ("i16", "f16"): "__short_as_half",
 }  # fmt: skip
-_RESERVED = frozenset(
-    "int long short char float double unsigned signed bool if else for while do return break continue const void class struct union "
-    "template typename this new delete operator private public protected static extern inline auto register volatile switch case default "
-    "goto sizeof namespace using try catch throw true false and or not xor threadIdx blockIdx blockDim gridDim warpSize INFINITY NAN".split()
-)
+_RESERVED = """
+int long short char float double unsigned signed bool if else for while do return break continue const void
+class struct union template typename this new delete operator private public protected static extern inline
+auto register volatile switch case default goto sizeof namespace using try catch throw true false and or not
+xor threadIdx blockIdx blockDim gridDim warpSize INFINITY NAN
+"""
 
 
 @dataclass
@@ -35,7 +37,7 @@ class Cuda(Language):
 
     name: str = "CUDA C++"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
-    reserved: frozenset[str] = _RESERVED
+    reserved: frozenset[str] = frozenset(_RESERVED.split())
     half_header: str = "#include <cuda_fp16.h>"
 
     def unsigned(self, kind: ir.Type) -> str:
@@ -52,7 +54,11 @@ class Cuda(Language):
     def special(self, number: float, kind: ir.Type) -> Expression:
         """NVRTC knows no macros of the C library."""
         if number != number:
-            return Expression('__int_as_float(0x7fffffff)' if str(kind) != "f64" else "__longlong_as_double(0x7fffffffffffffffLL)")
+            return Expression(
+                "__int_as_float(0x7fffffff)"
+                if str(kind) != "f64"
+                else "__longlong_as_double(0x7fffffffffffffffLL)"
+            )
         bits = {"f64": "0x7ff0000000000000LL"}.get(str(kind), "0x7f800000")
         text = f"{'__longlong_as_double' if str(kind) == 'f64' else '__int_as_float'}({bits})"
         return Expression(f"-{text}", 9) if number < 0 else Expression(text)
@@ -77,24 +83,51 @@ class Cuda(Language):
     def shared(self, name: str, kind: str, count: int, atomic: bool) -> str:
         return f"__shared__ {kind} {name}[{count}];"
 
-    def atomic(self, kind: str, cell: str, value: str, memory: Memory | None) -> str:
-        return f"atomic{_ATOMICS[kind]}(&{cell}, {value})"
+    def atomic(self, kind: str, cell: str, value: str, element: ir.Type, memory: Memory | None) -> str:
+        name = _ATOMICS[kind.removeprefix("u")]
+        if kind.startswith("u") or (width(element) == 64 and kind not in ("min", "max")):
+            unsigned = self.unsigned(element)
+            changed = f"atomic{name}(({unsigned} *)&{cell}, ({unsigned})({value}))"
+            return f"({self.type(element)}){changed}"
+        return f"atomic{name}(&{cell}, {value})"
 
-    def exchange_if(self, cell: str, expected: str, desired: str, memory: Memory | None) -> str:
+    def exchange_if(
+        self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
+    ) -> str:
+        if width(element) == 64:
+            unsigned = self.unsigned(element)
+            changed = f"atomicCAS(({unsigned} *)&{cell}, ({unsigned})({expected}), ({unsigned})({desired}))"
+            return f"({self.type(element)}){changed}"
         return f"atomicCAS(&{cell}, {expected}, {desired})"
 
     def kernel(
-        self, name: str, memories: Sequence[Memory], words: Sequence[Word], block: tuple[int, ...], shared: Sequence[str], body: Sequence[str]
+        self,
+        name: str,
+        arguments: Sequence[Memory | Word],
+        block: tuple[int, ...],
+        shared: Sequence[str],
+        body: Sequence[str],
     ) -> tuple[list[str], list[str]]:
-        halves = any("f16" == str(each.element) for each in memories) or any("__half" in line for line in body)
-        parameters = [f"{'' if each.written else 'const '}{self.type(each.element)} *__restrict__ {each.name}" for each in memories]
-        parameters += [f"{self.type(each.type)} {each.name}" for each in words]
+        parameters = [self._parameter(each) for each in arguments]
+        halves = "__half" in " ".join((*body, *shared, *parameters))
         threads = 1
         for size in block:
             threads *= size
-        head = [*([self.half_header, ""] if halves else []), f'extern "C" __global__ void __launch_bounds__({threads}) {name}(']
-        head += [f"    {each}," for each in parameters[:-1]] + [f"    {each}" for each in parameters[-1:]] + [") {"]
+        head = [
+            *([self.half_header, ""] if halves else []),
+            f'extern "C" __global__ void __launch_bounds__({threads}) {name}(',
+        ]
+        head += (
+            [f"    {each}," for each in parameters[:-1]]
+            + [f"    {each}" for each in parameters[-1:]]
+            + [") {"]
+        )
         return [*head, *(f"    {each}" for each in shared)], ["}"]
+
+    def _parameter(self, told: Memory | Word) -> str:
+        if isinstance(told, Word):
+            return f"{self.type(told.type)} {told.name}"
+        return f"{'' if told.written else 'const '}{self.type(told.element)} *__restrict__ {told.name}"
 
 
 @dataclass

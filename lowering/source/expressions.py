@@ -30,6 +30,9 @@ class Expression:
     other_sign: tuple[Expression, str] | None = None
     """The same bits read without a sign, and the name of that type."""
 
+    opposite: str = ""
+    """The text of the opposite of a comparison, where one operator says it."""
+
     def within(self, least: int) -> str:
         """The text as an operand of what takes only expressions that bind at least so tightly."""
         return self.text if self.level >= least else f"({self.text})"
@@ -54,13 +57,19 @@ def binary(left: Expression, operator: str, right: Expression, level: int) -> Ex
 
 def both(left: Expression, operator: str, right: Expression, level: int) -> Expression:
     """``a && b`` or ``a || b``, whose operands are comparisons or the same again."""
-    sides = (side.text if side.level in (level, *range(COMPARISON, ATOM + 1)) else f"({side.text})" for side in (left, right))
+    sides = (
+        side.text if side.level in (level, *range(COMPARISON, ATOM + 1)) else f"({side.text})"
+        for side in (left, right)
+    )
     return Expression(f" {operator} ".join(sides), level).over(left, right)
 
 
 def comparison(left: Expression, operator: str, right: Expression) -> Expression:
     """``left < right``."""
-    return Expression(f"{left.within(SUM)} {operator} {right.within(SUM)}", COMPARISON).over(left, right)
+    sides = left.within(SUM), right.within(SUM)
+    opposite = {"==": "!=", "!=": "=="}.get(operator, "")
+    text, other = (f" {each} ".join(sides) for each in (operator, opposite))
+    return Expression(text, COMPARISON, opposite=other if opposite else "").over(left, right)
 
 
 def prefix(operator: str, operand: Expression) -> Expression:
@@ -68,12 +77,13 @@ def prefix(operator: str, operand: Expression) -> Expression:
     text = operand.within(UNARY)
     if operator == "!" and text.startswith("!"):
         return Expression(text[1:]).over(operand)
-    return Expression(f"{operator}({text})" if text.startswith(operator) else f"{operator}{text}", UNARY).over(operand)
+    return Expression(
+        f"{operator}({text})" if text.startswith(operator) else f"{operator}{text}", UNARY
+    ).over(operand)
 
 
 def negated(condition: Expression) -> Expression:
     """The opposite. Of numbers that may be NaN only equality has an opposite operator."""
-    for operator, opposite in ((" == ", " != "), (" != ", " == ")):
-        if condition.level == COMPARISON and condition.text.count(operator) == 1:
-            return replace(condition, text=condition.text.replace(operator, opposite))
+    if condition.opposite:
+        return replace(condition, text=condition.opposite, opposite=condition.text)
     return prefix("!", condition)

@@ -20,12 +20,13 @@ from pykern.lowering.source.expressions import ATOM, LOOSE, UNARY, Expression, c
 
 @dataclass(frozen=True)
 class Memory:
-    """An array argument: its name, its element, and what the kernel does with it."""
+    """An array argument, or memory of a group: its name, its element, and what the kernel does with it."""
 
     name: str
     element: ir.Type
     written: bool
     atomic: bool
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,14 @@ class Language:
     types: dict[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
     helpers: dict[str, str] = field(default_factory=dict)
+    accurate: bool = True
+    """Whether its functions of mathematics are as accurate as C's."""
+    native: tuple[str, ...] = ()
+    """Of functions that are written out in arithmetic, those that stay, by the names of their ops."""
+    fused: bool = True
+    """Whether it has a product and sum with one rounding."""
+    whole_words: bool = False
+    """Whether arrays hold elements of 32 bits alone."""
     wraps: bool = False
     """Whether signed integers wrap around, as Python's types of fixed width do."""
 
@@ -57,7 +66,9 @@ class Language:
         """The name of a type. Raises `TargetError` at `span` where the language has none."""
         name = self.types.get(str(kind))
         if name is None:
-            raise TargetError(f"{self.name} has no type {kind}", span, hint="use a smaller type on this target")
+            raise TargetError(
+                f"{self.name} has no type {kind}", span, hint="use a smaller type on this target"
+            )
         return name
 
     def unsigned(self, kind: ir.Type) -> str:
@@ -109,7 +120,9 @@ class Language:
     def signed(self, kind: ir.Type, operand: Expression) -> Expression:
         """What was computed without signs, as a number with one."""
         wide = kind if ir.IntegerType(kind).width >= 32 else ir.IntegerType.get_signless(32)
-        return replace(self.cast(kind, operand), other_sign=(operand, self.unsigned(wide)) if wide == kind else None)
+        return replace(
+            self.cast(kind, operand), other_sign=(operand, self.unsigned(wide)) if wide == kind else None
+        )
 
     def unsigned_of_float(self, kind: ir.Type, operand: Expression) -> Expression:
         """A float as an integer without sign."""
@@ -187,16 +200,23 @@ class Language:
         """Write an element."""
         return f"{cell} = {value};"
 
-    def atomic(self, kind: str, cell: str, value: str, memory: Memory | None) -> str:
-        """Change an integer atomically; gives the old value."""
+    def atomic(self, kind: str, cell: str, value: str, element: ir.Type, memory: Memory | None) -> str:
+        """Change an integer atomically, by one of the kinds of `kern.atomic_rmw`; gives the old value."""
         raise NotImplementedError
 
-    def exchange_if(self, cell: str, expected: str, desired: str, memory: Memory | None) -> str:
+    def exchange_if(
+        self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
+    ) -> str:
         """Compare and exchange an integer; gives the old value."""
         raise NotImplementedError
 
     def kernel(
-        self, name: str, memories: Sequence[Memory], words: Sequence[Word], block: tuple[int, ...], shared: Sequence[str], body: Sequence[str]
+        self,
+        name: str,
+        arguments: Sequence[Memory | Word],
+        block: tuple[int, ...],
+        shared: Sequence[str],
+        body: Sequence[str],
     ) -> tuple[list[str], list[str]]:
         """The lines in front of the body and those behind it."""
         raise NotImplementedError
@@ -215,5 +235,7 @@ def shortest(number: float, kind: str) -> str:
     else:
         form = "e" if kind == "f16" else "f"
         wanted = struct.pack(form, number)
-        text = next(t for digits in range(1, 18) if struct.pack(form, float(t := f"{number:.{digits}g}")) == wanted)
+        text = next(
+            t for digits in range(1, 18) if struct.pack(form, float(t := f"{number:.{digits}g}")) == wanted
+        )
     return text if any(mark in text for mark in ".e") else f"{text}.0"

@@ -10,18 +10,27 @@ from mlir import ir
 from pykern.lowering.source.expressions import Expression, call
 from pykern.lowering.source.language import FUNCTIONS, Language, Memory, Word
 
-_TYPES = {"i1": "bool", "i8": "char", "i16": "short", "i32": "int", "i64": "long", "f16": "half", "f32": "float"}
+_TYPES = {
+    "i1": "bool",
+    "i8": "char",
+    "i16": "short",
+    "i32": "int",
+    "i64": "long",
+    "f16": "half",
+    "f32": "float",
+}
 _UNSIGNED = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}
 _ATOMICS = {
-    "add": "fetch_add", "sub": "fetch_sub", "min": "fetch_min", "max": "fetch_max", "and": "fetch_and", "or": "fetch_or",
-    "xor": "fetch_xor", "exchange": "exchange",
+    "add": "fetch_add", "sub": "fetch_sub", "min": "fetch_min", "max": "fetch_max", "and": "fetch_and",
+    "or": "fetch_or", "xor": "fetch_xor", "exchange": "exchange",
 }  # fmt: skip
-_RESERVED = frozenset(
-    "kernel device constant thread threadgroup vertex fragment half int long short char float uint ulong ushort uchar bool if else for while "
-    "do return break continue const void class struct union template typename this new delete operator private public protected static "
-    "extern inline auto register volatile switch case default goto sizeof namespace using true false and or not xor metal words local_id "
-    "group_id precise fast INFINITY NAN access".split()
-)
+_RESERVED = """
+kernel device constant thread threadgroup vertex fragment half int long short char float uint ulong ushort
+uchar bool if else for while do return break continue const void class struct union template typename this new
+delete operator private public protected static extern inline auto register volatile switch case default goto
+sizeof namespace using true false and or not xor metal words local_id group_id precise fast INFINITY NAN
+access
+"""
 _EXACT = ("absf", "floor", "ceil", "trunc", "roundeven", "fma", "sqrt", "copysign", "ctlz", "ctpop", "absi")
 _EXCHANGE = """\
 static int compare_exchange(device atomic_int *cell, int expected, int desired) {
@@ -40,7 +49,7 @@ class Metal(Language):
 
     name: str = "MSL"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
-    reserved: frozenset[str] = _RESERVED
+    reserved: frozenset[str] = frozenset(_RESERVED.split())
 
     def argument(self, told: Memory | Word) -> str:
         return told.name if isinstance(told, Memory) else f"words.{told.name}"
@@ -69,35 +78,60 @@ class Metal(Language):
         return f"threadgroup {'atomic_' if atomic else ''}{kind} {name}[{count}];"
 
     def load(self, cell: str, memory: Memory | None) -> str:
-        return f"atomic_load_explicit(&{cell}, memory_order_relaxed)" if memory is not None and memory.atomic else cell
+        return (
+            f"atomic_load_explicit(&{cell}, memory_order_relaxed)"
+            if memory is not None and memory.atomic
+            else cell
+        )
 
     def store(self, cell: str, value: str, memory: Memory | None) -> str:
         if memory is not None and memory.atomic:
             return f"atomic_store_explicit(&{cell}, {value}, memory_order_relaxed);"
         return super().store(cell, value, memory)
 
-    def atomic(self, kind: str, cell: str, value: str, memory: Memory | None) -> str:
+    def atomic(self, kind: str, cell: str, value: str, element: ir.Type, memory: Memory | None) -> str:
+        if kind.startswith("u"):
+            space = "threadgroup" if memory is None or memory.shared else "device"
+            changed = f"({space} atomic_uint *)&{cell}, uint({value}), memory_order_relaxed"
+            return f"int(atomic_fetch_{kind[1:]}_explicit({changed}))"
         return f"atomic_{_ATOMICS[kind]}_explicit(&{cell}, {value}, memory_order_relaxed)"
 
-    def exchange_if(self, cell: str, expected: str, desired: str, memory: Memory | None) -> str:
+    def exchange_if(
+        self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
+    ) -> str:
         self.helpers["compare_exchange"] = _EXCHANGE
         return f"compare_exchange(&{cell}, {expected}, {desired})"
 
     def kernel(
-        self, name: str, memories: Sequence[Memory], words: Sequence[Word], block: tuple[int, ...], shared: Sequence[str], body: Sequence[str]
+        self,
+        name: str,
+        arguments: Sequence[Memory | Word],
+        block: tuple[int, ...],
+        shared: Sequence[str],
+        body: Sequence[str],
     ) -> tuple[list[str], list[str]]:
+        memories = [each for each in arguments if isinstance(each, Memory)]
+        words = [each for each in arguments if isinstance(each, Word)]
         head = ["#include <metal_stdlib>", "using namespace metal;", ""]
         head += [line for text in self.helpers.values() for line in text.split("\n")]
-        head += ["struct Words {", *(f"    {self.type(each.type)} {each.name};" for each in words), "};", ""] if words else []
+        head += (
+            ["struct Words {", *(f"    {self.type(each.type)} {each.name};" for each in words), "};", ""]
+            if words
+            else []
+        )
         head += [f"[[max_total_threads_per_threadgroup({_product(block)})]]", f"kernel void {name}("]
-        parameters = [
-            f"device {'' if each.written else 'const '}{'atomic_' if each.atomic else ''}{self.type(each.element)} *{each.name} [[buffer({n})]]"
-            for n, each in enumerate(memories)
-        ]
+        parameters = [f"{self._pointer(each)} [[buffer({n})]]" for n, each in enumerate(memories)]
         parameters += [f"constant Words &words [[buffer({len(memories)})]]"] if words else []
-        parameters += ["uint3 local_id [[thread_position_in_threadgroup]]", "uint3 group_id [[threadgroup_position_in_grid]]"]
+        parameters += [
+            "uint3 local_id [[thread_position_in_threadgroup]]",
+            "uint3 group_id [[threadgroup_position_in_grid]]",
+        ]
         head += [f"    {each}," for each in parameters[:-1]] + [f"    {parameters[-1]}", ") {"]
         return [*head, *(f"    {each}" for each in shared)], ["}"]
+
+    def _pointer(self, memory: Memory) -> str:
+        kind = ("atomic_" if memory.atomic else "") + self.type(memory.element)
+        return f"device {'' if memory.written else 'const '}{kind} *{memory.name}"
 
 
 def _product(sizes: tuple[int, ...]) -> int:

@@ -1,7 +1,7 @@
 """Names in printed source: those of the user's variables where there are any, and none twice.
 
-Comes in: the Python functions of a kernel, the spans of its ops. Goes out: `UserNames`, what the user called the value of
-an expression; `Names`, which tells names of one function apart.
+Comes in: the Python functions of a kernel, the spans of its ops. Goes out: `UserNames`, what the user called the value
+of an expression; `Names`, which tells names of one function apart.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class UserNames:
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.AST, list[str]]]:
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         yield from _targets(node.targets[0], node.value)
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name):
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) and isinstance(
+        node.target, ast.Name
+    ):
         yield node, [node.target.id]
         if node.value is not None and not isinstance(node, ast.AugAssign):
             yield node.value, [node.target.id]

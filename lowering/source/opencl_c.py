@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -11,14 +12,25 @@ from pykern.lowering.source.expressions import Expression, call
 from pykern.lowering.source.language import Language, Memory, Word
 
 _TYPES = {
-    "i1": "bool", "i8": "char", "i16": "short", "i32": "int", "i64": "long", "f16": "half", "f32": "float", "f64": "double",
+    "i1": "bool", "i8": "char", "i16": "short", "i32": "int", "i64": "long", "f16": "half", "f32": "float",
+    "f64": "double",
 }  # fmt: skip
 _UNSIGNED = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}
-_ATOMICS = {"add": "add", "sub": "sub", "min": "min", "max": "max", "and": "and", "or": "or", "xor": "xor", "exchange": "xchg"}
-_RESERVED = frozenset(
-    "kernel global local constant private half int long short char float double uint ulong ushort uchar bool if else for while do "
-    "return break continue const void size_t image2d_t sampler_t event_t as_int as_float vector pipe generic NAN INFINITY".split()
-)
+_ATOMICS = {
+    "add": "add",
+    "sub": "sub",
+    "min": "min",
+    "max": "max",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "exchange": "xchg",
+}
+_RESERVED = """
+kernel global local constant private half int long short char float double uint ulong ushort uchar bool if
+else for while do return break continue const void size_t image2d_t sampler_t event_t as_int as_float vector
+pipe generic NAN INFINITY
+"""
 
 
 @dataclass
@@ -27,7 +39,7 @@ class OpenClC(Language):
 
     name: str = "OpenCL C"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
-    reserved: frozenset[str] = _RESERVED
+    reserved: frozenset[str] = frozenset(_RESERVED.split())
 
     def unsigned(self, kind: ir.Type) -> str:
         return _UNSIGNED[ir.IntegerType(kind).width]
@@ -48,27 +60,54 @@ class OpenClC(Language):
     def shared(self, name: str, kind: str, count: int, atomic: bool) -> str:
         return f"__local {kind} {name}[{count}];"
 
-    def atomic(self, kind: str, cell: str, value: str, memory: Memory | None) -> str:
-        return f"atomic_{_ATOMICS[kind]}(&{cell}, {value})"
+    def atomic(self, kind: str, cell: str, value: str, element: ir.Type, memory: Memory | None) -> str:
+        if kind.startswith("u"):  # of numbers without a sign
+            unsigned = self.unsigned(element)
+            space = "__local" if memory is None or memory.shared else "__global"
+            changed = f"{_prefix(element)}_{kind[1:]}((volatile {space} {unsigned} *)&{cell}, ({unsigned})({value}))"
+            return f"({self.type(element)}){changed}"
+        return f"{_prefix(element)}_{_ATOMICS[kind]}(&{cell}, {value})"
 
-    def exchange_if(self, cell: str, expected: str, desired: str, memory: Memory | None) -> str:
-        return f"atomic_cmpxchg(&{cell}, {expected}, {desired})"
+    def exchange_if(
+        self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
+    ) -> str:
+        return f"{_prefix(element)}_cmpxchg(&{cell}, {expected}, {desired})"
 
     def kernel(
-        self, name: str, memories: Sequence[Memory], words: Sequence[Word], block: tuple[int, ...], shared: Sequence[str], body: Sequence[str]
+        self,
+        name: str,
+        arguments: Sequence[Memory | Word],
+        block: tuple[int, ...],
+        shared: Sequence[str],
+        body: Sequence[str],
     ) -> tuple[list[str], list[str]]:
-        used = {str(each.element) for each in memories} | {str(each.type) for each in words}
+        text = " ".join((*body, *shared, *map(self._parameter, arguments)))
         pragmas = ["#pragma OPENCL FP_CONTRACT OFF"]
-        for kind, extension in (("f16", "cl_khr_fp16"), ("f64", "cl_khr_fp64")):
-            text = " ".join(body)
-            if kind in used or f"{self.types[kind]} " in text or f"({self.types[kind]})" in text:
+        for kind, extension in (("half", "cl_khr_fp16"), ("double", "cl_khr_fp64")):
+            if re.search(rf"\b(as_)?{kind}\b", text):
                 pragmas.append(f"#pragma OPENCL EXTENSION {extension} : enable")
-        parameters = [
-            f"__global {'volatile ' if each.atomic else '' if each.written else 'const '}{self.type(each.element)} *{each.name}"
-            for each in memories
-        ]
-        parameters += [f"{self.type(each.type)} {each.name}" for each in words]
+        if "atom_" in text:
+            pragmas += [
+                f"#pragma OPENCL EXTENSION cl_khr_int64_{what}_atomics : enable"
+                for what in ("base", "extended")
+            ]
+        parameters = [self._parameter(each) for each in arguments]
         sizes = ", ".join(map(str, (*block, 1, 1)[:3]))
         head = [*pragmas, "", f"__kernel __attribute__((reqd_work_group_size({sizes})))", f"void {name}("]
-        head += [f"    {each}," for each in parameters[:-1]] + [f"    {each}" for each in parameters[-1:]] + [") {"]
+        head += (
+            [f"    {each}," for each in parameters[:-1]]
+            + [f"    {each}" for each in parameters[-1:]]
+            + [") {"]
+        )
         return [*head, *(f"    {each}" for each in shared)], ["}"]
+
+    def _parameter(self, told: Memory | Word) -> str:
+        if isinstance(told, Word):
+            return f"{self.type(told.type)} {told.name}"
+        access = "volatile " if told.atomic else "" if told.written else "const "
+        return f"__global {access}{self.type(told.element)} *{told.name}"
+
+
+def _prefix(element: ir.Type) -> str:
+    """OpenCL 1.2 calls atomics of 64 bits otherwise."""
+    return "atom" if ir.IntegerType(element).width == 64 else "atomic"

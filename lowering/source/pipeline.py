@@ -8,17 +8,22 @@ from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
 from pykern.lowering.gpu.work_items import PlaceWorkItems
+from pykern.lowering.source.language import Language
+from pykern.lowering.source.options import SourceOptions
 from pykern.lowering.source.words import TypeWords
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
+from pykern.passes.arithmetic.vector_math.expand import ExpandMath
+from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.framework import Pipeline, Upstream
 
 
-def source_pipeline(small: bool, offsets: bool) -> Pipeline:
-    """`small`: every element's position fits in 32 bits; `offsets`: arrays begin behind the first byte of their memory."""
+def source_pipeline(options: SourceOptions, language: Language) -> Pipeline:
+    """With `options.words` a kernel for drivers of pykern's own, else one that a person reads and launches."""
+    small = options.small or not options.words
     return Pipeline(
         (
             ExpandFp8(),  # everything below sees bytes
@@ -29,7 +34,7 @@ def source_pipeline(small: bool, offsets: bool) -> Pipeline:
             LowerCollectives(),  # after everybody reaches them
             Upstream("canonicalize,cse,loop-invariant-code-motion"),
             LowerDeviceReports(),  # it adds the last argument
-            FlattenMemory(offsets=offsets, small=small),
+            FlattenMemory(offsets=options.words, whole_words=language.whole_words, small=small),
             Upstream("canonicalize,cse"),
             Upstream("int-range-optimizations,canonicalize,cse"),
             Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
@@ -37,9 +42,16 @@ def source_pipeline(small: bool, offsets: bool) -> Pipeline:
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
             KeepRoundings(),
             Upstream("arith-expand{include-bf16=true}"),
+            ExpandLibrary(fused=language.fused),
             ExpandIntegerPower(),
+            *(
+                [ExpandMath(library=False, fused=language.fused, native=language.native)]
+                if options.words or not language.accurate
+                else []
+            ),
+            ExpandArithmetic(),  # what the functions were made of
             KeepBf16AsBits(),
-            TypeWords(small=small),
+            TypeWords(plain=options.words),
             Upstream("canonicalize,cse"),
         )
     )

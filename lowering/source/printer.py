@@ -14,10 +14,12 @@ from mlir import ir
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
+from pykern.lowering.gpu.limits import shared_bytes
 from pykern.lowering.source.expressions import COMPARISON, Expression, negated
 from pykern.lowering.source.language import Language, Memory, Word
 from pykern.lowering.source.names import Names, UserNames
-from pykern.lowering.source.scalars import Scalars
+from pykern.lowering.source.scalars import Scalars, is_wide
+from pykern.lowering.spirv.memory import MAX_SHARED
 from pykern.passes.analysis.integer_ranges import I32, Ranges, signed, width
 from pykern.passes.kernels import BUFFERS, MEMORY_OPERAND, body, identity, named, terminator
 
@@ -48,11 +50,12 @@ class _Pending:
 
 @dataclass
 class Printer:
-    """Prints one kernel. `arguments` are its memories and numbers in order."""
+    """Prints one kernel. `arguments` are its memories and numbers in order, whose `names` are taken."""
 
     kernel: ir.Operation
     language: Language
     users: UserNames
+    names: Names
     arguments: Sequence[Memory | Word]
     lines: list[Line] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
@@ -60,7 +63,6 @@ class Printer:
 
     def __post_init__(self) -> None:
         self.scalars = Scalars(self.language, self._cannot_overflow, self._kind)
-        self._names = Names(self.language.reserved)
         self._ranges = Ranges()
         self._written: dict[ir.Value, Expression] = {}
         self._pending: dict[ir.Value, _Pending] = {}
@@ -71,7 +73,6 @@ class Printer:
         self._locations: list[ir.Location] = []
         self._atomic_memory = memories_written(self.kernel)[1]
         for argument, told in zip(body(self.kernel).arguments, self.arguments, strict=True):
-            self._names.fresh(told.name)
             self._written[argument] = Expression(self.language.argument(told))
             if isinstance(told, Memory):
                 self._memories[argument] = told
@@ -81,8 +82,8 @@ class Printer:
         self._block(body(self.kernel))
 
     def _kind(self, value: ir.Value) -> ir.Type:
-        """The type of a value in the text: an index has 32 bits where that is proved to hold it, else 64."""
-        if not isinstance(value.type, ir.IndexType):
+        """The type of a value in the text: one of 64 bits has 32 where these are proved to hold it."""
+        if not is_wide(value.type):
             return value.type
         return ir.IntegerType.get_signless(32 if self._ranges.of(value).inside(I32) else 64)
 
@@ -126,7 +127,7 @@ class Printer:
         return True
 
     def _name(self, value: ir.Value, expression: Expression, locations: tuple[ir.Location, ...]) -> None:
-        name = self._names.fresh(self._hint(value) or "t")
+        name = self.names.fresh(self._hint(value) or "t")
         kind = self._kind(value)
         if expression.widened is not None:  # what wants the 64 bits widens it there
             inner, narrow = expression.widened
@@ -195,7 +196,9 @@ class Printer:
     def _op(self, op: ir.Operation) -> None:
         if op.name == "arith.constant":
             self._type(op.results[0], op.location)
-            self._written[op.results[0]] = self.language.literal(op.attributes["value"], self._kind(op.results[0]))
+            self._written[op.results[0]] = self.language.literal(
+                op.attributes["value"], self._kind(op.results[0])
+            )
         elif op.name.startswith(_PURE):
             for value in (op.results[0], *op.operands):
                 self._type(value, op.location)
@@ -237,12 +240,13 @@ class Printer:
     def _atomic(self, op: ir.Operation) -> None:
         values = [self._value(each).text for each in list(op.operands)[: MEMORY_OPERAND[op.name]]]
         cell, memory = self._cell(op)
-        self._give(op, self.language.atomic(ir.StringAttr(op.attributes["kind"]).value, cell, values[0], memory))
+        kind = ir.StringAttr(op.attributes["kind"]).value
+        self._give(op, self.language.atomic(kind, cell, values[0], op.operands[0].type, memory))
 
     def _exchange_if(self, op: ir.Operation) -> None:
         expected, desired = (self._value(each).text for each in list(op.operands)[:2])
         cell, memory = self._cell(op)
-        self._give(op, self.language.exchange_if(cell, expected, desired, memory))
+        self._give(op, self.language.exchange_if(cell, expected, desired, op.operands[0].type, memory))
 
     def _give(self, op: ir.Operation, text: str) -> None:
         """A call that changes memory: a statement, whose value gets a name where somebody wants it."""
@@ -260,17 +264,21 @@ class Printer:
 
     def _buffer(self, op: ir.Operation) -> None:
         kind = ir.MemRefType(op.result.type)
-        if op.operands:
-            raise TargetError(f"{self.language.name} has no shared memory sized at launch", span_of(op.location))
         element = self.language.type(kind.element_type, span_of(op.location))
-        name = self._names.fresh(self.users.of(op.location) or "memory")
+        name = self.names.fresh(self.users.of(op.location) or "memory")
         self._written[op.result] = Expression(name)
-        if op.name == "kern.shared":
-            atomic = op.result in self._atomic_memory
-            self._memories[op.result] = Memory(name, kind.element_type, True, atomic)
-            self.shared.append(self.language.shared(name, element, max(1, kind.shape[0]), atomic))
-        else:
-            self._statement(self.language.private(name, element, max(1, kind.shape[0])), op)
+        count = max(1, kind.shape[0]) if not op.operands else self._most(kind.element_type)
+        if op.name == "kern.private":
+            self._statement(self.language.private(name, element, count), op)
+            return
+        atomic = op.result in self._atomic_memory
+        self._memories[op.result] = Memory(name, kind.element_type, True, atomic, shared=True)
+        self.shared.append(self.language.shared(name, element, count, atomic))
+
+    def _most(self, element: ir.Type) -> int:
+        """Elements of an array that the launch sizes: source has only fixed ones, so it takes what is left."""
+        arrays = len(named(self.kernel, "kern.dynamic_shared"))
+        return (MAX_SHARED - shared_bytes(self.kernel)) // arrays // max(1, element.width // 8)
 
     # -- branches and loops ----------------------------------------------------------------------
 
@@ -301,7 +309,7 @@ class Printer:
         self._settle_changing()
         block = op.regions[0].blocks[0]
         names = [self._result(op, number, value) for number, value in enumerate(first)]
-        counter = self._names.fresh(self.users.of_loop(op.location) or "k")
+        counter = self.names.fresh(self.users.of_loop(op.location) or "k")
         self._written[block.arguments[0]] = Expression(counter, reads=frozenset((counter,)))
         self._carried(list(block.arguments)[1:], names)
         self._locations = kept
@@ -356,7 +364,7 @@ class Printer:
             self._written[argument] = Expression(name, reads=frozenset((name,)))
 
     def _declare(self, hint: str, value: ir.Value, first: str | None, op: ir.Operation) -> str:
-        name = self._names.fresh(hint)
+        name = self.names.fresh(hint)
         self._statement(self.language.variable(self._type(value, op.location), name, first), op)
         return name
 
@@ -388,7 +396,9 @@ class Printer:
             carried = around.regions[0].blocks[0].arguments[number + 1]
         else:
             name = self._while_variables[identity(around)][number]
-            same = [each for each in around.regions[1].blocks[0].arguments if self._written[each].text == name]
+            same = [
+                each for each in around.regions[1].blocks[0].arguments if self._written[each].text == name
+            ]
             if len(same) != 1:
                 return None
             carried = same[0]
@@ -425,7 +435,11 @@ class Printer:
         if ops[-1].name == "scf.yield":
             self._assign(names, list(ops[-1].operands), ops[-1])
         self._depth -= 1
-        self._pending = {value: pending for value, pending in kept.items() if value in self._pending or value not in outside}
+        self._pending = {
+            value: pending
+            for value, pending in kept.items()
+            if value in self._pending or value not in outside
+        }
 
     def _assign(self, names: Sequence[str], values: Sequence[ir.Value], op: ir.Operation) -> None:
         """Assign all at once: a variable that another's new value reads is changed after that, or kept under a name."""
@@ -446,7 +460,7 @@ class Printer:
                     break
             else:  # they read each other in a circle
                 name, value, expression = waiting[0]
-                kept = self._names.fresh(f"next_{name}")
+                kept = self.names.fresh(f"next_{name}")
                 self._put(self.language.constant(self._type(value), kept, expression.text), locations)
                 waiting[0] = name, value, Expression(kept)
 
@@ -471,7 +485,12 @@ def _is_position(value: ir.Value) -> bool:
         if user.name in MEMORY_OPERAND:
             if use.operand_number <= MEMORY_OPERAND[user.name]:
                 return False
-        elif user.name not in ("arith.addi", "arith.muli", "arith.subi", "arith.index_cast") or not _is_position(user.results[0]):
+        elif user.name not in (
+            "arith.addi",
+            "arith.muli",
+            "arith.subi",
+            "arith.index_cast",
+        ) or not _is_position(user.results[0]):
             return False
     return True
 
@@ -493,5 +512,7 @@ _STATEMENTS = {
 
 def memories_written(kernel: ir.Operation) -> tuple[set[ir.Value], set[ir.Value]]:
     """The memory that a kernel writes, and of it what it changes atomically."""
-    atomic = {op.operands[MEMORY_OPERAND[op.name]] for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas")}
+    atomic = {
+        op.operands[MEMORY_OPERAND[op.name]] for op in named(kernel, "kern.atomic_rmw", "kern.atomic_cas")
+    }
     return atomic | {op.operands[1] for op in named(kernel, "memref.store")}, atomic

@@ -13,11 +13,30 @@ from mlir import ir
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.lowering.source.expressions import AND, LOOSE, OR, PRODUCT, SUM, Expression, binary, both, call, comparison, negated, prefix
+from pykern.lowering.source.expressions import (
+    AND,
+    LOOSE,
+    OR,
+    PRODUCT,
+    SUM,
+    Expression,
+    binary,
+    both,
+    call,
+    comparison,
+    negated,
+    prefix,
+)
 from pykern.lowering.source.language import Language
 from pykern.passes.analysis.integer_ranges import width
 
-_SIGNED = {"addi": ("+", SUM), "subi": ("-", SUM), "muli": ("*", PRODUCT), "divsi": ("/", PRODUCT), "remsi": ("%", PRODUCT)}
+_SIGNED = {
+    "addi": ("+", SUM),
+    "subi": ("-", SUM),
+    "muli": ("*", PRODUCT),
+    "divsi": ("/", PRODUCT),
+    "remsi": ("%", PRODUCT),
+}
 _UNSIGNED = {"divui": ("/", PRODUCT), "remui": ("%", PRODUCT), "shli": ("<<", LOOSE), "shrui": (">>", LOOSE)}
 _FLOATS = {"addf": ("+", SUM), "subf": ("-", SUM), "mulf": ("*", PRODUCT), "divf": ("/", PRODUCT)}
 _BITS = {"andi": "&", "ori": "|", "xori": "^"}
@@ -27,7 +46,7 @@ _FIRST_UNSIGNED = 6
 _ORDERED = {1: "==", 2: ">", 3: ">=", 4: "<", 5: "<="}
 _UNORDERED = {9: "<=", 10: "<", 11: ">=", 12: ">"}
 """Unordered comparisons, and the ordered one that each is the opposite of."""
-_ORDERED_UNEQUAL, _ALL_NUMBERS, _UNORDERED_EQUAL, _UNEQUAL, _ANY_NAN = 6, 7, 8, 13, 14
+_ORDERED_EQUAL, _ORDERED_UNEQUAL, _ALL_NUMBERS, _UNORDERED_EQUAL, _UNEQUAL, _ANY_NAN = 1, 6, 7, 8, 13, 14
 _EXTREMES = {"minsi": "<", "maxsi": ">", "minui": "<", "maxui": ">"}
 
 Operands = list[Expression]
@@ -37,7 +56,12 @@ class Scalars:
     """Expressions of one language. `plain` tells of an op whether its signed arithmetic cannot overflow, `kind_of` the
     type that a value has in the text: an index that is proved to be small is one of 32 bits."""
 
-    def __init__(self, language: Language, plain: Callable[[ir.Operation], bool], kind_of: Callable[[ir.Value], ir.Type]) -> None:
+    def __init__(
+        self,
+        language: Language,
+        plain: Callable[[ir.Operation], bool],
+        kind_of: Callable[[ir.Value], ir.Type],
+    ) -> None:
         self.language = language
         self.plain = plain
         self.kind_of = kind_of
@@ -46,7 +70,8 @@ class Scalars:
         """Raises `TargetError` for an op that has no form in source."""
         dialect, _, name = op.name.partition(".")
         if dialect == "math":
-            return self.language.function(name, op.results[0].type, operands)
+            value = self.language.function(name, op.results[0].type, operands)
+            return self.language.rounded(value, op) if name == "fma" else value
         if op.name in ("gpu.thread_id", "gpu.block_id"):
             axis = "xyz".index(str(op.attributes["dimension"])[-2])
             place = self.language.place(name.removesuffix("_id"), axis)
@@ -75,11 +100,11 @@ class Scalars:
         name, kind = op.name.partition(".")[2], op.results[0].type
         operator, level = _SIGNED[name]
         if name in _WRAPPING and not self.language.wraps and not self.plain(op):
-            return self._by_unsigned(operator, level, kind, x)
+            return self._by_unsigned(operator, level, self.kind_of(op.results[0]), x)
         left, right = self._as_wide(op, x)
         if name == "addi" and right.text.startswith("-") and right.text[1:].isdigit():
             return binary(left, "-", Expression(right.text[1:]), level)
-        if isinstance(kind, ir.IndexType):
+        if is_wide(kind):
             return self._index_result(op, binary(left, operator, right, level))
         return self._narrowed(binary(left, operator, right, level), kind)
 
@@ -87,7 +112,7 @@ class Scalars:
         """Operands of index arithmetic, one of them in 64 bits where the result needs them and neither has them."""
         widths = [width(self.kind_of(operand)) for operand in op.operands]
         wanted = self.kind_of(op.results[0])
-        if not isinstance(op.results[0].type, ir.IndexType) or max(widths) >= width(wanted):
+        if not is_wide(op.results[0].type) or max(widths) >= width(wanted):
             return x
         return [self.language.cast(wanted, x[0]), *x[1:]]
 
@@ -99,7 +124,9 @@ class Scalars:
 
     def _by_unsigned(self, operator: str, level: int, kind: ir.Type, x: Operands) -> Expression:
         """Unsigned numbers wrap around where signed ones would have no meaning."""
-        narrow = isinstance(kind, ir.IntegerType) and kind.width < 32  # which C computes in 32 bits with a sign
+        narrow = (
+            isinstance(kind, ir.IntegerType) and kind.width < 32
+        )  # which C computes in 32 bits with a sign
         unsigned = ir.IntegerType.get_signless(32) if narrow else kind
         left, right = (self.language.to_unsigned(unsigned, each) for each in x)
         return self.language.signed(kind, binary(left, operator, right, level))
@@ -153,6 +180,11 @@ class Scalars:
     def _cmpf(self, op: ir.Operation, x: Operands) -> Expression:
         predicate, kind = ir.IntegerAttr(op.attributes["predicate"]).value, op.operands[0].type
         left, right = x
+        if left == right and predicate in (
+            _ORDERED_EQUAL,
+            _UNEQUAL,
+        ):  # compilers take such a test for granted
+            predicate = _ANY_NAN if predicate == _UNEQUAL else _ALL_NUMBERS
         if predicate in _ORDERED:
             return comparison(left, _ORDERED[predicate], right)
         if predicate in _UNORDERED:
@@ -229,5 +261,9 @@ class Scalars:
 
     def _fptoui(self, op: ir.Operation, x: Operands) -> Expression:
         kind = self.kind_of(op.results[0])
-        return self.language.cast(kind, self.language.cast(self.language.unsigned(kind), x[0]))
+        return self.language.cast(kind, self.language.unsigned_of_float(kind, x[0]))
 
+
+def is_wide(kind: ir.Type) -> bool:
+    """Whether a type has 64 bits: the text may do with 32 where the number is proved to be small."""
+    return isinstance(kind, ir.IndexType) or (isinstance(kind, ir.IntegerType) and kind.width == 64)

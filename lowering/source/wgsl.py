@@ -20,28 +20,38 @@ from pykern.lowering.source.language import Language, Memory, Word
 
 _TYPES = {"i1": "bool", "i8": "i32", "i16": "i32", "i32": "i32", "f16": "f16", "f32": "f32"}
 _ATOMICS = {
-    "add": "Add", "sub": "Sub", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor", "exchange": "Exchange",
+    "add": "Add", "sub": "Sub", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor",
+    "exchange": "Exchange",
 }  # fmt: skip
 _FUNCTIONS = {
-    "absf": "abs", "absi": "abs", "powf": "pow", "rsqrt": "inverseSqrt", "roundeven": "round", "ctlz": "countLeadingZeros",
-    "ctpop": "countOneBits",
+    "absf": "abs", "absi": "abs", "powf": "pow", "rsqrt": "inverseSqrt", "roundeven": "round",
+    "ctlz": "countLeadingZeros", "ctpop": "countOneBits",
 }  # fmt: skip
-_RESERVED = frozenset(
-    "alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let loop override requires "
-    "return struct switch true var while bool f16 f32 i32 u32 array atomic ptr vec2 vec3 vec4 mat2x2 sampler target filter mask smooth shared "
-    "get set this self super pub private public protected static import from as in is of out mod move new null ref resource where with yield "
-    "async await auto class delete do enum export extends external final friend goto impl inline interface loop lowp macro match module "
-    "mut namespace noexcept operator package precise priv register restrict signed sizeof std template throw trait try type typedef typeof "
-    "union unsigned use using varying virtual void volatile active common handle half words local_id group_id exact from_bits is_nan "
-    "select step abs min max clamp mix sin cos exp log pow sqrt floor ceil round sign dot cross length".split()
-)
+_RESERVED = """
+alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if
+let loop override requires return struct switch true var while bool f16 f32 i32 u32 array atomic ptr vec2 vec3
+vec4 mat2x2 sampler target filter mask smooth shared get set this self super pub private public protected
+static import from as in is of out mod move new null ref resource where with yield async await auto class
+delete do enum export extends external final friend goto impl inline interface loop lowp macro match module
+mut namespace noexcept operator package precise priv register restrict signed sizeof std template throw trait
+try type typedef typeof union unsigned use using varying virtual void volatile active common handle half words
+local_id group_id exact from_bits is_nan select step abs min max clamp mix sin cos exp log pow sqrt floor ceil
+round sign dot cross length
+"""
+_NEED_DOUBLES = tuple(f"math.{name}" for name in ("sin", "cos", "tan", "asinh", "acosh", "atanh"))
+"""Functions whose arithmetic, as it is written out elsewhere, needs floats of 64 bits."""
+_SUMS = ("arith.addf", "arith.subf", "math.fma")
 _FROM_BITS = """\
-var<private> no_bits: u32 = 0u;  // constants that are infinite or NaN are refused
-fn from_bits(bits: u32) -> f32 { return bitcast<f32>(bits | no_bits); }"""
+// Constants that are infinite or NaN are refused; `words.zero` is 0, which no compiler knows.
+fn from_bits(bits: u32) -> f32 { return bitcast<f32>(bits | words.zero); }"""
 _IS_NAN = "fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }"
+_COPYSIGN = """\
+fn copysign(x: f32, y: f32) -> f32 {
+    return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(y) & 0x80000000u));
+}"""
 _EXACT = """\
-var<private> no_change: u32 = 0u;
-fn exact(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ no_change); }  // nothing is regrouped through this"""
+// Compilers regroup sums, but not through this; `words.zero` is 0.
+fn exact(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ words.zero); }"""
 
 
 @dataclass
@@ -50,7 +60,10 @@ class Wgsl(Language):
 
     name: str = "WGSL"
     types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
-    reserved: frozenset[str] = _RESERVED
+    reserved: frozenset[str] = frozenset(_RESERVED.split())
+    accurate: bool = False
+    native: tuple[str, ...] = _NEED_DOUBLES
+    whole_words: bool = True
     wraps: bool = True
 
     def argument(self, told: Memory | Word) -> str:
@@ -63,7 +76,11 @@ class Wgsl(Language):
         if operand.text.isdigit():
             return Expression(f"{operand.text}u")
         bits = ir.IntegerType(kind).width
-        return call("bitcast<u32>", operand) if bits >= 32 else binary(call("bitcast<u32>", operand), "&", Expression(hex((1 << bits) - 1) + "u"), 1)
+        return (
+            call("bitcast<u32>", operand)
+            if bits >= 32
+            else binary(call("bitcast<u32>", operand), "&", Expression(hex((1 << bits) - 1) + "u"), 1)
+        )
 
     def signed(self, kind: ir.Type, operand: Expression) -> Expression:
         return self._kept_in(kind, call("bitcast<i32>", operand))
@@ -77,14 +94,18 @@ class Wgsl(Language):
     def _kept_in(self, kind: ir.Type, operand: Expression) -> Expression:
         """An integer of 8 or 16 bits with the sign of its own last bit."""
         small = isinstance(kind, ir.IntegerType) and 1 < kind.width < 32
-        return Expression(f"extractBits({operand.text}, 0u, {kind.width}u)").over(operand) if small else operand
+        return (
+            Expression(f"extractBits({operand.text}, 0u, {kind.width}u)").over(operand) if small else operand
+        )
 
     def shift(self, by: Expression) -> Expression:
         return Expression(f"{by.text}u") if by.text.isdigit() else call("u32", by)
 
     def rounded(self, value: Expression, op: ir.Operation) -> Expression:
-        """Alone, unless the op may be contracted."""
-        if "contract" in str(op.attributes["fastmath"]) or op.name == "arith.divf" or str(op.results[0].type) != "f32":
+        """Alone, unless the op may be contracted, and no op behind it takes back what it adds."""
+        if op.name == "arith.divf" or str(op.results[0].type) != "f32":
+            return value
+        if "contract" in str(op.attributes["fastmath"]) and not _may_cancel(op):
             return value
         self.helpers["exact"] = _EXACT
         return call("exact", value)
@@ -105,7 +126,12 @@ class Wgsl(Language):
 
     def bits(self, operand: Expression, given: ir.Type, wanted: ir.Type) -> Expression:
         if str(given) == "f16":
-            return self._kept_in(wanted, Expression(f"bitcast<i32>(pack2x16float(vec2<f32>(f32({operand.text}), 0.0f)))").over(operand))
+            return self._kept_in(
+                wanted,
+                Expression(f"bitcast<i32>(pack2x16float(vec2<f32>(f32({operand.text}), 0.0f)))").over(
+                    operand
+                ),
+            )
         if str(wanted) == "f16":
             return Expression(f"f16(unpack2x16float(bitcast<u32>({operand.text})).x)").over(operand)
         return call(f"bitcast<{self.type(wanted)}>", operand)
@@ -115,9 +141,7 @@ class Wgsl(Language):
 
     def function(self, name: str, kind: ir.Type, operands: Sequence[Expression]) -> Expression:
         if name == "copysign":
-            self.helpers["copysign"] = (
-                "fn copysign(x: f32, y: f32) -> f32 { return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(y) & 0x80000000u)); }"
-            )
+            self.helpers["copysign"] = _COPYSIGN
         return call(_FUNCTIONS.get(name, name), *operands)
 
     def is_nan(self, operand: Expression, kind: ir.Type) -> Expression:
@@ -156,12 +180,18 @@ class Wgsl(Language):
         return f"atomicLoad(&{cell})" if memory is not None and memory.atomic else cell
 
     def store(self, cell: str, value: str, memory: Memory | None) -> str:
-        return f"atomicStore(&{cell}, {value});" if memory is not None and memory.atomic else f"{cell} = {value};"
+        return (
+            f"atomicStore(&{cell}, {value});"
+            if memory is not None and memory.atomic
+            else f"{cell} = {value};"
+        )
 
-    def atomic(self, kind: str, cell: str, value: str, memory: Memory | None) -> str:
+    def atomic(self, kind: str, cell: str, value: str, element: ir.Type, memory: Memory | None) -> str:
         return f"atomic{_ATOMICS[kind]}(&{cell}, {value})"
 
-    def exchange_if(self, cell: str, expected: str, desired: str, memory: Memory | None) -> str:
+    def exchange_if(
+        self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
+    ) -> str:
         self.helpers["exchange_if"] = ""
         return f"atomicCompareExchangeWeak(&{cell}, {expected}, {desired}).old_value"
 
@@ -169,17 +199,45 @@ class Wgsl(Language):
         return super().type(kind, span)
 
     def kernel(
-        self, name: str, memories: Sequence[Memory], words: Sequence[Word], block: tuple[int, ...], shared: Sequence[str], body: Sequence[str]
+        self,
+        name: str,
+        arguments: Sequence[Memory | Word],
+        block: tuple[int, ...],
+        shared: Sequence[str],
+        body: Sequence[str],
     ) -> tuple[list[str], list[str]]:
+        memories = [each for each in arguments if isinstance(each, Memory)]
+        words = [each for each in arguments if isinstance(each, Word)]
         halves = any(str(each.element) == "f16" for each in memories) or any("f16" in line for line in body)
         head = ["enable f16;", ""] if halves else []
         head += [line for text in self.helpers.values() if text for line in text.split("\n")]
-        head += ["struct Words {", *(f"    {each.name}: {self.type(each.type)}," for each in words), "}", ""] if words else []
+        fields = [f"    {each.name}: {self.type(each.type)}," for each in words]
+        fields += ["    zero: u32,"] if "words.zero" in "".join(head) else []
+        head += ["struct Words {", *fields, "}", ""] if fields else []
         for number, each in enumerate(memories):
             element = f"atomic<{self.type(each.element)}>" if each.atomic else self.type(each.element)
             access = "read_write" if each.written else "read"
             head.append(f"@group(0) @binding({number}) var<storage, {access}> {each.name}: array<{element}>;")
-        head += [f"@group(0) @binding({len(memories)}) var<uniform> words: Words;"] if words else []
+        head += [f"@group(0) @binding({len(memories)}) var<uniform> words: Words;"] if fields else []
         head += [*shared, "", f"@compute @workgroup_size({', '.join(map(str, block))})"]
-        head += [f"fn {name}(@builtin(local_invocation_id) local_id: vec3<u32>, @builtin(workgroup_id) group_id: vec3<u32>) {{"]
+        ids = "@builtin(local_invocation_id) local_id: vec3<u32>, @builtin(workgroup_id) group_id: vec3<u32>"
+        head.append(f"fn {name}({ids}) {{")
         return head, ["}"]
+
+
+def _may_cancel(op: ir.Operation) -> bool:
+    """Whether a sum goes on into one that a compiler might join it with: of constants, or of the same value again."""
+    if op.name not in _SUMS:
+        return False
+    for use in op.results[0].uses:
+        user = use.owner.operation
+        if user.name in _SUMS:
+            others = [value for value in user.operands if value != op.results[0]]
+            constants = any(map(_is_constant, op.operands)) and any(map(_is_constant, others))
+            if constants or any(value in list(op.operands) for value in others):
+                return True
+    return False
+
+
+def _is_constant(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "arith.constant"

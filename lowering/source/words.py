@@ -28,20 +28,22 @@ class TypeWords(Pass):
 
     In:  func.func whose numbers are i64, each turned into a float, an integer or an index.
     Out: the same with arguments of those types. A float that is only used rounded to 32 bits is one of 32 bits, an
-         index with `small` an integer of 32 bits below `MOST`.
+         index an integer of 32 bits below `MOST`.
     """
 
     name: ClassVar[str] = "kern-type-words"
-    small: bool = False
+    plain: bool = False
+    """Whether words stay words: only the places of work-items get their ranges."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            for argument in list(kernels.body(kernel).arguments):
-                if str(argument.type) == "i64":
-                    _typed(argument, self.small)
-            if self.small:
+            _place(kernel)
+            if not self.plain:
+                for argument in list(kernels.body(kernel).arguments):
+                    if str(argument.type) == "i64":
+                        _typed(argument)
                 _limit(kernel)
-            update_type(kernel)
+                update_type(kernel)
 
 
 def _limit(kernel: ir.Operation) -> None:
@@ -49,6 +51,12 @@ def _limit(kernel: ir.Operation) -> None:
     for op in find(kernel, lambda op: RANGE in op.attributes):
         low, high = ir.DenseI64ArrayAttr(op.attributes[RANGE])
         op.attributes[RANGE] = ir.DenseI64ArrayAttr.get([max(low, -MOST), min(high, MOST - 1)])
+    for op in named(kernel, "gpu.block_id"):
+        op.attributes[RANGE] = ir.DenseI64ArrayAttr.get([0, MOST - 1])
+
+
+def _place(kernel: ir.Operation) -> None:
+    """A work-item's place in its group is below the size of the group."""
     block = Grid(kernels.group(kernel)).block
     for op in named(kernel, "gpu.thread_id"):
         axis = "xyz".index(str(op.attributes["dimension"])[-2])
@@ -56,18 +64,20 @@ def _limit(kernel: ir.Operation) -> None:
         op.attributes[RANGE] = ir.DenseI64ArrayAttr.get([0, most - 1])
 
 
-def _typed(word: ir.Value, small: bool) -> None:
+def _typed(word: ir.Value) -> None:
     users = _users(word)
     for name, kind in (("arith.bitcast", ir.FloatType), ("arith.trunci", ir.IntegerType)):
         if users and all(op.name == name and isinstance(op.results[0].type, kind) for op in users):
             if name == "arith.trunci" and not _agree(users):
                 return
-            if name == "arith.trunci" and all(op.name == "arith.bitcast" for user in users for op in _users(user.results[0])):
+            if name == "arith.trunci" and all(
+                op.name == "arith.bitcast" for user in users for op in _users(user.results[0])
+            ):
                 _become(word, [op for user in users for op in _users(user.results[0])], users)
             else:
                 _become(word, users, [])
             return
-    if small and all(op.name == "arith.index_cast" for op in users):
+    if all(op.name == "arith.index_cast" for op in users):
         word.set_type(ir.IntegerType.get_signless(32))
 
 
@@ -77,7 +87,11 @@ def _become(word: ir.Value, casts: list[ir.Operation], between: list[ir.Operatio
         return
     kind = casts[0].results[0].type
     rounded = [op for cast in casts for op in _users(cast.results[0])]
-    if str(kind) == "f64" and rounded and all(op.name == "arith.truncf" and str(op.results[0].type) == "f32" for op in rounded):
+    if (
+        str(kind) == "f64"
+        and rounded
+        and all(op.name == "arith.truncf" and str(op.results[0].type) == "f32" for op in rounded)
+    ):
         word.set_type(rounded[0].results[0].type)
         for op in rounded:
             replace(op, [word])

@@ -47,8 +47,20 @@ class Compiled:
         """What the code takes; for the CPU: code bytes, stack bytes, vector width in bits."""
         return dict(self.artifact.resources)
 
+    @property
+    def source(self) -> str:
+        """The kernel in another language, of a target such as ``wgsl``. Raises `TargetError` for other targets."""
+        if not self.artifact.target.startswith("source:"):
+            raise TargetError(
+                f"{self.artifact.target} is no language", hint='lower with target="wgsl", for example'
+            )
+        return self.binary.decode()
+
     def asm(self) -> str:
-        """The assembly text; of an array program on a device that of each of its kernels."""
+        """The assembly text, or the source of a target that is a language; of an array program on a device that of
+        each of its kernels."""
+        if self.artifact.target.startswith("source:"):
+            return self.source
         found = [s for s in self.artifact.stages if s.kind == "asm"]
         if self.artifact.program is None or not found:
             return next(s.text for s in found)

@@ -23,13 +23,18 @@ PRODUCT = "product"
 """The resource of a kernel that computes products of matrices: large launches may run in tiles."""
 LONG_NAME = 60
 """Characters of a stage's name that messages show."""
+ENDINGS = {
+    "mlir": "mlir", "llvm": "ll", "asm": "s", "spirv": "spvasm", "opencl-c": "cl", "cuda-cpp": "cu", "hip-cpp": "hip",
+    "msl": "metal", "wgsl": "wgsl",
+}  # fmt: skip
+"""Kinds of stages, and how files of them end."""
 SCRATCH = "scratch"
 """The resource of CPU code that asks for memory while it runs: kept memory, where that is loaded."""
 
 
 @record
 class Stage:
-    """The IR after one pass: `ms` is the time the pass took, `kind` is "mlir", "llvm", "asm" or "spirv".
+    """The IR after one pass: `ms` is the time the pass took, `kind` is one of `ENDINGS`.
 
     `lineage` tells where each line comes from, where that was asked for.
     """

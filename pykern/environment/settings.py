@@ -199,6 +199,10 @@ class Settings:
         True, "PYKERN_FAULT_HANDLER", _switch, _SWITCH_WORDS, "1",
         "0 sets no handler of segmentation faults; it says in which kernel the process dies, and hands on.",
     )
+    opencl_c: bool = _setting(
+        False, "PYKERN_OPENCL_C", _switch, _SWITCH_WORDS, "0",
+        "1 gives OpenCL drivers kernels as OpenCL C, as those get them that take no SPIR-V.",
+    )
     dump: str | None = _setting(
         None, "PYKERN_DUMP", _directory, "a directory", "nothing is written",
         "Where every stage of every compiled kernel is written, and the explorer's page of it.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from pykern.data.artifact import Artifact
+from pykern.data.artifact import ENDINGS, Artifact
 from pykern.data.program_source import ProgramSource
 from pykern.data.provided import provided
 from pykern.data.source import KernelSource
@@ -28,7 +28,7 @@ def _stages(artifact: Artifact, directory: Any) -> str:
     for number, stage in enumerate(artifact.stages):
         if not stage.text:  # linking leaves no text
             continue
-        ending = {"mlir": "mlir", "llvm": "ll", "asm": "s", "spirv": "spvasm"}[stage.kind]
+        ending = ENDINGS[stage.kind]
         name = "".join(c if c.isalnum() or c in "-_" else "-" for c in stage.name)[:80].strip("-")
         with open(os.path.join(folder, f"{number:02}-{name}.{ending}"), "w") as file:
             file.write(stage.text)

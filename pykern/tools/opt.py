@@ -35,6 +35,7 @@ from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.rocdl import options as rocdl_options
 from pykern.lowering.rocdl import target as _amd  # noqa: F401
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
+from pykern.lowering.source import target as _source  # noqa: F401
 from pykern.lowering.spirv import target as _spirv  # noqa: F401
 from pykern.lowering.targets import checked
 from pykern.passes.arithmetic.round_once import RoundOnce

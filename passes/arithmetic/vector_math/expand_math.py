@@ -78,9 +78,11 @@ class ExpandMath(Pass):
     """Whether angles beyond 2^40 (f32) and 2^28 (f64) may be left to the C library."""
     fused: bool = True
     """Whether the machine's fma rounds once."""
+    native: tuple[str, ...] = ()
+    """Functions that are left to the machine."""
 
     def run(self, module: ir.Module) -> None:
-        for op in find(module.operation, lambda op: op.name in RULES):
+        for op in find(module.operation, lambda op: op.name in RULES and op.name not in self.native):
             with ir.InsertionPoint(op), op.location:
                 op.results[0].replace_all_uses_with(_expanded(op, self))
             op.erase()

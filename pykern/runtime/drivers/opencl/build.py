@@ -1,8 +1,8 @@
 """Programs of OpenCL: SPIR-V to what the device runs, by a compiler that may die, and kept on disk.
 
-Comes in: SPIR-V and options. Goes out: a built `cl.Program`. For CPUs, whose compiler is a library in this very
-process, it is compiled in a process beside it (`process`, `worker`) and loaded as a binary. What that compiler dies of
-it is asked for again with fewer optimisations, and at last a crash is an error with a file that shows it again.
+Comes in: SPIR-V or OpenCL C, options. Goes out: a built `cl.Program`. For CPUs, whose compiler is a library in this
+very process, it is compiled in a process beside it (`process`, `worker`) and loaded as a binary. What that compiler
+dies of it is asked for again with fewer optimisations, and at last a crash is an error with a file that shows it again.
 Binaries are kept (`pykern.storage`), told apart by device, driver and attempt. GPUs compile in place.
 """
 
@@ -22,6 +22,7 @@ from pykern.environment.bootstrap import worker_command
 from pykern.environment.machine import host_cpu
 from pykern.environment.settings import settings
 from pykern.errors import CompilerCrash, DeviceError
+from pykern.runtime.drivers.opencl.given import given
 from pykern.runtime.drivers.opencl.process import WORKER, Ended, ask, end_worker
 from pykern.storage.reports import write_report
 from pykern.storage.store import OPENCL, shared_store
@@ -61,7 +62,7 @@ class Builder:
     def build(self, name: str, spirv: bytes, options: list[str]) -> Any:
         """The program. Raises `CompilerCrash`, `DeviceError`, and pyopencl's errors."""
         if not self._apart:
-            return cl.Program(self._context, spirv).build(options)
+            return cl.Program(self._context, given(spirv)).build(options)
         for attempt in ATTEMPTS:
             program = self._kept(attempt, spirv, options)
             if program is not None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from pykern.environment.settings import settings
 from pykern.runtime.driver import DeviceInfo
 
+OPENCL_C = "source:opencl-c+words"
+"""The target of drivers that take no SPIR-V."""
 NEWEST = (3, 0)
 """What kernels are compiled for at most; later versions take it."""
 INTEGERS = ("bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
@@ -16,13 +19,17 @@ def refusal(device: Any) -> str:
     """Why no kernel runs here; "" where they do."""
     if not device.available:
         return "is not available"
-    if version(device) < (2, 1) and "cl_khr_il_program" not in device.extensions.split():
-        return "takes no SPIR-V (it has no cl_khr_il_program)"
-    if "SPIR-V" not in device.il_version:
-        return "takes no SPIR-V (its list of intermediate languages is empty)"
+    if not takes_spirv(device) and not device.compiler_available:
+        return "takes no SPIR-V, and has no compiler for OpenCL C"
     if device.address_bits != 64:
         return "has addresses of 32 bits"
     return ""
+
+
+def takes_spirv(device: Any) -> bool:
+    """Whether the driver takes programs as SPIR-V; else it gets OpenCL C."""
+    extended = version(device) >= (2, 1) or "cl_khr_il_program" in device.extensions.split()
+    return bool(extended and "SPIR-V" in device.il_version)
 
 
 def version(device: Any) -> tuple[int, int]:
@@ -38,6 +45,7 @@ def describe(cl: Any, device: Any, ordinal: int) -> DeviceInfo:
     target_version = min(version(device), NEWEST)
     if target_version < (2, 1):
         target_version = (1, 2)
+    by_source = settings().opencl_c or not takes_spirv(device)
     floats = {"f32", "bf16", "f8e4m3", "f8e5m2"}  # the small ones are computed in f32
     floats |= {"f16"} if "cl_khr_fp16" in extensions else set()
     floats |= {"f64"} if device.double_fp_config else set()
@@ -47,7 +55,7 @@ def describe(cl: Any, device: Any, ordinal: int) -> DeviceInfo:
         runtime="opencl",
         ordinal=ordinal,
         name=device.name.strip(),
-        target=f"spirv:opencl{target_version[0]}.{target_version[1]}",
+        target=OPENCL_C if by_source else f"spirv:opencl{target_version[0]}.{target_version[1]}",
         memory_bytes=device.global_mem_size,
         shared_bytes=device.local_mem_size,
         max_group=device.max_work_group_size,
@@ -59,7 +67,11 @@ def describe(cl: Any, device: Any, ordinal: int) -> DeviceInfo:
         atomics=frozenset(atomics),
         unified=bool(device.host_unified_memory),
         driver=f"{device.platform.name}, {device.version.strip()}, driver {device.driver_version}",
-        facts={"extensions": extensions, "il": device.il_version, "kind": _kind(cl, device)},
+        facts={
+            "extensions": extensions,
+            "il": device.il_version if takes_spirv(device) else "",
+            "kind": _kind(cl, device),
+        },
     )
 
 

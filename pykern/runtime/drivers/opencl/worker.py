@@ -1,9 +1,9 @@
 """The process in which a driver's compiler runs: one of them dies of some kernels, and must not take the user along.
 
-Comes in, on standard input: requests, a line of JSON (`ordinal`, `options`, `size`, `environment`) and SPIR-V. Goes
-out, on standard output: answers, a line of JSON (`size` or `error`) and the device's own binary. It ends with its
-input. By hand, ``python -m pykern.runtime.drivers.opencl.worker FILE.spv ORDINAL OPTION...`` compiles a file, to see
-a crash again. Read next: `process`, the other side.
+Comes in, on standard input: requests, a line of JSON (`ordinal`, `options`, `size`, `environment`), then SPIR-V or
+OpenCL C. Goes out, on standard output: answers, a line of JSON (`size` or `error`) and the device's own binary. It ends
+with its input. By hand, ``python -m pykern.runtime.drivers.opencl.worker FILE.spv ORDINAL OPTION...`` compiles a file,
+to see a crash again. Read next: `process`, the other side.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import warnings
 from typing import Any, cast
 
 from pykern.runtime.drivers.opencl import RUNTIME
+from pykern.runtime.drivers.opencl.given import given
 
 
 def binary_of(ordinal: int, spirv: bytes, options: list[str]) -> bytes:
@@ -27,7 +28,7 @@ def binary_of(ordinal: int, spirv: bytes, options: list[str]) -> bytes:
         context = _contexts[ordinal] = cl.Context([device])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cl.CompilerWarning)
-        program = cl.Program(context, spirv).build(options)
+        program = cl.Program(context, given(spirv)).build(options)
     return cast("list[bytes]", program.get_info(cl.program_info.BINARIES))[0]
 
 

@@ -1,0 +1,24 @@
+"""Names of source targets: ``source:wgsl``, ``source:opencl-c+words``; the languages by themselves mean the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykern.lowering.gpu.options import parse_target
+
+LANGUAGES = ("opencl-c", "cuda-cpp", "hip-cpp", "msl", "wgsl")
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """`words`: numbers are 64-bit words and arrays have offsets, as drivers of pykern's own launch code. Else numbers
+    have their own types, and lengths are below 2**30.
+    `small`: every element's position in its array fits in 32 bits."""
+
+    words: bool = False
+    small: bool = False
+
+
+def parse(target: str) -> tuple[str, SourceOptions]:
+    """The language and the options. Raises `TargetError` for those that there are not."""
+    return parse_target(target, {name: name for name in LANGUAGES}, SourceOptions)

@@ -1,0 +1,139 @@
+"""Runs printed source: OpenCL C by an OpenCL driver, WGSL by wgpu. Words are packed by the types of the text.
+
+Comes in: a kernel, arrays and numbers, a launch. Goes out: the arrays afterwards.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+C_TYPES = {
+    "bool": np.uint8, "char": np.int8, "short": np.int16, "int": np.int32, "long": np.int64, "half": np.float16,
+    "float": np.float32,
+    "double": np.float64, "i32": np.int32, "f32": np.float32, "f16": np.float32,
+}  # fmt: skip
+
+
+def words_of(arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -> list[Any]:
+    """The numbers of a launch in order: lengths of arrays, scalars, counts, first groups."""
+    words: list[Any] = []
+    for each in arguments:
+        words += list(each.shape) if isinstance(each, np.ndarray) else [each]
+    return [*words, *ndrange, *[0] * min(len(ndrange), 3)]
+
+
+def groups_of(ndrange: tuple[int, ...], workgroup: tuple[int, ...]) -> tuple[int, ...]:
+    """How many groups along x, y, z: the last dimension is x."""
+    counts = [-(-n // size) for n, size in zip(ndrange, workgroup, strict=True)]
+    return (*reversed(counts), 1, 1)[:3]
+
+
+def lowered(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...], target: str) -> Any:
+
+    return kernel.lower(*arguments, ndrange=ndrange, target=target).compile()
+
+
+@functools.cache
+def opencl_queue() -> Any:
+    cl = pytest.importorskip("pyopencl")
+    from pykern.runtime.drivers.opencl import RUNTIME
+
+    context = cl.Context([RUNTIME.native(0)])
+    return context, cl.CommandQueue(context)
+
+
+def run_opencl_c(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -> list[np.ndarray]:
+    cl = pytest.importorskip("pyopencl")
+    context, queue = opencl_queue()
+    made = lowered(kernel, arguments, ndrange, "opencl-c")
+    text = made.binary.decode()
+    warnings.simplefilter("ignore", cl.CompilerWarning)
+    program = cl.Program(context, text).build(
+        options=["-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"], cache_dir=False
+    )
+    types = re.findall(r"^ {4}(\w+) (?:\w+ )*\*?\w+,?$", text[: text.index(") {")], re.MULTILINE)
+    words = iter(words_of(arguments, ndrange))
+    arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+    flags = cl.mem_flags
+    buffers = [
+        cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=np.ascontiguousarray(a))
+        for a in arrays
+    ]
+    run = cl.Kernel(program, made.artifact.entry)
+    groups, size = groups_of(ndrange, made.artifact.workgroup), (*reversed(made.artifact.workgroup), 1, 1)[:3]
+    rest = iter(buffers)
+    passed = [next(rest) if t == "__global" else C_TYPES[t](next(words)) for t in types]
+    run(queue, tuple(g * s for g, s in zip(groups, size, strict=True)), size, *passed)
+    results = [np.empty_like(a) for a in arrays]
+    for result, buffer in zip(results, buffers, strict=True):
+        cl.enqueue_copy(queue, result, buffer)
+    return results
+
+
+@functools.cache
+def webgpu_device() -> Any:
+    wgpu = pytest.importorskip("wgpu")
+    adapter = wgpu.gpu.request_adapter_sync()
+    wanted = [f for f in ("shader-f16",) if f in adapter.features]
+    return adapter.request_device_sync(required_features=wanted)
+
+
+def run_wgsl(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -> list[np.ndarray]:
+    wgpu = pytest.importorskip("wgpu")
+    device, usage = webgpu_device(), wgpu.BufferUsage
+    made = lowered(kernel, arguments, ndrange, "wgsl")
+    text = made.binary.decode()
+    arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+    struct = re.search(r"struct Words \{(.*?)\}", text, re.DOTALL)
+    types = re.findall(r": (\w+),", struct[1]) if struct else []
+    packed = b"".join(
+        C_TYPES[t](w).tobytes() for t, w in zip(types, words_of(arguments, ndrange), strict=False)
+    )
+    raw = [np.ascontiguousarray(a).tobytes() for a in arrays]
+    buffers = [
+        device.create_buffer_with_data(
+            data=r + b"\0" * (-len(r) % 4 or (4 if not r else 0)), usage=usage.STORAGE | usage.COPY_SRC
+        )
+        for r in raw
+    ]
+    buffers.append(
+        device.create_buffer_with_data(data=packed + b"\0" * (16 + -len(packed) % 16), usage=usage.UNIFORM)
+    )
+    kinds = [
+        "storage" if access == "read_write" else "read-only-storage"
+        for access in re.findall(r"var<storage, (\w+)>", text)
+    ]
+    kinds += ["uniform"]
+    layout = device.create_bind_group_layout(
+        entries=[
+            {"binding": n, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": k}}
+            for n, k in enumerate(kinds)
+        ]
+    )
+    pipeline = device.create_compute_pipeline(
+        layout=device.create_pipeline_layout(bind_group_layouts=[layout]),
+        compute={"module": device.create_shader_module(code=text), "entry_point": made.artifact.entry},
+    )
+    bound = device.create_bind_group(
+        layout=layout, entries=[{"binding": n, "resource": {"buffer": b}} for n, b in enumerate(buffers)]
+    )
+    encoder = device.create_command_encoder()
+    compute = encoder.begin_compute_pass()
+    compute.set_pipeline(pipeline)
+    compute.set_bind_group(0, bound)
+    compute.dispatch_workgroups(*groups_of(ndrange, made.artifact.workgroup))
+    compute.end()
+    device.queue.submit([encoder.finish()])
+    return [
+        np.frombuffer(device.queue.read_buffer(buffer), a.dtype)[: a.size].reshape(a.shape)
+        for buffer, a in zip(buffers, arrays, strict=False)
+    ]
+
+
+RUNS = {"opencl-c": run_opencl_c, "wgsl": run_wgsl}

@@ -1,0 +1,106 @@
+"""Kernels as source in other languages: compiled by drivers, run, and compared with NumPy."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.errors import TargetError
+from pykern.lowering.source.options import LANGUAGES
+from tests.lowering.source_cases import CASES, diffused, scrambled, waves
+from tests.lowering.source_runs import RUNS
+
+F = pk.f32
+
+
+@pytest.mark.parametrize("language", RUNS)
+@pytest.mark.parametrize("name", CASES)
+def test_as_numpy(name, language):
+    case = CASES[name]
+    if case.wide and language == "wgsl":
+        pytest.skip("WGSL has no integers of 64 bits")
+    arguments = case.arguments(np.random.default_rng(7))
+    given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    found = RUNS[language](case.kernel, arguments, case.ndrange)
+    np.testing.assert_allclose(found[0], case.expected(*given), rtol=3e-6, atol=3e-6)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_prints_every_case(language):
+    for name, case in CASES.items():
+        arguments = case.arguments(np.random.default_rng(7))
+        if case.wide and language == "wgsl":
+            continue
+        text = case.kernel.lower(*arguments, ndrange=case.ndrange, target=language).compile().source
+        assert case.kernel.__name__ in text and text.count("{") == text.count("}"), name
+
+
+def test_cuda_is_taken_by_nvidias_compiler():
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+    for name, case in CASES.items():
+        arguments = case.arguments(np.random.default_rng(7))
+        text = case.kernel.lower(*arguments, ndrange=case.ndrange, target="cuda-cpp").compile().source
+        _, program = nvrtc.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], [])
+        options = [b"--gpu-architecture=compute_80", b"--fmad=false"]
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+        _, size = nvrtc.nvrtcGetProgramLogSize(program)
+        log = b" " * size
+        nvrtc.nvrtcGetProgramLog(program, log)
+        assert int(status) == 0, f"{name}: {log.decode()}\n{text}"
+
+
+def test_the_users_names_stand_in_the_text():
+    @pk.kernel
+    def named(out, x, scale):
+        row, column = pk.index()
+        total = pk.f32(0)
+        for step in range(x.shape[1]):
+            total += x[row, step] * scale
+        out[row, column] = total
+
+    spec = pk.spec((16, 16), F)
+    text = named.lower(spec, spec, 2.0, ndrange=(16, 16), target="opencl-c").compile().source
+    for wanted in (
+        "const int row =",
+        "const int column =",
+        "float total =",
+        "for (int step = 0; step < 16; step++)",
+    ):
+        assert wanted in text, text
+    assert "float scale" in text and "x[row * 16 + step]" in text
+
+
+@pytest.mark.parametrize("language", ["wgsl", "msl"])
+def test_no_doubles(language):
+    with pytest.raises(TargetError, match="has no type f64") as raised:
+        diffused.lower(*[pk.spec((8, 8), pk.f64)] * 2, 0.1, ndrange=(8, 8), target=language)
+    assert raised.value.span.line > 1
+
+
+def test_no_wide_integers_in_wgsl():
+    spec = pk.spec((8,), pk.u64)
+    with pytest.raises(TargetError, match="has no type i64"):
+        scrambled.lower(spec, spec, 3, ndrange=8, target="wgsl")
+
+
+def test_what_must_not_be_regrouped_is_not():
+    text = waves.lower(pk.spec((8,), F), pk.spec((8,), F), ndrange=8, target="wgsl").compile().source
+    assert "exact(" in text, "the polynomials of `exp` would lose their last digits"
+
+
+def test_numbers_have_their_own_types():
+    text = diffused.lower(*[pk.spec((8, 8), F)] * 2, 0.1, ndrange=(8, 8), target="opencl-c").compile().source
+    assert re.search(r"\bfloat rate\b", text) and "double" not in text
+
+
+def test_opencl_takes_source_where_a_driver_takes_nothing_else(monkeypatch):
+    """The target of such drivers has words of 64 bits, as their launches give them."""
+    text = (
+        diffused.lower(*[pk.spec((None, None), F)] * 2, 0.1, ndrange=(8, 8), target="source:opencl-c+words")
+        .compile()
+        .source
+    )
+    assert "long rate" in text and "as_double(rate)" in text and "u_at" in text
