@@ -228,6 +228,15 @@ FUNCTIONS = {
 """Functions that C calls otherwise than MLIR."""
 
 
+_CALLED = """
+abs acos acosh asin asinh atan atan2 atanh cbrt ceil clamp clz copysign cos cosh erf erfc exp exp2 expm1 fabs floor fma
+fmax fmin fmod isinf isnan log log10 log1p log2 max min pow popcount rint round rsqrt select sin sinh sqrt
+tan tanh trunc
+"""
+CALLED = frozenset(name + ending for name in _CALLED.split() for ending in ("", "f"))
+"""Functions that printed kernels may call: no variable has such a name."""
+
+
 def shortest(number: float, kind: str) -> str:
     """The fewest digits that are read as the same number of this type, always with a point."""
     if kind == "f64":

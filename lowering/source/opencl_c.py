@@ -27,6 +27,9 @@ _ATOMICS = {
     "exchange": "xchg",
 }
 _RESERVED = """
+auto break case default enum extern goto inline register restrict signed sizeof static struct switch typedef
+union unsigned
+volatile complex imaginary read_only write_only read_write uniform atomic_int INFINITY
 kernel global local constant private half int long short char float double uint ulong ushort uchar bool if
 else for while do return break continue const void size_t image2d_t sampler_t event_t as_int as_float vector
 pipe generic NAN INFINITY

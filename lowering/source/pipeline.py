@@ -49,8 +49,9 @@ def source_pipeline(options: SourceOptions, language: Language) -> Pipeline:
                 if options.words or not language.accurate
                 else []
             ),
-            ExpandArithmetic(),  # what the functions were made of
+            ExpandArithmetic(vulkan=not language.accurate),  # what the functions were made of
             KeepBf16AsBits(),
+            Upstream("expand-strided-metadata,lower-affine"),
             TypeWords(plain=options.words),
             Upstream("canonicalize,cse"),
         )

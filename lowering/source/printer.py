@@ -16,176 +16,33 @@ from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.limits import shared_bytes
 from pykern.lowering.source.expressions import COMPARISON, Expression, negated
-from pykern.lowering.source.language import Language, Memory, Word
-from pykern.lowering.source.names import Names, UserNames
-from pykern.lowering.source.scalars import Scalars, is_wide
+from pykern.lowering.source.language import Memory
+from pykern.lowering.source.scalars import Scalars
+from pykern.lowering.source.values import Line, Values
 from pykern.lowering.spirv.memory import MAX_SHARED
-from pykern.passes.analysis.integer_ranges import I32, Ranges, signed, width
 from pykern.passes.kernels import BUFFERS, MEMORY_OPERAND, body, identity, named, terminator
 
 INDENT = "    "
 _PURE = ("arith.", "math.", "gpu.thread_id", "gpu.block_id")
-_BRANCHES = ("scf.if",)
-_LONG = 24
-"""Characters from which an expression that the user named gets its name in the text as well."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of source, how deep it is nested, and what it was made of."""
-
-    text: str
-    depth: int
-    locations: tuple[ir.Location, ...] = ()
 
 
 @dataclass
-class _Pending:
-    """An expression that is not written down yet, because one later place uses it."""
+class Printer(Values):
+    """Prints one kernel."""
 
-    value: ir.Value
-    expression: Expression
-    locations: tuple[ir.Location, ...]
-
-
-@dataclass
-class Printer:
-    """Prints one kernel. `arguments` are its memories and numbers in order, whose `names` are taken."""
-
-    kernel: ir.Operation
-    language: Language
-    users: UserNames
-    names: Names
-    arguments: Sequence[Memory | Word]
-    lines: list[Line] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
     """Declarations of a group's memory."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.scalars = Scalars(self.language, self._cannot_overflow, self._kind)
-        self._ranges = Ranges()
-        self._written: dict[ir.Value, Expression] = {}
-        self._pending: dict[ir.Value, _Pending] = {}
-        self._memories: dict[ir.Value, Memory] = {}
-        self._depth = 1
         self._while_variables: dict[int, list[str]] = {}
         """The variables that a `while` carries, by the identity of its op."""
-        self._locations: list[ir.Location] = []
         self._atomic_memory = memories_written(self.kernel)[1]
-        for argument, told in zip(body(self.kernel).arguments, self.arguments, strict=True):
-            self._written[argument] = Expression(self.language.argument(told))
-            if isinstance(told, Memory):
-                self._memories[argument] = told
 
     def run(self) -> None:
         """Print the body. Raises `TargetError` for what the language lacks, at its line."""
         self._block(body(self.kernel))
-
-    def _kind(self, value: ir.Value) -> ir.Type:
-        """The type of a value in the text: one of 64 bits has 32 where these are proved to hold it."""
-        if not is_wide(value.type):
-            return value.type
-        return ir.IntegerType.get_signless(32 if self._ranges.of(value).inside(I32) else 64)
-
-    def _type(self, value: ir.Value, location: ir.Location | None = None) -> str:
-        return self.language.type(self._kind(value), None if location is None else span_of(location))
-
-    # -- values ----------------------------------------------------------------------------------
-
-    def _value(self, value: ir.Value) -> Expression:
-        pending = self._pending.pop(value, None)
-        if pending is not None:
-            self._locations.extend(pending.locations)
-            return pending.expression
-        return self._written[value]
-
-    def _bind(self, op: ir.Operation, expression: Expression) -> None:
-        """Keep the expression for the place that uses the value, or give it a name."""
-        (value,) = op.results
-        uses = list(value.uses)
-        if not uses:
-            self._locations = []
-            return
-        locations = (*self._locations, op.location)
-        self._locations = []
-        if _is_name(expression) and not expression.reads:
-            self._written[value] = expression
-        elif len(uses) == 1 and self._may_wait(op, uses[0].owner.operation, expression):
-            self._pending[value] = _Pending(value, expression, locations)
-        else:
-            self._name(value, expression, locations)
-
-    def _may_wait(self, op: ir.Operation, user: ir.Operation, expression: Expression) -> bool:
-        if user.name != "scf.yield" and self._hint(op.results[0]) and len(expression.text) > _LONG:
-            return False
-        block = user.block
-        while block != op.block:
-            around = block.owner.operation
-            if around.name not in _BRANCHES or expression.memory or expression.reads:
-                return False
-            block = around.block
-        return True
-
-    def _name(self, value: ir.Value, expression: Expression, locations: tuple[ir.Location, ...]) -> None:
-        name = self.names.fresh(self._hint(value) or "t")
-        kind = self._kind(value)
-        if expression.widened is not None:  # what wants the 64 bits widens it there
-            inner, narrow = expression.widened
-            self._put(self.language.constant(self.language.type(narrow), name, inner.text), locations)
-            cast = self.language.cast(kind, Expression(name))
-            self._written[value] = replace(cast, widened=(Expression(name), narrow))
-            return
-        written = self.language.type(kind, span_of(locations[-1]) if locations else None)
-        self._put(self.language.constant(written, name, expression.text), locations)
-        self._written[value] = Expression(name)
-
-    def _settle(self, *changed: str, memory: bool = False) -> None:
-        """Write down what waits and reads a variable, or memory, that is about to change."""
-        for value, pending in list(self._pending.items()):
-            if pending.expression.reads.intersection(changed) or (memory and pending.expression.memory):
-                del self._pending[value]
-                self._name(value, pending.expression, pending.locations)
-
-    def _settle_changing(self) -> None:
-        """Write down what waits and reads anything that may change: a branch or a loop begins."""
-        for value, pending in list(self._pending.items()):
-            if pending.expression.reads or pending.expression.memory:
-                del self._pending[value]
-                self._name(value, pending.expression, pending.locations)
-
-    def _hint(self, value: ir.Value, deep: int = 4) -> str | None:
-        """What the user calls this value."""
-        if isinstance(value.owner, ir.Block) or deep == 0:
-            return None
-        op = value.owner.operation
-        if any(use.owner.operation.location == op.location for use in value.uses):
-            return None  # a part of the expression that stands there
-        found = _marked(op.location) or self.users.of(op.location, _number_of(op, value))
-        if found or op.name not in ("scf.if", "scf.for"):
-            return found
-        number = _number_of(op, value)
-        for region in op.regions:
-            found = self._hint(terminator(region.blocks[0]).operands[number], deep - 1)
-            if found:
-                return found
-        return None
-
-    def _cannot_overflow(self, op: ir.Operation) -> bool:
-        """Whether signed arithmetic stays within its type: it was proved, or the number is the place of an element."""
-        (value,) = op.results
-        if isinstance(value.type, ir.IndexType):
-            return True
-        whole = signed(width(value.type))
-        return self._ranges.of(value) != whole or _is_position(value)
-
-    # -- lines -----------------------------------------------------------------------------------
-
-    def _put(self, text: str, locations: tuple[ir.Location, ...]) -> None:
-        self.lines.append(Line(text, self._depth, locations))
-
-    def _statement(self, text: str, op: ir.Operation) -> None:
-        self._put(text, (*self._locations, op.location))
-        self._locations = []
 
     # -- ops -------------------------------------------------------------------------------------
 
@@ -463,36 +320,6 @@ class Printer:
                 kept = self.names.fresh(f"next_{name}")
                 self._put(self.language.constant(self._type(value), kept, expression.text), locations)
                 waiting[0] = name, value, Expression(kept)
-
-
-def _marked(location: ir.Location) -> str | None:
-    """The name that a location carries: of an id of the work-item, and of what was made of it."""
-    return location.name_str if location.is_a_name() and "." not in location.name_str else None
-
-
-def _is_name(expression: Expression) -> bool:
-    return expression.text.replace("_", "a").replace(".", "a").isalnum() and not expression.memory
-
-
-def _number_of(op: ir.Operation, value: ir.Value) -> int:
-    return next(number for number, result in enumerate(op.results) if result == value)
-
-
-def _is_position(value: ir.Value) -> bool:
-    """Whether a number is only used for the places of elements."""
-    for use in value.uses:
-        user = use.owner.operation
-        if user.name in MEMORY_OPERAND:
-            if use.operand_number <= MEMORY_OPERAND[user.name]:
-                return False
-        elif user.name not in (
-            "arith.addi",
-            "arith.muli",
-            "arith.subi",
-            "arith.index_cast",
-        ) or not _is_position(user.results[0]):
-            return False
-    return True
 
 
 _STATEMENTS = {

@@ -135,6 +135,8 @@ class Scalars:
         name, kind = op.name.partition(".")[2], self.kind_of(op.results[0])
         operator, level = _UNSIGNED[name]
         unsigned = self._widest(op)
+        if name == "shrui":
+            x = [x[0], self._amount(op, x[1])]
         left, right = (self.language.to_unsigned(unsigned, each) for each in x)
         return self.language.signed(kind, binary(left, operator, right, level))
 
@@ -143,7 +145,16 @@ class Scalars:
         return max((self.kind_of(value) for value in (*op.operands, *op.results)), key=width)
 
     def _shrsi(self, op: ir.Operation, x: Operands) -> Expression:
-        return self._narrowed(binary(x[0], ">>", self.language.shift(x[1]), LOOSE), op.results[0].type)
+        by = self.language.shift(self._amount(op, x[1]))
+        return self._narrowed(binary(x[0], ">>", by, LOOSE), op.results[0].type)
+
+    def _amount(self, op: ir.Operation, by: Expression) -> Expression:
+        """How far to shift right: a number of 64 bits that is kept in 32 has nothing left behind its last bit."""
+        kept = is_wide(op.results[0].type) and width(self.kind_of(op.operands[0])) == 32
+        if not kept or (by.text.isdigit() and int(by.text) < 32):
+            return by
+        most = Expression("31")
+        return self.language.select(comparison(by, "<", most), by, most)
 
     def _bits(self, op: ir.Operation, x: Operands) -> Expression:
         name, kind = op.name.partition(".")[2], op.results[0].type
@@ -170,7 +181,10 @@ class Scalars:
         predicate, kind = ir.IntegerAttr(op.attributes["predicate"]).value, op.operands[0].type
         if str(kind) == "i1" and predicate < 2 and x[1].text in ("true", "false"):
             return x[0] if (x[1].text == "true") == (predicate == 0) else negated(x[0])
-        if predicate >= _FIRST_UNSIGNED:
+        if str(kind) == "i1" and predicate > 1:
+            whole = [self.language.cast(ir.IntegerType.get_signless(32), each) for each in x]
+            x = whole if predicate >= _FIRST_UNSIGNED else whole[::-1]  # true is -1 with a sign
+        elif predicate >= _FIRST_UNSIGNED:
             unsigned = max(map(self.kind_of, op.operands), key=width)
             x = [self.language.to_unsigned(unsigned, each) for each in x]
         return comparison(x[0], _COMPARED[predicate], x[1])
@@ -207,6 +221,9 @@ class Scalars:
 
     def _negf(self, op: ir.Operation, x: Operands) -> Expression:
         return prefix("-", x[0])
+
+    def _remf(self, op: ir.Operation, x: Operands) -> Expression:
+        return self.language.function("fmod", op.results[0].type, x)
 
     def _minnumf(self, op: ir.Operation, x: Operands) -> Expression:
         return call("fmin", *x)

@@ -20,7 +20,7 @@ from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
 from pykern.lowering.record import Record
 from pykern.lowering.source.cuda import Cuda, Hip
-from pykern.lowering.source.language import Language, Memory, Word
+from pykern.lowering.source.language import CALLED, Language, Memory, Word
 from pykern.lowering.source.msl import Metal
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.opencl_c import OpenClC
@@ -76,7 +76,7 @@ def printed(
 ) -> tuple[str, str]:
     """The name of a kernel in the text, and the whole text."""
     written, atomic = memories_written(kernel)
-    taken = Names(language.reserved)
+    taken = Names(language.reserved | CALLED)
     symbol = taken.fresh(ir.StringAttr(kernel.attributes["sym_name"]).value)
     given: list[Memory | Word] = []
     rest = iter(names)

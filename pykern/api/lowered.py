@@ -20,7 +20,7 @@ from pykern.data.source import (
     KernelSource,
     LaunchSpec,
 )
-from pykern.errors import LaunchError, NotRaisable
+from pykern.errors import LaunchError, NotRaisable, TargetError
 from pykern.launching.arguments import homes
 from pykern.launching.specs import Spec, parameter
 from pykern.lowering.targets import checked

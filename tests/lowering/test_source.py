@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from pykern.errors import TargetError
 from pykern.lowering.source.options import LANGUAGES
 from tests.lowering.source_cases import CASES, diffused, scrambled, waves
 from tests.lowering.source_runs import RUNS
+from tests.project.tree import ROOT
 
 F = pk.f32
 
@@ -96,11 +100,19 @@ def test_numbers_have_their_own_types():
     assert re.search(r"\bfloat rate\b", text) and "double" not in text
 
 
-def test_opencl_takes_source_where_a_driver_takes_nothing_else(monkeypatch):
-    """The target of such drivers has words of 64 bits, as their launches give them."""
-    text = (
-        diffused.lower(*[pk.spec((None, None), F)] * 2, 0.1, ndrange=(8, 8), target="source:opencl-c+words")
-        .compile()
-        .source
-    )
+def test_words_for_launches_of_pykerns_own():
+    """The target of drivers that take nothing else has words of 64 bits, as launches give them, and offsets."""
+    specs = [pk.spec((None, None), F)] * 2
+    text = diffused.lower(*specs, 0.1, ndrange=(8, 8), target="source:opencl-c+words").compile().source
     assert "long rate" in text and "as_double(rate)" in text and "u_at" in text
+
+
+def test_the_device_opencl_by_source():
+    """The tests of all devices, where OpenCL gets OpenCL C."""
+    pytest.importorskip("pyopencl")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "opencl", "tests/parity/test_kernels.py"],
+        cwd=ROOT, env=os.environ | {"PYKERN_OPENCL_C": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
+    assert re.search(r"\b[1-9]\d passed", run.stdout), run.stdout[-500:]
