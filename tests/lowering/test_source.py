@@ -111,7 +111,7 @@ def test_the_device_opencl_by_source():
     """The tests of all devices, where OpenCL gets OpenCL C."""
     pytest.importorskip("pyopencl")
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "opencl", "tests/parity/test_kernels.py"],
+        [sys.executable, "-m", "pytest", "-q", "-k", "opencl", "tests/parity/test_kernels.py"],
         cwd=ROOT, env=os.environ | {"PYKERN_OPENCL_C": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
