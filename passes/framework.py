@@ -38,7 +38,7 @@ _careful: ContextVar[bool] = ContextVar("careful", default=False)
 
 @contextmanager
 def carefully(careful: bool = True) -> Iterator[None]:
-    """Inside, leave out what only makes code faster: the compiler died of it before."""
+    """A context in which passes that only make code faster are left out; used after the compiler has crashed."""
     token = _careful.set(careful)
     try:
         yield
@@ -112,7 +112,7 @@ class Upstream(Pass):
     makes: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     """Names of all ops it can make, where they are few."""
     bodies: bool = dataclasses.field(default=False, compare=False)
-    """Of a pipeline that ends with `cse`: there may be very many ops that differ in their bodies alone."""
+    """For a pipeline that ends with `cse`: whether there may be very many ops that differ only in their bodies."""
 
     def run(self, module: ir.Module) -> None:
         if self.bodies and is_long(module.operation):

@@ -69,7 +69,7 @@ def programs(module: ir.Module) -> list[ir.Operation]:
 
 
 def symbols(module: ir.Module) -> dict[str, ir.Operation]:
-    """What the module has under a name."""
+    """The symbols of a module, by name."""
     ops = [op.operation for op in module.body.operations if "sym_name" in op.attributes]
     return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops}
 

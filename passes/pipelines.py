@@ -13,7 +13,7 @@ from pykern.passes.kernel.simplify import Simplify
 
 
 def kern_pipeline(options: KernelOptions, derivatives: tuple[Pass, ...] = ()) -> Pipeline:
-    """What runs on the kern stage, before a target is chosen."""
+    """The passes of the kern stage, which run before those of a target."""
     passes: list[Pass] = []
     for step in (*derivatives, None):
         passes.append(Simplify())  # ids are one value each before upstream compares expressions over them

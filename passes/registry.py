@@ -51,7 +51,7 @@ from pykern.passes.vectorize.vectorize_streams import VectorizeStreams
 
 ENTRY_POINTS = "pykern.passes"
 LARGEST = 2**62
-"""Of numbers that passes take as options: sums of some still fit in 64 bits."""
+"""The largest number that passes take as an option: sums of a few of them still fit in 64 bits."""
 OWN: tuple[type[Pass], ...] = (
     CheckBounds,
     CheckNans,
@@ -128,7 +128,7 @@ def parse_pipeline(text: str) -> Pipeline:
 
 
 def split(text: str) -> Iterator[str]:
-    """Parts between commas that stand outside of brackets."""
+    """The parts of a text between commas that are not inside brackets."""
     depth, start = 0, 0
     for position, character in enumerate(text):
         depth += (character in "({<[") - (character in ")}>]")

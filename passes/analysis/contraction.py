@@ -17,7 +17,7 @@ from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body
 
 CONVERSIONS = {"arith.extf", "arith.extsi", "arith.extui", "arith.sitofp", "arith.uitofp"}
-"""What may happen to an element of a factor before it is multiplied."""
+"""The conversions that an element of a factor may go through before it is multiplied."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def multiplies(op: ir.Operation) -> bool:
 
 
 def convert(op: ir.Operation, operand: int, value: ir.Value) -> ir.Value:
-    """What the body of a product makes of an element of an operand, or of a vector of them."""
+    """Emit the conversions of the product's body for one element of an operand, or for a vector of elements."""
     use = _use(body(op).arguments[operand])
     while use.name in CONVERSIONS:
         kind = use.results[0].type

@@ -38,7 +38,7 @@ class Interval:
 
 
 def signed(bits: int) -> Interval:
-    """What `bits` bits hold."""
+    """The range of signed integers of `bits` bits."""
     return Interval(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
 
 
@@ -131,7 +131,7 @@ def _binary(combine: Combine) -> Rule:
 
 
 def _corners(function: Callable[[int, int], int]) -> Callable[[Interval, Interval], Interval]:
-    """For what is monotone in each operand, whichever way."""
+    """The range of an op that is monotone in each operand: its extremes are at the corners of the operands' ranges."""
 
     def combine(a: Interval, b: Interval) -> Interval:
         ends = [function(x, y) for x, y in product((a.low, a.high), (b.low, b.high))]

@@ -55,7 +55,7 @@ def _forward(function: ir.Operation, alloc: ir.Operation) -> None:
 
 
 def _is_carried(buffer: ir.Value) -> bool:
-    """Whether a loop hands the buffer to its next iteration."""
+    """Whether a loop carries the buffer to its next iteration."""
     for value in aliases(buffer):
         for use in value.uses:
             op = use.owner.operation

@@ -14,7 +14,7 @@ from pykern.passes.ir.values import defining, is_inside
 
 
 def terminator(loop: ir.Operation) -> ir.Operation:
-    """What ends an iteration: the yield of the body, for scf.while of the second region."""
+    """The terminator of an iteration: the yield of the body; for scf.while that of the second region."""
     return list(_last_block(loop).operations)[-1].operation
 
 
@@ -31,7 +31,7 @@ def escapes(alloc: ir.Operation, loop: ir.Operation) -> bool:
 
 
 def keep_in_place(loop: ir.Operation) -> None:
-    """Give the loop the form."""
+    """Rewrite the loop so that each carried buffer stays in one place."""
     end = terminator(loop)
     first = 3 if loop.name == "scf.for" else 0  # bounds and step stand before what is carried
     entered = list(loop.regions[0].blocks[0].arguments)[1 if first else 0 :]

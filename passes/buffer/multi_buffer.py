@@ -60,7 +60,7 @@ def _rotate(loop: ir.Operation) -> None:
 
 
 def _lives(value: ir.Value, loop: ir.Operation) -> int | None:
-    """For how many iterations after its own a buffer is needed; None where there is no end to it."""
+    """The number of iterations after its own in which a buffer is read; None where it has no bound."""
     arguments = list(body(loop).arguments)[1:]
     lives, at = 0, _yielded_at(value, loop)
     while at:
@@ -78,7 +78,7 @@ def _yielded_at(value: ir.Value, loop: ir.Operation) -> set[int]:
 
 
 def trip_count(loop: ir.Operation) -> ir.Value:
-    """How often the loop runs, an index; at least 0."""
+    """The trip count of a loop as an index, at least 0."""
     lower, upper, step = (_index(v) for v in list(loop.operands)[:3])
     known = [is_constant(v) for v in list(loop.operands)[:3]]
     if None not in known:

@@ -80,7 +80,7 @@ def _is_alloc(value: ir.Value) -> bool:
 
 
 def _yields(value: ir.Value, end: ir.Operation) -> list[int]:
-    """Where (a part of) the buffer is handed on."""
+    """The positions at which the buffer, or a view of it, is yielded."""
     reached = aliases(value, until=end)
     return [k for k, operand in enumerate(end.operands) if operand in reached]
 

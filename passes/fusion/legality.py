@@ -41,7 +41,7 @@ def is_quiet(op: ir.Operation) -> bool:
 
 
 def touches(op: ir.Operation) -> list[Touch]:
-    """What an operation touches, with all that lies in its regions."""
+    """The memory that an operation reads or writes, with all ops of its regions."""
     return [
         Touch(root_of(value), writes(each, number))
         for each in (op, *find(op, lambda _: True))

@@ -8,7 +8,7 @@ from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import is_constant
 
 DIVISIONS = {"divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"}
-"""Of integers, in the arith dialect: they trap."""
+"""Integer divisions of the arith dialect, which trap."""
 
 
 def is_speculatable(op: ir.Operation) -> bool:

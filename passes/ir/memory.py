@@ -51,7 +51,7 @@ def aliases(root: ir.Value, until: ir.Operation | None = None) -> list[ir.Value]
 
 
 def _reached(op: ir.Operation, operand: int) -> list[ir.Value]:
-    """What an operand of `op` may come out as."""
+    """The values that may refer to the memory of this operand of `op`."""
     if op.name in VIEWS:
         return [op.results[0]] if isinstance(op.results[0].type, ir.MemRefType) else []
     if op.name == "scf.for" and operand >= 3:
@@ -112,7 +112,7 @@ def _callee(call: ir.Operation) -> ir.Operation | None:
 
 
 def outputs_of(op: ir.Operation) -> int:
-    """How many of the last operands of a linalg op are its outputs."""
+    """The number of outputs of a linalg op, which are its last operands."""
     if "operandSegmentSizes" in op.attributes:
         return list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))[1]
     return 1

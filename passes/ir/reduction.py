@@ -19,7 +19,7 @@ def combine(kind: str, a: ir.Value, b: ir.Value) -> ir.Value:
 
 
 def atomic_result(kind: str, old: ir.Value, value: ir.Value) -> ir.Value:
-    """What an atomic of `kern.atomic_rmw` leaves in the cell."""
+    """The value that a `kern.atomic_rmw` stores in the cell."""
     if kind == "exchange":
         return value
     if kind == "sub":

@@ -19,7 +19,7 @@ MAPS, ITERATORS, SEGMENTS = "indexing_maps", "iterator_types", "operandSegmentSi
 
 
 def indexing_maps(op: ir.Operation) -> list[ir.AffineMap]:
-    """Of each operand the map from loops to indices; named ops have one, too."""
+    """For each operand, the map from loops to indices; named ops have one, too."""
     maps = op.attributes[MAPS] if MAPS in op.attributes else linalg.get_indexing_maps(op)
     return [ir.AffineMapAttr(each).value for each in ir.ArrayAttr(maps)]
 
@@ -30,7 +30,7 @@ def set_indexing_maps(op: ir.Operation, maps: Sequence[ir.AffineMap]) -> None:
 
 
 def reduction_loops(op: ir.Operation) -> list[bool]:
-    """Of each loop of a `linalg.generic` whether it is a reduction; the others are parallel."""
+    """For each loop of a `linalg.generic`, whether it is a reduction; the others are parallel."""
     return ["reduction" in str(kind) for kind in ir.ArrayAttr(op.attributes[ITERATORS])]
 
 
@@ -40,7 +40,7 @@ def reduces(op: ir.Operation) -> bool:
 
 
 def loop_count(op: ir.Operation) -> int:
-    """How many loops a `linalg.generic` has."""
+    """The number of loops of a `linalg.generic`."""
     return len(ir.ArrayAttr(op.attributes[ITERATORS]))
 
 

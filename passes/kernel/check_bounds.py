@@ -37,7 +37,7 @@ class CheckBounds(Pass):
 
 
 def array_names(kernel: ir.Operation) -> dict[ir.Value, str]:
-    """What arrays are called in messages: arguments by their names, others by what they are."""
+    """The names of arrays in messages: arguments by their names, others by their kind."""
     attributes = ir.ArrayAttr(kernel.attributes["arg_attrs"]) if "arg_attrs" in kernel.attributes else []
     names = {}
     for argument, attribute in zip(kernels.body(kernel).arguments, attributes, strict=False):

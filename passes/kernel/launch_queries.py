@@ -111,7 +111,7 @@ class _Bounds:
         self.made.update(zip(own, self.block.arguments, strict=True))
 
     def cost(self, block: ir.Block) -> Cost:
-        """Of all ops of the block, both sides of branches among them."""
+        """The cost of all ops of a block; both sides of a branch count."""
         total = Cost()
         for op in (o.operation for o in block.operations):
             total.fixed += 1

@@ -47,7 +47,7 @@ def _limit(loop: ir.Operation) -> None:
 
 
 def _skip_late_items(kernel: ir.Operation) -> None:
-    """All of the kernel's statements stand under a condition: that there is time."""
+    """Put all statements of the kernel under the condition that there is time left."""
     block = kernels.body(kernel)
     *statements, _ = [op.operation for op in block.operations]
     if not statements:

@@ -124,7 +124,7 @@ class Narrowing:
                 op.operands[number] = self._twin(operand)
 
     def extend(self, op: ir.Operation) -> None:
-        """What is computed in 32 bits is extended for uses that want 64."""
+        """Extend values that are computed in 32 bits, for uses that need 64."""
         if not self._is_computed(op) or not self._fits(op.results[0]):
             return
         twin = self._twin(op.results[0])

@@ -23,7 +23,7 @@ from pykern.passes.ir.values import defining
 from pykern.passes.kernels import named
 
 _HARMLESS = ("arith.", "math.", "memref.dim", "kern.global_id", "kern.ndrange")
-"""How names of ops begin that touch no memory, have no regions, and do not wait for others."""
+"""Prefixes of ops that touch no memory, have no regions and are no barriers."""
 _OWN = ("kern.private", "kern.shared")
 """Ops whose memory nothing else is a name of."""
 
@@ -97,7 +97,7 @@ class _Blocks:
 
 @dataclass
 class _Memory:
-    """What is known of memory at one point of a block: by array, then by place."""
+    """The known contents of memory at one point of a block, by array and then by index."""
 
     apart: set[ir.Value]
     values: dict[ir.Value, dict[tuple[int, ...], ir.Value]] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class _Memory:
     """Stores that nobody can have seen yet."""
 
     def read(self, array: ir.Value, place: tuple[int, ...], value: ir.Value) -> ir.Value | None:
-        """What is there, if that is known; else it is `value` from now on."""
+        """The known content at an index; where it is unknown, `value` is recorded as the content."""
         there = self.values.setdefault(array, {}).setdefault(place, value)
         if there != value:
             return there

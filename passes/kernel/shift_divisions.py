@@ -74,7 +74,7 @@ def _remainder(select: ir.Operation) -> ir.Operation | None:
 
 
 def _compared_with_nil(value: ir.Value, predicate: arith.CmpIPredicate) -> ir.Value | None:
-    """What such a comparison asks about."""
+    """The value that is compared with zero."""
     op = defining(value)
     if op is None or op.name != "arith.cmpi" or is_constant(op.operands[1]) != 0:
         return None

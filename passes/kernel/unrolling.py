@@ -39,7 +39,7 @@ class Unrolling:
     # -- values --------------------------------------------------------------------------------
 
     def _value(self, value: ir.Value) -> ir.Value:
-        """What an old value is now."""
+        """The new value that stands for an old one."""
         found = number(value, self.known)
         return self.values.get(value, value) if found is None else self._constant(value.type, found)
 
@@ -53,7 +53,7 @@ class Unrolling:
         return self.constants[kind, value]
 
     def _cell(self, cell: Cell) -> ir.Value:
-        """What is in a cell; where nothing was written, memory of the work-item's own holds anything."""
+        """The content of a cell. Private memory that was never written may hold anything."""
         kind = ir.MemRefType(self.plan.arrays[cell[0]].type).element_type
         return self.cells.get(cell) or self._constant(kind, 0)
 
@@ -109,7 +109,7 @@ class Unrolling:
         self._results(op, values, numbers)
 
     def _side(self, op: ir.Operation, which: int) -> None:
-        """Of a branch that is known only one side is there."""
+        """Emit the one side of a branch whose condition is known."""
         for block in op.regions[0 if which else 1].blocks:
             values = self._block(block)
             self._results(op, values, self._numbers(ends(block)))

@@ -57,7 +57,7 @@ def is_alike(kernel: ir.Operation) -> bool:
 
 
 def alike(kernel: ir.Operation) -> Remark:
-    """What is said of such a kernel."""
+    """The warning for such a kernel."""
     name = ir.StringAttr(kernel.attributes["sym_name"]).value
     return _at(
         kernel,

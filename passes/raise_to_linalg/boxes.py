@@ -70,7 +70,7 @@ class IterationBox:
         return form
 
     def free(self, dims: Iterable[Dim]) -> list[Dim]:
-        """Of dimensions, those of the box they come down to."""
+        """The dimensions of the box that the given dimensions depend on."""
         found = {d for dim in dims for d in self.resolved(Form(((dim, 1),))).dims}
         return [dim for dim in self.dims if dim in found]
 

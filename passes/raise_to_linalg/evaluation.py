@@ -36,11 +36,11 @@ class Evaluator:
     memo: dict[object, ir.Value] = field(default_factory=dict)
 
     def position(self, dim: Dim) -> ir.Value:
-        """What the dimension stands for."""
+        """The value that the dimension stands for."""
         raise NotImplementedError
 
     def leaf(self, value: Load | Carried | Fold) -> ir.Value:
-        """What comes out of a tensor."""
+        """The element that is read from a tensor."""
         raise NotImplementedError
 
     def value(self, value: Expression) -> ir.Value:
@@ -86,7 +86,7 @@ class Evaluator:
         return arith.SelectOp(self.conjunction(rest), divisor, one).result
 
     def rest(self, mask: Mask) -> Mask:
-        """Of a mask, what is not known to hold."""
+        """The conditions of a mask that are not known to hold."""
         return tuple(literal for literal in mask if literal not in self.true)
 
     def conjunction(self, mask: Mask) -> ir.Value:

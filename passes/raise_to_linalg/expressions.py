@@ -16,7 +16,7 @@ from pykern.passes.raise_to_linalg.forms import Dim, Form, serial
 Literal = tuple["Expression", bool]
 """A condition and the truth it needs to have."""
 Mask = tuple[Literal, ...]
-"""What holds where something runs."""
+"""The conditions under which a statement runs."""
 
 
 @dataclass(eq=False)
@@ -29,7 +29,7 @@ class Expression:
 
     @property
     def parts(self) -> tuple[Expression, ...]:
-        """What the value is computed from, conditions included."""
+        """The expressions that the value is computed from, conditions included."""
         return ()
 
     @property
@@ -62,7 +62,7 @@ class Length(Expression):
 
 @dataclass(eq=False)
 class Count(Expression):
-    """Of the launch: `what` is "count", "start" or "step" of dimension `dim`."""
+    """A number of the launch: `what` is "count", "start" or "step" of dimension `dim`."""
 
     what: str
     dim: int

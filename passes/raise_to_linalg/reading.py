@@ -57,7 +57,7 @@ REFUSED = {
 
 @dataclass(frozen=True)
 class Context:
-    """Where a block runs: over which dimensions, and under which conditions."""
+    """The dimensions over which a block runs, and the conditions under which it does."""
 
     dims: tuple[Dim, ...]
     mask: Mask = ()
@@ -184,7 +184,7 @@ class KernelReader:
         return Store(array, forms, value, context.dims, context.mask, op.location)
 
     def _forget(self, arrays: set[int]) -> None:
-        """What was loaded from arrays that change now."""
+        """Forget the values that were loaded from arrays that change now."""
         self.loaded = {key: load for key, load in self.loaded.items() if key[0] not in arrays}
 
     def _atomic(self, op: ir.Operation, context: Context) -> Store:

@@ -30,7 +30,7 @@ NEUTRAL: dict[str, float] = {
     "arith.maxnumf": math.nan, "arith.minnumf": math.nan, "arith.addi": 0, "arith.muli": 1,
     "arith.andi": -1, "arith.ori": 0, "arith.xori": 0, "arith.maxui": 0, "arith.minui": -1,
 }  # fmt: skip
-"""What changes nothing when combined, bit for bit."""
+"""Neutral elements: they change nothing when combined, bit for bit."""
 COMBINING = {*NEUTRAL, "arith.maxsi", "arith.minsi"}
 _OPPOSITE = {"arith.subf": "arith.addf", "arith.subi": "arith.addi"}
 
@@ -90,7 +90,7 @@ def contribution(builder: Builder, value: Expression, carried: Expression) -> Co
 
 
 def closed(builder: Builder, found: Contribution) -> Expression:
-    """All of a contribution as one value."""
+    """The whole contribution as one value."""
     if not found.dims and not found.mask:
         return found.value
     start = neutral(builder, found.combine, found.value.type)

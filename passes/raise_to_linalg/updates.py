@@ -103,7 +103,7 @@ class Updates:
         return next(((base, made) for box, base, made in known if box is None or box == wanted), None)
 
     def hold_everywhere(self, fold: Fold) -> None:
-        """For all positions there are."""
+        """Compute a fold once for all positions, and keep the tensor for later uses."""
         box = self.boxes.full(vector_dims(fold))
         self.held.setdefault(fold, []).insert(0, (None, box, self.filled(fold, box)))
 
@@ -327,7 +327,7 @@ class Updates:
 
 
 def _solution(literal: tuple[Expression, bool], dim: Dim) -> Form | None:
-    """What the literal says `dim` to be."""
+    """The value of `dim` that an equation implies."""
     found = facts(literal)
     for form in found.zero if found else ():
         factor = form.factor(dim)

@@ -90,7 +90,7 @@ class ProgramWriter:
             )
 
     def _forget(self, arrays: Iterable[int]) -> None:
-        """What was stored in arrays that change."""
+        """Forget the values that were stored in arrays that change."""
         kept = {v: load for v, load in self.updates.stored.items() if load.array not in arrays}
         self.updates.stored = kept
 

@@ -185,7 +185,7 @@ def _put(launch: ir.Operation, form: ir.Module) -> None:
 
 
 def _extent(launch: ir.Operation) -> list[int]:
-    """What the raised function takes of the launch: see `kern-raise-to-linalg`."""
+    """The numbers of the launch that the raised function takes; see `kern-raise-to-linalg`."""
     view = launch.opview
     marks = view.callee.attributes
     given: list[int] = []
@@ -196,7 +196,7 @@ def _extent(launch: ir.Operation) -> list[int]:
 
 
 def _replace_results(launch: ir.Operation, after: dict[ir.Value, ir.Value]) -> None:
-    """What is read from the buffers behind the launch is what the raised form left."""
+    """Replace what is read from the buffers behind the launch by the results of the raised function."""
     for buffer, value in after.items():
         for use in list(buffer.uses):
             reader = use.owner.operation

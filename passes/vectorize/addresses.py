@@ -43,7 +43,7 @@ def static_bytes(arrays: list[ir.Value]) -> int | None:
 
 
 def _bytes(kind: ir.Type) -> int:
-    """Of an element; index is a machine word."""
+    """Bytes of an element; an index is a machine word."""
     return 8 if isinstance(kind, ir.IndexType) else kind.width // 8
 
 

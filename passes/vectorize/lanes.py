@@ -57,11 +57,11 @@ class LaneEmitter:
 
     width: int
     scalars: dict[ir.Value, ir.Value] = field(default_factory=dict)
-    """Of uniform and strided values the number of the first lane."""
+    """For uniform and strided values, the value of the first lane."""
     vectors: dict[ir.Value, ir.Value] = field(default_factory=dict)
-    """Of varying values the vector of all lanes."""
+    """For varying values, the vector of all lanes."""
     strides: dict[ir.Value, int] = field(default_factory=dict)
-    """Of strided values how much each lane has more than the one before."""
+    """For strided values, the difference from each lane to the next."""
     _spread: dict[tuple[ir.Block, ir.Value], ir.Value] = field(default_factory=dict, repr=False)
     """Vectors of numbers, by the block in which they were made."""
 

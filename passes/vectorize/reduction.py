@@ -50,7 +50,7 @@ class Reduction:
         return values
 
     def step(self, held: Iterator[ir.Value], added: ir.Value) -> list[ir.Value]:
-        """What the loop carries on."""
+        """The value that the loop carries to its next iteration."""
         before = next(held)
         if not self.is_extreme:
             return [remake(self.op, [before, added], [before.type]).result]

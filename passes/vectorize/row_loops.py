@@ -56,7 +56,7 @@ class RowLoop:
         return self._along_rows(self.accesses.loads)
 
     def rows_written(self) -> dict[ir.Value, LoopAccess]:
-        """The same of stores."""
+        """The rows that the loop stores to, by array."""
         return self._along_rows(self.accesses.stores)
 
     def _along_rows(self, accesses: tuple[LoopAccess, ...]) -> dict[ir.Value, LoopAccess]:

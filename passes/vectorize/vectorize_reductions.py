@@ -121,7 +121,7 @@ def _vectorize(row: RowLoop, width: int) -> None:
 
 
 def whole_vectors(lower: ir.Value, upper: ir.Value, lanes: int) -> ir.Value:
-    """Where the iterations end that make whole vectors."""
+    """The bound up to which iterations make whole vectors."""
     trips = arith.MaxSIOp(arith.SubIOp(upper, lower).result, index_constant(0)).result
     rest = arith.RemUIOp(trips, index_constant(lanes)).result
     return arith.AddIOp(lower, arith.SubIOp(trips, rest).result).result

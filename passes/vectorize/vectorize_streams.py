@@ -62,7 +62,7 @@ class VectorizeStreams(Pass):
     bytes: int = VECTOR_BYTES
     threshold_bytes: int = LAST_CACHE_BYTES
     prefetch_bytes: int = FETCH_AHEAD_BYTES
-    """How far ahead loads are fetched where it pays; 0 for nowhere."""
+    """Bytes that loads are prefetched ahead where it is profitable; 0 for no prefetching."""
     first_cache_bytes: int = FIRST_CACHE_BYTES
 
     def run(self, module: ir.Module) -> None:
@@ -100,7 +100,7 @@ class VectorizeStreams(Pass):
 
 
 def functions(module: ir.Module) -> list[ir.Operation]:
-    """Those with a body, but for those that were written in vectors."""
+    """The functions of a module that have a body and were not written in vectors."""
     return [
         op.operation
         for op in module.body.operations

@@ -15,7 +15,7 @@ from pykern.passes.ir.values import is_argument
 
 LOCAL = ("kern.shared", "kern.dynamic_shared", "kern.private")
 _ENDS = ("scf.yield", "scf.condition", "func.return")
-"""What they pass on is looked at where the loop or branch is."""
+"""Terminators: the values that they pass on are handled together with their loop or branch."""
 _UPDATES = ("kern.atomic_rmw", "kern.atomic_cas")
 FOREIGN = "kern.cuda"
 """Attribute of a declared function that a user wrote in CUDA C++: its name there."""

@@ -42,7 +42,8 @@ def reverse_collective(sweep: Sweep, op: ir.Operation) -> bool:
 
 
 def _open(sweep: Sweep, op: ir.Operation, flow: Flow) -> ir.Value | None:
-    """Whether anything flows to this work-item: what would, if one came from each that is open."""
+    """Whether any cotangent reaches this work-item: send a one from each work-item whose gate is open, and test the
+    sum."""
     kind = flow.value.type
     ones = arith.SelectOp(flow.gate, _number(kind, 1.0), _number(kind, 0.0)).result
     if op.name in _REDUCTIONS:
@@ -77,7 +78,8 @@ def collective_tangent(op: ir.Operation, values: dict[ir.Value, ir.Value], tange
 
 
 def _behind(op: ir.Operation, value: ir.Value) -> ir.Value:
-    """The sum over the lanes whose scan has this one in it: those behind it, and itself where it counts."""
+    """The sum over the lanes whose scan includes this lane: those behind it, and the lane itself for an inclusive
+    scan."""
     other = SubgroupScanOp if _SCANS[op.name] else SubgroupExclusiveScanOp
     return arith.SubFOp(SubgroupReduceOp.create("add", value), other.create("add", value)).result
 
@@ -116,7 +118,7 @@ def _refused(op: ir.Operation, kind: str) -> NotDifferentiable:
 
 
 def _to_winners(sweep: Sweep, op: ir.Operation, total: ir.Value) -> Flow:
-    """Who has the extreme value gets the derivative; several share it equally."""
+    """The work-item that holds the extreme value gets the derivative; if there are several, each gets an equal part."""
     wins, zero, count = _winners(
         op, sweep.primals.primal(op.operands[0]), sweep.primals.primal(op.results[0])
     )
@@ -124,7 +126,7 @@ def _to_winners(sweep: Sweep, op: ir.Operation, total: ir.Value) -> Flow:
 
 
 def _winners(op: ir.Operation, value: ir.Value, extreme: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
-    """Whether this work-item has the extreme value, a zero, and how many have it."""
+    """Whether this work-item holds the extreme value, a zero, and the number of work-items that hold it."""
     wins = arith.CmpFOp(arith.CmpFPredicate.OEQ, value, extreme).result
     zero, one = _number(value.type, 0.0), _number(value.type, 1.0)
     return wins, zero, type(op.opview).create("add", arith.SelectOp(wins, one, zero).result)

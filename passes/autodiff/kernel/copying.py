@@ -31,7 +31,7 @@ class ForwardSweep:
         self.overwritten: dict[int, ir.Value] = {}
 
     def of(self, values) -> list[ir.Value]:
-        """The copies of values."""
+        """The copies of these values."""
         return [self.values[v] for v in values]
 
     def operations(self, operations: list[ir.Operation]) -> None:
@@ -73,7 +73,7 @@ class ForwardSweep:
         return copy
 
     def _while(self, op: ir.Operation) -> None:
-        """A while also counts its iterations."""
+        """Copy a while loop; the copy also counts its iterations."""
         index = ir.IndexType.get()
         with op.location:
             made = copy_of(op, [*self.of(op.operands), index_constant(0)], (index,))

@@ -19,7 +19,7 @@ _EQ, _ULE, _ULT = arith.CmpIPredicate.eq, arith.CmpIPredicate.ule, arith.CmpIPre
 
 
 def shuffle_adjoint(lane: ir.Value, adjoint: ir.Value) -> ir.Value:
-    """To each lane the sum of what flows from the lanes that read it; who names no lane reads itself."""
+    """Give each lane the sum of the cotangents of the lanes that read it; a lane that names none reads itself."""
     lanes = _Lanes()
     wanted = arith.RemUIOp(lane, lanes.size).result
     source = arith.SelectOp(lanes.there(wanted), wanted, lanes.own).result
@@ -98,7 +98,7 @@ def product_scan_tangent(value: ir.Value, tangent: ir.Value, exclusive: bool) ->
 
 
 def extreme_scan_adjoint(value: ir.Value, scanned: ir.Value, adjoint: ir.Value, exclusive: bool) -> ir.Value:
-    """What flows to a minimum or maximum so far goes to the lanes that have it, in equal parts."""
+    """The cotangent of a running minimum or maximum goes to the lanes that hold it, in equal parts."""
     lanes = _Lanes()
     count, _ = _winners(lanes, value, scanned, value, exclusive)
     share, nothing = arith.DivFOp(adjoint, count).result, _number(value.type, 0.0)

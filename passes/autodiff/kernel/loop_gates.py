@@ -28,7 +28,8 @@ class CarriedAdjoints:
     def of(
         cls, flows: Sequence[Flow | None], types: Sequence[ir.Type], loop: ir.Operation
     ) -> CarriedAdjoints:
-        """For what flows to the results and to what the loop reads; None is nothing."""
+        """The carried adjoints for the cotangents of the results and of the values that the loop reads; None means no
+        cotangent."""
         gated = any(f is not None and f.gate is not None for f in flows) or bool(find(loop, is_choice))
         empty = cls([], types, gated)
         return cls(empty.yielded(flows), types, gated)

@@ -14,12 +14,12 @@ from pykern.passes.autodiff.rules.gates import Flow, gate_constant
 
 
 def nothing(kind: ir.Type) -> ir.Value:
-    """What a cell holds to which nothing flows."""
+    """The value of a shadow cell without a cotangent: minus zero."""
     return arith.ConstantOp(kind, ir.FloatAttr.get(kind, -0.0)).result
 
 
 def to_cell(flow: Flow) -> ir.Value:
-    """What is added to a cell: minus zero where nothing flows, and only there."""
+    """The number to add to a shadow cell: minus zero where the gate is closed, and only there."""
     zero = arith.ConstantOp(flow.value.type, ir.FloatAttr.get(flow.value.type, 0.0)).result
     value = arith.AddFOp(flow.value, zero).result
     if flow.gate is None:
@@ -28,7 +28,7 @@ def to_cell(flow: Flow) -> ir.Value:
 
 
 def from_cell(value: ir.Value) -> Flow:
-    """What flows back out of a cell."""
+    """The flow that a shadow cell holds, with its gate."""
     return Flow(value, is_open(value))
 
 

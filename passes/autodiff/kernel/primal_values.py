@@ -41,7 +41,8 @@ class ReverseScope:
                 self.marker = index_constant(0).owner.operation
 
     def from_tape(self, value: ir.Value) -> ir.Value:
-        """A value of the copy, in the reverse."""
+        """A value of the forward sweep, popped from the tape in the reverse sweep; the matching push is added where it
+        is missing."""
         if self.live:
             return value
         if value not in self._popped:
@@ -56,7 +57,7 @@ class ReverseScope:
         return self._popped[value]
 
     def close(self) -> None:
-        """The marker has done its work."""
+        """Remove the marker: nothing more is inserted before it."""
         if self.marker is not None:
             self.marker.erase()
 
@@ -75,7 +76,8 @@ class PrimalValues:
         return self.scopes[-1]
 
     def enter(self, scope: ReverseScope) -> None:
-        """Values of the scope's block are asked for; what it tapes is numbered through the kernel."""
+        """Enter a scope: values of its block may be asked for from here on. Pushes and pops are numbered through the
+        kernel."""
         scope.sites = self._sites
         self.scopes.append(scope)
 
@@ -92,7 +94,7 @@ class PrimalValues:
         return scope.values[value]
 
     def overwritten(self, store: ir.Operation) -> ir.Value:
-        """What a store of the kernel wrote over."""
+        """The value that a store of the kernel overwrote."""
         block = store.block
         scope = next(s for s in reversed(self.scopes) if s.block == block)
         return scope.from_tape(self.forward.overwritten[identity(store)])
@@ -130,7 +132,7 @@ def _say(value: ir.Value, text: str) -> None:
 
 
 def trip_count(lower: ir.Value, upper: ir.Value, step: ir.Value) -> ir.Value:
-    """Iterations of an scf.for."""
+    """The trip count of an scf.for."""
     zero = index_constant(0)
     span = arith.MaxSIOp(arith.SubIOp(upper, lower).result, zero).result
     return arith.CeilDivSIOp(span, step).result

@@ -75,7 +75,7 @@ _ROUNDED = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf"
 
 
 def _flags(kernel: ir.Operation) -> ir.Attribute | None:
-    """How freely the kernel's own arithmetic may be rewritten."""
+    """The fastmath flags of the kernel's own arithmetic."""
     for op in kernels.find(kernel, lambda op: op.name.startswith(_ROUNDED)):
         if "fastmath" in op.attributes and not str(op.attributes["fastmath"]).endswith("<none>"):
             return op.attributes["fastmath"]
@@ -83,7 +83,7 @@ def _flags(kernel: ir.Operation) -> ir.Attribute | None:
 
 
 def _give_flags(function: ir.Operation, flags: ir.Attribute | None) -> None:
-    """What the rules emit may be rewritten as freely as the kernel."""
+    """Give the ops that the rules emitted the fastmath flags of the kernel."""
     if flags is None:
         return
     for op in kernels.find(function, lambda op: op.name.startswith(_ROUNDED)):
@@ -92,7 +92,7 @@ def _give_flags(function: ir.Operation, flags: ir.Attribute | None) -> None:
 
 
 def shadow_name(name: str) -> str:
-    """What the shadow of an argument is called."""
+    """The name of an argument's shadow."""
     return f"d_{name}"
 
 

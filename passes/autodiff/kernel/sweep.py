@@ -37,7 +37,7 @@ class Sweep:
     # -- adjoints ------------------------------------------------------------------------------
 
     def add(self, value: ir.Value, flowing: Flow | ir.Value | None) -> None:
-        """Let `flowing` flow to a value of the kernel."""
+        """Add `flowing` to the cotangent of a value of the kernel."""
         if flowing is None or not self.activity.varied(value):
             return
         flow = (flowing if isinstance(flowing, Flow) else Flow(flowing)).cast(flow_type(value.type))
@@ -45,12 +45,12 @@ class Sweep:
         self.adjoints[value] = flow if known is None else known.joined(flow)
 
     def pop(self, value: ir.Value) -> ir.Value | None:
-        """What has flowed to a value, which goes no further; None where nothing has."""
+        """Remove and return the cotangent of a value; None where it has none."""
         flow = self.adjoints.pop(value, None)
         return None if flow is None else flow.settled()
 
     def taken(self, value: ir.Value) -> ir.Value:
-        """What has flowed to a value, zero where nothing has."""
+        """Remove and return the cotangent of a value; zero where it has none."""
         flow = self.adjoints.get(value)
         return zero(flow_type(value.type)) if flow is None else flow.settled()
 
@@ -94,7 +94,7 @@ class Sweep:
             self._scalar(op)
 
     def _guard(self) -> None:
-        """The reverse of a branch that an early exit made is one, too."""
+        """Mark the reverse of a branch that an early exit made as such a branch, too."""
         reverse = self.primals.scope.reverse
         if reverse is not None:
             with ir.InsertionPoint.at_block_begin(reverse):

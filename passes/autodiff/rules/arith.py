@@ -24,4 +24,4 @@ RULES: dict[str, tuple[str | None, ...]] = {
 }
 
 CUTS = frozenset({"arith.cmpf", "arith.fptosi", "arith.fptoui", "arith.sitofp", "arith.uitofp"})
-"""From or to integers and conditions: piecewise constant, so nothing flows."""
+"""Ops from or to integers and conditions. They are piecewise constant, so their derivative is zero."""

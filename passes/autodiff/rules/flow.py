@@ -16,7 +16,7 @@ from pykern.errors import NotDifferentiable
 from pykern.passes.autodiff.rules.table import is_cut
 
 ONLY_LOOK = frozenset({"kern.print", "kern.assert", "kern.report_bounds", "cf.assert", "vector.print"})
-"""They look at values and change none."""
+"""Ops that only look at values, such as prints and assertions."""
 _OF_SHAPES = frozenset({"memref.dim", "tensor.dim", "memref.rank", "tensor.rank"})
 
 

@@ -40,7 +40,7 @@ class Flow:
     factored: bool = False
 
     def joined(self, other: Flow) -> Flow:
-        """Both added up."""
+        """The sum of two flows, with the gates joined by "or"."""
         if self.gate is not None and other.gate is not None and self.gate == other.gate:
             return Flow(arith.addf(self.value, other.value), self.gate, self.factored or other.factored)
         total = arith.addf(self.settled(), other.settled())
@@ -53,7 +53,7 @@ class Flow:
         return arith.select(self.gate, self.value, arith.constant(self.value.type, 0.0))
 
     def cut(self) -> Flow:
-        """The same, with a value that is zero where nothing flows."""
+        """The same flow, its value set to zero where the gate is closed."""
         return Flow(self.settled(), self.gate)
 
     def cast(self, type: ir.Type) -> Flow:

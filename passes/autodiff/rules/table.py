@@ -51,7 +51,7 @@ def reads(op: ir.Operation, operand: int) -> dict[str, ir.Value]:
 
 
 def vjp(op: ir.Operation, operand: int, values: dict[str, ir.Value], adjoint: ir.Value) -> ir.Value | None:
-    """What flows back to `operand`, in its `flow_type`; None where nothing does."""
+    """The cotangent of `operand`, in its `flow_type`; None where the partial derivative is zero."""
     text = partial(op, operand)
     product = None if text is None else times(text, values, adjoint)
     return None if product is None else cast_float(product, flow_type(op.operands[operand].type))

@@ -32,7 +32,7 @@ class _Varied:
         self.values = set(seeds)
 
     def block(self, block: ir.Block) -> bool:
-        """One round; whether something was found."""
+        """Visit each op of a block once; returns whether a new varying value was found."""
         before = len(self.values)
         for op in block.operations:
             self.op(op.operation)
@@ -66,7 +66,7 @@ class _Varied:
             self.values.update(varying_results(op))
 
     def body(self, op: ir.Operation) -> None:
-        """What is computed of elements that vary."""
+        """Mark the values of a body that are computed from elements that vary."""
         for region in op.regions:
             for block in region.blocks:
                 if op.name.startswith("linalg."):

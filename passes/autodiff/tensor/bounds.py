@@ -65,7 +65,7 @@ def most_trips(loop: ir.Operation) -> int | None:
 
 @dataclass(frozen=True)
 class _Limit:
-    """What a value stays below (`side` 1) or above (-1)."""
+    """A bound that a value stays below (`side` is 1) or above (`side` is -1)."""
 
     side: int
     value: int
@@ -129,7 +129,7 @@ def _limit(compared: ir.Operation, value: ir.Value, ranges: Ranges) -> _Limit | 
 
 
 def _step(end: ir.Value, value: ir.Value) -> int:
-    """How far `end` is from `value`; 0 where that is not one number."""
+    """The constant difference `end - value`; 0 where it is not constant."""
     op = defining(end)
     if op is None or op.name not in ("arith.addi", "arith.subi"):
         return 0

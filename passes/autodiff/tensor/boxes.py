@@ -15,7 +15,7 @@ from pykern.passes.ir.values import defining
 
 @dataclass(frozen=True)
 class Box:
-    """From `low` to before `high`, in each dimension."""
+    """A range from `low`, included, to `high`, excluded, in each dimension."""
 
     low: tuple[int, ...]
     high: tuple[int, ...]
@@ -38,7 +38,7 @@ class Box:
         return math.prod(max(n, 0) for n in self.sizes)
 
     def meet(self, other: Box) -> Box:
-        """What both hold; of volume 0 where they are apart."""
+        """The intersection; it has volume 0 where the boxes do not overlap."""
         low = tuple(map(max, zip(self.low, other.low, strict=True)))
         return Box(low, tuple(map(min, zip(self.high, other.high, strict=True))))
 
@@ -73,7 +73,7 @@ def box_of(op: ir.Operation) -> Box | None:
 
 
 def cut(value: ir.Value, box: Box) -> ir.Value:
-    """The part of a tensor; a part of a part is cut out of the whole."""
+    """The slice of a tensor; a slice of a slice is taken from the whole tensor."""
     if box == Box.of(shape(value)):
         return value
     op = defining(value)
@@ -85,14 +85,14 @@ def cut(value: ir.Value, box: Box) -> ir.Value:
 
 
 def put(part: ir.Value, value: ir.Value, box: Box) -> ir.Value:
-    """The tensor with its part replaced."""
+    """The tensor with a slice replaced."""
     if box == Box.of(shape(value)):
         return part
     return tensor.insert_slice(part, value, [], [], [], box.low, box.sizes, [1] * len(box.low))
 
 
 def cut_padded(value: ir.Value, box: Box) -> ir.Value:
-    """The part of a tensor that goes on with zeros on all sides; `box` may reach out of it."""
+    """The slice of a tensor as if it continued with zeros on all sides; `box` may reach beyond the tensor."""
     there = box.meet(Box.of(shape(value)))
     low = [a - b for a, b in zip(there.low, box.low, strict=True)]
     high = [a - b for a, b in zip(box.high, there.high, strict=True)]

@@ -99,7 +99,7 @@ class GenericBuilder:
 
 
 def combined(held: ir.Value, value: ir.Value) -> ir.Value:
-    """What is accumulated: a sum, or of bits whether there is one."""
+    """The accumulated value: a sum, or for gates (bits) an "or"."""
     return (arith.addf if isinstance(value.type, ir.FloatType) else arith.ori)(held, value)
 
 

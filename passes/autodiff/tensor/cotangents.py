@@ -40,7 +40,7 @@ class Cotangents:
         self._gates: dict[ir.Value, Gate] = {}
 
     def inside(self) -> Cotangents:
-        """Those of a region, in which nothing is known yet."""
+        """New, empty cotangents for a region."""
         return Cotangents(self.varied, self.singular)
 
     def add(self, value: ir.Value, cotangent: ir.Value | None, gate: MaybeGate = None) -> None:
@@ -68,7 +68,7 @@ class Cotangents:
             self._gates[value] = gate
 
     def take(self, value: ir.Value) -> ir.Value | None:
-        """What is known, to be put back with more, or used up."""
+        """Remove and return the cotangent; the caller adds to it and puts it back, or uses it."""
         self._gates.pop(value, None)
         if value in self._hollow:
             return self._hollow.pop(value).make()

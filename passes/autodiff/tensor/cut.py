@@ -67,7 +67,7 @@ class _Network:
                 pass
 
     def reaching_sink(self) -> list[bool]:
-        """For every node whether more could flow from it to the sink."""
+        """For every node, whether the residual network has a path from it to the sink."""
         found = [False] * len(self.edges)
         found[_SINK] = True
         waiting = [_SINK]

@@ -21,7 +21,7 @@ MaybeGate = Gate | None
 
 
 def byte() -> ir.Type:
-    """What memory holds of a bit."""
+    """The byte that stands for a bit in memory."""
     return ir.IntegerType.get_signless(8)
 
 

@@ -158,7 +158,7 @@ class _Trip:
 
 
 def _states(op: ir.Operation, scope: Scope, trips: Trips, trip: int | ir.Value) -> Snapshots | Stored:
-    """Where the states of a trip come from."""
+    """The source of the states of an iteration: stored ones, or replayed from checkpoints."""
     kind, number = "all", 0
     if ATTRIBUTE in op.attributes:
         kind, number = parse(ir.StringAttr(op.attributes[ATTRIBUTE]).value)

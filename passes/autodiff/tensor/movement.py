@@ -76,7 +76,7 @@ def insert_slice(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
             return _put_like(op, zeros, whole, scope, first=2)
 
     def open_around() -> ir.Value:
-        """What is overwritten gets nothing."""
+        """The gate of the overwritten tensor: closed in the part that is overwritten."""
         bits = gates.emitted(gate, whole)
         return _put_like(op, _nowhere(source, scope), bits, scope, first=2)
 
@@ -149,7 +149,7 @@ def insert(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
         cotangents.add(number, tensor.extract(whole, places), open)
 
     def open_around() -> ir.Value:
-        """What is overwritten gets nothing."""
+        """The gate of the overwritten tensor: closed in the part that is overwritten."""
         bits = gates.emitted(gate, whole)
         return tensor.insert(arith.constant(gates.byte(), 0), bits, places)
 
@@ -192,7 +192,7 @@ def collapse_shape(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> No
 def _reshaped(
     op: ir.Operation, cotangents: Cotangents, back: Callable[[ir.Value, ir.Type], ir.Value]
 ) -> None:
-    """The same elements in the shape of the operand, and their gate."""
+    """The cotangent reshaped to the operand's shape, and its gate."""
     type = op.operands[0].type
     gate, part = cotangents.gate(op.results[0]), cotangents.take(op.results[0])
     assert part is not None
@@ -235,7 +235,7 @@ def splat(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None:
 
 
 def _joined(whole: ir.Value) -> ir.Value:
-    """All elements added up; of bits whether there is one."""
+    """The sum of all elements; for gates (bits) whether any is set."""
     rank = len(shape(whole))
     builder = GenericBuilder(rank)
     with builder.body:

@@ -35,7 +35,7 @@ class Scope:
 
     @property
     def here(self) -> ir.InsertionPoint:
-        """Where code of this scope goes: the end, or before the op whose regions are being written."""
+        """The insertion point of this scope: its end, or in front of the op whose regions are being written."""
         return ir.InsertionPoint(self.block if self.anchor is None else self.anchor)
 
     def value(self, value: ir.Value) -> ir.Value:

@@ -17,7 +17,7 @@ def stack_type(length: Index, type: ir.Type) -> ir.RankedTensorType:
 
 
 def _stored(kind: ir.Type) -> ir.Type:
-    """What lies in memory for an element: a bool is a byte."""
+    """The type of an element in memory: a bool is a byte."""
     return ir.IntegerType.get_signless(8) if _is_bool(kind) else kind
 
 

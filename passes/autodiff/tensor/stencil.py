@@ -50,7 +50,7 @@ def add_slices(adjoint: Adjoint, source: ir.Value, cuts: list[Target]) -> None:
 
 
 def _gate(adjoint: Adjoint, source: ir.Value, cuts: list[Target]) -> MaybeGate:
-    """Open where it is for one of the slices."""
+    """The gate of the source: open where the gate of any slice is open."""
     slices = [(_place(target), adjoint.gate(target)) for target in cuts]
     if any(gate is None for _, gate in slices):
         return None
@@ -85,7 +85,7 @@ def _parts(adjoint: Adjoint, cuts: list[Target]) -> dict[Target, ir.Value] | Non
 
 
 def _core(cuts: list[Target]) -> Box:
-    """The places of the source that all slices hold."""
+    """The box of the source that is part of every slice."""
     core = _place(cuts[0])
     for target in cuts[1:]:
         core = core.meet(_place(target))
@@ -177,7 +177,7 @@ class _MovedFrame(Frame):
 
 
 def _place(target: Target) -> Box:
-    """Where a slice lies in the source."""
+    """The box that a slice covers in its source."""
     op = defining(target.value)
     place = None if op is None else box_of(op)
     assert place is not None

@@ -129,7 +129,7 @@ class Adjoint:
             self.cotangents.add(target.value, tensor.extract(result, []) if scalar else result, gate)
 
     def gate(self, target: Target) -> MaybeGate:
-        """Where anything flows to a target."""
+        """The gate of a target: where it has a cotangent."""
         return (lambda: self._bytes(target)) if self.closes(target.elements) else None
 
     def closes(self, elements: Sequence[ir.Value]) -> bool:

@@ -23,7 +23,7 @@ AT_MOST = "kern.trips_at_most"
 
 
 def room(op: ir.Operation, count: Index) -> Index:
-    """For how many trips there has to be room."""
+    """The number of iterations that a stack of states needs room for."""
     if isinstance(count, int) or AT_MOST not in op.attributes:
         return count
     return ir.IntegerAttr(op.attributes[AT_MOST]).value
@@ -50,5 +50,5 @@ class Trips:
         return value if isinstance(self.type, ir.IndexType) else arith.index_cast(self.type, value)
 
     def trip(self, variable: ir.Value) -> Index:
-        """The trip of an induction variable."""
+        """The number of the iteration that an induction variable belongs to, counted from 0."""
         return divided(minus(as_index(variable), self.lower), self.step)

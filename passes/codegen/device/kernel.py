@@ -100,7 +100,8 @@ class Kernel:
         return GlobalIdOp.create(0) if self.ndrange == (1,) else index_constant(0)
 
     def value(self, value: ir.Value) -> ir.Value:
-        """What a value of the program is here; asked for at the top, before anything that reads it."""
+        """The value inside the kernel that stands for a value of the program. Ask for it at the top, before any op
+        that reads it."""
         if value in self.known:
             return self.known[value]
         owner = defining(value)

@@ -82,7 +82,7 @@ def _moves(space: Space) -> bool:
 
 
 def _only_start(place: KernelContext, op: ir.Operation, start: list[ir.Value | None]) -> None:
-    """A reduction of nothing leaves what it starts from."""
+    """Write the start values of a reduction without iterations."""
     outs = list(op.operands)[-outputs_of(op) :]
     for out, first in zip(outs, start, strict=True):
         if first is None or 0 in ir.MemRefType(out.type).shape:
@@ -94,7 +94,7 @@ def _only_start(place: KernelContext, op: ir.Operation, start: list[ir.Value | N
 
 
 def _store(place: KernelContext, store: ir.Operation) -> None:
-    """One work-item stores one number."""
+    """Make a kernel of one work-item that stores one number."""
     with Kernel(place, store, (1,), (1,)) as kernel:
         value, target, *indices = [kernel.value(v) for v in store.operands]
         memref.StoreOp(value, target, indices)

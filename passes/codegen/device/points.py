@@ -46,7 +46,7 @@ class Items:
         return GROUP_ITEMS // along, along
 
     def coordinates(self) -> list[ir.Value]:
-        """Where a work-item stands; made in the kernel."""
+        """The coordinates of a work-item, computed in the kernel."""
         if self.in_rows:
             return [*spread(GlobalIdOp.create(0), self.lengths[:-1]), GlobalIdOp.create(1)]
         return spread(GlobalIdOp.create(0), self.lengths)

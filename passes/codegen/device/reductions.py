@@ -30,7 +30,7 @@ KINDS = {
     "arith.maximumf": "max", "arith.minimumf": "min", "arith.maxsi": "max", "arith.minsi": "min",
     "arith.maxui": "umax", "arith.minui": "umin", "arith.andi": "and", "arith.ori": "or", "arith.xori": "xor",
 }  # fmt: skip
-"""What groups combine, by the op of a reduction."""
+"""The kind of a group reduction, by the op that a reduction uses."""
 
 
 def launch_generic(place: KernelContext, space: Space, start: Start) -> None:
@@ -207,12 +207,12 @@ def _in_parts(
 
 
 def first_item(local: ir.Value) -> scf.IfOp:
-    """The branch that one work-item of a group takes."""
+    """A branch that only the first work-item of a group takes."""
     return scf.IfOp(arith.CmpIOp(arith.CmpIPredicate.eq, local, index_constant(0)).result)
 
 
 def _sum(points: Points, joins: list[Combine], stretch: _Stretch) -> list[ir.Value]:
-    """What the whole group makes of its stretch; every work-item gets it."""
+    """Reduce a stretch over the whole group; every work-item gets the result."""
     space = points.space
     reduced = space.reduced
     lower = arith.AddIOp(stretch.begin, stretch.local).result

@@ -87,7 +87,7 @@ class Launch:
         return result
 
     def length(self, array: ir.Value, dim: int) -> int | None:
-        """Of an array, where it is an argument or has its length in its type."""
+        """The length of an array in a dimension, where the array is an argument or has a static shape."""
         kind = ir.MemRefType(array.type)
         if not kind.is_dynamic_dim(dim):
             return self.e.const(kind.shape[dim])

@@ -24,7 +24,7 @@ _MERGED = ("arith.minsi", "arith.maxsi", "arith.minui", "arith.maxui")
 _DIVISIONS = ("arith.floordivsi", "arith.divsi", "arith.divui", "arith.ceildivsi", "arith.ceildivui", "arith.shrsi",
               "arith.shrui")  # fmt: skip
 _ENDLESS = 0.001
-"""What a remainder grows by."""
+"""The slope that is taken for that of a remainder."""
 
 
 @dataclass

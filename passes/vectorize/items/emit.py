@@ -94,7 +94,7 @@ class ItemEmitter(LaneEmitter):
             memref.StoreOp(vector.ExtractOp(given, [], [n]).result, *self._cell(memory, indices, n))
 
     def _place(self, memory: ir.Value, indices: list[ir.Value]) -> tuple[ir.Value, list[ir.Value]]:
-        """Where the lanes lie one behind the other."""
+        """The position of the lanes in private memory, where they are the last dimension."""
         first = [self.scalar(i) for i in indices]
         if memory in self.private:
             return self.private[memory], [*first, index_constant(0)]
@@ -162,7 +162,7 @@ class ItemEmitter(LaneEmitter):
             self._keep(old, new)
 
     def _select(self, op: ir.Operation) -> None:
-        """Both sides, which nobody notices but for their results."""
+        """Emit both sides of a branch without effects, and select the results."""
         sides = [region.blocks[0] for region in op.regions if len(region.blocks)]
         for side in sides:
             self.block(side)

@@ -142,7 +142,7 @@ class Lanes:
             raise Scalar(f"`{op.name}` is computed lane by lane")
 
     def _refuse_branch(self, op: ir.Operation) -> None:
-        """Both sides of a branch are computed, so nothing in them may be noticed."""
+        """Refuse a branch with effects: both sides are computed."""
         for inner in find(op, lambda o: o.name not in ("scf.yield", "scf.if")):
             is_math = inner.name.startswith("math.") and _is_own(inner, op)
             if inner.regions or not (is_math or inner.name in _CHEAP or is_speculatable(inner)):

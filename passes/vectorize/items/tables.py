@@ -35,7 +35,7 @@ class Table:
         return [_variable(loop) for loop in self.dimensions]
 
     def elements(self) -> ir.Value:
-        """How many there are."""
+        """The number of elements of a table."""
         total = index_constant(1)
         for loop in self.dimensions:
             trips = arith.MaxSIOp(loop.operands[1], index_constant(0)).result

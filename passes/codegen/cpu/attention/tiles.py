@@ -49,7 +49,7 @@ QUICK = "#arith.fastmath<afn,nnan,nsz>"
 
 
 def make_attentions(place: NestContext, threads: bool) -> None:
-    """All calls of `.tiles` functions of a program; those functions are gone then."""
+    """Replace all calls of `.tiles` functions of a program, and erase those functions."""
     known = symbols(place.module)
     done: list[ir.Operation] = []
     for call in named(place.program, "func.call"):
@@ -143,7 +143,7 @@ class Block:
         self._finish()
 
     def _keys(self) -> ir.Value:
-        """Those that the last query meets."""
+        """The number of keys up to the last one that the block's last query may attend to."""
         s = self.shape
         offset = last_key_offset(self.score, 1 + s.dimension("query"), 1 + s.dimension("key"))
         if offset is None:
@@ -167,7 +167,7 @@ class Block:
             ).result
 
     def _take_queries(self) -> None:
-        """In the order of the tiles; the last query is repeated beyond it."""
+        """Copy the queries into the order of the tiles; beyond the last query it is repeated."""
         s = self.shape
         with Counted(self.zero, self.tiles, 1) as tile, Counted(self.zero, index_constant(s.depth), 1) as d:
             for r in range(ATTENTION_TILE_QUERIES):
@@ -212,7 +212,7 @@ class Block:
         return [vector.FMAOp(w, line, h).result for w, h in zip(wide, held, strict=True)]
 
     def _scored(self, product: ir.Value, row: ir.Value, key: ir.Value) -> ir.Value:
-        """Of a vector of keys; -inf beyond the last key."""
+        """The scores of a vector of keys; -inf beyond the last key."""
         s = self.shape
         query = least(arith.AddIOp(self.first, row).result, s.queries - 1)
         at = {**self.batch, s.dimension("query"): query, s.dimension("key"): key}
@@ -252,7 +252,7 @@ class Block:
     # -- softmax -----------------------------------------------------------------------------
 
     def _weigh(self, begin: ir.Value, end: ir.Value) -> None:
-        """Scores become their powers, the result so far shrinks where a larger one has come."""
+        """Replace scores by their exponentials, and scale the result so far down where a new maximum has come."""
         s = self.shape
         quick = ir.Attribute.parse(QUICK)
         columns = times(
@@ -296,7 +296,7 @@ class Block:
                 scf.YieldOp([])
 
     def _sum_powers(self, begin: ir.Value, end: ir.Value) -> None:
-        """The same where no maximum is taken off: exp may be as large as it likes."""
+        """The same without a running maximum, where the program subtracts none."""
         s = self.shape
         count = arith.CeilDivUIOp(arith.SubIOp(end, begin).result, index_constant(s.lanes)).result
         with Counted(self.zero, times(self.tiles, ATTENTION_TILE_QUERIES), 1) as row:

@@ -97,7 +97,7 @@ class TransposedPacking(Packing):
         self._nothing_behind(place, begin, count)
 
     def _squares(self, at: dict[int, Number], place: list[ir.Value], begin: Number) -> None:
-        """All rows of a tile: one square's code for all where they are alike."""
+        """Pack all rows of a tile, with one loop over squares where the squares are alike."""
         wide = self.side
         if self.width % wide or self.width == wide:
             for row in range(0, self.width, wide):
@@ -109,7 +109,7 @@ class TransposedPacking(Packing):
     def _square(
         self, at: dict[int, Number], place: list[ir.Value], begin: Number, row: Number, rows: int
     ) -> None:
-        """So many rows from `row` on, as many terms of each as a line has elements."""
+        """Transpose one square: `rows` rows from `row` on, with as many terms of each as a vector has elements."""
         p, wide = self.product, self.side
         lines = [
             self.factor.vector({**at, self.along: self._row(begin, plus(row, r))}, p.k[0], wide)
@@ -129,7 +129,7 @@ class TransposedPacking(Packing):
 
 
 def transposed_square(lines: list[ir.Value], bits: int) -> list[ir.Value]:
-    """A square of as many vectors as each has elements, its rows made columns."""
+    """Transpose a square matrix that is held in vectors, one a row."""
     wide = len(lines)
     columns = [list(range(wide))] * wide  # of the square that the elements of each line came from
     for size, low, high in exchanges(wide, max(1, EXCHANGE_BITS // bits)):

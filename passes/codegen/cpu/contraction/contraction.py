@@ -40,15 +40,15 @@ class Contraction:
     feeds: tuple[list[tuple[ir.Value, ir.AffineMap]], ...] = ()
     """What the prologues of left and right need beside the factors, with maps."""
     needed: Condition | None = None
-    """The cells that anybody needs; None: all."""
+    """The cells of the result that are read later, as a triangular mask; None: all cells."""
     edges: Edges | None = None
-    """Of tiles that reach beyond the result; None: none does."""
+    """The edges, where tiles reach beyond the result; None: no tile does."""
     part: int = 0
     reader: SumReader | None = None
     reads: tuple[tuple[ir.Value, ir.AffineMap], ...] = ()
     """What the reader needs beside the sums, with maps; scalars with empty ones."""
     result: tuple[ir.Value, ir.AffineMap] | None = None
-    """What the reader writes."""
+    """The operand that the reader writes."""
     last: ir.Value | None = None
     """Whether these are the last terms (i1); None: they are."""
 

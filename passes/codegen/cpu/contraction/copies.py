@@ -20,7 +20,7 @@ from pykern.passes.kernels import index_constant
 
 
 def call(job: Job, packings: Sequence[Packing]) -> None:
-    """Calls of all, by threads together where there is much to copy."""
+    """Call all functions, with threads where there is enough to copy."""
     nests = [each.nest for each in packings]
     if (
         not job.team
@@ -47,5 +47,5 @@ def call(job: Job, packings: Sequence[Packing]) -> None:
 
 
 def _share(number: ir.Value, extent: int) -> ir.Value:
-    """What a number of pieces is of a loop."""
+    """The iteration at which chunk `number` of a loop of `extent` iterations begins."""
     return arith.DivUIOp(as_value(times(number, extent)), index_constant(SHARED_COPY_PIECES)).result

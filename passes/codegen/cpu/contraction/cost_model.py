@@ -47,9 +47,9 @@ class Problem:
     k: int
     batch: int
     bits: int
-    """Of a sum."""
+    """Bits of a sum."""
     factor_bits: int
-    """Of an element of a factor, as it lies in memory."""
+    """Bits of an element of a factor in memory."""
     is_float: bool
     row: int
     """Length of the one dimension that tiles have rows of; 1: none."""
@@ -156,7 +156,7 @@ def streams(problem: Problem, cpu: Cpu) -> bool:
 
 
 def right_bytes(problem: Problem) -> int:
-    """Of the right factor, one batch of it."""
+    """Bytes of one batch of the right factor."""
     return problem.n * problem.k * problem.factor_bits // 8
 
 

@@ -29,7 +29,7 @@ class Direct:
 
     job: Job
     more: list[ir.Value] = field(default_factory=list)
-    """What the function needs beside factors and result."""
+    """The values that the function needs besides factors and result."""
 
     def build(self) -> None:
         job, p = self.job, self.job.product
@@ -55,7 +55,7 @@ class Direct:
         nest.call(job.team and extent > 1)
 
     def _sizes(self) -> dict[int, int]:
-        """Iterations of a piece."""
+        """The iterations of a chunk, along each dimension."""
         p = self.job.product
         sizes = dict.fromkeys(p.parallel, 1)
         if self.row is not None:
@@ -71,7 +71,7 @@ class Direct:
         return next((d for d in order if pieces[d] >= FEWEST_PIECES), max(order, key=lambda d: pieces[d]))
 
     def _piece(self, number: Number, shared: int, piece: Range) -> None:
-        """The contractions of one piece: full tiles, and what is left of rows and lanes."""
+        """Emit the contractions of one chunk: full tiles, and the remainders of rows and lanes."""
         p = self.job.product
         ranges: dict[int, Range] = {d: (0, length) for d, length in enumerate(p.lengths)}
         ranges[shared] = piece

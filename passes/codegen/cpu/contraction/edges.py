@@ -72,14 +72,14 @@ def roomy(value: ir.Value, access: Access, lengths: Mapping[int, int]) -> ir.Val
 
 @dataclass(frozen=True)
 class Cut:
-    """What is there of one register tile."""
+    """The part of one register tile that lies inside the result."""
 
     rows: Number
-    """How many of its rows."""
+    """The number of rows inside the result."""
     lanes: int
-    """How many lanes where its panel is cut off."""
+    """The number of lanes inside the result, in the panel at the edge."""
     terms: ir.Value | None
-    """How many terms; None: all."""
+    """The number of terms; None: all."""
     whole_rows: ir.Value | None
     """Whether all rows are (i1); None: always."""
     whole_lanes: ir.Value | None
@@ -92,7 +92,7 @@ class Cut:
 
 
 def cut_of(op: ir.Operation, clip: int, rows: int, lanes: int) -> Cut:
-    """Of a tile of so many rows and lanes, in front of its op."""
+    """The part inside the result of a tile of `rows` rows and `lanes` lanes, computed in front of its op."""
     block = body(op)
     chosen = list(block.operations)[-1].operation.operands[0].owner.operation
     compared = iter(_compared(chosen.operands[0].owner.operation))
@@ -118,7 +118,7 @@ def _compared(truth: ir.Operation) -> list[ir.Operation]:
 
 
 def _left(limit: ir.Operation, block: ir.Block) -> Number:
-    """How many there are from the tile's first on."""
+    """The number of rows, lanes or terms from the tile's first one to the limit."""
     return minus(outside(limit.operands[1], block), outside(limit.operands[0], block))
 
 

@@ -95,7 +95,7 @@ class Epilogue:
         return [self._add(value, each) for each in sums]
 
     def _added(self, sums: list[ir.Value | None]) -> list[ir.Value]:
-        """What memory holds, and the sums."""
+        """The sums added to the values in memory."""
         tile, made = self.tile, []
         for n, value in enumerate(sums):
             lane, count = tile.vectors[n % len(tile.vectors)]
@@ -123,12 +123,12 @@ class Epilogue:
                 _either(cut.whole_lanes, lambda: line(buffer, r, columns), lambda: line(buffer, r, cut.lanes))
 
     def _line(self, buffer: ir.Value, row: ir.Value, columns: int) -> None:
-        """So many sums of a row are stored."""
+        """Store some sums of a row."""
         for lane, count, total in self._line_of_totals(buffer, row, columns):
             self.tile.write(self.tile.inputs, row, lane, count, total)
 
     def _read_line(self, buffer: ir.Value, row: ir.Value, columns: int) -> None:
-        """What reads so many sums of a row is computed."""
+        """Compute the reader of some sums of a row."""
         for lane, count, total in self._line_of_totals(buffer, row, columns):
             self.tile.write(self.tile.inputs + 1, row, lane, count, self._value(total, row, lane, count))
 
@@ -201,7 +201,7 @@ class Epilogue:
 
 
 def _either(condition: ir.Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-    """An scf.if around what both emit."""
+    """Build an scf.if whose branches the two functions emit."""
     branch = scf.IfOp(condition, has_else=True)
     for block, emit in ((branch.then_block, then), (branch.else_block, otherwise)):
         with ir.InsertionPoint(block):

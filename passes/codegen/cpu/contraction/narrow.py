@@ -26,7 +26,7 @@ from pykern.passes.kernels import body
 
 ATTRIBUTE = "kern.dot"
 LIFT = 128
-"""What makes a byte with a sign one without; adding it flips the highest bit."""
+"""The number that makes a signed byte an unsigned one; adding it flips the highest bit."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Dot:
     first: int = 0
     """The factor that is its first operand: of `vpdpbusd` the one without a sign."""
     conversions: tuple[str, str] = ("arith.extsi", "arith.extsi")
-    """From the elements of left and right to those of the sum."""
+    """The conversions from the elements of left and right to those of the sum."""
     lifted: bool = False
     """Whether the left factor is packed `LIFT` larger, without a sign."""
 

@@ -26,7 +26,7 @@ from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.ir.affine import Access, Number, window
 
 Range = tuple[Number, Number]
-"""Where a dimension starts, and how long it is."""
+"""The start and the length of a range of a dimension."""
 
 
 @dataclass
@@ -38,10 +38,10 @@ class Job:
     schedule: Schedule
     cpu: Cpu
     start: ir.Value | None
-    """What sums start from where memory is not to be read."""
+    """The values that sums start from, where memory is not read for them."""
     team: bool
     reader: SumReader | None = None
-    """What is computed from finished sums in the tile."""
+    """The op that is computed from finished sums inside the tile."""
     parts: list[list[list[int]]] = field(default_factory=list)
     """Tilings of each contraction that was made."""
 
@@ -52,7 +52,7 @@ class Job:
 
     @property
     def columns(self) -> int:
-        """Of a register tile."""
+        """Columns of a register tile."""
         return self.schedule.vectors * self.lanes
 
     def marks(self, row: int, lane: int, whole: bool) -> dict[str, int]:
@@ -68,7 +68,7 @@ class Job:
 
     @property
     def passed(self) -> list[ir.Value]:
-        """What a function needs for the start and the reader."""
+        """The values that a function is passed for the start of its sums and for the reader."""
         found = [] if self.start is None else [self.start]
         if self.reader is not None:
             found += [v for v, _ in self.reader.operands] + [*self.reader.captured, self.reader.out]
@@ -141,7 +141,7 @@ def row_of(product: Product) -> int | None:
 
 
 def problem_of(product: Product) -> Problem:
-    """What the cost model asks for."""
+    """The facts about a contraction that the cost model asks for."""
     row = row_of(product)
     right = product.strides(1)
     left, last = product.strides(0), product.k[-1] if product.k else None

@@ -209,7 +209,7 @@ class Packed:
         return all(_is_alone(a, d) for a in accesses for d in (self.row, p.lane) if d in a.dimensions)
 
     def _edges(self, rows: Tiles, columns: Tiles) -> Edges | None:
-        """Where tiles reach beyond the result."""
+        """The edges at which tiles reach beyond the result."""
         p, places = self.job.product, self._places()
         found = []
         for d, size, (begin, _) in (
@@ -265,7 +265,7 @@ class Packed:
         job.parts.append(self._tilings(rows))
 
     def _accesses(self) -> tuple[Access, Access, Access]:
-        """Of left, right and out over the packed dimensions."""
+        """The accesses of left, right and out over the packed dimensions."""
         single = [Sum(((d, 1),)) for d in range(self.dimensions)]
         group = single[self.k + 1 :]
         return (

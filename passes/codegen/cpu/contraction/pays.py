@@ -16,7 +16,7 @@ from pykern.passes.ir.affine import Access
 
 
 def pays(product: Product, number: int, schedule: Schedule) -> bool:
-    """Of left (0) or right (1)."""
+    """Whether computing the prologue of the left (0) or right (1) factor where the factor is read is profitable."""
     prologue = product.prologues[number]
     if prologue is None:
         return False
@@ -31,7 +31,7 @@ def pays(product: Product, number: int, schedule: Schedule) -> bool:
 
 
 def _times(product: Product, number: int, schedule: Schedule) -> int:
-    """How often an element of the factor is read."""
+    """The number of times that an element of the factor is read."""
     if schedule.form == "dots":
         return 1 if number == 1 else -(-product.lengths[product.lane] // schedule.rows)
     if number == 0:  # for each vector of columns again

@@ -46,7 +46,7 @@ class Product:
     ordered: bool = False
     """Whether each sum takes its terms one after the other, as a loop does."""
     prologues: tuple[Prologue | None, Prologue | None] = (None, None)
-    """What makes the elements of left and right where they are read."""
+    """The prologues that compute the elements of left and right where they are read."""
     permutation: tuple[int, ...] = ()
     """The order of the result's indices in `accesses`, where it is not its own: ones of length 1 behind the lane."""
 
@@ -99,7 +99,7 @@ class Product:
         return self.prologues[number] if number < 2 else None
 
     def read_for(self, number: int) -> list[ir.Value]:
-        """What a function needs to read left, right or out."""
+        """The values that a function needs to read left, right or out."""
         prologue = self._prologue(number)
         if prologue is None:
             return [self.operand(number)]
@@ -107,7 +107,7 @@ class Product:
 
     @property
     def outside(self) -> list[ir.Value]:
-        """What a function needs to read both factors and to write."""
+        """The values that a function needs to read both factors and to write the result."""
         return [v for number in range(3) for v in self.read_for(number)]
 
     def made_by(self, prologues: tuple[Prologue | None, Prologue | None]) -> Product:

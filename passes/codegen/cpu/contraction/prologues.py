@@ -46,7 +46,7 @@ class Prologue:
 
     @property
     def others(self) -> list[tuple[ir.Value, Access | None]]:
-        """All that is read but the main operand."""
+        """All operands but the main one."""
         rest = [each for n, each in enumerate(self.operands) if n != self.main]
         return [*rest, *((value, None) for value in self.captured)]
 

@@ -33,7 +33,7 @@ class SumReader:
     captured: tuple[ir.Value, ...]
     """Scalars of the program that the body uses."""
     access: Access
-    """Of what it writes."""
+    """The access of the operand that the reader writes."""
 
     @property
     def out(self) -> ir.Value:

@@ -36,7 +36,7 @@ from pykern.passes.vectorize.lanes import computed
 
 MARK = "kern.tile"
 Loaded = dict[tuple[int, int, int], ir.Value]
-"""What a step has read: by factor, row and lane."""
+"""The values that a step has loaded: by factor, row and lane."""
 
 
 def factors_of(op: ir.Operation) -> list[tuple[ir.Value, list[int]]]:

@@ -36,5 +36,5 @@ def rows_in(panel: ir.Value, rows: int, lo: ir.Value, hi: ir.Value) -> Span:
 
 
 def _divided(number: Number, by: int) -> Number:
-    """Of what is not negative."""
+    """The quotient of a number that is not negative."""
     return number if by == 1 else arith.DivUIOp(as_value(number), index_constant(by)).result

@@ -81,7 +81,7 @@ def _work(group: Group, graph: Graph) -> int:
 
 
 def _bytes(graph: Graph) -> int:
-    """Of all arrays together."""
+    """The size in bytes of all arrays of a group together."""
     roots = [v.access.root for v in graph.needed() if isinstance(v, Loaded) and v.access.is_memory]
     roots += [w.access.root for w in graph.writes]
     return sum(bytes_of(ir.MemRefType(root.type)) for root in dict.fromkeys(roots))

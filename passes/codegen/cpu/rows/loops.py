@@ -261,11 +261,11 @@ class RowLoops:
         return list(loop.results)
 
     def kept_at(self) -> list[ir.Value]:
-        """Where scratch keeps the current column."""
+        """The indices of the current column in scratch memory."""
         return [self.column]
 
     def _place(self, value: Value) -> tuple[ir.Value, list[ir.Value]]:
-        """Where a value of the current column waits."""
+        """The memory and the indices at which a value of the current column is kept."""
         if value in self.hosts:
             return self._view(self.hosts[value].access), [self.row, self.column]
         return self.scratch[value], self.kept_at()

@@ -38,7 +38,7 @@ class OnlineSum:
 
     @property
     def kind(self) -> ir.FloatType:
-        """Of the sum."""
+        """The type of the sum."""
         return ir.FloatType(self.total.combine.kind)
 
     def power(self, value: ir.Value, base: ir.Value) -> ir.Value:

@@ -158,7 +158,7 @@ class Pieces:
     def _joined(
         self, loops: PieceLoops, nest: Nest, each: ColumnLoop, begin: list[ir.Value], partial: list[ir.Value]
     ) -> list[ir.Value]:
-        """The pieces of a row together."""
+        """Combine the partial results of a row."""
         pairs = {pair.total: pair for pair in self.schedule.pairs if pair.total in each.reductions}
         start = [
             r.combine.neutral() if r in pairs else b for r, b in zip(each.reductions, begin, strict=True)

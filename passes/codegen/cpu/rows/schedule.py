@@ -39,7 +39,7 @@ class RowSchedule:
     pairs: list[OnlineSum]
     """A maximum and a sum that are reduced in the same pass."""
     costs: dict[Value, int]
-    """Of computing a value once more."""
+    """The cost of computing a value once more."""
 
 
 def schedule_of(

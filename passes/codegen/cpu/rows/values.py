@@ -37,7 +37,7 @@ class Value:
 
 @dataclass(eq=False)
 class Loaded(Value):
-    """What memory holds when the row begins, or a scalar."""
+    """A value that is loaded: from memory as it is when the row begins, or a scalar."""
 
     access: RowOperand
 
@@ -144,7 +144,7 @@ class Graph:
         return self._known[key]
 
     def finish(self, private: list[ir.Value], kinds: dict[ir.Value, RowOperand]) -> None:
-        """What others may look at is written; nothing else is."""
+        """Write the values of all buffers that others may read, which are those that are not `private`."""
         self.writes += [
             Write(kinds[root], value) for root, value in self._held.items() if root not in private
         ]

@@ -46,4 +46,4 @@ class DirectSquares(Squares):
         return self._vector(n) if n in self.transposition.along else self._load(n)
 
     def indices_to_counters(self) -> None:
-        """There are none in what runs on vectors."""
+        """Nothing to do: a body that runs on vectors has no indices."""

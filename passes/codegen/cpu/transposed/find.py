@@ -61,7 +61,7 @@ class _Operand:
 
     @property
     def bytes(self) -> int:
-        """Of an element; 0 where vectors lie otherwise than elements."""
+        """Bytes of an element; 0 for types whose vectors have another layout than their elements."""
         kind = self.kind.element_type
         if isinstance(kind, ir.FloatType):
             return ir.FloatType(kind).width // 8

@@ -23,7 +23,7 @@ from pykern.passes.ir.affine import as_value, least, minus, plus
 from pykern.passes.ir.loops import Counted
 
 Range = tuple[ir.Value, ir.Value]
-"""Begin and end."""
+"""The begin and end of a range."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Squares(Loops):
 
     @contextlib.contextmanager
     def _blocks(self, group: int) -> Iterator[Range]:
-        """Begin and end of one block after the other."""
+        """Loop over blocks; gives the begin and end of each."""
         size, length = self.transposition.blocks[group], self.space.lengths[group]
         with Counted(*self._bounds(group), size, alone=True) as begin:
             yield begin, as_value(least(plus(begin, size), length))
@@ -74,7 +74,7 @@ class Squares(Loops):
 
     @contextlib.contextmanager
     def _places(self, group: int, block: Range) -> Iterator[ir.Value]:
-        """Where squares begin; the last one not later than where a whole one fits."""
+        """Loop over the places where squares begin; the last square begins where a whole one still fits."""
         side = self.transposition.side
         with Counted(*block, side, alone=True) as begin:
             even = self.space.lengths[group] % side == 0

@@ -60,7 +60,7 @@ class StagedSquares(Squares):
         return super()._load(n)
 
     def _in_block(self) -> list[ir.Value]:
-        """Where line and lane are in the block."""
+        """The indices of line and lane within the block."""
         return [
             as_value(minus(self.counters[g], self.begins[g]))
             for g in (self.transposition.line, self.transposition.lane)
