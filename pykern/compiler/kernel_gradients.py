@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mlir import ir
-from mlir.dialects import arith, bufferization, func, tensor
+from mlir.dialects import arith, func, tensor
 
+from pykern.compiler.kernel_launch import launching
 from pykern.data.launch_bounds import failure
 from pykern.data.program_source import KernelLaunch
 from pykern.dialect.diagnostics import span_of
-from pykern.dialect.launch import LaunchOp
 from pykern.errors import NotRaisable
 from pykern.frontend.kernel import argument_types, build_module
 from pykern.passes.autodiff.kernel.shadow_arguments import shadow_type
@@ -22,7 +22,6 @@ from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.tensor.reverse import reverse
 from pykern.passes.autodiff.tensor.values import is_float, zeros_like
 from pykern.passes.framework import Upstream, run_pass
-from pykern.passes.ir.argument_uses import argument_uses
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.kernel.launch_bounds.find import certain, launch_bounds
 from pykern.passes.kernel.reuse_loads import ReuseLoads
@@ -57,7 +56,7 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
     reason = raisable(module)
     if reason is not None:
         raise reason
-    program = _program(module, launch)
+    program = launching(module, launch)
     run_pass(RaiseLaunches(), module)
     run_pass(Upstream("canonicalize,cse", bodies=True), module)
     _refuse_run_time_lengths(program)
@@ -67,39 +66,6 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
     _with_shadows(program, made, active)
     made.operation.erase()
     return module
-
-
-def _program(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
-    """A program that launches the kernel, and gives what it wrote."""
-    kernel = next(kernels(module))
-    arguments = list(body(kernel).arguments)
-    types = [_tensor_type(a.type) for a in arguments]
-    uses = iter(argument_uses(kernel))
-    written = [n for n, a in enumerate(arguments) if isinstance(a.type, ir.MemRefType) and next(uses).writes]
-    symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
-    results = [types[n] for n in written]
-    with ir.InsertionPoint(module.body), kernel.location:
-        made = func.FuncOp(f"{symbol}.program", ir.FunctionType.get(types, results))
-        with ir.InsertionPoint(made.add_entry_block()):
-            passed = [
-                bufferization.to_buffer(k.type, a, read_only=None if n in written else True)
-                if isinstance(k.type, ir.MemRefType)
-                else a
-                for n, (k, a) in enumerate(zip(arguments, made.arguments, strict=True))
-            ]
-            counts = tuple(count for _, _, count in launch.space)
-            plain = "kern.plain" in kernel.attributes
-            starts = None if plain else tuple(start for start, _, _ in launch.space)
-            steps = None if plain else tuple(step for _, step, _ in launch.space)
-            LaunchOp.create(symbol, passed, counts, starts, steps)
-            func.ReturnOp(
-                [bufferization.to_tensor(types[n], passed[n], restrict=True, writable=True) for n in written]
-            )
-    attributes = made.operation.attributes
-    attributes["arg_attrs"] = kernel.attributes["arg_attrs"]
-    attributes["kern.program"] = ir.UnitAttr.get()
-    attributes[UPDATED] = ir.DenseI64ArrayAttr.get(written)
-    return made
 
 
 def _refuse_run_time_lengths(program: func.FuncOp) -> None:
@@ -189,10 +155,3 @@ def _updated(n: int, flowing: ir.Value, shadow: ir.Value, is_written: bool) -> i
     if not isinstance(flowing.type, ir.ShapedType):
         flowing = tensor.FromElementsOp(shadow.type, [flowing]).result
     return arith.AddFOp(shadow, flowing).result
-
-
-def _tensor_type(kind: ir.Type) -> ir.Type:
-    if not isinstance(kind, ir.MemRefType):
-        return kind
-    memref = ir.MemRefType(kind)
-    return ir.RankedTensorType.get(memref.shape, memref.element_type)

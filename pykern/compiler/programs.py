@@ -41,6 +41,7 @@ def compile_program(source: ProgramSource, record: Recorder, passes: Passes = ()
     """Compile a program inside the current context. Raises the errors of `pykern.errors`, located."""
     from pykern.compiler.inner_gradients import inner_gradient
     from pykern.compiler.kernel_gradients import kernel_gradient
+    from pykern.compiler.kernel_launch import kernel_launch
     from pykern.compiler.program_derivatives import differentiate, undifferentiated
     from pykern.frontend.program import build_program
 
@@ -54,7 +55,8 @@ def compile_program(source: ProgramSource, record: Recorder, passes: Passes = ()
     )
     if source.kernel is not None:
         launch = source.kernel
-        return compile_module(lambda: kernel_gradient(launch), asked, record, passes)
+        build = kernel_gradient if launch.source.derivatives else kernel_launch
+        return compile_module(lambda: build(launch), asked, record, passes)
     primal = undifferentiated(source)
     return compile_module(
         lambda: build_program(primal, inner_gradient),

@@ -36,9 +36,9 @@ class ProgramDerivative:
 
 @record
 class KernelLaunch:
-    """A program that is the gradient of one launch of a kernel, on whole arrays.
+    """A program that is one launch of a kernel on whole arrays, or the gradient of one.
 
-    `source` has shadows among its parameters, and one derivative; lengths are known. `space` is
+    Lengths are known. The `source` of a gradient has shadows among its parameters, and one derivative. `space` is
     (start, step, count) for each dimension.
     """
 
@@ -65,7 +65,7 @@ class ProgramSource:
     added: tuple[int, ...] = ()
     """How many parameters each derivative adds."""
     kernel: KernelLaunch | None = None
-    """In place of the function: the program is the gradient of this launch."""
+    """In place of the function: the program is this launch, or its gradient."""
     pulled: tuple[Parameter, ...] | None = None
     """Of a "pullback": the parameters of the program whose residuals it takes. `parameters` are the cotangents and
     the residuals."""

@@ -18,9 +18,9 @@ from pykern.arrays.array import Array
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
-from pykern.data.index_space import Extent, is_plain, launches
-from pykern.data.program_source import KernelLaunch, ProgramSource
-from pykern.data.source import ArraySpec, KernelSource, LaunchSpec, Parameter
+from pykern.data.index_space import Extent, launches
+from pykern.data.program_source import ProgramSource
+from pykern.data.source import ArraySpec, Parameter
 from pykern.errors import NotDifferentiable, NotRaisable
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
@@ -30,6 +30,7 @@ from pykern.obtain.code import compiled, loaded
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.device import DevicePlan, bring_back, overlap
 from pykern.program.graph import capture_here, capture_on
+from pykern.program.launch_source import launch_source
 from pykern.program.plan import Plan
 from pykern.runtime.devices import chosen_device
 from pykern.runtime.event import COMPLETED, Event
@@ -148,20 +149,9 @@ class RaisedGradients:
         return _Request(device, source, arguments, places)
 
     def source(self, parameters: tuple[Parameter, ...], space: tuple[Extent, ...]) -> ProgramSource:
-        kernel = self.kernel
-        plain = is_plain(space)
-        counts = tuple(e.count for e in space)
-        function = kernel.captured()[0]
-        *before, last = kernel.derivatives
-        inner = KernelSource(
-            function,
-            parameters,
-            LaunchSpec(len(space), plain, counts),
-            kernel.options,
-            derivatives=(*before, replace(last, level=self.level)),
-        )
-        extents = tuple((e.start, e.step, e.count) for e in space)
-        return ProgramSource(function, parameters, kernel.options, kernel=KernelLaunch(inner, extents))
+        *before, last = self.kernel.derivatives
+        derivatives = (*before, replace(last, level=self.level))
+        return launch_source(self.kernel, parameters, space, self.kernel.options, derivatives)
 
     def _plan(self, request: _Request) -> Plan | DevicePlan | None:
         key = request.device, request.source

@@ -8,20 +8,19 @@ arrays, made once their loops over work-items have taken as long as compiling do
 
 from __future__ import annotations
 
-import linecache
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.capture.functions import function_source, function_text
-from pykern.data.program_source import ProgramSource
+from pykern.data.index_space import Extent
 from pykern.data.schedule import SCHEDULES
 from pykern.data.source import KernelOptions
 from pykern.errors import KernelError
 from pykern.obtain.code import loaded
 from pykern.program.arguments import describe
+from pykern.program.launch_source import launch_source
 from pykern.program.plan import Plan
 from pykern.runtime.devices import current_device
 from pykern.runtime.graph import current_graph
@@ -97,11 +96,10 @@ class ProductLaunches:
 
     def _plan(self, counts: tuple[int, ...], arguments: Any) -> Plan | None:
         """The program of one launch; None where it has no tiles."""
-        function = _launching(self.kernel, arguments.names, counts)
         fastmath = self.kernel.options.fastmath
         options = KernelOptions(fastmath=fastmath, ordered=not fastmath)
-        captured, _ = function_source(function, function_text(function), program=True)
-        source = ProgramSource(captured, tuple(arguments.parameters), options)
+        space = tuple(Extent(0, 1, count) for count in counts)
+        source = launch_source(self.kernel, tuple(arguments.parameters), space, options)
         try:
             plan = Plan(*loaded(source), tuple(arguments.names), source)
         except KernelError:  # loops say themselves what they refuse
@@ -111,14 +109,3 @@ class ProductLaunches:
 
 def _fit(arrays: Sequence[np.ndarray]) -> bool:
     return all(a.flags.c_contiguous and a.flags.aligned for a in arrays)
-
-
-def _launching(kernel: LaunchedKernel, names: list[str], counts: tuple[int, ...]) -> Any:
-    """A program's function that launches the kernel."""
-    listed = ", ".join(names)
-    text = f"def launch({listed}):\n    launched({listed}, ndrange={counts})\n"
-    file = f"<launch of {kernel.__name__} over {counts}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    namespace: dict[str, Any] = {"launched": kernel}
-    exec(compile(text, file, "exec"), namespace)
-    return namespace["launch"]

@@ -1,0 +1,67 @@
+"""A launch of a kernel as a program of its own, on whole arrays: no source text is written or read for it.
+
+Comes in: `KernelLaunch`, a kernel with its index space, lengths known. Goes out: the module of a program that takes the
+kernel's arguments, launches it, and updates in place the arrays that it writes.
+"""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import bufferization, func
+
+from pykern.data.program_source import KernelLaunch
+from pykern.dialect.launch import LaunchOp
+from pykern.frontend.kernel import build_module
+from pykern.passes.ir.argument_uses import argument_uses
+from pykern.passes.kernels import body, kernels
+from pykern.passes.tensor.prepare_signature import UPDATED
+
+
+def kernel_launch(launch: KernelLaunch) -> ir.Module:
+    """The module of a launch that is not differentiated."""
+    module = build_module(launch.source)
+    kernel = next(kernels(module))
+    attributes = launching(module, launch).operation.attributes
+    attributes["kern.result_tree"] = ir.StringAttr.get("null")
+    kernel.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    return module
+
+
+def launching(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
+    """A program that launches the kernel, and gives what it wrote."""
+    kernel = next(kernels(module))
+    arguments = list(body(kernel).arguments)
+    types = [_tensor_type(a.type) for a in arguments]
+    uses = iter(argument_uses(kernel))
+    written = [n for n, a in enumerate(arguments) if isinstance(a.type, ir.MemRefType) and next(uses).writes]
+    symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
+    results = [types[n] for n in written]
+    with ir.InsertionPoint(module.body), kernel.location:
+        made = func.FuncOp(f"{symbol}.program", ir.FunctionType.get(types, results))
+        with ir.InsertionPoint(made.add_entry_block()):
+            passed = [
+                bufferization.to_buffer(k.type, a, read_only=None if n in written else True)
+                if isinstance(k.type, ir.MemRefType)
+                else a
+                for n, (k, a) in enumerate(zip(arguments, made.arguments, strict=True))
+            ]
+            counts = tuple(count for _, _, count in launch.space)
+            plain = "kern.plain" in kernel.attributes
+            starts = None if plain else tuple(start for start, _, _ in launch.space)
+            steps = None if plain else tuple(step for _, step, _ in launch.space)
+            LaunchOp.create(symbol, passed, counts, starts, steps)
+            func.ReturnOp(
+                [bufferization.to_tensor(types[n], passed[n], restrict=True, writable=True) for n in written]
+            )
+    attributes = made.operation.attributes
+    attributes["arg_attrs"] = kernel.attributes["arg_attrs"]
+    attributes["kern.program"] = ir.UnitAttr.get()
+    attributes[UPDATED] = ir.DenseI64ArrayAttr.get(written)
+    return made
+
+
+def _tensor_type(kind: ir.Type) -> ir.Type:
+    if not isinstance(kind, ir.MemRefType):
+        return kind
+    memref = ir.MemRefType(kind)
+    return ir.RankedTensorType.get(memref.shape, memref.element_type)
