@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import ParamSpec, TypeVar
 
 from pykern.data.elsewhere import instead_of_option
-from pykern.data.synthetic_frame import at_kernel_line, without_ours
+from pykern.data.synthetic_frame import for_user
 from pykern.errors import ARGUMENTS, KernelError, KernelTypeError
 
 P = ParamSpec("P")
@@ -37,8 +37,7 @@ def with_options(decorator: Callable[P, R]) -> Callable[P, R]:
                     raise _types(decorator.__name__, given)
             return decorator(*args, **keywords)
         except KernelError as error:
-            raised = error
-        raise raised.with_traceback(at_kernel_line(raised) or without_ours(raised)) from None
+            raise for_user(error) from None
 
     return entry
 

@@ -9,7 +9,7 @@ from typing import Generic, ParamSpec, TypeVar
 
 from pykern.api.by_name import ByName
 from pykern.capture.functions import FunctionText, function_text
-from pykern.data.synthetic_frame import at_kernel_line
+from pykern.data.synthetic_frame import for_user
 from pykern.errors import ARGUMENTS, KernelError, KernelTypeError
 
 P = ParamSpec("P")
@@ -47,5 +47,4 @@ def func(function: Callable[P, R]) -> Function[P, R]:
     except KernelError as error:
         from pykern.api.kernel import placed_at_def  # here: seldom
 
-        raised = placed_at_def(error, function)
-    raise raised.with_traceback(at_kernel_line(raised)) from None
+        raise for_user(placed_at_def(error, function)) from None

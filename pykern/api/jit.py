@@ -25,12 +25,11 @@ from pykern.arrays.array import Array
 from pykern.capture.defaults import with_current_defaults
 from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
 from pykern.capture.guards import Guard
-from pykern.capture.placing import place
+from pykern.capture.placing import placed
 from pykern.compiler.service import service
 from pykern.data.debug_checks import debug_checks
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import KernelOptions, Parameter
-from pykern.data.synthetic_frame import at_kernel_line, ends_at_user
 from pykern.environment.settings import settings
 from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
@@ -107,12 +106,8 @@ class ProgramBase(ByName):
         __tracebackhide__ = True  # where pytest and IPython print
         try:
             return self._run(args, out, donate, keywords)
-        except KernelError as error:
-            place(error, self.text)
-            raised = error
-        except KeyboardInterrupt as interrupt:
-            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
-        raise raised.with_traceback(at_kernel_line(raised)) from None
+        except (KernelError, KeyboardInterrupt) as error:
+            raise placed(error, self.text) from None
 
     def lower(self, *args: Any, **keywords: Any) -> Any:
         """Every stage for these arguments or `pk.spec`s, as `Lowered`; nothing runs.
@@ -122,12 +117,8 @@ class ProgramBase(ByName):
         __tracebackhide__ = True
         try:
             return self._lower(args, keywords)
-        except KernelError as error:
-            place(error, self.text)
-            raised = error
-        except KeyboardInterrupt as interrupt:
-            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
-        raise raised.with_traceback(at_kernel_line(raised)) from None
+        except (KernelError, KeyboardInterrupt) as error:
+            raise placed(error, self.text) from None
 
     def forget_plans(self) -> None:
         """Look for the best schedules again: tuning has found some."""

@@ -20,12 +20,11 @@ from pykern.api.decorator import with_options
 from pykern.capture.defaults import with_current_defaults
 from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
 from pykern.capture.guards import Guard
-from pykern.capture.placing import place
+from pykern.capture.placing import place, placed
 from pykern.data.debug_checks import debug_checks
 from pykern.data.locations import SourceSpan
 from pykern.data.provided import provided
 from pykern.data.source import Derivative, KernelOptions
-from pykern.data.synthetic_frame import at_kernel_line, ends_at_user
 from pykern.environment.settings import settings
 from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
 from pykern.launching.entries import LAUNCH_KEYWORDS
@@ -83,12 +82,8 @@ class KernelBase(ByName):
         __tracebackhide__ = True  # where pytest and IPython print
         try:
             return self._launch(args, keywords)
-        except KernelError as error:
-            place(error, self.text)
-            raised = error
-        except KeyboardInterrupt as interrupt:
-            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
-        raise raised.with_traceback(at_kernel_line(raised)) from None
+        except (KernelError, KeyboardInterrupt) as error:
+            raise placed(error, self.text) from None
 
     def __getitem__(self, configuration: object) -> Any:
         """What CUDA's kernels and Triton's are launched with. Raises `LaunchError`, which says how it is done here."""
@@ -97,8 +92,7 @@ class KernelBase(ByName):
             hint=f"write {self.__name__}(..., ndrange=n); workgroup=w says how large groups are",
             code=NDRANGE,
         )
-        place(error, self.text)
-        raise error.with_traceback(at_kernel_line(error))
+        raise placed(error, self.text)
 
     def lower(self, *args: Any, **keywords: Any) -> Any:
         """Every stage of the kernel for these arguments or `pk.spec`s, as `Lowered`; nothing runs."""
@@ -107,12 +101,8 @@ class KernelBase(ByName):
 
         try:
             return lower(self, args, keywords)
-        except KernelError as error:
-            place(error, self.text)
-            raised = error
-        except KeyboardInterrupt as interrupt:
-            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
-        raise raised.with_traceback(at_kernel_line(raised)) from None
+        except (KernelError, KeyboardInterrupt) as error:
+            raise placed(error, self.text) from None
 
     def raised(self, *args: Any, **keywords: Any) -> Any:
         """Whether the kernel is linalg on tensors for these arguments or specs: `Raised`, true or false.
@@ -124,13 +114,10 @@ class KernelBase(ByName):
         try:
             found = raised(self, args, keywords)
         except KernelError as error:
-            place(error, self.text)
-            wrong = error
-        else:
-            if found.reason is not None:
-                place(found.reason, self.text)
-            return found
-        raise wrong.with_traceback(at_kernel_line(wrong)) from None
+            raise placed(error, self.text) from None
+        if found.reason is not None:
+            place(found.reason, self.text)
+        return found
 
     def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         return self._launcher.launch(args, keywords)

@@ -6,10 +6,14 @@ import ast
 import dataclasses
 import linecache
 import re
+from typing import TypeVar
 
 from pykern.capture.functions import FunctionText
 from pykern.data.locations import SourceSpan, parse_definition
+from pykern.data.synthetic_frame import for_user
 from pykern.errors import CALLED_FROM, KernelError
+
+E = TypeVar("E", bound=BaseException)
 
 
 def place(error: KernelError, text: FunctionText) -> None:
@@ -22,6 +26,13 @@ def place(error: KernelError, text: FunctionText) -> None:
     error.extra_notes = tuple(
         (_called_from(note, span, text), span and _named(span, text)) for note, span in error.extra_notes
     )
+
+
+def placed(error: E, text: FunctionText) -> E:
+    """The error as the user of a kernel or program sees it: with a place, and a traceback that ends there."""
+    if isinstance(error, KernelError):
+        place(error, text)
+    return for_user(error)
 
 
 def _called_from(note: str, span: SourceSpan | None, text: FunctionText) -> str:

@@ -19,6 +19,7 @@ from pykern.errors import CALLED_FROM, LAUNCHED_FROM, KernelError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+E = TypeVar("E", bound=BaseException)
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -47,6 +48,14 @@ def at_kernel_line(error: KernelError) -> types.TracebackType | None:
     return None
 
 
+def for_user(error: E) -> E:
+    """The error with the traceback that users see: its place in their code, and no frame of pykern's but that of the
+    public function that raises it. Of a Ctrl-C their own frames are left."""
+    if isinstance(error, KernelError):
+        return error.with_traceback(at_kernel_line(error) or without_ours(error))
+    return error.with_traceback(ends_at_user(error))
+
+
 def at_users_line(function: Callable[P, R]) -> Callable[P, R]:
     """Make errors of a public function show the user's calls alone: none of pykern's frames behind the function's own,
     and that one hidden where pytest and IPython print."""
@@ -56,11 +65,8 @@ def at_users_line(function: Callable[P, R]) -> Callable[P, R]:
         __tracebackhide__ = True
         try:
             return function(*args, **keywords)
-        except KernelError as error:
-            raised = error
-        except KeyboardInterrupt as interrupt:
-            raise interrupt.with_traceback(ends_at_user(interrupt)) from None
-        raise raised.with_traceback(at_kernel_line(raised) or without_ours(raised)) from None
+        except (KernelError, KeyboardInterrupt) as error:
+            raise for_user(error) from None
 
     return entry
 

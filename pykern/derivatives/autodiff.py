@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from pykern.api.kernel import Kernel, KernelBase
-from pykern.capture.placing import place
+from pykern.capture.placing import placed
 from pykern.data.source import ArraySpec, Derivative, StructSpec
-from pykern.data.synthetic_frame import at_kernel_line, at_users_line
+from pykern.data.synthetic_frame import at_users_line
 from pykern.derivatives.raised_gradient import RaisedGradients
 from pykern.errors import KernelError, KernelTypeError, LaunchError, NotDifferentiable
 from pykern.launching.entries import LAUNCH_KEYWORDS
@@ -78,11 +78,9 @@ class Autodiff:
             try:
                 lowered = self._raised_of(flat).lower(values, launch)
             except KernelError as error:
-                place(error, flat.text)
-                raised = error
-            else:
-                return lowered or flat.lower(*values, **launch)
-            raise raised.with_traceback(at_kernel_line(raised)) from None
+                raise placed(error, flat.text) from None
+            if lowered is not None:
+                return lowered
         return flat.lower(*values, **launch)
 
     def _last_to_first(self, flat: Any, values: list[Any], launch: dict[str, Any]) -> Event:
@@ -95,13 +93,10 @@ class Autodiff:
                     hint="differentiate them one by one, each with its arrays as they were before it",
                 )
         except KernelError as error:
-            place(error, flat.text)
-            raised = error
-        else:
-            for space in reversed(spaces):
-                flat(*values, **{**launch, "ndrange": space})
-            return COMPLETED
-        raise raised.with_traceback(at_kernel_line(raised)) from None
+            raise placed(error, flat.text) from None
+        for space in reversed(spaces):
+            flat(*values, **{**launch, "ndrange": space})
+        return COMPLETED
 
     def _puts_back(self, flat: Any, values: list[Any], launch: dict[str, Any]) -> bool:
         """Whether the reverse writes an array of the kernel: then cells that were read are put back."""
@@ -119,9 +114,7 @@ class Autodiff:
         try:
             return self._raised_of(flat).run(values, launch)
         except KernelError as error:
-            place(error, flat.text)
-            raised = error
-        raise raised.with_traceback(at_kernel_line(raised)) from None
+            raise placed(error, flat.text) from None
 
     def _raised_of(self, flat: Any) -> RaisedGradients:
         if flat not in self._raised:
@@ -144,11 +137,8 @@ class Autodiff:
             for name, value in bound:
                 values += _checked(name, value) if isinstance(value, Dup) else [value]
         except KernelError as error:
-            place(error, self._primal().text)
-            raised = error
-        else:
-            return self._kernel(active), values, launch
-        raise raised.with_traceback(at_kernel_line(raised)) from None
+            raise placed(error, self._primal().text) from None
+        return self._kernel(active), values, launch
 
     def _primal(self) -> KernelBase:
         return self.kernel

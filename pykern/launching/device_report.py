@@ -11,10 +11,9 @@ import sys
 import numpy as np
 
 from pykern.capture.functions import FunctionText
-from pykern.capture.placing import place
+from pykern.capture.placing import placed
 from pykern.data.abi import PRINT_WORDS, REPORT_CELLS, REPORT_PRINTED, REPORT_WORDS
 from pykern.data.artifact import Artifact
-from pykern.data.synthetic_frame import at_kernel_line
 from pykern.runtime.driver import Memory
 from pykern.runtime.launch_report import failure
 from pykern.runtime.registry import Opened
@@ -48,8 +47,7 @@ class Report:
             self._print(words)
         if self.cells[0]:
             error = failure(self.artifact.reported(int(self.cells[0])), self.cells)
-            place(error, self.text)
-            raise error.with_traceback(at_kernel_line(error))
+            raise placed(error, self.text)
 
     def _print(self, asked: int) -> None:
         kept = np.zeros(min(asked, PRINT_WORDS), np.uint32)
