@@ -16,8 +16,8 @@ from pykern.lowering.spirv.small_types import KeepBf16AsBits
 from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
-from pykern.passes.arithmetic.vector_math.expand import ExpandMath
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
+from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
 
 
