@@ -14,9 +14,10 @@ from mlir import ir
 from pykern.passes.analysis.contraction import CONVERSIONS, multiplies
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import TENSOR_RESHAPES
-from pykern.passes.ir.structured import indexing_maps, loops_in
+from pykern.passes.ir.structured import indexing_maps, is_elementwise, loops_in
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, named
+from pykern.passes.remarks import remark
 
 FUSION_BARRIER = "bufferization.dealloc_tensor"
 """The op that serves as a barrier. It uses a tensor and does nothing; upstream only fuses values with a single use."""
@@ -46,6 +47,11 @@ class AddFusionBarriers(Pass):
                 if _repeats(op, number) and not (_is_constant(producer) or _in_product(producer, op)):
                     with ir.InsertionPoint(op), op.location:
                         ir.Operation.create(FUSION_BARRIER, operands=[operand])
+                    if is_elementwise(producer):
+                        remark(
+                            producer,
+                            "computed apart from its reader, which would compute each value several times",
+                        )
 
 
 def _producer(value: ir.Value) -> ir.Operation | None:

@@ -104,6 +104,46 @@ def test_a_launch_that_stays_says_why():
     assert reasons["the launch of `sums`"] == "a length in it is known at launch only"
 
 
+@pk.jit
+def layers(x, w, b):
+    h = pk.exp(x @ w + b)
+    return h / h.sum(axis=1, keepdims=True)
+
+
+@pk.jit
+def least_squares(a, x):
+    return (a @ x) @ a
+
+
+@pk.jit
+def weighted(q, k, v):
+    e = pk.exp(q @ k.T)
+    p = e / e.sum(axis=1, keepdims=True)
+    return p @ v
+
+
+def test_what_is_computed_together():
+    square = np.ones((64, 64), np.float32)
+    told = said(layers.lower(square, square, np.ones(64, np.float32)))
+    assert any(text.endswith("operations go through 64 rows together") and line for line, text in told)
+    wide = np.ones((2048, 1024))
+    (said_of_both,) = [t for _, t in said(least_squares.lower(wide, wide[0])) if t.startswith("the matrix")]
+    assert said_of_both == "the matrix goes by once for products with vectors from both sides"
+    told = {text for _, text in said(weighted.lower(square, square, square))}
+    assert "attention in tiles: the scores are never in memory as a whole" in told
+
+
+def test_a_value_that_is_kept_apart_says_why():
+    @pk.jit
+    def scaled(x, w):
+        return pk.exp(x) @ w
+
+    told = {
+        text for _, text in said(scaled.lower(np.ones((64, 64), np.float32), np.ones((64, 64), np.float32)))
+    }
+    assert "computed apart from its reader, which would compute each value several times" in told
+
+
 @pytest.mark.parametrize("target", ["llvm", "nvvm:sm_90a"])
 def test_tape_and_recomputation(target):
     x, y = np.ones((4, 4), np.float32), np.ones(4, np.float32)

@@ -22,12 +22,10 @@ from pykern.passes.codegen.cpu.attention.tiles import make_attentions
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.codegen.cpu.contraction.schedule_contraction import (
     build,
-    makers_of_factors,
     scheduled_product,
 )
 from pykern.passes.codegen.cpu.contraction.transposed_factor import is_better_transposed, transpose_right
-from pykern.passes.codegen.cpu.dual_matvec.emit import BothSides, rows_at_a_time
-from pykern.passes.codegen.cpu.dual_matvec.find import ProductPair, pairs
+from pykern.passes.codegen.cpu.dual_matvec import BothSides
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
@@ -36,7 +34,10 @@ from pykern.passes.codegen.cpu.transposed.direct import DirectSquares
 from pykern.passes.codegen.cpu.transposed.find import Transposition, transposition_of
 from pykern.passes.codegen.cpu.transposed.staged import StagedSquares
 from pykern.passes.framework import Pass
-from pykern.passes.fusion.rows import RowForms, groups
+from pykern.passes.fusion.contraction import makers_of_factors
+from pykern.passes.fusion.dual_matvec import ProductPair, pairs
+from pykern.passes.fusion.row_groups import RowForms
+from pykern.passes.fusion.rows import groups
 from pykern.passes.ir import structured
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, reduces
@@ -139,10 +140,8 @@ class Maker:
     def both_sides(self, pair: ProductPair, starts: dict[int, list[ir.Value | None]]) -> None:
         """One function for products of one matrix with vectors from both sides, and what lies between."""
         target, operations = cpu(self.machine), [pair.rows.op, *pair.between, pair.columns.op]
-        if not rows_at_a_time(pair, target):
-            return
         first, second = (starts[identity(p.op)][0] for p in (pair.rows, pair.columns))
-        team = self.threads and pair.rows.space.work > PARALLEL_WORK
+        team = self.threads and space_of(pair.rows.op).work > PARALLEL_WORK
         BothSides(self.place, pair, (first, second), target, team).build(pair.last)
         for op in operations:
             self.done.add(identity(op))

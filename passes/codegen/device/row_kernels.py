@@ -20,7 +20,7 @@ from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Points, group_of, spread
 from pykern.passes.codegen.device.reductions import KINDS, first_item
-from pykern.passes.fusion.rows import Group, RowForms
+from pykern.passes.fusion.row_groups import Group, RowForms
 from pykern.passes.kernels import index_constant
 
 Key = tuple[ir.Value, tuple[int, ...]]

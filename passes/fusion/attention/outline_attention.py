@@ -13,6 +13,7 @@ from pykern.passes.fusion.attention.pattern import Attention, attention_of
 from pykern.passes.fusion.attention.score import Score
 from pykern.passes.ir.elements import Operand, dims
 from pykern.passes.kernels import named, programs
+from pykern.passes.remarks import remark
 from pykern.passes.tensor.outline_launches import to_buffer, to_tensor
 
 ATTENTION = "kern.attention"
@@ -48,6 +49,7 @@ class OutlineAttention(Pass):
                 score = Score(found)
                 if score.collect():
                     symbol = ir.StringAttr(program.attributes["sym_name"]).value
+                    remark(op, "attention in tiles: the scores are never in memory as a whole")
                     _outline(module, found, score, f"{symbol}.attention{number}")
                     number += 1
 

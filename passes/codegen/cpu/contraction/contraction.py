@@ -18,8 +18,8 @@ from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE as DOT
 from pykern.passes.codegen.cpu.contraction.narrow import Dot
 from pykern.passes.codegen.cpu.contraction.needed import Condition, truth
 from pykern.passes.codegen.cpu.contraction.product import Product
-from pykern.passes.codegen.cpu.contraction.readers import SumReader
 from pykern.passes.codegen.cpu.contraction.register_tile import MARK, mark
+from pykern.passes.fusion.readers import SumReader
 from pykern.passes.ir.structured import generic
 
 

@@ -20,9 +20,9 @@ from pykern.passes.codegen.cpu.contraction.apply_schedules import script
 from pykern.passes.codegen.cpu.contraction.cost_model import Problem
 from pykern.passes.codegen.cpu.contraction.edges import roomy
 from pykern.passes.codegen.cpu.contraction.product import Product, width
-from pykern.passes.codegen.cpu.contraction.readers import SumReader
 from pykern.passes.codegen.cpu.contraction.schedule import ATTRIBUTE, attribute
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
+from pykern.passes.fusion.readers import SumReader
 from pykern.passes.ir.affine import Access, Number, window
 
 Range = tuple[Number, Number]

@@ -20,7 +20,7 @@ from mlir.dialects import memref
 
 from pykern.passes.analysis.contraction import convert, multiplies, product_dimensions
 from pykern.passes.analysis.space import Space
-from pykern.passes.codegen.cpu.contraction.prologues import Prologue
+from pykern.passes.fusion.prologues import Prologue
 from pykern.passes.ir.affine import Access, Sum, access_of
 
 

@@ -11,24 +11,25 @@ from mlir import ir
 
 from pykern.data.schedule import Schedule, parse
 from pykern.environment.machine import Cpu, cpu
-from pykern.passes.analysis.contraction import multiplies
 from pykern.passes.analysis.cost_model.lengths import FEWEST_LANES
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.cpu.contraction.cost_model import can_take, schedule_for, shares
 from pykern.passes.codegen.cpu.contraction.direct import Direct
 from pykern.passes.codegen.cpu.contraction.dots import Dots
+from pykern.passes.codegen.cpu.contraction.factor_reads import factor_reads
 from pykern.passes.codegen.cpu.contraction.narrow import dot_for
 from pykern.passes.codegen.cpu.contraction.needed import needed
 from pykern.passes.codegen.cpu.contraction.nests import Job, problem_of
 from pykern.passes.codegen.cpu.contraction.packed import Packed
-from pykern.passes.codegen.cpu.contraction.pays import pays
 from pykern.passes.codegen.cpu.contraction.product import Product, product_of
-from pykern.passes.codegen.cpu.contraction.prologues import prologue_of
-from pykern.passes.codegen.cpu.contraction.readers import SumReader, reader_of
 from pykern.passes.codegen.cpu.contraction.streamed import Streamed
 from pykern.passes.codegen.cpu.loop_nest.function import NestContext
+from pykern.passes.fusion.contraction import FactorReads, Prologues, paying
+from pykern.passes.fusion.prologues import prologue_of
+from pykern.passes.fusion.readers import SumReader, reader_of
 from pykern.passes.ir.memory import VIEWS
 from pykern.passes.ir.structured import loop_lengths, reduction_loops
+from pykern.passes.remarks import remark
 
 
 def scheduled_product(space: Space, ordered: bool = False) -> Product | None:
@@ -69,7 +70,10 @@ def build(
         reader = None  # sums go through memory: there is no tile in which they are finished
     team = team and schedule.threads and shares(problem_of(product), target)
     job = Job(place, product, schedule, target, start, team, reader)
+    if any(product.prologues):
+        remark(product.op, "a factor of the product is computed where it is read")
     if reader is not None:  # from here on the sums belong to where they are read
+        remark(reader.op, "computed in the tiles of the product whose sums it reads")
         product.op.move_before(reader.op)
     if schedule.form == "packed":
         Packed(job).build()
@@ -92,14 +96,6 @@ def _forget_views(product: Product) -> None:
             view.erase()
 
 
-def makers_of_factors(op: ir.Operation) -> list[ir.Operation]:
-    """Ops that may be computed where a contraction reads their results."""
-    if len(op.operands) != 3 or not multiplies(op):
-        return []
-    found = [prologue_of(op, n) for n in (0, 1)]
-    return [p.op for p in found if p is not None]
-
-
 def _scheduled(
     product: Product, target: Cpu, asked: str, reader: SumReader | None
 ) -> tuple[Product, Schedule]:
@@ -108,16 +104,15 @@ def _scheduled(
     if not any(found) or dot_for(product, target) is not None or (again := _apart(product)) is None:
         return product, _schedule(product, target, asked)
     written = [product.op.operands[2]] + ([] if reader is None else [reader.out])
-    found = [None if p is None or p.reads(written) else p for p in found]
-    while any(found):
-        made = again.made_by((found[0], found[1]))
-        if not _fits(made):
-            break
-        schedule = _schedule(made, target, asked)
-        kept = [p if pays(made, n, schedule) else None for n, p in enumerate(found)]
-        if kept == found:
-            return made, schedule
-        found = kept
+    left, right = (None if p is None or p.reads(written) else p for p in found)
+
+    def reads(prologues: Prologues) -> tuple[FactorReads, FactorReads] | None:
+        made = again.made_by(prologues)
+        return factor_reads(made, _schedule(made, target, asked)) if _fits(made) else None
+
+    kept = paying((left, right), reads)
+    if any(kept):
+        product = again.made_by(kept)
     return product, _schedule(product, target, asked)
 
 

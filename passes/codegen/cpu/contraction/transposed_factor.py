@@ -20,7 +20,7 @@ from pykern.passes.codegen.cpu.contraction.narrow import dot_for
 from pykern.passes.codegen.cpu.contraction.needed import needed
 from pykern.passes.codegen.cpu.contraction.nests import problem_of
 from pykern.passes.codegen.cpu.contraction.product import Product
-from pykern.passes.codegen.cpu.contraction.prologues import prologue_of
+from pykern.passes.fusion.prologues import prologue_of
 from pykern.passes.ir import structured
 from pykern.passes.ir.structured import indexing_maps, set_indexing_maps
 

@@ -20,7 +20,7 @@ from pykern.passes.codegen.cpu.rows.loops import RowLoops
 from pykern.passes.codegen.cpu.rows.pieces import make_pieces
 from pykern.passes.codegen.cpu.rows.schedule import schedule_of
 from pykern.passes.codegen.cpu.rows.values import Graph, Loaded, Write, graph_of
-from pykern.passes.fusion.rows import Group
+from pykern.passes.fusion.row_groups import Group
 from pykern.passes.ir.memory import bytes_of
 
 ROWS = "kern.rows"

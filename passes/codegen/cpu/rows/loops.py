@@ -19,7 +19,7 @@ from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.codegen.cpu.rows import online
 from pykern.passes.codegen.cpu.rows.schedule import ColumnLoop, RowSchedule
 from pykern.passes.codegen.cpu.rows.values import Computed, Loaded, Value, Write
-from pykern.passes.fusion.rows import Group
+from pykern.passes.fusion.row_groups import Group
 from pykern.passes.ir.memory import bytes_of
 from pykern.passes.kernels import index_constant
 

@@ -22,7 +22,7 @@ from pykern.passes.codegen.cpu.rows.loops import RowLoops
 from pykern.passes.codegen.cpu.rows.online import pairs_of
 from pykern.passes.codegen.cpu.rows.schedule import ColumnLoop, RowSchedule, schedule_of
 from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Reduced, Value, Write
-from pykern.passes.fusion.rows import Group
+from pykern.passes.fusion.row_groups import Group
 from pykern.passes.kernels import index_constant
 
 

@@ -12,7 +12,7 @@ from mlir import ir
 
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.analysis.rows import BufferKind, RowOp, RowOperand
-from pykern.passes.fusion.rows import Group
+from pykern.passes.fusion.row_groups import Group
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.kernels import body
 

@@ -18,12 +18,11 @@ from mlir.dialects import arith, memref, scf, vector
 
 from pykern.environment.machine import Cpu
 from pykern.passes.analysis.cost_model.caches import LINE_BYTES
-from pykern.passes.analysis.cost_model.registers import MATVEC_ROWS
 from pykern.passes.analysis.cost_model.threads import FACTOR_PART_BYTES, FACTOR_PARTS
 from pykern.passes.analysis.reductions import combines
-from pykern.passes.codegen.cpu.dual_matvec.find import ProductPair
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
+from pykern.passes.fusion.dual_matvec import ProductPair
 from pykern.passes.ir.affine import DYNAMIC, Number, as_value, least, plus, times
 from pykern.passes.ir.loops import Counted, When, leave_alone
 from pykern.passes.ir.values import home
@@ -31,13 +30,6 @@ from pykern.passes.kernels import body, index_constant
 
 Step = Callable[[Number, "list[ir.Value]"], "list[ir.Value]"]
 """What is done at a column with sums so far, and gives them."""
-
-
-def rows_at_a_time(pair: ProductPair, cpu: Cpu) -> int:
-    """Rows that stay in half of the second cache where they are read twice; 0 where not even one does."""
-    line = pair.rows.lengths[pair.rows.k[0]] * pair.rows.bits // 8
-    most = MATVEC_ROWS if not pair.dependent else min(MATVEC_ROWS, cpu.l2 // 2 // line)
-    return min(most, pair.rows.lengths[pair.rows.lane])
 
 
 @dataclass
@@ -54,16 +46,16 @@ class BothSides:
     def build(self, at: ir.Operation) -> None:
         """Before `at`, the later one of the two ops."""
         rows, columns = self.pair.rows, self.pair.columns
-        self.length, self.width = rows.lengths[rows.lane], rows.lengths[rows.k[0]]
-        self.lanes, self.many = self.cpu.lanes(rows.bits), rows_at_a_time(self.pair, self.cpu)
+        self.length, self.width = rows.length, rows.terms
+        self.lanes, self.many = self.cpu.lanes(rows.element.width), self.pair.rows_at_a_time(self.cpu.l2)
         self.kind = ir.VectorType.get([self.lanes], rows.element)
-        size = self.length * self.width * rows.bits // 8
+        size = rows.bytes
         wanted = (
             max(1, min(FACTOR_PARTS, size // FACTOR_PART_BYTES, self.length // self.many)) if self.team else 1
         )
         self.size = -(-self.length // (wanted * self.many)) * self.many
         self.count = -(-self.length // self.size)
-        out = columns.operand(2)
+        out = columns.out
         if self.count > 1:
             shape = [self.count, *ir.MemRefType(out.type).shape]
             with ir.InsertionPoint(at), at.location:
@@ -75,11 +67,18 @@ class BothSides:
         if self.count > 1:
             joins = combines(columns.op)
             assert joins is not None
-            join_parts(self.place, at, joins, [out], [columns.operand(2)], [self.starts[1]])
+            join_parts(self.place, at, joins, [out], [columns.out], [self.starts[1]])
 
     def _outside(self, out: ir.Value) -> list[ir.Value]:
         rows, columns = self.pair.rows, self.pair.columns
-        found = [*rows.outside, columns.operand(0), out, *(v for v in self.starts if v is not None)]
+        found = [
+            rows.vector,
+            rows.matrix,
+            rows.out,
+            columns.vector,
+            out,
+            *(v for v in self.starts if v is not None),
+        ]
         for op in self.pair.between:
             inner = [v for each in body(op).operations for v in each.operation.operands]
             found += [*op.operands, *(v for v in inner if _is_from_outside(v, op))]
@@ -88,14 +87,14 @@ class BothSides:
     # -- the function ------------------------------------------------------------------------
 
     def _function(self, lo: ir.Value, hi: ir.Value, out: ir.Value) -> None:
-        rows, columns, inside = self.pair.rows, self.pair.columns, self.nest.value
-        self.matrix = rows.view(1, inside(rows.operand(1)))
-        self.factors = (rows.view(0, inside(rows.operand(0))), columns.view(0, inside(columns.operand(0))))
-        self.sums = rows.view(2, inside(rows.operand(2)))
+        rows, inside = self.pair.rows, self.nest.value
+        self.matrix = inside(rows.matrix)
+        self.factors = (inside(rows.vector), inside(self.pair.columns.vector))
+        self.sums = inside(rows.out)
         self.first = [None if v is None else inside(v) for v in self.starts]
         whole = self.length - self.length % self.many
         with Counted(lo, hi, 1) as part:
-            self.out = columns.view(2, out) if self.count == 1 else self._part_of(out, part)
+            self.out = out if self.count == 1 else self._part_of(out, part)
             zero = self.first[1] if self.count == 1 else self._constant(rows.element)
             if zero is not None:
                 over([self.width], [], lambda at: memref.StoreOp(zero, self.out, at))
@@ -177,7 +176,7 @@ class BothSides:
     ) -> list[ir.Value]:
         """Over all columns: the sums of `rows`, which it gives; rows `along` times their factors are added up."""
         p = self.pair.rows
-        step = max(1, LINE_BYTES * 8 // (self.lanes * p.bits)) * self.lanes
+        step = max(1, LINE_BYTES * 8 // (self.lanes * p.element.width)) * self.lanes
         wide = [vector.BroadcastOp(self.kind, f).result for f in factors]
         totals = [self._constant(self.kind)] * len(rows)
         main, full = self.width - self.width % step, self.width - self.width % self.lanes

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from mlir import ir
 
-from pykern.passes.codegen.cpu.contraction.readers import captured_by
 from pykern.passes.fusion.legality import may_move_to, only_user
+from pykern.passes.fusion.readers import captured_by
 from pykern.passes.ir.affine import Access, Sum, access_of
 from pykern.passes.ir.memory import is_allocated_in, root_of
 from pykern.passes.ir.structured import indexing_maps, is_elementwise, loop_count
