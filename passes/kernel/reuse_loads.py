@@ -1,11 +1,11 @@
-"""Loads of what is known to be there, and stores that are overwritten: both go, block by block.
+"""Loads of known contents and stores that are overwritten are removed, block by block.
 
 Comes in: a kernel of many accesses. Goes out: the same, with a load for the first reading of a place and a store for
 the last writing, where nothing between them could see or change it.
 
-Why: statements that go to memory each are chains through memory. Every pass below looks at three ops more a statement
-for it, and upstream's `cse` looks for writes from the first load on each time that it meets another one of its place:
-the square of a block's length, 360 of 380 ms of it with 1,000 loads among 9,000 ops. Here a block is gone through once.
+Why: statements that load and store each time are chains through memory, and every later pass sees their ops. Upstream's
+`cse` looks for writes between two loads of one place each time that it meets such a pair, in time that grows with the
+square of a block's length. This pass goes through a block once.
 """
 
 from __future__ import annotations

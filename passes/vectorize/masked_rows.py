@@ -3,11 +3,10 @@
 Comes in: innermost loops that read several rows of an array, left to LLVM. Goes out: a branch on how often the loop
 runs; the copy for few times asks LLVM for masks.
 
-Why: what such a loop reads of one row it keeps for the next iteration, and what LLVM vectorises so it has no shorter
-vectors for the rest of: up to 31 of 64 cells are computed one by one. With masks all are in vectors; in long loops
-they cost more than they bring. Measured (Zen 4, masked over not): f32, rows of 20 0.49, of 64 0.44 to 0.5, of 128 0.65,
-of 192 0.88, of 500 1.1; f64, rows of 64 0.8, of 40 and of 100 to 250 1.0 to 1.15, of 500
-1.1 to 1.3: left as they are. Where masked stores are slow (AVX2) it is not worth it.
+Why: such a loop keeps what it reads of a row for the next iteration, and LLVM vectorises such loops without shorter
+vectors for the remainder: up to 31 of 64 cells are computed one by one. With masks all of them are computed in
+vectors; in long loops masks cost more than they gain, and also for f64, and where masked stores are slow (AVX2).
+`benchmarks/NOTES.md` has the figures.
 """
 
 from __future__ import annotations

@@ -3,14 +3,11 @@
 Comes in: innermost loops with their accesses, in the order of the program. Goes out: `RowLoop.ahead`.
 Read next: `vectorize_reductions`, which makes vectors of them.
 
-Why: a page, about a row, is as far as the machine looks ahead by itself. Who fetches matters (residual + layernorm
-2048x1024 and 4096x1024, f32, 1.0 where the second pass fetches one array and the last pass the other): both in the
-second 1.2 and 1.7, both in the last 1.1, one of them in the first, which waits for its own rows, 1.2 and 1.4.
+Why: processors fetch ahead within a page, which is about a row. Of two arrays, one is fetched in the second pass and
+the other in the last one; fetching both in one pass, or in the first one, which waits for its own rows, is slower.
 
-Lines are fetched to the second cache, two rows ahead. Few lines may be under way to the first at a time (24 on Zen 4),
-and while they are nobody computes. One row ahead to the first cache, and so, in ms: softmax of 1024x16384 8.9 and 6.6,
-layernorm 4096x1024 1.7 and 1.3, residual + layernorm 16384x1024 12.9 and 10.5; of 1024x1024, which the third cache
-holds, 0.28 and 0.31.
+Lines are fetched to the second cache, two rows ahead, because few lines may be under way to the first cache at a time.
+`benchmarks/NOTES.md` has the figures.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ loops touches the array. Read next: `vectorize_streams`, which then sends past t
 
 Why: scratch stays in the first cache from row to row, the array is written once and never read: a third less traffic
 between processor and memory. Where the arrays fit the cache, scratch is one row more in the first caches, and the lines
-of the result are waited for in the last loop, which has nothing else to do: softmax in the third cache took 1.1 to 1.3
-of the time so, residual + layernorm of rows of 16 KiB and more 1.1 to 1.2.
+of the result are waited for in the last loop, which has nothing else to do, so that the loop is slower.
+`benchmarks/NOTES.md` has the figures.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@ Comes in: innermost loops that read or write `image[i, j, 0]`, `image[i, j, 1]`,
 other, in arrays whose lengths are known at launch only. Goes out: a branch. Where rows are as long as the indices say,
 the loop knows it, and LLVM loads whole vectors and takes them apart; elsewhere a copy runs as it did.
 
-Why: how far apart two rows lie is a length of the array, and LLVM has no vectors for what lies it knows not how far
-apart, or one element at a time. Measured (Zen 4, a picture of 2048^2 from three bytes a pixel to one): 5.0 ms as it
-was, 0.52 with a known length; Numba 4.3.
+Why: the distance of two rows is a length of the array, and LLVM does not vectorise accesses whose distance it does not
+know. `benchmarks/NOTES.md` has the figures.
 """
 
 from __future__ import annotations

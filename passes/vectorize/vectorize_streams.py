@@ -3,15 +3,12 @@
 Comes in: scf.for nests over memrefs. Goes out: such loops in two versions, chosen at run time.
 Read next: `accesses` (which loops), `body` (their vectors), `cache` (how large), `addresses` (how aligned).
 
-Why: an ordinary store reads the line it writes to. Where arrays do not fit the cache that is a third of
-the traffic of ``z = a * x + y``; measured, streaming took 0.65 of the time there and 0.8 of it for a
-five-point stencil, from about the size on where all arrays of the loop together exceed the cache. Below
-it, it cost nothing measurable with two arrays in turn. Chunks of a whole cache line matter: with half a
-line the stencil gained nothing.
+Why: an ordinary store reads the line it writes to. Where arrays do not fit the cache, that is a third of
+the traffic of ``z = a * x + y``. Streaming is faster from about the size on where all arrays of the loop together
+exceed the cache. Stores of a whole cache line matter: with half a line a stencil gains nothing.
 
-Some loads are fetched ahead (`fetched`). To the second cache, two pages ahead: few lines may be under way to the first.
-On Zen 4 a stencil of 4096^2 takes 6.1 ms with lines of half a page ahead to the first cache, 5.6 so near to the second,
-5.0 with a page, 4.5 with two; `silu(gate) * up` 1.45, 1.6, 1.4 and 1.35.
+Some loads are prefetched (`fetched`): two pages ahead, to the second cache, because few lines may be under way to the
+first. `benchmarks/NOTES.md` has the figures.
 """
 
 from __future__ import annotations

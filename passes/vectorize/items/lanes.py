@@ -16,7 +16,7 @@ from pykern.passes.vectorize.lanes import VARYING, Stride, stride_of
 MEMORY_AT = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1}
 _WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 _CHEAP = {"math.absf", "math.absi", "math.ceil", "math.copysign", "math.floor", "math.fma"}
-"""Functions that may be computed for a branch within a branch, seldom as it is taken: others cost 12 times as much."""
+"""Functions that are cheap enough to be computed for both sides of a branch within a branch, which is seldom taken."""
 _KNOWN = {*MEMORY_AT, "memref.dim", "scf.for", "scf.if", "scf.yield", "kern.push", "kern.pop"}
 
 
