@@ -39,8 +39,7 @@ MAX_DIMENSIONS = 8
 _KINDS = {"bool": ir.BoolAttr, "int": ir.IntegerAttr, "str": ir.StringAttr}
 _SCHEDULE = {field.name: _KINDS[str(field.type)] for field in dataclasses.fields(Schedule)}
 _TILE = dict.fromkeys(
-    ("row", "lane", "width", "unroll", "prefetch", "ordered", "start", "first", "last", "reads", "clip")
-    + ("row_factor", "lane_factor"),
+    ("row", "lane", "width", "unroll", "prefetch", "ordered", "start", "first", "last", "reads", "clip"),
     ir.IntegerAttr,
 )
 _DOT = {"intrinsic": ir.StringAttr, "adds": ir.BoolAttr, "first": ir.IntegerAttr, "lifted": ir.BoolAttr}

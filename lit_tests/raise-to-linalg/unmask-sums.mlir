@@ -79,3 +79,100 @@ func.func @terms(%a: tensor<9x7xf32>, %f: tensor<9x9xf32>) -> tensor<9x9xf32> {
   } -> tensor<9x9xf32>
   return %r : tensor<9x9xf32>
 }
+
+// A band is two inequalities, whether it is written as two tests or as a magnitude; a steep edge has a factor.
+
+// CHECK-LABEL: func.func @band
+// CHECK: linalg.generic {{.*}}kern.needed = array<i64: 1, -1, 0, 4, -1, 1, 0, 4>
+// CHECK-LABEL: func.func @steep
+// CHECK: linalg.generic {{.*}}kern.needed = array<i64: 1, -2, 0, 0>
+// CHECK-LABEL: func.func @magnitude
+// CHECK: linalg.generic {{.*}}kern.needed = array<i64: -1, 1, 0, 4, 1, -1, 0, 4>
+func.func @band(%a: tensor<9x7xf32>, %f: tensor<9x9xf32>) -> tensor<9x9xf32> {
+  %nothing = arith.constant -0.0 : f32
+  %r = linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %a : tensor<9x7xf32>, tensor<9x7xf32>) outs(%f : tensor<9x9xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %t = arith.mulf %p, %q : f32
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %four = arith.constant 4 : index
+      %d = arith.subi %j, %i : index
+      %e = arith.subi %i, %j : index
+      %u = arith.cmpi sle, %d, %four : index
+      %v = arith.cmpi sge, %four, %e : index
+      %m = arith.andi %u, %v : i1
+      %c = arith.select %m, %t, %nothing : f32
+      %s = arith.addf %o, %c : f32
+      linalg.yield %s : f32
+  } -> tensor<9x9xf32>
+  return %r : tensor<9x9xf32>
+}
+
+func.func @steep(%a: tensor<9x7xf32>, %f: tensor<9x9xf32>) -> tensor<9x9xf32> {
+  %nothing = arith.constant -0.0 : f32
+  %r = linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %a : tensor<9x7xf32>, tensor<9x7xf32>) outs(%f : tensor<9x9xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %t = arith.mulf %p, %q : f32
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %two = arith.constant 2 : index
+      %d = arith.muli %j, %two : index
+      %m = arith.cmpi sle, %d, %i : index
+      %c = arith.select %m, %t, %nothing : f32
+      %s = arith.addf %o, %c : f32
+      linalg.yield %s : f32
+  } -> tensor<9x9xf32>
+  return %r : tensor<9x9xf32>
+}
+
+func.func @magnitude(%a: tensor<9x7xf32>, %f: tensor<9x9xf32>) -> tensor<9x9xf32> {
+  %nothing = arith.constant -0.0 : f32
+  %r = linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %a : tensor<9x7xf32>, tensor<9x7xf32>) outs(%f : tensor<9x9xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %t = arith.mulf %p, %q : f32
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %zero = arith.constant 0 : index
+      %four = arith.constant 4 : index
+      %d = arith.subi %i, %j : index
+      %n = arith.subi %zero, %d : index
+      %b = arith.cmpi slt, %d, %zero : index
+      %h = arith.select %b, %n, %d : index
+      %m = arith.cmpi sle, %h, %four : index
+      %c = arith.select %m, %t, %nothing : f32
+      %s = arith.addf %o, %c : f32
+      linalg.yield %s : f32
+  } -> tensor<9x9xf32>
+  return %r : tensor<9x9xf32>
+}
+
+// Of other masks of indices nothing is said: the product is computed whole, the mask stands behind it.
+
+// CHECK-LABEL: func.func @either
+// CHECK: linalg.generic
+// CHECK-NOT: kern.needed
+// CHECK: arith.mulf
+// CHECK: linalg.yield
+// CHECK: arith.ori
+// CHECK: arith.select
+func.func @either(%a: tensor<9x7xf32>, %f: tensor<9x9xf32>) -> tensor<9x9xf32> {
+  %nothing = arith.constant -0.0 : f32
+  %r = linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %a : tensor<9x7xf32>, tensor<9x7xf32>) outs(%f : tensor<9x9xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %t = arith.mulf %p, %q : f32
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %four = arith.constant 4 : index
+      %u = arith.cmpi sle, %j, %i : index
+      %v = arith.cmpi sge, %j, %four : index
+      %m = arith.ori %u, %v : i1
+      %c = arith.select %m, %t, %nothing : f32
+      %s = arith.addf %o, %c : f32
+      linalg.yield %s : f32
+  } -> tensor<9x9xf32>
+  return %r : tensor<9x9xf32>
+}

@@ -1,7 +1,8 @@
-"""Sums under a mask, as `j <= i` in a kernel leaves them: the sum, and the mask behind it.
+"""Sums under a mask, as an `if` over indices leaves them in a kernel: the sum, and the mask behind it.
 
 Comes in: functions on tensors. Goes out: the same, where a product of matrices is a product again, marked with the
-cells that are needed of it (`kern.needed`), so that those beyond the diagonal are not computed.
+inequalities of the cells that are needed of it (`kern.needed`): triangles, bands, trapezoids, boxes. A mask of another
+kind leaves the whole product to be computed.
 """
 
 from __future__ import annotations
@@ -12,23 +13,19 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import tensor
 
+from pykern.passes.analysis.masks import dimensions_of, inequalities, mark_needed
 from pykern.passes.framework import Pass
+from pykern.passes.ir.affine import Sum
 from pykern.passes.ir.structured import generic, indexing_maps, reduction_loops
-from pykern.passes.ir.values import defining, made_by
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, named
-
-NEEDED = "kern.needed"
-"""Of a contraction: factors of its dimensions and a constant. Cells where their sum is negative hold anything."""
-_LESS = {"sle": 0, "slt": 1}
-_MORE = {"sge": 0, "sgt": 1}
-PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
 @dataclass(frozen=True)
 class UnmaskSums(Pass):
     """Take the mask out of a sum.
 
-    In:  `out + (mask ? term : 0)` over reduction loops, where the mask compares indices of parallel loops.
+    In:  `out + (mask ? term : 0)` over reduction loops, where the mask is computed from indices of parallel loops.
     Out: `out + term`, marked `kern.needed`, and an elementwise op that takes what the sum started from where the
          mask fails. Terms that are sums themselves and may be reordered are one op each.
     """
@@ -43,8 +40,8 @@ class UnmaskSums(Pass):
                     _split(op, *found)
 
 
-def _masked(op: ir.Operation) -> tuple[list[ir.Operation], ir.Operation, list[int]] | None:
-    """The products that are summed, the mask, and the mask as factors of the dimensions."""
+def _masked(op: ir.Operation) -> tuple[list[ir.Operation], ir.Value, list[Sum]] | None:
+    """The products that are summed, the mask, and the inequalities that hold where it does."""
     kinds = reduction_loops(op)
     if not any(kinds) or len(op.results) != 1:
         return None
@@ -55,10 +52,11 @@ def _masked(op: ir.Operation) -> tuple[list[ir.Operation], ir.Operation, list[in
     chosen = made_by(total.operands[1], "arith.select")
     if chosen is None or not _is_zero(chosen.operands[2]):
         return None
-    mask = made_by(chosen.operands[0], "arith.cmpi")
-    form = None if mask is None else _form(mask, kinds)
-    products = _products(chosen.operands[1], block)
-    return None if mask is None or form is None or not products else (products, mask, form)
+    mask, products = chosen.operands[0], _products(chosen.operands[1], block)
+    wanted = inequalities(mask, len(kinds))
+    if wanted is None or not products or any(kinds[d] for d in dimensions_of(mask)):
+        return None
+    return products, mask, wanted
 
 
 def _is_zero(value: ir.Value) -> bool:
@@ -79,51 +77,16 @@ def _products(value: ir.Value, block: ir.Block) -> list[ir.Operation]:
     return parts[0] + parts[1] if all(parts) else []
 
 
-def _form(mask: ir.Operation, reduced: list[bool]) -> list[int] | None:
-    """`sum of factors * dimension + constant >= 0`, of dimensions that are not summed."""
-    predicate = PREDICATES[ir.IntegerAttr(mask.attributes["predicate"]).value]
-    left, right = (_linear(v, len(reduced)) for v in mask.operands)
-    if left is None or right is None:
-        return None
-    if predicate in _LESS:
-        form = [r - p for p, r in zip(left, right, strict=True)]
-        form[-1] -= _LESS[predicate]
-    elif predicate in _MORE:
-        form = [p - r for p, r in zip(left, right, strict=True)]
-        form[-1] -= _MORE[predicate]
-    else:
-        return None
-    return form if not any(f for f, is_sum in zip(form, reduced, strict=False) if is_sum) else None
-
-
-def _linear(value: ir.Value, rank: int) -> list[int] | None:
-    """An index as factors of the dimensions and a constant."""
-    op = defining(value)
-    if op is None:
-        return None
-    if op.name == "linalg.index":
-        return [int(d == ir.IntegerAttr(op.attributes["dim"]).value) for d in range(rank)] + [0]
-    if op.name == "arith.constant":
-        return [0] * rank + [ir.IntegerAttr(op.attributes["value"]).value]
-    if op.name not in ("arith.addi", "arith.subi"):
-        return None
-    left, right = (_linear(v, rank) for v in op.operands)
-    sign = 1 if op.name == "arith.addi" else -1
-    if left is None or right is None:
-        return None
-    return [p + sign * r for p, r in zip(left, right, strict=True)]
-
-
-def _split(op: ir.Operation, products: list[ir.Operation], mask: ir.Operation, form: list[int]) -> None:
+def _split(op: ir.Operation, products: list[ir.Operation], mask: ir.Value, wanted: list[Sum]) -> None:
     start = op.operands[len(op.operands) - 1]
     value = start
     for product in products:
-        value = _contraction(op, product, value, form)
+        value = _contraction(op, product, value, wanted)
     op.results[0].replace_all_uses_with(_chosen(op, mask, value, start))
     op.erase()
 
 
-def _contraction(op: ir.Operation, product: ir.Operation, out: ir.Value, form: list[int]) -> ir.Value:
+def _contraction(op: ir.Operation, product: ir.Operation, out: ir.Value, wanted: list[Sum]) -> ir.Value:
     """One product's sum, without the mask."""
     arguments = list(body(op).arguments)
     numbers = [arguments.index(v) for v in product.operands]
@@ -134,7 +97,7 @@ def _contraction(op: ir.Operation, product: ir.Operation, out: ir.Value, form: l
         [*(maps[n] for n in numbers), maps[-1]],
         reduction_loops(op),
     )
-    made.attributes[NEEDED] = ir.DenseI64ArrayAttr.get(form)
+    mark_needed(made, wanted)
     block = body(made)
     with ir.InsertionPoint(block):
         a, b, held = block.arguments
@@ -146,7 +109,7 @@ def _contraction(op: ir.Operation, product: ir.Operation, out: ir.Value, form: l
     return made.results[0]
 
 
-def _chosen(op: ir.Operation, mask: ir.Operation, value: ir.Value, start: ir.Value) -> ir.Value:
+def _chosen(op: ir.Operation, mask: ir.Value, value: ir.Value, start: ir.Value) -> ir.Value:
     """The sum where the mask holds, else what it started from."""
     out = indexing_maps(op)[-1]
     kind = ir.RankedTensorType(value.type)
@@ -158,7 +121,7 @@ def _chosen(op: ir.Operation, mask: ir.Operation, value: ir.Value, start: ir.Val
     made = generic(read, [empty], [identity] * (len(read) + 1), [False] * kind.rank)
     block = body(made)
     with ir.InsertionPoint(block):
-        truth = _copied(mask.results[0], places)
+        truth = _copied(mask, places)
         total, first = block.arguments[0], block.arguments[1] if fill is None else fill.operands[0]
         choice = ir.Operation.create("arith.select", [total.type], [truth, total, first]).results[0]
         ir.Operation.create("linalg.yield", operands=[choice])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, linalg
 
+from pykern.passes.analysis.masks import mark_needed
 from pykern.passes.codegen.cpu.contraction.apply_schedules import PART
 from pykern.passes.codegen.cpu.contraction.edges import Edges
 from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE as DOT
@@ -39,8 +40,8 @@ class Contraction:
     """Whose conversions the factors need; None: they are converted."""
     feeds: tuple[list[tuple[ir.Value, ir.AffineMap]], ...] = ()
     """What the prologues of left and right need beside the factors, with maps."""
-    needed: Condition | None = None
-    """The cells of the result that are read later, as a triangular mask; None: all cells."""
+    needed: tuple[Condition, ...] = ()
+    """Conditions of the cells of the result that are read later, as a mask has them; all cells without any."""
     edges: Edges | None = None
     """The edges, where tiles reach beyond the result; None: no tile does."""
     part: int = 0
@@ -58,9 +59,6 @@ class Contraction:
         inputs = [(left, self.maps[0]), (right, self.maps[1])]
         outs = [(out, self.maps[2])]
         marks = dict(self.marks)
-        if self.needed is not None:
-            form = self.needed[0]
-            marks |= {"row_factor": form.factor(marks["row"]), "lane_factor": form.factor(marks["lane"])}
         if self.edges is not None:
             marks["clip"] = self.edges.mark
         for name, value in (("start", self.start), ("first", self.first), ("last", self.last)):
@@ -85,6 +83,7 @@ class Contraction:
             [d in self.terms for d in range(self.dimensions)],
             {MARK: mark(**marks), PART: ir.IntegerAttr.get(i64, self.part)},
         )
+        mark_needed(op, [form for form, _ in self.needed])
         if isinstance(self.product, Dot):
             op.attributes[DOT] = self.product.attribute()
         block = op.regions[0].blocks[0]
@@ -105,7 +104,7 @@ class Contraction:
         results = [total]
         if self.edges is not None:
             results = [arith.SelectOp(self.edges.truth(), total, kept).result]
-        if self.needed is not None:
+        if self.needed:
             results = [arith.SelectOp(truth(self.needed), total, kept).result]
         if self.reader is not None:
             results.append(self.reader.emit(results[0], arguments[self.given : -2]))

@@ -15,7 +15,7 @@ from mlir.dialects import arith
 
 from pykern.passes.analysis.cost_model.threads import FEWEST_PIECES
 from pykern.passes.codegen.cpu.contraction.contraction import Contraction
-from pykern.passes.codegen.cpu.contraction.needed import condition, singles
+from pykern.passes.codegen.cpu.contraction.needed import conditions, singles
 from pykern.passes.codegen.cpu.contraction.nests import Job, Range, cut, feeding, reading, row_of
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.ir.affine import Number, as_value, least, times, window
@@ -101,7 +101,7 @@ class Direct:
             start=self.start,
             product=p,
             part=len(job.parts),
-            needed=None if p.needed is None else condition(p.needed, ranges, singles(count)),
+            needed=conditions(p.needed, ranges, singles(count)),
             **feeding(job, self.nest, ranges, count),
             **reading(job, self.nest, ranges, count, lambda access: access),
         ).emit()

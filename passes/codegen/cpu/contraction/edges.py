@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.passes.codegen.cpu.contraction.needed import outside, place
+from pykern.passes.codegen.cpu.contraction.needed import compared, outside, place
 from pykern.passes.ir.affine import DYNAMIC, Access, Number, Sum, as_value, least, minus
 from pykern.passes.kernels import body, index_constant
 
@@ -95,26 +95,19 @@ def cut_of(op: ir.Operation, clip: int, rows: int, lanes: int) -> Cut:
     """The part inside the result of a tile of `rows` rows and `lanes` lanes, computed in front of its op."""
     block = body(op)
     chosen = list(block.operations)[-1].operation.operands[0].owner.operation
-    compared = iter(_compared(chosen.operands[0].owner.operation))
+    limits = iter(compared(chosen.operands[0]))
     number: Number = rows
     rest, terms, whole_rows, whole_lanes = lanes, None, None, None
     if clip & ROW:
-        left = _left(next(compared), block)
+        left = _left(next(limits), block)
         number, whole_rows = least(left, rows), _reaches(left, rows)
     if clip & LANE:
-        limit = next(compared)
+        limit = next(limits)
         length = ir.IntegerAttr(limit.operands[1].owner.operation.attributes["value"]).value
         rest, whole_lanes = length % lanes, _reaches(_left(limit, block), lanes)
     if clip & TERM:
-        terms = as_value(_left(next(compared), block))
+        terms = as_value(_left(next(limits), block))
     return Cut(number, rest, terms, whole_rows, whole_lanes)
-
-
-def _compared(truth: ir.Operation) -> list[ir.Operation]:
-    """The comparisons that `Edges.truth` joined."""
-    if truth.name == "arith.cmpi":
-        return [truth]
-    return [each for value in truth.operands for each in _compared(value.owner.operation)]
 
 
 def _left(limit: ir.Operation, block: ir.Block) -> Number:

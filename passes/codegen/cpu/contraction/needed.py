@@ -1,37 +1,38 @@
-"""Which cells of a contraction's result are needed: those where a sum of its dimensions is not negative.
+"""Which cells of a contraction's result are needed: those where no sum of some is negative.
 
-Comes in: the mark `kern.needed` of an op, as `passes/raise_to_linalg/unmask_sums.py` leaves it for a triangle. Goes
-out: what a contraction's body says of it, and the question of a register tile whether it has a needed cell. Tiles
-without one are left out, tiles on the edge are computed whole.
+Comes in: the inequalities that an op is marked with (`passes/analysis/masks.py`). Goes out: what a contraction's body
+says of them, and the question of a register tile whether it has a needed cell. Tiles that have none by one of the
+inequalities are left out, tiles on an edge are computed whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from mlir import ir
 from mlir.dialects import arith, linalg
 
+from pykern.passes.analysis.masks import needed
 from pykern.passes.ir.affine import Number, Sum, as_value, plus, times
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import body, index_constant
-from pykern.passes.raise_to_linalg.unmask_sums import NEEDED
 
 Condition = tuple[Sum, Number]
 """A sum over a contraction's dimensions and what is added to it: not negative where cells are needed."""
 
 
-def needed(op: ir.Operation) -> Sum | None:
-    """The mark of an op."""
-    if NEEDED not in op.attributes:
-        return None
-    *factors, constant = ir.DenseI64ArrayAttr(op.attributes[NEEDED])
-    return Sum(tuple((d, f) for d, f in enumerate(factors) if f), constant)
-
-
-def condition(form: Sum, ranges: Mapping[int, tuple[Number, Number]], places: Mapping[int, Sum]) -> Condition:
+def conditions(
+    wanted: Iterable[Sum], ranges: Mapping[int, tuple[Number, Number]], places: Mapping[int, Sum]
+) -> tuple[Condition, ...]:
     """For the part of the dimensions in `ranges`; dimension `d` is the sum `places[d]` of the contraction's."""
+    return tuple(_condition(form, ranges, places) for form in wanted)
+
+
+def _condition(
+    form: Sum, ranges: Mapping[int, tuple[Number, Number]], places: Mapping[int, Sum]
+) -> Condition:
     offset: Number = form.constant
     factors = []
     for d, by in form.factors:
@@ -45,9 +46,10 @@ def singles(count: int) -> dict[int, Sum]:
     return {d: Sum(((d, 1),)) for d in range(count)}
 
 
-def truth(wanted: Condition) -> ir.Value:
+def truth(wanted: Iterable[Condition]) -> ir.Value:
     """Inside of a contraction's body: whether its cell is needed."""
-    return arith.CmpIOp(arith.CmpIPredicate.sge, place(*wanted), index_constant(0)).result
+    each = [arith.CmpIOp(arith.CmpIPredicate.sge, place(*one), index_constant(0)).result for one in wanted]
+    return functools.reduce(lambda a, b: arith.AndIOp(a, b).result, each)
 
 
 def place(form: Sum, offset: Number) -> ir.Value:
@@ -57,21 +59,32 @@ def place(form: Sum, offset: Number) -> ir.Value:
     return as_value(plus(form.at(indices), offset))
 
 
-def condition_of(op: ir.Operation) -> ir.Operation | None:
-    """The comparison that decides in the body whether a cell is needed; None where all are."""
+def compared(truth: ir.Value) -> list[ir.Operation]:
+    """The comparisons that a truth of a body joins."""
+    op = truth.owner.operation
+    return [op] if op.name == "arith.cmpi" else [each for value in op.operands for each in compared(value)]
+
+
+def conditions_of(op: ir.Operation) -> list[ir.Operation]:
+    """The comparisons that decide in the body whether a cell is needed; none where all are."""
     chosen = list(body(op).operations)[-1].operation.operands[0].owner.operation
     if chosen.name != "arith.select" or is_argument(chosen.operands[0]):
+        return []
+    return compared(chosen.operands[0])
+
+
+def is_reached(op: ir.Operation, lengths: list[int]) -> ir.Value | None:
+    """Whether a tile of these lengths has a needed cell by each inequality: its corner where that sum is largest.
+    None where all cells are needed."""
+    comparisons, forms = conditions_of(op), needed(op)
+    if not forms or len(comparisons) != len(forms):  # one is known to hold everywhere
         return None
-    return chosen.operands[0].owner.operation
-
-
-def is_reached(
-    op: ir.Operation, compared: ir.Operation, lengths: list[int], factors: Mapping[int, int]
-) -> ir.Value:
-    """Whether a tile of these lengths has a needed cell: its corner where the sum is largest."""
-    at = {d: length - 1 if factors.get(d, 0) > 0 else 0 for d, length in enumerate(lengths)}
-    total = outside(compared.operands[0], body(op), at)
-    return arith.CmpIOp(arith.CmpIPredicate.sge, total, index_constant(0)).result
+    reached = []
+    for each, form in zip(comparisons, forms, strict=True):
+        at = {d: lengths[d] - 1 for d in form.dimensions if form.factor(d) > 0}
+        largest = outside(each.operands[0], body(op), at)
+        reached.append(arith.CmpIOp(arith.CmpIPredicate.sge, largest, index_constant(0)).result)
+    return functools.reduce(lambda a, b: arith.AndIOp(a, b).result, reached)
 
 
 def outside(value: ir.Value, block: ir.Block, at: Mapping[int, int] = MappingProxyType({})) -> ir.Value:

@@ -20,7 +20,7 @@ from pykern.passes.codegen.cpu.contraction.contraction import Contraction
 from pykern.passes.codegen.cpu.contraction.edges import Edges, roomy
 from pykern.passes.codegen.cpu.contraction.narrow import dot_for
 from pykern.passes.codegen.cpu.contraction.narrow_packing import NarrowPacking
-from pykern.passes.codegen.cpu.contraction.needed import condition
+from pykern.passes.codegen.cpu.contraction.needed import conditions
 from pykern.passes.codegen.cpu.contraction.nests import Job, Range, reading, row_of
 from pykern.passes.codegen.cpu.contraction.packing import Slice
 from pykern.passes.codegen.cpu.contraction.sharing import by_panels, panels_between, rows_in
@@ -84,7 +84,7 @@ class Packed:
         length = p.lengths[p.k[0]]
         step = max(1, min(length, depth // p.size(p.k[1:]))) if depth else length
         # terms that are not there are not multiplied; an instruction that sums groups of them takes zeros
-        return Slice(p, -(-length // -(-length // step)), self.dot is not None or p.needed is not None)
+        return Slice(p, -(-length // -(-length // step)), self.dot is not None or bool(p.needed))
 
     def _loops(self) -> tuple[ir.Value, ir.Value]:
         """Memory for both copies, and loops over batches and slices, into which the op moves."""
@@ -171,9 +171,7 @@ class Packed:
         """Whether tiles have the more to do the further they lie, as those of a triangle: threads take as many from
         its end as from its beginning."""
         p = self.job.product
-        return (
-            p.needed is not None and not self.outer[side] and (self.row, p.lane)[side] in p.needed.dimensions
-        )
+        return not self.outer[side] and any((self.row, p.lane)[side] in form.dimensions for form in p.needed)
 
     def _parts(self, batch: dict[int, Range], own: dict[int, Range]) -> None:
         """`own`: of the left (0) and right (1) factor, the tiles that are the thread's."""
@@ -201,7 +199,7 @@ class Packed:
     def _can_clip(self) -> bool:
         """Whether one tile's code can do for all: sums that are finished, and rows and columns of the result's own."""
         p, reader = self.job.product, self.job.reader
-        if p.needed is not None or p.ordered:
+        if p.needed or p.ordered:
             return False
         accesses = [p.accesses[2]]
         if reader is not None:
@@ -259,7 +257,7 @@ class Packed:
             last=self.last,
             part=len(job.parts),
             edges=edges,
-            needed=None if p.needed is None else condition(p.needed, ranges, self._places()),
+            needed=conditions(p.needed, ranges, self._places()),
             **reading(job, self.nest, ranges, self.dimensions, self._packed_access, room),
         ).emit()
         job.parts.append(self._tilings(rows))

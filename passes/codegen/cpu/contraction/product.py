@@ -41,8 +41,8 @@ class Product:
     lane: int
     left: int
     """The operand that is the left factor; the right one is at `1 - left`."""
-    needed: Sum | None = None
-    """Cells of the result where it is negative may hold anything; None: none may."""
+    needed: tuple[Sum, ...] = ()
+    """Cells of the result where one of these is negative may hold anything."""
     ordered: bool = False
     """Whether each sum takes its terms one after the other, as a loop does."""
     prologues: tuple[Prologue | None, Prologue | None] = (None, None)

@@ -22,7 +22,7 @@ from mlir.dialects import arith, memref, scf, vector
 from pykern.passes.analysis.cost_model.caches import LINE_BYTES
 from pykern.passes.codegen.cpu.contraction.edges import cut_of
 from pykern.passes.codegen.cpu.contraction.epilogue import Epilogue
-from pykern.passes.codegen.cpu.contraction.needed import condition_of, is_reached
+from pykern.passes.codegen.cpu.contraction.needed import is_reached
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.contraction.views import Elements, elements
 from pykern.passes.ir.affine import Access, Number, access_of, as_value, plus
@@ -95,12 +95,8 @@ class Tile:
         if self.cut is not None:
             self._whole()
             return
-        compared = condition_of(self.op)
-        if compared is None:
-            self._whole()
-            return
-        factors = {self.row: self.marks["row_factor"], self.lane: self.marks["lane_factor"]}
-        with When(is_reached(self.op, compared, self.lengths, factors)):
+        reached = is_reached(self.op, self.lengths)
+        with nullcontext() if reached is None else When(reached):
             self._whole()
 
     def _whole(self) -> None:

@@ -12,13 +12,13 @@ from mlir import ir
 from pykern.data.schedule import Schedule, parse
 from pykern.environment.machine import Cpu, cpu
 from pykern.passes.analysis.cost_model.lengths import FEWEST_LANES
+from pykern.passes.analysis.masks import needed
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.cpu.contraction.cost_model import can_take, schedule_for, shares
 from pykern.passes.codegen.cpu.contraction.direct import Direct
 from pykern.passes.codegen.cpu.contraction.dots import Dots
 from pykern.passes.codegen.cpu.contraction.factor_reads import factor_reads
 from pykern.passes.codegen.cpu.contraction.narrow import dot_for
-from pykern.passes.codegen.cpu.contraction.needed import needed
 from pykern.passes.codegen.cpu.contraction.nests import Job, problem_of
 from pykern.passes.codegen.cpu.contraction.packed import Packed
 from pykern.passes.codegen.cpu.contraction.product import Product, product_of
@@ -59,8 +59,8 @@ def build(
     """
     target = cpu(machine)
     reader = None if start is None or product.permutation else reader_of(product.space)
-    if (form := needed(product.op)) is not None and (again := _apart(product)) is not None:
-        product, reader = replace(again, needed=form), None
+    if (wanted := needed(product.op)) and (again := _apart(product)) is not None:
+        product, reader = replace(again, needed=wanted), None
     if reader is not None and (again := _apart(product)) is not None:
         product = again
     elif reader is not None:  # rows that lie as one are not a vector each

@@ -15,9 +15,9 @@ from mlir.dialects import memref
 
 from pykern.environment.machine import Cpu
 from pykern.passes.analysis.cost_model.lengths import FEWEST_COPIED
+from pykern.passes.analysis.masks import needed
 from pykern.passes.codegen.cpu.contraction.cost_model import schedule_for
 from pykern.passes.codegen.cpu.contraction.narrow import dot_for
-from pykern.passes.codegen.cpu.contraction.needed import needed
 from pykern.passes.codegen.cpu.contraction.nests import problem_of
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.fusion.prologues import prologue_of
@@ -30,7 +30,7 @@ def is_better_transposed(product: Product, target: Cpu) -> bool:
     problem = problem_of(product)
     if problem.unit_right or not (problem.simple and problem.packable) or problem.m < FEWEST_COPIED:
         return False
-    if product.ordered or needed(product.op) is not None or dot_for(product, target) is not None:
+    if product.ordered or needed(product.op) or dot_for(product, target) is not None:
         return False
     right, number = product.strides(1), product.numbers[1]
     if right[product.k[0]] != 1 or len(product.parts(1)) != 2 or prologue_of(product.op, number) is not None:
