@@ -1,12 +1,12 @@
 // RUN: %pykern-opt %s --kern-flatten-memory --canonicalize --cse | FileCheck %s
-// RUN: %pykern-opt %s --kern-flatten-memory=words-in-memory=true --canonicalize --cse | FileCheck %s --check-prefix=WORDS
+// RUN: %pykern-opt %s --kern-flatten-memory=slots-in-memory=true --canonicalize --cse | FileCheck %s --check-prefix=WORDS
 // RUN: %pykern-opt %s --kern-flatten-memory=small=true --canonicalize --cse | FileCheck %s --check-prefix=SMALL
 
 // Memory, then its lengths; scalars are words. Where positions fit in 32 bits, the low half of each part decides.
 
 // CHECK-LABEL: func.func @matrix
 // CHECK-SAME: (%[[X:.*]]: memref<?xf32>, %{{.*}}: i64, %[[M:.*]]: i64, %[[A:.*]]: i64)
-// CHECK-SAME: kern.arguments = ["memory", "word", "word", "word"]
+// CHECK-SAME: kern.arguments = ["memory", "slot", "slot", "slot"]
 // CHECK: %[[WIDTH:.*]] = arith.index_cast %[[M]]
 // CHECK: %[[LOW:.*]] = arith.trunci %[[A]] : i64 to i32
 // CHECK: %[[VALUE:.*]] = arith.bitcast %[[LOW]] : i32 to f32

@@ -6,7 +6,7 @@
 // UNKNOWN: no target `nvvm:sm_1`
 // CHECK: gpu.module @pykern [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: llvm.func @kern_scale(%[[Y:.*]]: !llvm.ptr<1>, %{{.*}}: i64, %[[X:.*]]: !llvm.ptr<1> {llvm.readonly}, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64)
-// CHECK-SAME: kern.arguments = ["memory", "word", "memory", "word", "word", "word"]
+// CHECK-SAME: kern.arguments = ["memory", "slot", "memory", "slot", "slot", "slot"]
 // CHECK-SAME: nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>
 // CHECK: nvvm.read.ptx.sreg.tid.x
 // CHECK: nvvm.read.ptx.sreg.ctaid.x

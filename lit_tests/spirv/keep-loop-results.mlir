@@ -24,7 +24,7 @@
 // CHECK-DAG: arith.trunci %[[NARROW]] : i32 to i1
 // CHECK: memref.store {{.*}}, %[[Y]][%[[LOOP]]#0]
 func.func @seek(%x: memref<?xf32>, %y: memref<?xf32>, %words: memref<?xi64>)
-    attributes {kern.kernel, kern.arguments = ["memory", "word", "word", "memory", "word"]} {
+    attributes {kern.kernel, kern.arguments = ["memory", "slot", "slot", "memory", "slot"]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %half = arith.constant 0.5 : f32

@@ -22,7 +22,7 @@
 // CHECK: %[[B:.*]] = memref.load %[[Y]]
 // CHECK: arith.bitcast %[[B]]
 func.func @mixed(%x: memref<?xf32>, %y: memref<?xf32>, %words: memref<?xi64>)
-    attributes {kern.kernel, kern.arguments = ["memory", "word", "word", "memory", "word"]} {
+    attributes {kern.kernel, kern.arguments = ["memory", "slot", "slot", "memory", "slot"]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
@@ -50,7 +50,7 @@ func.func @mixed(%x: memref<?xf32>, %y: memref<?xf32>, %words: memref<?xi64>)
 // CHECK-NOT: arith.trunci
 // CHECK: arith.ori %{{.*}}, %[[SIGN]] : i64
 // CHECK: math.fma
-func.func @wide(%x: memref<?xf64>, %words: memref<?xi64>) attributes {kern.kernel, kern.arguments = ["memory", "word"]} {
+func.func @wide(%x: memref<?xf64>, %words: memref<?xi64>) attributes {kern.kernel, kern.arguments = ["memory", "slot"]} {
   %c0 = arith.constant 0 : index
   %nil = arith.constant -0.0 : f64
   %a = memref.load %x[%c0] : memref<?xf64>
@@ -61,7 +61,7 @@ func.func @wide(%x: memref<?xf64>, %words: memref<?xi64>) attributes {kern.kerne
 
 // CHECK-LABEL: func.func @copies
 // CHECK-NOT: memref.load %arg1
-func.func @copies(%x: memref<?xf64>, %words: memref<?xi64>) attributes {kern.kernel, kern.arguments = ["memory", "word"]} {
+func.func @copies(%x: memref<?xf64>, %words: memref<?xi64>) attributes {kern.kernel, kern.arguments = ["memory", "slot"]} {
   %c0 = arith.constant 0 : index
   %a = memref.load %x[%c0] : memref<?xf64>
   memref.store %a, %x[%c0] : memref<?xf64>

@@ -1,4 +1,4 @@
-"""Arrays become one piece of memory each, indexed by one number; everything else of a launch is a word.
+"""Arrays become one piece of memory each, indexed by one number; everything else of a launch is a slot.
 
 Devices know pointers and 8-byte values. Elements that have no form in a device's memory are kept as
 integers of their size: bool as i8, bf16 as i16, index as i64, and floats that are changed by atomics
@@ -37,7 +37,7 @@ from pykern.passes.kernels import (
 SMALL = 1 << 31
 ADDRESS = "memref.extract_aligned_pointer_as_index"
 ARGUMENTS = "kern.arguments"
-"""Attribute of the flat kernel: "memory" or "word" for each argument."""
+"""Attribute of the flat kernel: "memory" or "slot" for each argument."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class FlattenMemory(Pass):
 
     In:  func.func over memrefs of any rank, indexed by loads, stores and atomics of kern.
     Out: the same over memrefs of rank 1, in `space` where one is given; arguments are memory and i64.
-         With `words_in_memory` all words come in one more piece of memory, the last argument.
+         With `slots_in_memory` all slots come in one more piece of memory, the last argument.
     """
 
     name: ClassVar[str] = "kern-flatten-memory"
     space: str = ""
     offsets: bool = False
-    words_in_memory: bool = False
+    slots_in_memory: bool = False
     float_atomics: bool = False
     """Whether the device's memory and atomics know every float, bf16 too."""
     atomic_width: int = 32
@@ -93,17 +93,17 @@ class _Flattener:
             self.anchor = index_constant(0).owner.operation  # what stands first now may be replaced
         self.top = ir.InsertionPoint(self.anchor)
         self.kinds: list[str] = []
-        self.words: ir.Value | None = None
-        self.next_word = 0
+        self.slots: ir.Value | None = None
+        self.next_slot = 0
 
     def run(self) -> None:
         old = list(self.block.arguments)
         report = REPORT in self.kernel.attributes
-        own, small = len(old) - report - self._launch_words(), self._small_words()
+        own, small = len(old) - report - self._launch_slots(), self._small_slots()
         by_bits = _changed_by_atomics(self.kernel, self.options)
-        if self.options.words_in_memory:
+        if self.options.slots_in_memory:
             kind = self._memref_type(self.i64)
-            self.words = self.block.add_argument(kind, self.kernel.location)
+            self.slots = self.block.add_argument(kind, self.kernel.location)
         with self.top, self.kernel.location:
             for number, argument in enumerate(old):
                 if isinstance(argument.type, ir.MemRefType):
@@ -114,12 +114,12 @@ class _Flattener:
                 elif own <= number < own + small:
                     argument.replace_all_uses_with(self._index())
                 else:
-                    argument.replace_all_uses_with(from_word(self._word(), argument.type))
+                    argument.replace_all_uses_with(from_word(self._slot(), argument.type))
         for op in named(self.kernel, *BUFFERS):
             self._buffer(op, op.result in by_bits)
-        if self.words is not None:  # it was added first, and stands last
-            last = self.block.add_argument(self.words.type, self.kernel.location)
-            self.words.replace_all_uses_with(last)
+        if self.slots is not None:  # it was added first, and stands last
+            last = self.block.add_argument(self.slots.type, self.kernel.location)
+            self.slots.replace_all_uses_with(last)
             self.block.erase_argument(len(old))
         for _ in old:
             self.block.erase_argument(0)
@@ -129,7 +129,7 @@ class _Flattener:
         self.anchor.erase()
         update_type(self.kernel)
 
-    def _launch_words(self) -> int:
+    def _launch_slots(self) -> int:
         """How many arguments behind the user's are the launch's own, where something is known of them."""
         if "kern.rank" not in self.kernel.attributes or "kern.plain" not in self.kernel.attributes:
             return 0
@@ -139,25 +139,25 @@ class _Flattener:
         added = all(isinstance(argument.type, ir.IndexType) for argument in last)
         return count if self.options.small and added else 0
 
-    def _small_words(self) -> int:
+    def _small_slots(self) -> int:
         """How many of these are from 0 to 2**31: not the first group of an axis that several dimensions share."""
-        count = self._launch_words()
+        count = self._launch_slots()
         return count - (count > 2 * GRID_AXES)
 
     def _memref_type(self, element: ir.Type) -> ir.Type:
         return ir.MemRefType.get([ir.ShapedType.get_dynamic_size()], element, memory_space=self.space)
 
-    def _word(self) -> ir.Value:
-        """The next word, an i64."""
-        self.kinds.append("word")
-        if self.words is None:
+    def _slot(self) -> ir.Value:
+        """The next slot, an i64."""
+        self.kinds.append("slot")
+        if self.slots is None:
             return self.block.add_argument(self.i64, self.kernel.location)
-        self.next_word += 1
-        return memref.LoadOp(self.words, [index_constant(self.next_word - 1)]).result
+        self.next_slot += 1
+        return memref.LoadOp(self.slots, [index_constant(self.next_slot - 1)]).result
 
     def _index(self, least: int = 0) -> ir.Value:
-        """The next word, an index; the launch's own are not negative, but for strides."""
-        made = arith.IndexCastOp(ir.IndexType.get(), self._word()).result
+        """The next slot, an index; the launch's own are not negative, but for strides."""
+        made = arith.IndexCastOp(ir.IndexType.get(), self._slot()).result
         if self.options.small:
             made.owner.operation.attributes[RANGE] = ir.DenseI64ArrayAttr.get([least, SMALL - 1])
         return made
@@ -167,7 +167,7 @@ class _Flattener:
         return element if knows and not words else stored_as(element, words)
 
     def _length(self, known: int) -> ir.Value:
-        """A length: a word in any case, and a constant where it is known."""
+        """A length: a slot in any case, and a constant where it is known."""
         given = self._index()
         return given if ir.ShapedType.is_dynamic_size(known) else index_constant(known)
 

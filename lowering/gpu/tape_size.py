@@ -51,7 +51,7 @@ def _in_op(op: ir.Operation) -> int | None:
     return max(0, -(-(upper - lower) // step)) * sizes[0]
 
 
-def told_by_words(kernel: ir.Operation) -> bool:
+def told_by_slots(kernel: ir.Operation) -> bool:
     """Whether launches with the same lengths and scalars push the same, whatever is in the arrays."""
     origins = _Origins(kernel)
     for push in named(kernel, PUSH):

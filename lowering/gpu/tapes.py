@@ -23,7 +23,7 @@ from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import GroupIdOp, GroupSizeOp, LocalLinearIdOp, NumGroupsOp
 from pykern.dialect.memory import PrivateOp
 from pykern.errors import TargetError
-from pykern.lowering.gpu.tape_size import known_words, told_by_words
+from pykern.lowering.gpu.tape_size import known_words, told_by_slots
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.word_conversions import from_word, to_word
@@ -75,7 +75,7 @@ def _place(kernel: ir.Operation, private_words: int) -> None:
             slots = PrivateOp.create((max(1, words),), _i64())
             slots.owner.operation.attributes[SLOTS] = ir.UnitAttr.get()
             return
-    fixed = words is not None or told_by_words(kernel)
+    fixed = words is not None or told_by_slots(kernel)
     kernel.attributes[TAPE] = ir.DenseI64ArrayAttr.get([words or 0, int(fixed)])
     kernel.attributes[SLOTS] = ir.IntegerAttr.get(_i64(), len(list(block.arguments)))
     dynamic = ir.ShapedType.get_dynamic_size()

@@ -29,7 +29,7 @@ class PlaceWorkItems(Pass):
     """Give ids their values, and put the body into a guard where the last groups may be partial.
 
     In:  func.func marked `kern.kernel`, one work-item each.
-    Out: the same function, with the launch's words as arguments (`pykern.data.abi`, "Device code"), ids made of
+    Out: the same function, with the launch's slots as arguments (`pykern.data.abi`, "Device code"), ids made of
          gpu.thread_id and gpu.block_id; the body in an `scf.if` marked `kern.guard`, unless the counts are
          known to be whole groups. `kern.workgroup` is set.
     """
@@ -51,7 +51,7 @@ def default_group(rank: int) -> tuple[int, ...]:
 
 
 @dataclass
-class _Words:
+class _Slots:
     """The added arguments, with static facts in place of what is known."""
 
     counts: list[ir.Value]
@@ -66,20 +66,20 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
     kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(grid.size))
     known = kernels.integers(kernel, "kern.ndrange")
     body = list(kernels.body(kernel).operations)
-    words = _add_words(kernel, rank)
+    slots = _add_slots(kernel, rank)
     with ir.InsertionPoint(body[0]), kernel.location:
         if known is not None:
-            words.counts = [index_constant(n) for n in known]
+            slots.counts = [index_constant(n) for n in known]
         sizes = [index_constant(n) for n in grid.size]
-        groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(words.counts, sizes, strict=True)]
-        local, group = _positions(grid, sizes, groups, words, known, small)
+        groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(slots.counts, sizes, strict=True)]
+        local, group = _positions(grid, sizes, groups, slots, known, small)
         begins = [arith.MulIOp(at, width).result for at, width in zip(group, sizes, strict=True)]
         items = [arith.AddIOp(begin, inner).result for begin, inner in zip(begins, local, strict=True)]
         if small:
             for dim, value in (*enumerate(begins), *enumerate(items)):
                 most = SMALL if known is None else -(-known[dim] // grid.size[dim]) * grid.size[dim]
                 _within(value, min(SMALL, most))
-        coordinates = [_coordinate(words, dim, item) for dim, item in enumerate(items)]
+        coordinates = [_coordinate(slots, dim, item) for dim, item in enumerate(items)]
         number = grid.linear(local)
         subgroup = index_constant(subgroup_size)
         single = {
@@ -88,10 +88,10 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
             "kern.lane_id": arith.RemUIOp(number, subgroup).result,
             "kern.subgroup_id": arith.DivUIOp(number, subgroup).result,
         }
-        inside = _inside(items, words.counts, grid, known)
+        inside = _inside(items, slots.counts, grid, known)
     tables = {
         "kern.global_id": coordinates, "kern.local_id": local, "kern.group_id": group, "kern.group_size": sizes,
-        "kern.num_groups": groups, "kern.ndrange": words.counts,
+        "kern.num_groups": groups, "kern.ndrange": slots.counts,
     }  # fmt: skip
     if inside is not None:
         _guard(kernel, [op.operation for op in body[:-1]], inside, body[-1].operation)
@@ -104,21 +104,21 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
         replace(op, [single[op.name]])
 
 
-def _add_words(kernel: ir.Operation, rank: int) -> _Words:
+def _add_slots(kernel: ir.Operation, rank: int) -> _Slots:
     block = kernels.body(kernel)
 
-    def word() -> ir.Value:
+    def slot() -> ir.Value:
         return block.add_argument(ir.IndexType.get(), kernel.location)
 
-    words = _Words([], [], [], [])
+    slots = _Slots([], [], [], [])
     for _ in range(rank):
-        words.counts.append(word())
+        slots.counts.append(slot())
         if "kern.plain" not in kernel.attributes:
-            words.starts.append(word())
-            words.steps.append(word())
-    words.first = [word() for _ in range(grid_axes(rank))]
+            slots.starts.append(slot())
+            slots.steps.append(slot())
+    slots.first = [slot() for _ in range(grid_axes(rank))]
     update_type(kernel)
-    return words
+    return slots
 
 
 def _within(value: ir.Value, count: int) -> ir.Value:
@@ -131,14 +131,14 @@ def _positions(
     grid: Grid,
     sizes: list[ir.Value],
     groups: list[ir.Value],
-    words: _Words,
+    slots: _Slots,
     known: tuple[int, ...] | None,
     small: bool,
 ) -> tuple[list[ir.Value], list[ir.Value]]:
     """The place in the group and the group's, one value a dimension."""
     local: dict[int, ir.Value] = {}
     group: dict[int, ir.Value] = {}
-    for axis, first in enumerate(words.first):
+    for axis, first in enumerate(slots.first):
         local |= grid.spread(axis, _within(built_in("thread_id", axis), grid.block[axis]), sizes)
         block = built_in("block_id", axis)
         number = arith.AddIOp(block, first).result
@@ -152,10 +152,10 @@ def _positions(
     return [local[d] for d in range(grid.rank)], [group[d] for d in range(grid.rank)]
 
 
-def _coordinate(words: _Words, dim: int, item: ir.Value) -> ir.Value:
-    if not words.starts:
+def _coordinate(slots: _Slots, dim: int, item: ir.Value) -> ir.Value:
+    if not slots.starts:
         return item
-    return arith.AddIOp(words.starts[dim], arith.MulIOp(item, words.steps[dim]).result).result
+    return arith.AddIOp(slots.starts[dim], arith.MulIOp(item, slots.steps[dim]).result).result
 
 
 def _inside(

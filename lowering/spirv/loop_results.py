@@ -31,7 +31,7 @@ PLACES = 2
 class KeepLoopResults(Pass):
     """Give results of `scf.while` that its condition computes by way of memory.
 
-    In:  flat kernels whose last argument holds the launch's words.
+    In:  flat kernels whose last argument holds the launch's slots.
     Out: such a result is stored before `scf.condition`, and loaded behind the loop.
     """
 

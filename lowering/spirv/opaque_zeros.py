@@ -31,9 +31,9 @@ ARITHMETIC = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "math.fma"
 class OpaqueZeros(Pass):
     """Keep operands of floats' arithmetic from being known zeros.
 
-    In:  flat kernels whose last argument holds the launch's words, and no bf16.
+    In:  flat kernels whose last argument holds the launch's slots, and no bf16.
     Out: operands of `ARITHMETIC` are numbers that are not zero, come from memory that the kernel only
-         reads, are results of such arithmetic, or are joined with bits of zero: the sign of the last word, which is a
+         reads, are results of such arithmetic, or are joined with bits of zero: the sign of the last slot, which is a
          group's number or the position of an array and never negative.
     """
 

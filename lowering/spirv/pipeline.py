@@ -51,7 +51,7 @@ def memory_pipeline(flavour: Flavour) -> Pipeline:
             FlattenMemory(
                 space=f"#spirv.storage_class<{flavour.space}>",
                 offsets=True,
-                words_in_memory=flavour.vulkan,
+                slots_in_memory=flavour.vulkan,
                 small=flavour.small,
             ),
             Upstream("canonicalize,cse"),

@@ -1,6 +1,6 @@
-"""A zero that no compiler of a driver can know: it is read from the words of the launch.
+"""A zero that no compiler of a driver can know: it is read from the slots of the launch.
 
-Comes in: a flat kernel, whose last argument holds the launch's words. Read next: `opaque_zeros`, `loop_results`.
+Comes in: a flat kernel, whose last argument holds the launch's slots. Read next: `opaque_zeros`, `loop_results`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pykern.passes.kernels import index_constant
 
 
 def unknown_zero(kernel: ir.Operation) -> ir.Value:
-    """An i64, made at the insertion point: the sign of the last word, a group's number or the position of an array."""
+    """An i64, made at the insertion point: the sign of the last slot, a group's number or the position of an array."""
     block = kernels.body(kernel)
-    words = sum(ir.StringAttr(a).value == "word" for a in ir.ArrayAttr(kernel.attributes[ARGUMENTS]))
-    last = memref.LoadOp(block.arguments[len(block.arguments) - 1], [index_constant(words - 1)]).result
+    slots = sum(ir.StringAttr(a).value == "slot" for a in ir.ArrayAttr(kernel.attributes[ARGUMENTS]))
+    last = memref.LoadOp(block.arguments[len(block.arguments) - 1], [index_constant(slots - 1)]).result
     return arith.ShRUIOp(last, arith.ConstantOp(last.type, 63).result).result

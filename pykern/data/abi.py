@@ -1,14 +1,18 @@
-"""The contract between compiled CPU code and the runtime that loads it.
+"""The contract between compiled code and the runtime that loads it.
+
+A *slot* is 8 bytes in which a launch gives its code one argument, or one number of an array or the index space. A
+*cell* is a field of 8 bytes, found by its name, that an object or the runtime's table has for compiled code. A *word*
+is 8 bytes of anything else, as of a plan or a tape; devices' reports have words of 32 bits.
 
 A shared object made for the CPU exports:
 
 ``void pk_run(int64_t *slots)``
-    Runs the launch. `slots` holds 8-byte cells in this order (`slot_layout` counts them):
+    Runs the launch. `slots` are in this order (`array_slots` counts those of an array):
     for each flattened argument, in order: an array gives its data pointer, its lengths, and, where
     the layout is "strided", its strides in *elements*; a scalar gives its bits (integers sign- or
     zero-extended, bool 0/1, f64 bits for weak floats, f32/f16/bf16 in the low bits); a static gives
     nothing. Then, where the launch sizes shared memory, its bytes. Then per ndrange dimension: the
-    count, and, unless the range is plain, start and step. Then one cell: the address of a `Report`
+    count, and, unless the range is plain, start and step. Then one slot: the address of a `Report`
     (only read by kernels with sites; else may be 0).
     It is called by `pk_call` of the table where that is there, and may go back to it by `longjmp`.
 ``int64_t pk_work(int64_t *slots)`` is there for the entry: an estimate in elementary operations.
@@ -183,7 +187,7 @@ ARGUMENT_KINDS = {
     "same": 5,              # PyObject * that it has to be
     "equal": 6,             # an int, and its value
     "tuple": 7,             # PyTypeObject *, count; its items become objects behind those that are known
-    "default": 8,           # the cell of a parameter that is left out; the object is any
+    "default": 8,           # the slot of a parameter that is left out; the object is any
     "list": 9,              # count; as of a tuple
     "dict": 10,             # count, the keys in their order (PyObject *, strings); as of a tuple
     "fields": 11,           # PyTypeObject *, count, names (PyObject *, interned) of what an object holds; as of a tuple
@@ -265,7 +269,7 @@ STOP_CELL = REPORT_CELLS - 2
 
 
 def array_slots(rank: int, layout: str) -> int:
-    """Cells an array argument takes in `slots`."""
+    """Slots that an array argument takes."""
     return 1 + rank + (rank if layout == "strided" else 0)
 
 
@@ -283,7 +287,7 @@ def array_slots(rank: int, layout: str) -> int:
 #   per ndrange dimension the count and, unless the range is plain, start and step;
 #   per grid axis (x, y, z as far as used) the number of the first group;
 #   where the kernel has sites, the memory of the report (and its offset, 0).
-# Memory is one argument, everything else an 8-byte word. The driver is told the bytes of shared memory
+# Memory is one argument, everything else a slot. The driver is told the bytes of shared memory
 # besides.
 
 GRID_AXES = 3

@@ -119,9 +119,9 @@ class TapeUse:
 class DeviceCode:
     """What launching code on a GPU-like device takes beside its binary.
 
-    `format` is "spirv", "ptx", "cubin" or "hsaco". `arguments` holds "memory" or "word" for each argument
+    `format` is "spirv", "ptx", "cubin" or "hsaco". `arguments` holds "memory" or "slot" for each argument
     of the kernel, in the order of `pykern.data.abi`; `offsets` tells whether every memory is followed by
-    the word that holds its offset. `shared_bytes` is the static shared memory of a group;
+    the slot that holds its offset. `shared_bytes` is the static shared memory of a group;
     `dynamic_shared` tells whether the launch adds to it, for each of `dynamic_arrays` as much; `tape` is there
     where it brings one. `sites` are those that the target has added: number k is -1 - k in a report.
     """

@@ -15,7 +15,7 @@ from pykern.errors import NDRANGE, WORKGROUP, LaunchError
 
 MAX_DIMENSIONS = 8
 _WORDS = range(-(1 << 63), 1 << 63)
-"""What a launch's words hold: lengths, starts and steps."""
+"""What a launch's slots hold: lengths, starts and steps."""
 
 
 @record
@@ -52,11 +52,11 @@ class LaunchShape:
         return 0 in self.counts
 
     @property
-    def words(self) -> list[int]:
+    def slots(self) -> list[int]:
         """The index space as code takes it."""
         if self.plain:
             return list(self.counts)
-        return [word for e in self.space for word in (e.count, e.start, e.step)]
+        return [slot for e in self.space for slot in (e.count, e.start, e.step)]
 
 
 def launches(ndrange: Any) -> list[tuple[Extent, ...]]:

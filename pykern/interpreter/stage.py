@@ -171,12 +171,12 @@ class _Run:
             self._run_all(function)
         elif "kern.arguments" in self.op.attributes:
             self._run_groups(function, self._flat_arguments())
-        elif "gpu.thread_id" in str(self.op) or self._has_words():
-            self._run_groups(function, self._arguments() + self._launch_words(device=True))
+        elif "gpu.thread_id" in str(self.op) or self._has_slots():
+            self._run_groups(function, self._arguments() + self._launch_slots(device=True))
         else:
             self._run_groups(function, self._arguments())
 
-    def _has_words(self) -> bool:
+    def _has_slots(self) -> bool:
         return len(self.kinds) > sum(1 for p in self.call.passed for _ in leaves(p.parameter.spec)) + (
             self.call.shared is not None
         )
@@ -185,8 +185,8 @@ class _Run:
 
     def _run_all(self, function: Any) -> None:
         flat = str(self.kinds[0]) == "!llvm.ptr" if self.kinds else False
-        cells = self._cells() if flat else self._arguments()
-        given = cells + self._launch_words(device=False)
+        passed = self._all_slots() if flat else self._arguments()
+        given = passed + self._launch_slots(device=False)
         report = np.zeros(REPORT_CELLS, np.int64)
         address = self.memory.know(report.view(np.uint8))
         item = Item(self.memory, {}, report=self.report)
@@ -202,7 +202,7 @@ class _Run:
         named = "kern.workgroup" in self.op.attributes and integers(self.op, "kern.workgroup")
         size = tuple(named or self.call.workgroup or DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,)))
         groups = tuple(-(-n // g) for n, g in zip(counts, size, strict=True))
-        whole = self._has_words() or "kern.arguments" in self.op.attributes
+        whole = self._has_slots() or "kern.arguments" in self.op.attributes
         for group in itertools.product(*map(range, groups)):
             shared: dict[Any, View] = {}
             items = [
@@ -234,96 +234,96 @@ class _Run:
         """Memrefs and numbers, as the kernel's own function takes them."""
         kinds, given = iter(self.kinds), []
         for item in self.call.passed:
-            cells, arrays = iter(item.cells), iter(item.arrays)
+            passed, arrays = iter(item.slots), iter(item.arrays)
             for spec in leaves(item.parameter.spec):
                 kind = next(kinds)
                 if isinstance(spec, ScalarSpec):
-                    given.append(_number(next(cells), dtype_of(kind)))
+                    given.append(_number(next(passed), dtype_of(kind)))
                 else:
                     given.append(
-                        self._view(spec, next(arrays), [next(cells) for _ in range(_slots(spec))], kind)
+                        self._view(spec, next(arrays), [next(passed) for _ in range(_slots(spec))], kind)
                     )
         return given + ([] if self.call.shared is None else [np.int64(self.call.shared)])
 
-    def _view(self, spec: ArraySpec, array: np.ndarray, cells: list[int], kind: ir.Type) -> View:
-        address, *rest = cells
+    def _view(self, spec: ArraySpec, array: np.ndarray, passed: list[int], kind: ir.Type) -> View:
+        address, *rest = passed
         sizes = tuple(rest[: spec.rank])
         strides = tuple(rest[spec.rank :]) if spec.layout == "strided" else _dense(sizes)
         return View(self.memory, address, dtype_of(kind), sizes, strides)
 
-    def _cells(self) -> list[Any]:
+    def _all_slots(self) -> list[Any]:
         """Pointers, lengths and numbers."""
-        cells = [cell for item in self.call.passed for cell in item.cells]
-        cells += [] if self.call.shared is None else [self.call.shared]
-        return [_number(cell, dtype_of(kind)) for cell, kind in zip(cells, self.kinds, strict=False)]
+        passed = [slot for item in self.call.passed for slot in item.slots]
+        passed += [] if self.call.shared is None else [self.call.shared]
+        return [_number(slot, dtype_of(kind)) for slot, kind in zip(passed, self.kinds, strict=False)]
 
-    def _launch_words(self, device: bool) -> list[Any]:
-        words: list[Any] = []
+    def _launch_slots(self, device: bool) -> list[Any]:
+        slots: list[Any] = []
         for e in self.call.space:
-            words += [np.int64(e.count)]
-            words += [] if self.call.plain else [np.int64(e.start), np.int64(e.step)]
+            slots += [np.int64(e.count)]
+            slots += [] if self.call.plain else [np.int64(e.start), np.int64(e.step)]
         if device:
-            words += [np.int64(0)] * grid_axes(len(self.call.space))
+            slots += [np.int64(0)] * grid_axes(len(self.call.space))
             if "kern.report" in self.op.attributes:
-                words.append(self._report())
-            if len(words) + len(self._arguments()) != len(self.kinds):
+                slots.append(self._report())
+            if len(slots) + len(self._arguments()) != len(self.kinds):
                 raise NoReading("a launch with a tape has no reading at this stage")
-        return words
+        return slots
 
     def _report(self) -> View:
         address = self.memory.know(np.zeros(REPORT_WORDS * 4 + (1 << 16), np.uint8))
         return View(self.memory, address, np.dtype(np.int32), (REPORT_WORDS,), (1,))
 
     def _flat_arguments(self) -> list[Any]:
-        """What the driver would pass: memories and words, the words as arguments or in a memory of their own."""
+        """What the driver would pass: memories and slots, the slots as arguments or in a memory of their own."""
         names = [ir.StringAttr(a).value for a in ir.ArrayAttr(self.op.attributes["kern.arguments"])]
-        offsets = "offsets" in str(names) or names.count("word") > 0
+        offsets = "offsets" in str(names) or names.count("slot") > 0
         memories: list[int] = []
-        words: list[int] = []
+        slots: list[int] = []
         order: list[Any] = []
 
         def memory(address: int) -> None:
             memories.append(address)
             order.append(("memory", address))
 
-        def word(value: int) -> None:
-            words.append(value)
-            order.append(("word", value))
+        def slot(value: int) -> None:
+            slots.append(value)
+            order.append(("slot", value))
 
         for item in self.call.passed:
-            cells = iter(item.cells)
+            passed = iter(item.slots)
             for spec in leaves(item.parameter.spec):
-                first = next(cells)
+                first = next(passed)
                 if isinstance(spec, ScalarSpec):
-                    word(first)
+                    slot(first)
                     continue
                 memory(first)
                 if offsets:
-                    word(0)
+                    slot(0)
                 for _ in range(_slots(spec) - 1):
-                    word(next(cells))
+                    slot(next(passed))
         if self.call.shared is not None:
-            word(self.call.shared)
+            slot(self.call.shared)
         for e in self.call.space:
             for value in (e.count,) if self.call.plain else (e.count, e.start, e.step):
-                word(value)
+                slot(value)
         for _ in range(grid_axes(len(self.call.space))):
-            word(0)
+            slot(0)
         if "kern.report" in self.op.attributes:
             memory(self._report().address)
-            word(0)
+            slot(0)
         if [kind for kind, _ in order] != names:
             raise NoReading("the arguments of this stage have no reading")
-        return self._by_kind(order, memories, words)
+        return self._by_kind(order, memories, slots)
 
-    def _by_kind(self, order: list[Any], memories: list[int], words: list[int]) -> list[Any]:
+    def _by_kind(self, order: list[Any], memories: list[int], slots: list[int]) -> list[Any]:
         given: list[Any] = []
         if len(self.kinds) == len(order):
             for (_, value), kind in zip(order, self.kinds, strict=True):
                 memref = isinstance(kind, ir.MemRefType)
                 given.append(self._open(value, kind) if memref else _number(value, dtype_of(kind)))
             return given
-        table = np.array([w & (2**64 - 1) for w in words], np.uint64)
+        table = np.array([w & (2**64 - 1) for w in slots], np.uint64)
         addresses = [*memories, self.memory.know(table.view(np.uint8))]
         if not self.kinds:
             self.bound = tuple(addresses)
@@ -356,7 +356,7 @@ def _dense(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def _number(cell: int, dtype: np.dtype) -> Any:
-    """The number in a cell: its low bytes."""
-    raw = np.array([cell & (2**64 - 1)], np.uint64).view(np.uint8)[: dtype.itemsize]
+def _number(slot: int, dtype: np.dtype) -> Any:
+    """The number in a slot: its low bytes."""
+    raw = np.array([slot & (2**64 - 1)], np.uint64).view(np.uint8)[: dtype.itemsize]
     return raw.copy().view(dtype)[0]

@@ -1,4 +1,4 @@
-"""What a call passes, as specs for the compiler and cells for the code.
+"""What a call passes, as specs for the compiler and slots for the code.
 
 Comes in: the values of a call and the annotations of the kernel. Goes out: `Passed`, one a parameter.
 Arrays are NumPy's, or anything that gives a NumPy view through DLPack without a copy.
@@ -42,10 +42,10 @@ Places = Callable[[str, Any], "np.ndarray | None"]
 
 @record
 class Passed:
-    """A parameter with its value: the spec, the arrays in it, and the cells they and scalars fill."""
+    """A parameter with its value: the spec, the arrays in it, and the slots they and scalars fill."""
 
     parameter: Parameter
-    cells: tuple[int, ...]
+    slots: tuple[int, ...]
     arrays: tuple[np.ndarray, ...] = field(compare=False, default=())
 
 
@@ -67,9 +67,9 @@ def pass_value(
         reads, writes, annotation = annotation.reads, annotation.writes, annotation.of
     if annotation is static:
         return Passed(Parameter(name, StaticSpec(_static_value(name, value))), ())
-    spec, cells, arrays = _describe(name, value, annotation, places or is_on_cpu, aligned, trees)
+    spec, slots, arrays = _describe(name, value, annotation, places or is_on_cpu, aligned, trees)
     converts = isinstance(spec, ScalarSpec) and isinstance(annotation, DType)
-    return Passed(Parameter(name, spec, reads, writes, converts), tuple(cells), tuple(arrays))
+    return Passed(Parameter(name, spec, reads, writes, converts), tuple(slots), tuple(arrays))
 
 
 def _describe(
@@ -78,7 +78,7 @@ def _describe(
     array = places(name, value)
     if array is not None:
         spec = _array_spec(name, array, annotation, aligned)
-        return spec, _array_cells(array, spec), [array]
+        return spec, _array_slots(array, spec), [array]
     if isinstance(annotation, ArrayAnnotation):
         raise KernelTypeError(
             f"`{name}` is annotated {annotation!r}, and {_kind(value)} is passed",
@@ -95,15 +95,15 @@ def _describe(
             hint=_instead(name, value, trees),
             code=ARGUMENT_TYPE,
         )
-    specs, cells, arrays = [], [], []
+    specs, slots, arrays = [], [], []
     for field_name, item in fields:
-        inner, inner_cells, inner_arrays = _describe(
+        inner, inner_slots, inner_arrays = _describe(
             f"{name}.{field_name}", item, None, places, aligned, trees
         )
         specs.append((field_name, inner))
-        cells += inner_cells
+        slots += inner_slots
         arrays += inner_arrays
-    return StructSpec(struct_name(value), tuple(specs)), cells, arrays
+    return StructSpec(struct_name(value), tuple(specs)), slots, arrays
 
 
 # -- arrays -----------------------------------------------------------------------------------
@@ -226,11 +226,11 @@ def _check_annotation(name: str, array: np.ndarray, dtype: DType, annotation: An
         )
 
 
-def _array_cells(array: np.ndarray, spec: ArraySpec) -> list[int]:
-    cells = [array.ctypes.data, *array.shape]
+def _array_slots(array: np.ndarray, spec: ArraySpec) -> list[int]:
+    slots = [array.ctypes.data, *array.shape]
     if spec.layout == "strided":
-        cells += [stride // array.itemsize for stride in array.strides]
-    return cells
+        slots += [stride // array.itemsize for stride in array.strides]
+    return slots
 
 
 def on_host(name: str, value: Any, trees: bool = False) -> Any:
@@ -256,7 +256,7 @@ def on_host(name: str, value: Any, trees: bool = False) -> Any:
 
 
 def scalar_bits(name: str, value: Any, annotation: Any) -> int:
-    """The cell of a number."""
+    """The slot of a number."""
     if isinstance(annotation, IntentAnnotation):
         annotation = annotation.of
     described = _scalar(name, value, annotation)
@@ -316,7 +316,7 @@ def _scalar_type(value: Any) -> DType | None:
 
 
 def _bits(name: str, value: Any, dtype: DType) -> int:
-    """The cell of a scalar: integers extended, floats by their bits."""
+    """The slot of a scalar: integers extended, floats by their bits."""
     if dtype.name in ("f64", "float"):
         return struct.unpack("<q", struct.pack("<d", float(value)))[0]
     if dtype.is_float:

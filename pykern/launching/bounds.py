@@ -14,14 +14,14 @@ def given_numbers(passed: Iterable[Passed], shape: LaunchShape) -> list[int]:
     """Lengths of arrays and bits of scalars in the order of the flattened arguments, then the index space."""
     numbers: list[int] = []
     for item in passed:
-        arrays, cells = iter(item.arrays), iter(item.cells)
+        arrays, slots = iter(item.arrays), iter(item.slots)
         for spec in leaves(item.parameter.spec):
             if not isinstance(spec, ArraySpec):
-                numbers.append(next(cells))
+                numbers.append(next(slots))
                 continue
             numbers += next(arrays).shape
             for _ in range(array_slots(spec.rank, spec.layout)):
-                next(cells)
+                next(slots)
     return [*numbers, *launch_numbers(shape)]
 
 

@@ -1,6 +1,6 @@
 """The short way of a launch on a device: calls of a kind that was launched before.
 
-Comes in: the values of a call. Goes out: a key that decides the code, and the words of the arguments, without
+Comes in: the values of a call. Goes out: a key that decides the code, and the slots of the arguments, without
 specs, sources or hashes of them. None where a call needs a closer look: structs, NumPy arrays, borrowed or
 shared memory, static parameters, annotated lengths. Then `pykern.launching.on_device` goes the long way.
 """
@@ -65,21 +65,21 @@ def known_kind(
     return opened.name, id(function), function.name, launch, tuple(kinds)
 
 
-def known_words(kernel: LaunchedKernel, values: list[tuple[str, Any]], artifact: Artifact) -> Any:
+def known_arguments(kernel: LaunchedKernel, values: list[tuple[str, Any]], artifact: Artifact) -> Any:
     """The arguments of a call that `known_kind` has a key for, once the stream is known."""
     assert artifact.device is not None
     offsets = artifact.device.offsets
 
-    def words(stream: Stream) -> list[Memory | int]:
+    def slots(stream: Stream) -> list[Memory | int]:
         found: list[Memory | int] = []
         for name, value in values:
             if type(value) is Array:
-                found += array_words(value, stream, offsets)
+                found += memory_and_slots(value, stream, offsets)
             else:
                 found.append(scalar_bits(name, value, kernel.annotations.get(name)))
         return found
 
-    return words
+    return slots
 
 
 def known_numbers(kernel: LaunchedKernel, values: list[tuple[str, Any]], shape: LaunchShape) -> list[int]:
@@ -93,7 +93,7 @@ def known_numbers(kernel: LaunchedKernel, values: list[tuple[str, Any]], shape: 
     return numbers + launch_numbers(shape)
 
 
-def array_words(array: Array, stream: Stream, offsets: bool) -> list[Memory | int]:
+def memory_and_slots(array: Array, stream: Stream, offsets: bool) -> list[Memory | int]:
     """An array as arguments: its memory, lengths and, where it is not dense, strides.
 
     Where there are no offsets the memory begins at the array.

@@ -29,8 +29,8 @@ SEEN = "max_storage_range"
 MOST_KEPT = 256
 """Sizes of launches whose need is remembered, for each kernel; beyond that the oldest is forgotten."""
 Triple = tuple[int, int, int]
-Words = list["Memory | int"]
-TapeArguments = Callable[[Triple], Words]
+Slots = list["Memory | int"]
+TapeArguments = Callable[[Triple], Slots]
 Attempt = Callable[[TapeArguments, Triple], Callable[[], None]]
 """Puts a launch into its stream, cut into parts of at most so many groups; the arguments of a part's tape follow
 from its first group. Gives what is to be done once the launch is known to count."""
@@ -91,15 +91,15 @@ class TapedLaunch:
         tape = self.opened.pool.allocate(max(1, words * items) * WORD)
         native = self.stream.native
 
-        def arguments(first: Triple) -> Words:
+        def arguments(first: Triple) -> Slots:
             """In a part of a launch that is cut for its tape, the first work-item has the first place."""
             begin = self._groups_before(first) * per_group if cut else 0
-            found: Words = [*self._memory(tape.used_on(native)), words, items, begin]
+            found: Slots = [*self._memory(tape.used_on(native)), words, items, begin]
             return found if counter is None else [*found, *self._memory(counter.used_on(native)), 1]
 
         return attempt(arguments, most)
 
-    def _memory(self, memory: Memory) -> Words:
+    def _memory(self, memory: Memory) -> Slots:
         return [memory, 0] if self.device.offsets else [memory]
 
     def _groups_before(self, first: Triple) -> int:
@@ -165,8 +165,8 @@ def tape_room(opened: Opened) -> int:
     return min(limits, default=1 << 30) // 8 * 7  # memory comes in sizes up to an eighth larger
 
 
-def words_told(tape: TapeUse, device: DeviceCode, arguments: Words, words: list[int]) -> Any:
+def told_by_slots(tape: TapeUse, device: DeviceCode, arguments: Slots, slots: list[int]) -> Any:
     """What decides the number of pushes, as something to look up: all that is no memory, or the launch's size."""
     if not tape.told:
-        return tuple(words)
-    return tuple(a for a, kind in zip(arguments, device.arguments, strict=False) if kind == "word"), *words
+        return tuple(slots)
+    return tuple(a for a, kind in zip(arguments, device.arguments, strict=False) if kind == "slot"), *slots

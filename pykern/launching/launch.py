@@ -173,14 +173,14 @@ class Launcher:
             refuse_outside(variant.artifact.bounds, given_numbers(passed, shape))
         if not shape.empty:
             note_writes(variant.artifact.uses, (array for _, array in arrays_of(passed)))
-        cells = [cell for p in passed for cell in p.cells]
-        cells += [] if shape.shared is None else [shape.shared]
+        slots = [slot for p in passed for slot in p.slots]
+        slots += [] if shape.shared is None else [shape.shared]
 
         def run() -> None:
             if PRODUCT in variant.artifact.resources and self._in_tiles(variant, values, kind):
                 return
             if not shape.empty:
-                variant.run([*cells, *shape.words], self.kernel.timeout)
+                variant.run([*slots, *shape.slots], self.kernel.timeout)
 
         return run
 

@@ -1,8 +1,8 @@
-"""The way of a launch on a device with a driver: arguments to memory and words, groups, reports.
+"""The way of a launch on a device with a driver: arguments to memory and slots, groups, reports.
 
 Comes in: the values of a call and the device they were bound for. Goes out: an `Event`. NumPy arguments are
 copied to the device, and back where the kernel writes them: right, and slow; then the call waits.
-The order of the words is that of `pykern.data.abi`, "Device code".
+The order of the slots is that of `pykern.data.abi`, "Device code".
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from pykern.launching.arguments import Passed, is_array, pass_value
 from pykern.launching.bounds import given_numbers
 from pykern.launching.checks import check_writable_arrays, note_writes, overlap_in_part, overlapping_arrays
 from pykern.launching.device_entries import offer, tell
-from pykern.launching.device_kinds import array_words, fitted, known_kind, known_numbers, known_words
+from pykern.launching.device_kinds import fitted, known_arguments, known_kind, known_numbers, memory_and_slots
 from pykern.launching.device_report import Report
-from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
+from pykern.launching.device_tape import TapeArguments, TapedLaunch, told_by_slots
 from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.repeats import Put, Repeats
 from pykern.launching.warned import warn
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pykern.launching.launched import LaunchedKernel
 
 Triple = tuple[int, int, int]
-Words = Callable[[Stream], "list[Memory | int]"]
+Slots = Callable[[Stream], "list[Memory | int]"]
 
 
 @dataclass
@@ -115,14 +115,14 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
         warn(found.artifact, shape)
         if found.artifact.bounds.checks:
             found.refuse_outside(known_numbers(kernel, values, shape))
-        words = known_words(kernel, values, found.artifact)
+        slots = known_arguments(kernel, values, found.artifact)
         arrays = [value for _, value in values if type(value) is Array]
-        event = _start(_work(launcher, found, arrays, words, shape), stream, kernel.options.debug)
+        event = _start(_work(launcher, found, arrays, slots, shape), stream, kernel.options.debug)
         _repeated(launcher, found, where.keywords, arrays)
         if opened.driver.direct is None and event is not COMPLETED and shape.shared is None:
             cache = launcher.cache
             cache.repeats = cache.repeats or Repeats()
-            cache.repeats.tell(_put(kernel, found, words, shape, stream))
+            cache.repeats.tell(_put(kernel, found, slots, shape, stream))
         return event
     places = Places(opened.name, where.may_copy)
     passed = [pass_value(name, v, kernel.annotations.get(name), places) for name, v in values]
@@ -137,8 +137,8 @@ def launch(launcher: Launcher, where: OnDevice, values: list[tuple[str, Any]], s
     note_writes(artifact.uses, places.owners)
     if key is not None and key[1] == id(source.function):  # names may have changed meanwhile
         launcher.cache.on_devices[key] = code  # which keeps the function that the key holds the address of
-    words = _flattened(passed, places.arrays, artifact)
-    work = _work(launcher, code, places.arrays, words, shape)
+    slots = _flattened(passed, places.arrays, artifact)
+    work = _work(launcher, code, places.arrays, slots, shape)
     copied_back = [
         (host, array)
         for host, array, use in zip(places.hosts, places.arrays, artifact.uses, strict=True)
@@ -171,7 +171,7 @@ class DeviceKernel:
 
 
 def _put(
-    kernel: LaunchedKernel, code: DeviceKernel, flattened: Words, shape: LaunchShape, stream: Stream
+    kernel: LaunchedKernel, code: DeviceKernel, flattened: Slots, shape: LaunchShape, stream: Stream
 ) -> Put | None:
     """What a launch has put into its stream, where the next one like it can do the same."""
     opened, artifact = code.opened, code.artifact
@@ -180,7 +180,7 @@ def _put(
     if artifact.reports or device.tape is not None or kernel.options.debug:
         return None
     group, grid = _groups(artifact, shape)
-    arguments, axes = [*flattened(stream), *shape.words], grid_axes(len(shape.space))
+    arguments, axes = [*flattened(stream), *shape.slots], grid_axes(len(shape.space))
     made = [([*arguments, *first[:axes]], part) for first, part in parts(grid, opened.info.max_grid)]
     return Put(stream, kernel.captured()[0], opened.driver, opened.code(artifact), made, group)
 
@@ -226,7 +226,7 @@ def _start(work: Callable[[Stream], None] | None, stream: Stream, waits: bool) -
 
 
 def _work(
-    launcher: Launcher, code: DeviceKernel, arrays: list[Array], flattened: Words, shape: LaunchShape
+    launcher: Launcher, code: DeviceKernel, arrays: list[Array], flattened: Slots, shape: LaunchShape
 ) -> Callable[[Stream], None] | None:
     """What puts the launch into a stream; None where there are no work-items."""
     if shape.empty:
@@ -234,7 +234,7 @@ def _work(
     opened, artifact = code.opened, code.artifact
     device = artifact.device
     assert device is not None
-    loaded, words = opened.code(artifact), shape.words
+    loaded, slots = opened.code(artifact), shape.slots
     group, grid = _groups(artifact, shape)
     if math.prod(group) > opened.info.max_group:
         raise LaunchError(
@@ -257,7 +257,7 @@ def _work(
                 opened.driver.launch(
                     stream.native,
                     loaded,
-                    [*arguments, *sizes, *tape(first), *words, *first[:axes], *behind],
+                    [*arguments, *sizes, *tape(first), *slots, *first[:axes], *behind],
                     part,
                     group,
                     dynamic_bytes(device, shape.shared),
@@ -268,7 +268,7 @@ def _work(
             attempt(lambda first: [], opened.info.max_grid)()
             return
         written = [array for array, use in zip(arrays, artifact.uses, strict=True) if use.writes]
-        key = artifact.key, opened.name, words_told(device.tape, device, arguments, [*sizes, *words])
+        key = artifact.key, opened.name, told_by_slots(device.tape, device, arguments, [*sizes, *slots])
         TapedLaunch(opened, stream, device, grid, group, written, launcher.cache.tapes, key).run(attempt)
 
     return run
@@ -303,7 +303,7 @@ def _check_shared(opened: Opened, artifact: Artifact, asked: int) -> None:
 # -- arguments -------------------------------------------------------------------------------------
 
 
-def _flattened(passed: list[Passed], arrays: list[Array], artifact: Artifact) -> Words:
+def _flattened(passed: list[Passed], arrays: list[Array], artifact: Artifact) -> Slots:
     """The arguments in the order of `pykern.data.abi`, once the stream is known."""
     assert artifact.device is not None
     offsets = artifact.device.offsets
@@ -312,14 +312,14 @@ def _flattened(passed: list[Passed], arrays: list[Array], artifact: Artifact) ->
         found: list[Memory | int] = []
         there = iter(arrays)
         for item in passed:
-            cells = iter(item.cells)
+            slots = iter(item.slots)
             for spec in leaves(item.parameter.spec):
                 if isinstance(spec, ScalarSpec):
-                    found.append(next(cells))
+                    found.append(next(slots))
                     continue
-                found += array_words(next(there), stream, offsets)
+                found += memory_and_slots(next(there), stream, offsets)
                 for _ in range(array_slots(spec.rank, spec.layout)):
-                    next(cells)
+                    next(slots)
         return found
 
     return flattened

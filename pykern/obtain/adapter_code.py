@@ -16,7 +16,7 @@ from pykern.data.abi import TABLE_INDEX
 from pykern.obtain.entry_code import EntryCode, numpy_functions
 from pykern.runtime.cpu_table import table
 from pykern.runtime.launchable import SUPPORTED
-from pykern.runtime.loader import TAKES_CELLS, open_library
+from pykern.runtime.loader import TAKES_SLOTS, open_library
 
 _FASTCALL, _KEYWORDS = 0x80, 0x2
 
@@ -70,7 +70,7 @@ class AdapterCode(EntryCode):
             self.address = 0
             return
         cells = table()
-        TAKES_CELLS(library.address("pk_init"))(cells)
+        TAKES_SLOTS(library.address("pk_init"))(cells)
         for name in ("pk_adapt", "pk_missed"):
             flags = _FASTCALL | _KEYWORDS
             self._methods[name] = _Method(name.encode(), library.address(name), flags, None)

@@ -1,4 +1,4 @@
-"""What a call of an array program passes: parameters for the compiler, arrays and cells for the code.
+"""What a call of an array program passes: parameters for the compiler, arrays and slots for the code.
 
 Comes in: the values of a call. Goes out: `ProgramArguments`. As for kernels (`pykern.launching.arguments`), but
 lengths are known to the compiler, and every array is dense: one that is not is copied. On the CPU it may be dense in
@@ -47,8 +47,8 @@ def describe(
             arguments.parameters.append(_static(name, value))
             continue
         passed = pass_value(name, value, annotations.get(name), places, aligned=False, trees=True)
-        cells, arrays = iter(passed.cells), iter(passed.arrays)
-        spec = _known(passed.parameter.spec, cells, arrays, arguments, name, name in turned)
+        slots, arrays = iter(passed.slots), iter(passed.arrays)
+        spec = _known(passed.parameter.spec, slots, arrays, arguments, name, name in turned)
         arguments.parameters.append(Parameter(name, spec, converts=passed.parameter.converts))
     return arguments
 
@@ -79,24 +79,24 @@ def _static(name: str, value: Any) -> Parameter:
 
 
 def _known(
-    spec: ArgSpec, cells: Any, arrays: Any, arguments: ProgramArguments, name: str, turned: bool
+    spec: ArgSpec, slots: Any, arrays: Any, arguments: ProgramArguments, name: str, turned: bool
 ) -> ArgSpec:
     """The spec with the lengths of the arrays; the values go to `arguments`."""
     if isinstance(spec, ArraySpec):
         for _ in range(1 + spec.rank * (1 if spec.layout == "C" else 2)):
-            next(cells)
+            next(slots)
         array: np.ndarray = next(arrays)
         arguments.values.append(array)
         arguments.names.append(name)
         order = order_of(array) if turned and isinstance(array, np.ndarray) else None
         return ArraySpec(spec.dtype, tuple(array.shape), "".join(map(str, order)) if order else "C")
     if isinstance(spec, ScalarSpec):
-        arguments.values.append(next(cells))
+        arguments.values.append(next(slots))
         arguments.names.append(name)
         return spec
     if isinstance(spec, StructSpec):
         return StructSpec(
             spec.name,
-            tuple((n, _known(inner, cells, arrays, arguments, name, turned)) for n, inner in spec.fields),
+            tuple((n, _known(inner, slots, arrays, arguments, name, turned)) for n, inner in spec.fields),
         )
     return spec

@@ -1,7 +1,7 @@
 """The kernels of an array program on a device, and how a plan launches them.
 
 Comes in: a `PlanKernel` and where its binary lies. Goes out: steps that put a launch into a call's stream; the order
-of the words is that of `pykern.data.abi`, "Device code".
+of the slots is that of `pykern.data.abi`, "Device code".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pykern.data.abi import grid_axes
 from pykern.data.artifact import Artifact, PlanKernel
 from pykern.errors import LaunchError
 from pykern.launching.device_report import Report
-from pykern.launching.device_tape import TapeArguments, TapedLaunch, words_told
+from pykern.launching.device_tape import TapeArguments, TapedLaunch, told_by_slots
 from pykern.launching.on_device import along_axes, parts
 from pykern.program.scalars import bits
 from pykern.program.steps import Buffer, Run, Step
@@ -26,7 +26,7 @@ from pykern.runtime.driver import Memory
 from pykern.runtime.registry import Opened
 
 Triple = tuple[int, int, int]
-Words = list["Memory | int"]
+Slots = list["Memory | int"]
 
 
 class LaunchedKernel:
@@ -51,14 +51,14 @@ class LaunchedKernel:
         self.code = opened.code(self.artifact)
         self.tapes: dict[Any, int] = {}
 
-    def launch(self, arguments: list[list[Any]], counts: tuple[int, ...], words: list[int]) -> Step:
+    def launch(self, arguments: list[list[Any]], counts: tuple[int, ...], slots: list[int]) -> Step:
         """The step of one launch; see `pykern.program.steps` for its form."""
         device, group = self.kernel.device, along_axes(self.kernel.workgroup)
         grid = along_axes(tuple(-(-n // g) for n, g in zip(counts, self.kernel.workgroup, strict=True)))
         axes = grid_axes(len(counts))
         passed = _passing(arguments, device.offsets)
         driver, code = self.opened.driver, self.code
-        pieces = [(part, [*words, *first[:axes]]) for first, part in parts(grid, self.opened.info.max_grid)]
+        pieces = [(part, [*slots, *first[:axes]]) for first, part in parts(grid, self.opened.info.max_grid)]
         if device.tape is None and not self.kernel.reports:
 
             def run(call: Run) -> None:
@@ -70,18 +70,18 @@ class LaunchedKernel:
 
         def run_with_more(call: Run) -> None:
             given = passed(call)
-            attempt = self._attempt(call, given, words, grid, group, axes)
+            attempt = self._attempt(call, given, slots, grid, group, axes)
             if device.tape is None:
                 attempt(lambda first: [], self.opened.info.max_grid)()
                 return
             written = [_array(call, arguments[n]) for n in self.kernel.writes]
-            key = words_told(device.tape, device, given, words)
+            key = told_by_slots(device.tape, device, given, slots)
             TapedLaunch(self.opened, call.stream, device, grid, group, written, self.tapes, key).run(attempt)
 
         return run_with_more
 
     def _attempt(
-        self, call: Run, given: Words, words: list[int], grid: Triple, group: Triple, axes: int
+        self, call: Run, given: Slots, slots: list[int], grid: Triple, group: Triple, axes: int
     ) -> Callable[[TapeArguments, Triple], Callable[[], None]]:
         def attempt(tape: TapeArguments, most: Triple) -> Callable[[], None]:
             report = (
@@ -89,7 +89,7 @@ class LaunchedKernel:
             )
             behind = report.arguments(self.kernel.device.offsets) if report is not None else []
             for first, part in parts(grid, most):
-                everything = [*given, *tape(first), *words, *first[:axes], *behind]
+                everything = [*given, *tape(first), *slots, *first[:axes], *behind]
                 self.opened.driver.launch(call.stream.native, self.code, everything, part, group, 0)
             return report.ask if report is not None else lambda: None
 
@@ -112,8 +112,8 @@ def _check_group(opened: Opened, kernel: PlanKernel, program: str) -> None:
         )
 
 
-def _passing(arguments: list[list[Any]], offsets: bool) -> Callable[[Run], Words]:
-    """What gives the arguments of a launch, arrays and numbers, as memory and words."""
+def _passing(arguments: list[list[Any]], offsets: bool) -> Callable[[Run], Slots]:
+    """What gives the arguments of a launch, arrays and numbers, as memory and slots."""
     made = [
         _array_passing(register, more[0] if more else [], offsets)
         if kind == "array"
@@ -121,8 +121,8 @@ def _passing(arguments: list[list[Any]], offsets: bool) -> Callable[[Run], Words
         for kind, register, *more in arguments
     ]
 
-    def passed(call: Run) -> Words:
-        found: Words = []
+    def passed(call: Run) -> Slots:
+        found: Slots = []
         for each in made:
             each(call, found)
         return found
@@ -130,10 +130,10 @@ def _passing(arguments: list[list[Any]], offsets: bool) -> Callable[[Run], Words
     return passed
 
 
-def _array_passing(register: int, strides: list[int], offsets: bool) -> Callable[[Run, Words], None]:
+def _array_passing(register: int, strides: list[int], offsets: bool) -> Callable[[Run, Slots], None]:
     if offsets:
 
-        def put(call: Run, found: Words) -> None:
+        def put(call: Run, found: Slots) -> None:
             buffer = call.registers[register]
             found.append(buffer.allocation.memory)
             found.append(buffer.offset)
@@ -142,7 +142,7 @@ def _array_passing(register: int, strides: list[int], offsets: bool) -> Callable
 
         return put
 
-    def put_moved(call: Run, found: Words) -> None:
+    def put_moved(call: Run, found: Slots) -> None:
         buffer: Buffer = call.registers[register]
         memory = buffer.allocation.memory
         moved = buffer.offset * buffer.itemsize
@@ -155,7 +155,7 @@ def _array_passing(register: int, strides: list[int], offsets: bool) -> Callable
     return put_moved
 
 
-def _number(register: int, kind: str) -> Callable[[Run, Words], None]:
+def _number(register: int, kind: str) -> Callable[[Run, Slots], None]:
     if kind in ("index", "i64", "i32", "i16", "i8", "i1"):
         return lambda call, found: found.append(call.registers[register])
     return lambda call, found: found.append(bits(call.registers[register], kind))

@@ -1,7 +1,7 @@
 """What tells calls of an array program apart, without describing their arguments.
 
 Comes in: an argument of a call. Goes out: a key, the same for arguments that the same code takes, and the arrays and
-cells that the code is given. Read next: `pykern.program.arguments`, the long way, which a kind goes once.
+slots that the code is given. Read next: `pykern.program.arguments`, the long way, which a kind goes once.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from pykern.program.kinds import order_of
 from pykern.program.results import Builder, builder, is_flat
 from pykern.runtime.kept_memory import kept_memory
 from pykern.runtime.launch_report import LaunchReport
-from pykern.runtime.loader import LoadedKernel, run_cells
+from pykern.runtime.loader import LoadedKernel, run_slots
 from pykern.runtime.written import note_write, overlaps_itself
 from pykern.types import BY_NAME
 
@@ -73,13 +73,13 @@ class Plan:
         """Axes of the flattened arguments that are dense in another order than C's."""
         self.pool: list[np.ndarray] = []
         self.calls: dict[tuple[int | str, ...], int] = {}
-        self._cells = ctypes.c_int64 * (len(self.names) + len(self.fresh) + 2)
+        self._slots = ctypes.c_int64 * (len(self.names) + len(self.fresh) + 2)
 
     # -- a call ------------------------------------------------------------------------------
 
     def run(self, values: list[Any], out: list[np.ndarray] | None = None) -> list[Any]:
         """Run with flattened arguments (arrays, bits of scalars); gives the arrays of the results."""
-        cells, kept, copied_back = self._arguments(values)
+        slots, kept, copied_back = self._arguments(values)
         results: list[Any] = [None] * len(self.layout.results)
         copied_out = []
         for n, shape, dtype in self.fresh:
@@ -91,10 +91,10 @@ class Plan:
                 else:
                     copied_out.append((out[n], array))
             results[n] = array
-            cells.append(array.ctypes.data)
+            slots.append(array.ctypes.data)
         for n, argument in self.taken:
             results[n] = kept[argument]
-        self._invoke(cells)
+        self._invoke(slots)
         for target, source in (*copied_back, *copied_out):
             np.copyto(target, source)
         for target, _ in copied_out:
@@ -104,13 +104,13 @@ class Plan:
     def _arguments(
         self, values: list[Any]
     ) -> tuple[list[int], list[Any], list[tuple[np.ndarray, np.ndarray]]]:
-        """Cells of the arguments, the arrays they point to, and what has to be copied back."""
-        cells: list[int] = []
+        """Slots of the arguments, the arrays they point to, and what has to be copied back."""
+        slots: list[int] = []
         kept: list[Any] = []
         copied_back = []
         for n, value in enumerate(values):
             if not isinstance(value, np.ndarray):
-                cells.append(value)
+                slots.append(value)
                 kept.append(None)
                 continue
             array = value
@@ -123,8 +123,8 @@ class Plan:
                 if n in self.layout.updated:
                     copied_back.append((value, array))
             kept.append(array)
-            cells.append(array.ctypes.data)
-        return cells, kept, copied_back
+            slots.append(array.ctypes.data)
+        return slots, kept, copied_back
 
     def check(self, values: list[Any]) -> None:
         """Refuse what cannot be written."""
@@ -149,16 +149,16 @@ class Plan:
                     hint=f"pass a copy: {self.names[other]}.copy()",
                 )
 
-    def _invoke(self, cells: list[int]) -> None:
+    def _invoke(self, slots: list[int]) -> None:
         scratch = self._take()
         try:
             if not self.artifact.sites:
-                run_cells(
-                    self.code.run_address, self._cells(*cells, 0, scratch.ctypes.data), self.layout.long
+                run_slots(
+                    self.code.run_address, self._slots(*slots, 0, scratch.ctypes.data), self.layout.long
                 )
                 return
             report = LaunchReport(self.artifact.sites)
-            run_cells(self.code.run_address, self._cells(*cells, report.address, scratch.ctypes.data))
+            run_slots(self.code.run_address, self._slots(*slots, report.address, scratch.ctypes.data))
         finally:
             self._give(scratch)
         report.check()

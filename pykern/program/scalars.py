@@ -46,16 +46,16 @@ def compute(name: str, result: str, operand: str, predicate: int = 0) -> Compute
     raise LaunchError(f"the host does not compute `{name}` between launches", hint="compute it in an array")
 
 
-def number(word: int, kind: str) -> Any:
-    """The number of type `kind` in a word."""
+def number(slot: int, kind: str) -> Any:
+    """The number of type `kind` in a slot."""
     if kind in _BITS:
-        return _wrap(kind)(word)
+        return _wrap(kind)(slot)
     dtype = BY_NAME[kind].numpy
-    return np.frombuffer(int(word & (2**64 - 1)).to_bytes(8, "little"), dtype, 1)[0]
+    return np.frombuffer(int(slot & (2**64 - 1)).to_bytes(8, "little"), dtype, 1)[0]
 
 
 def bits(value: Any, kind: str) -> int:
-    """A number as the word that kernels take."""
+    """A number as the slot that kernels take."""
     if kind in _BITS:
         return int(value)
     if kind == "f64":

@@ -9,7 +9,7 @@ name first; numbers in it are registers unless said otherwise. A length is a num
     ["copy", from, to, itemsize]                         ["read", to, from, [[register, stride]], type]
     ["length", to, from, dimension]                      ["drop", [registers]]
     ["compute", to, op, [operands], type, operands' type, predicate?]      ["select", to, condition, a, b]
-    ["launch", kernel, [["array", register, strides?] | [type, register]], counts, words]
+    ["launch", kernel, [["array", register, strides?] | [type, register]], counts, slots]
     ["for", [from, to, step], initial, inside, steps, carried, results]
     ["while", initial, inside, tests, condition, handed, taken, steps, carried, results]
     ["if", condition, [steps, values], [steps, values], results]
@@ -189,8 +189,8 @@ class Steps:
 
     # -- launches and control flow ---------------------------------------------------------------
 
-    def _launch(self, kernel: int, arguments: list[list[Any]], counts: list[int], words: list[int]) -> Step:
-        return self.kernels[kernel].launch(arguments, tuple(counts), words)
+    def _launch(self, kernel: int, arguments: list[list[Any]], counts: list[int], slots: list[int]) -> Step:
+        return self.kernels[kernel].launch(arguments, tuple(counts), slots)
 
     def _for(
         self,

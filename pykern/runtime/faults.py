@@ -13,7 +13,7 @@ import sys
 import threading
 
 from pykern.environment.settings import settings
-from pykern.runtime.loader import TAKES_CELLS, LoadedKernel, open_library
+from pykern.runtime.loader import TAKES_SLOTS, LoadedKernel, open_library
 
 MOST = 16_384
 """Pieces of code that are known; of later ones nothing is said."""
@@ -39,7 +39,7 @@ class Faults:
         with self._lock:
             if self.wanted:
                 library = open_library(binary)
-                TAKES_CELLS(library.address("pk_watch"))(self._cells)
+                TAKES_SLOTS(library.address("pk_watch"))(self._cells)
                 self._library = library
 
     def name(self, code: LoadedKernel, kernel: str, place: str) -> None:

@@ -59,19 +59,19 @@ class LoadedKernel:
     run_address: int
     entry_address: int
 
-    def run(self, cells: list[int]) -> None:
-        """Run a launch from its cells; the GIL is free meanwhile, unless it is short. Raises what a signal handler
-        raises."""
-        slots = (ctypes.c_int64 * len(cells))(*cells)
+    def run(self, values: list[int]) -> None:
+        """Run a launch from the values of its slots; the GIL is free meanwhile, unless it is short. Raises what a
+        signal handler raises."""
+        slots = (ctypes.c_int64 * len(values))(*values)
         if not (is_awaited() and self._ran_short(slots)):
-            run_cells(self.run_address, slots)
+            run_slots(self.run_address, slots)
 
     def _ran_short(self, slots: ctypes.Array) -> bool:
         """Run it if it is so short that it has no use for the team of threads."""
         return "pk_launch" in self.library and _LAUNCH(self.library.address("pk_launch"))(slots) != REFUSED
 
 
-TAKES_CELLS = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+TAKES_SLOTS = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 """`pk_run`, `pk_init` and `pk_bind`, as ctypes calls them."""
 
 
@@ -79,16 +79,16 @@ _LAUNCH = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 _LAUNCHES = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
-def run_cells(run_address: int, cells: ctypes.Array, long: bool = True) -> None:
+def run_slots(run_address: int, slots: ctypes.Array, long: bool = True) -> None:
     """Call a `pk_run`, by way of `pk_call` where there is a team of threads, which `long` ones wait for. Raises what a
     signal handler raises."""
     if long:
         before_long_launch()
     call = table()[TABLE_INDEX["pk_call"]]
     if call:
-        _LAUNCHES(call)(run_address, cells)
+        _LAUNCHES(call)(run_address, slots)
     else:
-        TAKES_CELLS(run_address)(cells)
+        TAKES_SLOTS(run_address)(slots)
 
 
 def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:
@@ -108,7 +108,7 @@ class LoadedEntry:
 
     def bind(self, cells: ctypes.Array) -> None:
         """Say whom it calls; `cells` stay where they are."""
-        TAKES_CELLS(self.library.address("pk_bind"))(cells)
+        TAKES_SLOTS(self.library.address("pk_bind"))(cells)
 
 
 def load_entry(binary: bytes) -> LoadedEntry:
@@ -119,7 +119,7 @@ def load_entry(binary: bytes) -> LoadedEntry:
 
 def _told_of_table(binary: bytes) -> Library:
     library = open_library(binary)
-    TAKES_CELLS(library.address("pk_init"))(table())
+    TAKES_SLOTS(library.address("pk_init"))(table())
     return library
 
 

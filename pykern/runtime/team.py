@@ -16,7 +16,7 @@ from typing import Any
 from pykern.data.abi import TABLE_INDEX
 from pykern.runtime.awaited_team import await_no_more
 from pykern.runtime.cpu_table import table
-from pykern.runtime.loader import TAKES_CELLS, open_library
+from pykern.runtime.loader import TAKES_SLOTS, open_library
 
 SUPPORTED = sys.platform.startswith("linux") and platform.machine() in ("x86_64", "aarch64")
 AWAKE_NS = 100_000
@@ -43,7 +43,7 @@ class Team:
         """Let launches use it from now on. Raises OSError where it does not load."""
         library = open_library(binary)
         cells = table()
-        TAKES_CELLS(library.address("pk_init"))(cells)
+        TAKES_SLOTS(library.address("pk_init"))(cells)
         facts = (ctypes.c_int64 * (max(FACTS.values()) + 1)).from_address(
             library.function("pk_state", ctypes.c_void_p)()
         )

@@ -40,7 +40,7 @@ class Evidence:
     after: str
     step: Callable[..., None] | None
     parameters: tuple[Parameter, ...]
-    cells: tuple[tuple[int, ...], ...]
+    slots: tuple[tuple[int, ...], ...]
     arrays: tuple[tuple[np.ndarray, ...], ...]
     space: tuple[Extent, ...]
     plain: bool
@@ -315,7 +315,7 @@ class _Search:
             after.text,
             step,
             tuple(p.parameter for p in passed),
-            tuple(p.cells for p in passed),
+            tuple(p.slots for p in passed),
             tuple(p.arrays for p in passed),
             self.space,
             self.plain,

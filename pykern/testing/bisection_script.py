@@ -35,7 +35,7 @@ from pykern.tools.replay import replay
 inf, nan = float("inf"), float("nan")
 
 PARAMETERS = {parameters}
-CELLS = {cells}
+SLOTS = {slots}
 SPACE = {space}
 ARRAYS = """
 {arrays}
@@ -51,7 +51,7 @@ AFTER = r"""
 
 if __name__ == "__main__":
     raise SystemExit(replay(
-        BEFORE, AFTER, {step!r}, {function!r}, PARAMETERS, CELLS, ARRAYS, SPACE,
+        BEFORE, AFTER, {step!r}, {function!r}, PARAMETERS, SLOTS, ARRAYS, SPACE,
         plain={plain}, workgroup={workgroup}, shared={shared}, rtol={rtol}, atol={atol},
     ))
 '''
@@ -69,7 +69,7 @@ def script(fault: Fault) -> str:
         before=fault.before,
         difference=fault.difference.replace("\\", "\\\\"),
         parameters=repr(evidence.parameters),
-        cells=repr(evidence.cells),
+        slots=repr(evidence.slots),
         space=repr(evidence.space),
         arrays=packed(evidence),
         before_ir=evidence.before.rstrip(),

@@ -95,7 +95,7 @@ def _passed(
         array = _strided(raw) if spec.layout == "strided" else raw.copy()
         own.append(array)
         described = pass_value("x", array, None)
-        address, *lengths = described.cells
+        address, *lengths = described.slots
         strides = [s // array.itemsize for s in array.strides] if spec.layout == "strided" else []
         filled += [address, *lengths[: spec.rank], *strides]
         for _ in range(1 + spec.rank + len(strides)):

@@ -45,7 +45,7 @@ def test_the_language(name, chip):
     assert 0 < resources["registers"] <= 128 and 0 < resources["occupancy"] <= 1
     device = compiled.artifact.device
     parameters = re.findall(r"\.param \.u64 (\.ptr \.global)?", compiled.asm())
-    assert ["memory" if p else "word" for p in parameters] == list(device.arguments)
+    assert ["memory" if p else "slot" for p in parameters] == list(device.arguments)
     assert not device.offsets
 
 
@@ -115,7 +115,7 @@ def test_the_pipeline_is_its_text():
 def test_launch_facts():
     compiled = CASES["histogram"].compile("nvvm:sm_90a")
     device = compiled.artifact.device
-    assert device.arguments == ("memory", "word", "memory", "word", "word", "word")
+    assert device.arguments == ("memory", "slot", "memory", "slot", "slot", "slot")
     assert device.shared_bytes == 256 == compiled.resources["shared_bytes"]
     assert compiled.artifact.workgroup == (128,) and compiled.artifact.entry == "kern_histogram"
     assert CASES["sized_at_launch"].compile("nvvm:sm_90a").artifact.device.dynamic_shared

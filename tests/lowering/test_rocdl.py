@@ -32,7 +32,7 @@ def test_the_language(name, chip):
     # one cell of 8 bytes an argument, and none that was not asked for
     assert resources["argument_bytes"] == 8 * len(device.arguments)
     said = kernel_metadata(compiled.binary, compiled.artifact.entry)
-    kinds = {"global_buffer": "memory", "by_value": "word"}
+    kinds = {"global_buffer": "memory", "by_value": "slot"}
     assert [kinds[a[".value_kind"]] for a in said["args"]] == list(device.arguments)
     assert f'amdgcn-amd-amdhsa--{chip}"' in compiled.asm()
 
@@ -54,7 +54,7 @@ def test_the_pipeline_is_its_text():
 def test_launch_facts():
     compiled = CASES["histogram"].compile("rocdl:gfx90a")
     device = compiled.artifact.device
-    assert device.arguments == ("memory", "word", "memory", "word", "word", "word")
+    assert device.arguments == ("memory", "slot", "memory", "slot", "slot", "slot")
     assert device.shared_bytes == 256 and compiled.artifact.workgroup == (128,)
     said = kernel_metadata(compiled.binary, "kern_histogram")
     assert said["max_flat_workgroup_size"] == 128 and said["reqd_workgroup_size"] == [128, 1, 1]

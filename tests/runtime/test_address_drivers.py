@@ -121,7 +121,7 @@ def test_a_device_too_old(monkeypatch):
 def test_arguments_are_packed_in_cells(fake, driver, stream):
     seen = []
     fake.machine.kernels[b"entry"] = lambda *given: seen.append(given)
-    code = driver.load(fake.artifact("memory", "word", "word", "memory", "word"))
+    code = driver.load(fake.artifact("memory", "slot", "slot", "memory", "slot"))
     a, b = driver.allocate(100), driver.allocate(8)
     driver.launch(stream, code, [a, -1, 1 << 63, b, 7], (5, 4, 3), (64, 2, 1), 256)
     assert seen == [([a.address, 2**64 - 1, 1 << 63, b.address, 7], (5, 4, 3), (64, 2, 1), 256)]
@@ -234,11 +234,11 @@ def test_errors_say_what_was_tried(fake, driver, stream):
         driver.allocate(12)
     fake.machine.fails.clear()
     fake.machine.kernels[b"entry"] = lambda *given: None
-    code = driver.load(fake.artifact("memory", "word"))
+    code = driver.load(fake.artifact("memory", "slot"))
     memory = driver.allocate(12)
     for arguments, message in (
         ([memory], "takes 2 arguments, not 1"),
-        ([memory, memory], "argument 1 is a word"),
+        ([memory, memory], "argument 1 is a slot"),
         ([1, 1], "argument 0 is a memory"),
     ):
         with pytest.raises(DeviceError, match=message):
@@ -264,7 +264,7 @@ def test_a_fault_names_kernels_and_what_to_do(fake, driver, stream, result, mean
     """It is told by a later call; the kernels launched before are named, the last one first."""
     for name in (b"first", b"second", b"first"):
         fake.machine.kernels[b"entry"] = lambda *given: None
-        code = driver.load(replace(fake.artifact("word"), kernel=name.decode()))
+        code = driver.load(replace(fake.artifact("slot"), kernel=name.decode()))
         driver.launch(stream, code, [1], (1, 1, 1), (1, 1, 1), 0)
     event = driver.record(stream)
     for call, give in (
@@ -284,7 +284,7 @@ def test_a_fault_names_kernels_and_what_to_do(fake, driver, stream, result, mean
 
 def test_a_launch_that_asks_for_too_much_says_so(fake, driver, stream):
     fake.machine.kernels[b"entry"] = lambda *given: None
-    code = driver.load(fake.artifact("word"))
+    code = driver.load(fake.artifact("slot"))
     fake.machine.fails[fake.launch_name] = Result.LAUNCH_OUT_OF_RESOURCES
     with pytest.raises(DeviceError, match="launch kernel") as caught:
         driver.launch(stream, code, [1], (1, 1, 1), (1, 1, 1), 0)

@@ -108,7 +108,7 @@ def test_arguments_are_memory_and_words(null):
     ]  # fmt: skip
     group = launch.artifact.workgroup[0]
     assert launch.group == (group, 1, 1) and launch.grid == (-(-900 // group), 1, 1)
-    kinds = tuple("memory" if isinstance(a, Memory) else "word" for a in launch.arguments)
+    kinds = tuple("memory" if isinstance(a, Memory) else "slot" for a in launch.arguments)
     assert launch.artifact.device is not None and launch.artifact.device.arguments == kinds
 
 
@@ -124,7 +124,7 @@ def test_code_that_knows_no_offsets_gets_addresses(monkeypatch):
     pk.synchronize("null:1")
     *pair, last = opened.driver.launches
     for launch in pair:
-        kinds = tuple("memory" if isinstance(a, Memory) else "word" for a in launch.arguments)
+        kinds = tuple("memory" if isinstance(a, Memory) else "slot" for a in launch.arguments)
         assert launch.artifact.device.arguments == kinds and not launch.artifact.device.offsets
         told = [a.address if isinstance(a, Memory) else a for a in launch.arguments]
         assert told == [
@@ -132,7 +132,7 @@ def test_code_that_knows_no_offsets_gets_addresses(monkeypatch):
             x.memory.address + 999 * 16, 1000, -2,
             int(np.float64(2).view(np.int64)), 900, 0,
         ]  # fmt: skip
-    kinds = tuple("memory" if isinstance(a, Memory) else "word" for a in last.arguments)
+    kinds = tuple("memory" if isinstance(a, Memory) else "slot" for a in last.arguments)
     assert last.artifact.device.arguments == kinds and isinstance(last.arguments[-1], Memory)
 
 

@@ -337,7 +337,7 @@ def test_more_waits_than_one_submission_takes(driver, codes):
 
 
 def test_a_thousand_launches_leave_nothing_behind(driver, stream, codes):
-    """More than may be under way at once, and more words than the ring holds."""
+    """More than may be under way at once, and more slots than the ring holds."""
     n = 300
     memory = on_device(driver, stream, np.zeros(n, np.int32))
     code = codes("generator")
@@ -480,7 +480,7 @@ def test_freed_memory(driver, stream, codes, memory):
     ("arguments", "grid", "group", "shared", "message"),
     [
         (["m", 0, 1, 100], (2, 1, 1), GROUP, 0, "takes 5 arguments, not 4"),
-        (["m", "m", 1, 100, 0], (2, 1, 1), GROUP, 0, "argument 1 is a word"),
+        (["m", "m", 1, 100, 0], (2, 1, 1), GROUP, 0, "argument 1 is a slot"),
         ([7, 0, 1, 100, 0], (2, 1, 1), GROUP, 0, "argument 0 is memory, not 7"),
         (["m", 0, 1, 100, 0], (2, 1, 1), (32, 1, 1), 0, "was made for groups of"),
         (["m", 0, 1, 100, 0], (1 << 31, 1, 1), GROUP, 0, "is outside of"),
@@ -556,7 +556,7 @@ def test_code_that_cannot_be_loaded(driver):
         (changed(binary=good.binary[:-12]), "cut off at word"),
         (changed(entry="other"), "no entry 'other'"),
         (changed(binary=opencl), "code for OpenCL"),
-        (changed(device=dataclasses.replace(good.device, arguments=("word",) * 5)), "bindings 0 to 0"),
+        (changed(device=dataclasses.replace(good.device, arguments=("slot",) * 5)), "bindings 0 to 0"),
         (changed(device=dataclasses.replace(good.device, shared_bytes=1 << 30)), "shared memory"),
         (kernels.generator(size=4096), "at most"),
     ):

@@ -128,7 +128,7 @@ def axpy(dtype: str, size: int = 64) -> Artifact:
     if dtype == "f16":
         capabilities.append("Int16")
     text = kernel("axpy", [dtype, dtype], 5, body, size, first=4, limit=3)
-    arguments = ("memory", "word", "memory", "word", "word", "word", "word")
+    arguments = ("memory", "slot", "memory", "slot", "slot", "slot", "slot")
     return artifact("axpy", serialized(text, ", ".join(filter(None, capabilities))), arguments, size)
 
 
@@ -172,7 +172,7 @@ def generator(size: int = 64) -> Artifact:
       spirv.Store "StorageBuffer" %x_p, %end : i32
     """
     text = kernel("generator", ["i32"], 4, body, size, first=3, limit=2)
-    return artifact("generator", serialized(text, ""), ("memory", "word", "word", "word", "word"), size)
+    return artifact("generator", serialized(text, ""), ("memory", "slot", "slot", "slot", "slot"), size)
 
 
 def tally(size: int = 64) -> Artifact:
@@ -181,4 +181,4 @@ def tally(size: int = 64) -> Artifact:
     body += "%one = spirv.Constant 1 : i32\n"
     body += "%old = spirv.AtomicIAdd <Device> <AcquireRelease> %c_p, %one : !spirv.ptr<i32, StorageBuffer>\n"
     text = kernel("tally", ["i32"], 3, body, size, first=2, limit=1)
-    return artifact("tally", serialized(text, ""), ("memory", "word", "word", "word"), size)
+    return artifact("tally", serialized(text, ""), ("memory", "slot", "slot", "slot"), size)

@@ -291,12 +291,12 @@ def _launch(writer: Writer, op: ir.Operation) -> list[Step]:
     callee = view.callee
     assert callee is not None
     plain = "kern.plain" in callee.attributes
-    words: list[int] = []
+    slots: list[int] = []
     for count, start, step in zip(view.ndrange, view.starts, view.steps, strict=True):
-        words += [count] if plain else [count, start, step]
+        slots += [count] if plain else [count, start, step]
     if 0 in view.ndrange:
         return []
-    return [["launch", writer.numbers[view.kernel], arguments, list(view.ndrange), words]]
+    return [["launch", writer.numbers[view.kernel], arguments, list(view.ndrange), slots]]
 
 
 def _strides_passed(value: ir.Value) -> list[list[int]]:

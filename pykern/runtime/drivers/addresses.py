@@ -287,7 +287,7 @@ class AddressDriver:
     ) -> None:
         what = f"launch {code.name}"
         self._launched.add(code.name)
-        cells, pointers = self._packed(code, arguments, what)
+        slots, pointers = self._packed(code, arguments, what)
         if 0 in grid:
             return
         if code.static_shared + shared_bytes > self.info.shared_bytes:
@@ -310,25 +310,25 @@ class AddressDriver:
             ctypes.addressof(pointers),
             0,
         )
-        del cells  # the call has copied what its pointers show
+        del slots  # the call has copied what its pointers show
 
     def _packed(self, code: Code, arguments: list[Memory | int], what: str) -> tuple[Any, Any]:
-        """Every argument in a cell of 8 bytes, and the addresses of the cells."""
+        """Every argument in a slot of 8 bytes, and the addresses of the slots."""
         if len(arguments) != len(code.arguments):
             raise DeviceError(f"{what}: it takes {len(code.arguments)} arguments, not {len(arguments)}")
         count = max(len(arguments), 1)
-        cells, pointers = (ctypes.c_uint64 * count)(), (ctypes.c_void_p * count)()
-        base = ctypes.addressof(cells)
+        slots, pointers = (ctypes.c_uint64 * count)(), (ctypes.c_void_p * count)()
+        base = ctypes.addressof(slots)
         for number, (kind, given) in enumerate(zip(code.arguments, arguments, strict=True)):
             if isinstance(given, Memory) != (kind == "memory"):
                 raise DeviceError(f"{what}: argument {number} is a {kind}, not {given!r}")
             if isinstance(given, Memory):
                 self._block(given, what)
-                cells[number] = given.address
+                slots[number] = given.address
             else:
-                cells[number] = given & _MASK
+                slots[number] = given & _MASK
             pointers[number] = base + 8 * number
-        return cells, pointers
+        return slots, pointers
 
     # -- streams and events ------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from pykern.runtime.drivers.vulkan.pipelines import Code, Pipelines
 from pykern.runtime.drivers.vulkan.store import Store
 from pykern.runtime.drivers.vulkan.stream import TICKS_BYTES, Event, Stream
 from pykern.runtime.drivers.vulkan.transfers import Transfers, bytes_of
-from pykern.runtime.drivers.vulkan.words import RING_BYTES, Words
+from pykern.runtime.drivers.vulkan.words import RING_BYTES, Slots
 
 MOST_FITTING = 64
 """Sizes of launches that a kernel remembers to be right."""
@@ -156,7 +156,7 @@ class VulkanDriver:
         for number, (kind, given) in enumerate(zip(code.arguments, arguments, strict=True)):
             if kind != "memory":
                 if isinstance(given, Memory):
-                    raise DeviceError(f"{code.name}: argument {number} is a word, not memory")
+                    raise DeviceError(f"{code.name}: argument {number} is a slot, not memory")
                 continue
             if not isinstance(given, Memory):
                 raise DeviceError(f"{code.name}: argument {number} is memory, not {given!r}")
@@ -190,8 +190,8 @@ class VulkanDriver:
         with self._lock:
             ring = self._store.take(self._store.upload, RING_BYTES)
             ticks = self._store.take(self._store.download, TICKS_BYTES)
-            words = Words(ring, self._physical.alignment)
-            stream = Stream(self._device, priority, words, ticks, self._store.active)
+            slots = Slots(ring, self._physical.alignment)
+            stream = Stream(self._device, priority, slots, ticks, self._store.active)
             self._store.when_gone(stream, stream.handles.destroy)
             self._store.when_gone(stream, self._store.give, ring)
             self._store.when_gone(stream, self._store.give, ticks)

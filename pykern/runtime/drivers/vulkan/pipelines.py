@@ -1,8 +1,8 @@
 """Kernels on a device: checking their code, making pipelines of it, and binding their arguments.
 
-Comes in: an `Artifact` with SPIR-V, later the memory and words of a launch. Goes out: `Code`, and commands
+Comes in: an `Artifact` with SPIR-V, later the memory and slots of a launch. Goes out: `Code`, and commands
 put into a batch. Set 0 has every memory argument in order as bindings 0 to m - 1, and as binding m one
-buffer with all words in order. That last one is bound with a dynamic offset, so that a set made for some
+buffer with all slots in order. That last one is bound with a dynamic offset, so that a set made for some
 memory serves all later launches with it.
 """
 
@@ -48,7 +48,7 @@ class Code:
     name: str
     arguments: tuple[str, ...]
     memories: int
-    words: int
+    slots: int
     local_size: tuple[int, ...]
     handles: Handles
     sets: OrderedDict[tuple[int, ...], BoundSet] = field(default_factory=OrderedDict)
@@ -91,11 +91,11 @@ class Pipelines:
         module = spirv.read(artifact.binary)
         memories = device.arguments.count("memory")
         local_size = check_code(self._device.physical, artifact, device, module, memories)
-        words = len(device.arguments) - memories
+        slots = len(device.arguments) - memories
         what = f"loading {artifact.kernel}"
         set_layout = self._set_layout(what, memories)
         handles = Handles(self._device.handle, set_layout, *self._pipeline(what, artifact, set_layout))
-        return Code(artifact.kernel, device.arguments, memories, words, local_size, handles)
+        return Code(artifact.kernel, device.arguments, memories, slots, local_size, handles)
 
     def record(
         self,
@@ -107,9 +107,9 @@ class Pipelines:
     ) -> None:
         """The commands of one launch."""
         parts: list[Part] = [one.handle for one in arguments if isinstance(one, Memory)]
-        words = [one for one in arguments if not isinstance(one, Memory)]
-        offset = stream.words.write(stream, batch, words)
-        bound = self._bound(code, parts, stream.words.part, batch)
+        slots = [one for one in arguments if not isinstance(one, Memory)]
+        offset = stream.slots.write(stream, batch, slots)
+        bound = self._bound(code, parts, stream.slots.part, batch)
         for part in parts:
             part.used_by(batch)
         commands, handles = batch.commands, code.handles
@@ -148,7 +148,7 @@ class Pipelines:
             last = binding == len(parts)
             buffers[binding].buffer = part.block.buffer
             buffers[binding].offset = part.offset
-            buffers[binding].range = max(8 * code.words, 16) if last else min(part.size, most)
+            buffers[binding].range = max(8 * code.slots, 16) if last else min(part.size, most)
             write = writes[binding]
             write.sType = vk.VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET
             write.dstSet = handle
@@ -227,7 +227,7 @@ def check_code(
     if not module.sets <= {0} or not module.bindings <= set(range(memories + 1)):
         raise DeviceError(
             f"{name}: its SPIR-V binds {sorted(module.bindings)} of sets {sorted(module.sets)}; "
-            f"{memories} memory arguments and the words are bindings 0 to {memories} of set 0"
+            f"{memories} memory arguments and the slots are bindings 0 to {memories} of set 0"
         )
     if memories > physical.max_buffers:
         raise DeviceError(

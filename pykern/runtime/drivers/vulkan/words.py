@@ -1,6 +1,6 @@
-"""The words of launches: a ring of memory that the host writes and kernels read, one for each stream.
+"""The slots of launches: a ring of memory that the host writes and kernels read, one for each stream.
 
-Comes in: the 8-byte words of a launch. Goes out: the offset they were written at. What a launch under
+Comes in: the 8-byte slots of a launch. Goes out: the offset they were written at. What a launch under
 way still reads is not written over.
 """
 
@@ -27,7 +27,7 @@ def _format(count: int) -> struct.Struct:
     return struct.Struct(f"<{count}Q")
 
 
-class Words:
+class Slots:
     """A ring. `part` is where it lies; it is mapped."""
 
     def __init__(self, part: Part, alignment: int) -> None:
@@ -37,12 +37,12 @@ class Words:
         self._head = 0  # positions count on; modulo the ring's size they are offsets
         self._used: deque[tuple[int, Batch]] = deque()  # (position, who reads it), oldest first
 
-    def write(self, stream: Stream, batch: Batch, words: list[int]) -> int:
+    def write(self, stream: Stream, batch: Batch, slots: list[int]) -> int:
         """The offset in the ring's part."""
         ring = self.part.size
-        size = max(-(-8 * len(words) // self._alignment), 1) * self._alignment
+        size = max(-(-8 * len(slots) // self._alignment), 1) * self._alignment
         if size > ring:
-            raise DeviceError(f"a launch takes at most {ring // 8} words, not {len(words)}")
+            raise DeviceError(f"a launch takes at most {ring // 8} slots, not {len(slots)}")
         start = self._head
         if start % ring + size > ring:  # in one piece, so not around the end
             start += ring - start % ring
@@ -50,7 +50,7 @@ class Words:
             oldest = self._used.popleft()[1]
             if not oldest.done:
                 stream.block(oldest.number)
-        _format(len(words)).pack_into(self._bytes, start % ring, *[word & _MASK for word in words])
+        _format(len(slots)).pack_into(self._bytes, start % ring, *[slot & _MASK for slot in slots])
         self._used.append((start, batch))
         self._head = start + size
         return start % ring
