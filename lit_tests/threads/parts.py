@@ -7,6 +7,7 @@ import numpy as np
 import pykern as pk
 from pykern.lowering.llvm.program.launcher import Team, teams_text
 from pykern.lowering.llvm.table import RUNTIME
+from pykern.lowering.llvm.text_ir.values import I64, PTR
 
 
 @pk.kernel
@@ -18,28 +19,29 @@ def double(y, x):
 x = np.zeros((100, 100), np.float32)
 stages = double.lower(x, x, ndrange=x.shape).stages
 print(next(s.text for s in stages if s.name == "llvm-optimise"))
-kinds = ["ptr", "ptr", "i64", "i64"]
+kinds = [PTR, PTR, I64, I64]
 print(RUNTIME, teams_text([Team("nest.team", kinds), Team("sums.team", kinds, repeats=True)]))
 
 # CHECK-LABEL: define void @pk_run(
-# CHECK: %[[THERE:.*]] = icmp eq ptr %[[FORK:.*]], null
-# CHECK-NEXT: br i1 %[[THERE]], label %alone, label %team
-# CHECK: call void %[[FORK]](ptr {{.*}}@pk_part, ptr {{.*}}%slots, i64 %{{.*}}, i64 %{{.*}}, i64 %{{.*}})
+# CHECK: %[[NONE:.*]] = icmp eq ptr %[[FORK:.*]], null
+# CHECK-NEXT: br i1 %[[NONE]], label %after{{.*}}, label %then
+# CHECK: call void %[[FORK]](ptr {{.*}}@pk_part, ptr {{.*}}%a0, i64 %{{.*}}, i64 %{{.*}}, i64 %{{.*}})
 
-# CHECK-LABEL: define internal void @pk_part(
-# CHECK-SAME: i64 %lo, i64 %hi)
+# CHECK-LABEL: define internal void @pk_part(ptr %a0, i64 %a1, i64 %a2)
+# CHECK: i64 %a1, i64 %a2, i64 %{{.*}})
 
 # CHECK-LABEL: define i32 @pk_launch(
-# CHECK: call i32 @pk_unlocked(ptr nonnull @pk_run, ptr nonnull %slots)
+# CHECK: call i32 @pk_unlocked(ptr nonnull @pk_run, ptr nonnull %a0)
 
-# CHECK-LABEL: define hidden void @pk_parallel(
-# CHECK: br i1 %there, label %team, label %alone
-# CHECK: call void %share(ptr %fn, ptr %c, i64 %extent, ptr %seen)
-# CHECK: call void %fn(ptr %c, i64 0, i64 %extent)
+# CHECK-LABEL: define hidden void @pk_parallel(ptr %a0, ptr %a1, i64 %a2, ptr %a3)
+# CHECK: br i1 %{{.*}}, label %then{{.*}}, label %after
+# CHECK: call void %v{{.*}}(ptr %a0, ptr %a1, i64 %a2, ptr %a3)
+# CHECK: call void %a0(ptr %a1, i64 0, i64 %a2)
 
-# CHECK: @"nest.seen" = internal global i64 0
-# CHECK-LABEL: define hidden void @"nest.team"
-# CHECK: call void @pk_parallel(ptr @"nest.part", ptr %c, i64 %hi, ptr @"nest.seen")
-# CHECK: define internal void @"nest.part"(ptr %c, i64 %lo, i64 %hi)
-# CHECK-LABEL: define hidden void @"sums.team"
-# CHECK: call void @pk_parallel(ptr @"sums.part", ptr %c, i64 %hi, ptr null)
+# CHECK: @nest.seen = internal global i64 0
+# CHECK-LABEL: define hidden void @nest.team(ptr %a0, ptr %a1, i64 %a2, i64 %a3)
+# CHECK: call void @pk_parallel(ptr @nest.part, ptr %{{.*}}, i64 %a3, ptr @nest.seen)
+# CHECK: define internal void @nest.part(ptr %a0, i64 %a1, i64 %a2)
+# CHECK: call void @nest(ptr %{{.*}}, ptr %{{.*}}, i64 %a1, i64 %a2)
+# CHECK-LABEL: define hidden void @sums.team
+# CHECK: call void @pk_parallel(ptr @sums.part, ptr %{{.*}}, i64 %a3, ptr null)
