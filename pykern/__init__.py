@@ -48,7 +48,7 @@ _HOME = {
     "copyto": "pykern.arrays.copying",
     **dict.fromkeys(
         ("array", "asarray", "from_dlpack", "from_pointer", "pinned", "memory_stats", "empty_cache"),
-        "pykern.arrays.making",
+        "pykern.arrays.creation",
     ),
     **dict.fromkeys(("set_num_threads", "get_num_threads"), "pykern.runtime.cpu_table"),
     **dict.fromkeys(
@@ -136,13 +136,13 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.api.lowered import Lowered as Lowered
     from pykern.arrays.array import Array as Array
     from pykern.arrays.copying import copyto as copyto
-    from pykern.arrays.making import array as array
-    from pykern.arrays.making import asarray as asarray
-    from pykern.arrays.making import empty_cache as empty_cache
-    from pykern.arrays.making import from_dlpack as from_dlpack
-    from pykern.arrays.making import from_pointer as from_pointer
-    from pykern.arrays.making import memory_stats as memory_stats
-    from pykern.arrays.making import pinned as pinned
+    from pykern.arrays.creation import array as array
+    from pykern.arrays.creation import asarray as asarray
+    from pykern.arrays.creation import empty_cache as empty_cache
+    from pykern.arrays.creation import from_dlpack as from_dlpack
+    from pykern.arrays.creation import from_pointer as from_pointer
+    from pykern.arrays.creation import memory_stats as memory_stats
+    from pykern.arrays.creation import pinned as pinned
     from pykern.benchmarking.agreement import Disagreement as Disagreement
     from pykern.benchmarking.benchmark import benchmark as benchmark
     from pykern.benchmarking.result import BenchmarkResult as BenchmarkResult

@@ -6,7 +6,7 @@ import numpy as np
 
 import pykern as pk
 from pykern.lowering.llvm.program.launcher import Team, teams_text
-from pykern.lowering.llvm.table import RUNTIME
+from pykern.lowering.llvm.runtime_functions import RUNTIME
 from pykern.lowering.llvm.text_ir.values import I64, PTR
 
 

@@ -17,7 +17,7 @@ from mlir.dialects import arith, memref
 from pykern.data.abi import GRID_AXES, grid_axes
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.lowering.gpu.cells import Cell, word_of
+from pykern.lowering.gpu.integer_elements import IntegerElement, word_of
 from pykern.lowering.gpu.reports import REPORT
 from pykern.passes import kernels
 from pykern.passes.analysis.integer_ranges import RANGE
@@ -78,7 +78,7 @@ class _Flat:
     strides: list[ir.Value]
     element: ir.Type
     words: bool = False
-    """Kept in words that atomics change, see `cells`."""
+    """Kept in words that atomics change, see `integer_elements`."""
     small: bool = False
 
 
@@ -289,7 +289,7 @@ def _small_position(flat: _Flat, indices: list[ir.Value]) -> ir.Value:
 def _load(op: ir.Operation, flat: _Flat) -> None:
     place = _position(flat, list(op.operands)[1:])
     if flat.words:
-        replace(op, [from_memory(_cell(flat, place).load(), flat.element)])
+        replace(op, [from_memory(_integer_element(flat, place).load(), flat.element)])
     else:
         replace(op, [from_memory(memref.LoadOp(flat.memory, [place]).result, flat.element)])
 
@@ -297,18 +297,18 @@ def _load(op: ir.Operation, flat: _Flat) -> None:
 def _store(op: ir.Operation, flat: _Flat) -> None:
     place = _position(flat, list(op.operands)[2:])
     if flat.words:
-        cell = _cell(flat, place)
-        cell.store(to_memory(op.operands[0], cell.element))
+        element = _integer_element(flat, place)
+        element.store(to_memory(op.operands[0], element.element))
     else:
         value = to_memory(op.operands[0], ir.MemRefType(flat.memory.type).element_type)
         memref.StoreOp(value, flat.memory, [place])
     op.erase()
 
 
-def _cell(flat: _Flat, place: ir.Value) -> Cell:
+def _integer_element(flat: _Flat, place: ir.Value) -> IntegerElement:
     """An element in a word; a bool takes a byte of it."""
     is_bool = isinstance(flat.element, ir.IntegerType) and flat.element.width == 1
-    return Cell(flat.memory, place, ir.IntegerType.get_signless(8) if is_bool else flat.element)
+    return IntegerElement(flat.memory, place, ir.IntegerType.get_signless(8) if is_bool else flat.element)
 
 
 def _is_narrow(array: ir.Value) -> bool:
@@ -320,11 +320,11 @@ def _atomic(op: ir.Operation, flat: _Flat) -> None:
     at = MEMORY_OPERAND[op.name]
     values, place = list(op.operands)[:at], _position(flat, list(op.operands)[at + 1 :])
     if flat.words:
-        cell = Cell(flat.memory, place, flat.element)
+        element = IntegerElement(flat.memory, place, flat.element)
         if op.name == "kern.atomic_cas":
-            replace(op, [cell.exchange_if(*values)])
+            replace(op, [element.exchange_if(*values)])
         else:
-            replace(op, [cell.change(ir.StringAttr(op.attributes["kind"]).value, values[0])])
+            replace(op, [element.change(ir.StringAttr(op.attributes["kind"]).value, values[0])])
         return
     attributes = {name: op.attributes[name] for name in op.attributes.keys()}  # noqa: SIM118
     kind = op.results[0].type

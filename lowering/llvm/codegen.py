@@ -22,8 +22,8 @@ from pykern.errors import TargetError
 from pykern.lowering.llvm import libllvm
 from pykern.lowering.llvm.machines import HERE, Host
 from pykern.lowering.llvm.optimisation import O3, Passes
-from pykern.lowering.llvm.parts import second_part
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords
+from pykern.lowering.llvm.split_module import second_part
 from pykern.lowering.llvm_library import hoisting, reduce_loops
 from pykern.passes.kernels import named
 

@@ -1,18 +1,18 @@
 """Memory that compiled code asks for while it runs: `memref.alloc` on the CPU, and tapes. LLVM IR text, linked to it.
 
 `finalize-memref-to-llvm{use-generic-functions=true}` calls the first two. The team of threads does what they do
-(`pykern.lowering.llvm.team.pieces`), so that a launch that is left gives its memory back, and one that gets none ends
-with a MemoryError. Where there is no team it is malloc's, with the same head.
+(`pykern.lowering.llvm.team.memory_blocks`), so that a launch that is left gives its memory back, and one that gets none
+ends with a MemoryError. Where there is no team it is malloc's, with the same head.
 """
 
 from __future__ import annotations
 
 from pykern.data.abi import TABLE_INDEX
-from pykern.lowering.llvm.team.pieces import BACK, BEGIN, CAPACITY, HEAD
+from pykern.lowering.llvm.team.memory_blocks import BACK, BEGIN, CAPACITY, HEAD
 
 ALLOCATE, RELEASE = "_mlir_memref_to_llvm_alloc", "_mlir_memref_to_llvm_free"
 RESIZE = "pykern.resize"
-"""Of a piece that `ALLOCATE` or it made; of a null pointer a new one. Only for pieces that it makes larger later."""
+"""Of a block that `ALLOCATE` or it made; of a null pointer a new one. Only for blocks that it makes larger later."""
 TOLD = "pykern: no memory for what a kernel keeps while it runs\n"
 """Where there is no launch of the team's nobody could go on: such code has no way to give up halfway."""
 

@@ -20,19 +20,19 @@ from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, transl
 from pykern.lowering.llvm.entry import entry_text, launch_text
 from pykern.lowering.llvm.launch_bounds import outside_text
 from pykern.lowering.llvm.launcher import launcher_text
+from pykern.lowering.llvm.linked_texts import may_run_out, needed_by
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.loops import AnnotateBranches, KeepOuterLoops
 from pykern.lowering.llvm.machines import host_of
-from pykern.lowering.llvm.needs import may_run_out, needed_by
 from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
 from pykern.lowering.llvm.pipeline import cpu_pipeline
 from pykern.lowering.llvm.reports import LowerReports
 from pykern.lowering.llvm.resources import resources
+from pykern.lowering.llvm.runtime_functions import LAUNCHED, RUNTIME
 from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import MoveBf16AsWords, has_short_floats
 from pykern.lowering.llvm.signed_addresses import AllowNegativeStrides
 from pykern.lowering.llvm.stack import LimitStack
-from pykern.lowering.llvm.table import LAUNCHED, RUNTIME
 from pykern.lowering.llvm.tapes import GROW, LowerTapes
 from pykern.lowering.record import Record
 from pykern.passes import kernels

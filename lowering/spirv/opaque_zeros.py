@@ -17,7 +17,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.lowering.spirv.unknown import unknown_zero
+from pykern.lowering.spirv.unknown_zero import unknown_zero
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import defining, made_by

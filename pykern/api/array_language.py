@@ -37,15 +37,15 @@ def _numpy() -> Any:
 
 def _made(name: str, device: Any, *args: Any) -> Any:
     """A new array: NumPy's, or a `pk.Array` where a device is asked for."""
-    from pykern.arrays import making as array_making
+    from pykern.arrays import creation
 
-    place = array_making.elsewhere(device)
+    place = creation.elsewhere(device)
     shape, *given, dtype = args
-    lengths = array_making.lengths_of(shape)
+    lengths = creation.lengths_of(shape)
     try:
         if place is None and name == "empty":
             return _empty(lengths, dtype)
-        maker = _numpy() if place is None else array_making
+        maker = _numpy() if place is None else creation
         keywords = {} if place is None else {"device": place}
         return getattr(maker, name)(lengths, *given, dtype=numpy_dtype(dtype), **keywords)
     except KernelError:

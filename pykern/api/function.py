@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Generic, ParamSpec, TypeVar
 
-from pykern.api.by_name import ByName
+from pykern.api.pickling import ByName
 from pykern.capture.functions import FunctionText, function_text
 from pykern.data.synthetic_frame import for_user
 from pykern.errors import ARGUMENTS, KernelError, KernelTypeError

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.api.by_name import ByName
 from pykern.api.call_advice import how_to_call, wrong_binding
 from pykern.api.decorator import with_options
 from pykern.api.kernel import Docstring, annotations_of, placed_at_def
+from pykern.api.pickling import ByName
 from pykern.arrays.array import Array
 from pykern.capture.defaults import with_current_defaults
 from pykern.capture.functions import FunctionText, function_source, function_text, still_captured

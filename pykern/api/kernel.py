@@ -14,9 +14,9 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from pykern.api.by_name import ByName
 from pykern.api.call_advice import how_to_launch, wrong_binding
 from pykern.api.decorator import with_options
+from pykern.api.pickling import ByName
 from pykern.capture.defaults import with_current_defaults
 from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
 from pykern.capture.guards import Guard

@@ -1,7 +1,7 @@
 """`pk.Array`: memory of a device with a shape, strides and a dtype.
 
 Comes in: an `Allocation` of a device's pool. Goes out: views of it (`pykern.arrays.view`), copies to NumPy and to other
-devices, and the protocols other libraries read arrays through. How arrays are made: `pykern.arrays.making`; how bytes
+devices, and the protocols other libraries read arrays through. How arrays are made: `pykern.arrays.creation`; how bytes
 move: `pykern.arrays.copying`.
 """
 

@@ -1,7 +1,7 @@
 """DLPack for arrays that lie on GPUs: memory handed over in capsules, and streams that wait for one another.
 
 Comes in: an `Array`, or another library's capsule. Goes out: a capsule, or what is needed to make an `Array` of it.
-Arrays that the host reaches go through NumPy (`array`, `making`). The structures are those of
+Arrays that the host reaches go through NumPy (`array`, `creation`). The structures are those of
 dlpack.h, versions 0.8 and 1.x.
 """
 

@@ -34,7 +34,7 @@ def _touch(waste: np.ndarray) -> None:
 
 def _on_device(device: str) -> Callable[[], None]:
     from pykern.arrays.copying import copyto
-    from pykern.arrays.making import empty
+    from pykern.arrays.creation import empty
     from pykern.runtime.stream import synchronize
 
     waste = empty(DEVICE_BYTES, np.uint8, device)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from pykern.api.jit import Program
-from pykern.arrays.making import asarray
+from pykern.arrays.creation import asarray
 from pykern.data.program_source import ProgramDerivative
 from pykern.data.synthetic_frame import at_users_line
 from pykern.derivatives import checkpointing

@@ -2,7 +2,7 @@
 
 Comes in: a `Lowered` and the same compilation with lineage; or an error and the stages before it. Goes out:
 `Exploration`, which answers `lit`: which lines light up. The page computes the same from the same data.
-Read next: `comparison` (several in one page), `packing` (as JSON), `words` (in sentences).
+Read next: `comparison` (several in one page), `packing` (as JSON), `summary` (in sentences).
 """
 
 from __future__ import annotations

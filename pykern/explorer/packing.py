@@ -14,7 +14,7 @@ from pykern import __version__
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.data import FAILED, Exploration, lineage_of
 from pykern.explorer.hotspot import hotspot
-from pykern.explorer.words import intensity, summary
+from pykern.explorer.summary import intensity, summary
 
 VERSION = 2
 _VALUE = re.compile(r"%[\w#]+")

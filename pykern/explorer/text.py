@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pykern.data.lineage import OPERATION
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.data import FAILED, Exploration, Pin, difference, lineage_of
-from pykern.explorer.words import summary
+from pykern.explorer.summary import summary
 
 MARKS = {"mlir": "●", FAILED: "✕"}
 

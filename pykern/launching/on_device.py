@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pykern.arrays.array import Array
+from pykern.arrays.creation import array as copied
+from pykern.arrays.creation import from_dlpack
 from pykern.arrays.foreign import element_type
-from pykern.arrays.making import array as copied
-from pykern.arrays.making import from_dlpack
 from pykern.data.abi import GRID_AXES, array_slots, grid_axes
 from pykern.data.artifact import Artifact, DeviceCode
 from pykern.data.index_space import LaunchShape

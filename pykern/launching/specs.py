@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pykern.arrays.making import from_dlpack
+from pykern.arrays.creation import from_dlpack
 from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, StructSpec
 from pykern.data.synthetic_frame import at_users_line
 from pykern.errors import KernelTypeError

@@ -21,7 +21,7 @@ from pykern.launching.arguments import scalar_bits
 from pykern.obtain.adapter_code import adapter_code
 from pykern.obtain.entry_code import entry_code
 from pykern.obtain.memory_code import memory_code
-from pykern.program.words import Call, Words, words_of
+from pykern.program.plan_words import Call, Words, words_of
 from pykern.runtime import launchable
 from pykern.runtime.cpu_table import table
 from pykern.runtime.devices import OVERRIDE

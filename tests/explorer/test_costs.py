@@ -10,7 +10,7 @@ from pykern.data.costs import least_bytes, total
 from pykern.errors import LaunchError
 from pykern.explorer.explore import look, of_kernel
 from pykern.explorer.roof import Roof
-from pykern.explorer.words import intensity, summary
+from pykern.explorer.summary import intensity, summary
 from tests.explorer.samples import SAMPLES, saxpy
 
 

@@ -10,7 +10,7 @@ from pykern.data.costs import least_bytes, total
 from pykern.data.lineage import OPERATION
 from pykern.explorer.data import Pin, lineage_of
 from pykern.explorer.explore import look
-from pykern.explorer.words import summary
+from pykern.explorer.summary import summary
 from tests.explorer.samples import MATRIX, SAMPLES, matmul, saxpy
 
 

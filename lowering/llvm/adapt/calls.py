@@ -2,13 +2,13 @@
 
 Comes in: a vectorcall that no entry of the kernel's object took. Goes out: what an entry gives, or Python's way.
 Entries are called with an object of cells that has one entry alone and falls to `pk_missed`: so it is known which of
-them ran, and what it has written. Read next: `places`, `space`, `arrays`; `after` is what comes behind a launch.
+them ran, and what it has written. Read next: `places`, `space`, `arrays`; `after_launch` is what comes behind a launch.
 """
 
 from __future__ import annotations
 
 from pykern.data.abi import ENTRIES, FOREIGN, KERNEL_CELLS
-from pykern.lowering.llvm.adapt.after import write_after
+from pykern.lowering.llvm.adapt.after_launch import write_after
 from pykern.lowering.llvm.adapt.frame import (
     CELLS,
     CHANGED,

@@ -1,7 +1,7 @@
 """`out=` of array programs: arrays of other libraries, for which NumPy arrays stand meanwhile.
 
 Comes in: what a call gives as `out`, an object or a tuple. Goes out: the same with NumPy arrays, which the entry may
-count references of; `after` puts the objects themselves into the value that the program returns.
+count references of; `after_launch` puts the objects themselves into the value that the program returns.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ def _read_dict(f: Body, plan: Value, state: Value, value: Value, words: Value, k
 
 
 def _read_fields(f: Body, plan: Value, state: Value, value: Value, words: Value, known: Value) -> None:
-    """Of an object that holds them itself: `pykern.program.words` looks at its type."""
+    """Of an object that holds them itself: `pykern.program.plan_words` looks at its type."""
     need_type(f, value, f.load(PTR, words), I1(0))
     with f.loop(f.load(I64, words, 8)) as n:
         held = f.call("PyObject_GetAttr", PTR, value, f.word(f.place(words, 16), n, PTR))

@@ -6,7 +6,7 @@ pointer to the scratch memory.
 
 Two texts, because they are made into code apart: `run_text` belongs to the program and is optimised with it;
 `teams_text` is called once for a large nest, so that the quickest code generator does (7 ms less for a product).
-Read next: `pykern.lowering.llvm.table`, what these call.
+Read next: `pykern.lowering.llvm.runtime_functions`, what these call.
 """
 
 from __future__ import annotations

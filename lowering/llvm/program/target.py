@@ -18,18 +18,18 @@ from pykern.data.source import KernelOptions
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
 from pykern.lowering.llvm.entry import GIL_WORK
+from pykern.lowering.llvm.linked_texts import needed_by
 from pykern.lowering.llvm.linker import link_shared
 from pykern.lowering.llvm.machines import Host, host_of
-from pykern.lowering.llvm.needs import needed_by
 from pykern.lowering.llvm.optimisation import CAREFUL, passes_for
 from pykern.lowering.llvm.program.launcher import kinds_of, nest_of, run_text, teams_of, teams_text
 from pykern.lowering.llvm.program.launches import LowerLaunches
 from pykern.lowering.llvm.program.pipeline import buffer_pipeline, llvm_pipeline, tensor_pipeline
 from pykern.lowering.llvm.program.work import work_of
 from pykern.lowering.llvm.resources import resources
+from pykern.lowering.llvm.runtime_functions import RUNTIME
 from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import has_short_floats
-from pykern.lowering.llvm.table import RUNTIME
 from pykern.lowering.record import Record
 from pykern.passes.buffer.destination_passing import DestinationPassing
 from pykern.passes.buffer.forward_copies import ForwardCopies

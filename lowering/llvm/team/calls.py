@@ -4,7 +4,8 @@ Comes in: `pk_run` of a kernel or a program, and its cells. Goes out: `pk_call`,
 1: a signal handler has raised, and the exception is set. Python runs handlers in its main thread only, and only when it
 is asked (`PyErr_CheckSignals`): so a launch of that thread asks every `ASK_MS`, between chunks, while it waits for
 others, and within them (`interrupts`). What raised stops the chunks that did not begin, and the launch goes on behind
-its `setjmp`. Nothing but memory may be lost on that way, and what was taken in the launch is given back (`pieces`).
+its `setjmp`. Nothing but memory may be lost on that way, and what was taken in the launch is given back
+(`memory_blocks`).
 
 Code that gets no memory for what it keeps while it runs leaves the launch in the same way (`pk_no_memory`), from
 whatever chunk it is in; the exception is then a MemoryError. Where code calls Python, it does so by `pk_tell`: nothing
@@ -13,7 +14,7 @@ may be left by `longjmp` meanwhile.
 
 from __future__ import annotations
 
-from pykern.lowering.llvm.team.pieces import give_back
+from pykern.lowering.llvm.team.memory_blocks import give_back
 from pykern.lowering.llvm.team.state import FRAME, SLOT, TeamBody
 from pykern.lowering.llvm.team.watch import AWAKE
 from pykern.lowering.llvm.text_ir.module import Module

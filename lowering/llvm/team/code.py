@@ -17,7 +17,7 @@ from pykern.lowering.llvm.optimisation import CAREFUL
 from pykern.lowering.llvm.team.calls import write_calls
 from pykern.lowering.llvm.team.fork import write_fork
 from pykern.lowering.llvm.team.interrupts import write_interrupts
-from pykern.lowering.llvm.team.pieces import write_pieces
+from pykern.lowering.llvm.team.memory_blocks import write_memory_blocks
 from pykern.lowering.llvm.team.state import TeamBody, new_state
 from pykern.lowering.llvm.team.system import PROCESSORS, write_system
 from pykern.lowering.llvm.team.watch import write_watch
@@ -50,7 +50,8 @@ SELDOM = (
 """Functions that are called seldom, or take long: they stand once."""
 
 WRITERS = (
-    write_system, write_pieces, write_calls, write_interrupts, write_watch, write_work, write_workers, write_fork,
+    write_system, write_memory_blocks, write_calls, write_interrupts, write_watch, write_work, write_workers,
+    write_fork,
 )  # fmt: skip
 
 

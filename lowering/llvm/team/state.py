@@ -52,10 +52,10 @@ SLOT_BYTES = RANGES + MOST * LINE
 BYTES = FIRST_SLOT + SLOTS * SLOT_BYTES
 
 FRAME = {"inside": 512, "asks": 520, "asked": 528, "slot": 536, "stopped": 544, "python": 552, "launch": 560,
-         "pieces": 568}  # fmt: skip
+         "blocks": 568}  # fmt: skip
 """Behind the C library's `jmp_buf`: whether the thread works on a chunk, asks Python for signals, and when it did
 last; the slot of the chunk; why it is stopped; 1 while Python runs within it; the number of its launch, where it asks;
-the first piece of memory that was taken in it, and not given back."""
+the first block of memory that was taken in it, and not given back."""
 FRAME_BYTES = 576
 
 

@@ -7,7 +7,7 @@ what it touched first is what it works on later, unless others have to help.
 
 from __future__ import annotations
 
-from pykern.lowering.llvm.team.pieces import give_back
+from pykern.lowering.llvm.team.memory_blocks import give_back
 from pykern.lowering.llvm.team.state import FRAME, INSIDE, LINE, RANGES, SLOT, TeamBody
 from pykern.lowering.llvm.team.system import WAKE, futex
 from pykern.lowering.llvm.text_ir.module import Module

@@ -12,10 +12,10 @@ from pykern.frontend.casts import convert, materialise
 from pykern.frontend.program import (
     arguments,
     contractions,
+    derivative_calls,
     elementwise,
     gradients,
-    making,
-    pulls,
+    new_arrays,
     reductions,
     shaping,
     structures,
@@ -40,7 +40,7 @@ def known_names() -> list[str]:
         reductions.NAMES,
         contractions.NAMES,
         shaping.HANDLERS,
-        making.HANDLERS,
+        new_arrays.HANDLERS,
         _HANDLERS,
         mathematics.NAMES,
     )
@@ -72,9 +72,9 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return structures.call(t, node, name, args, keywords)
     if name in gradients.NAMES:
         return gradients.make(t, node, name, args, keywords)
-    if name in pulls.HANDLERS:
-        return pulls.HANDLERS[name](t, node, args, keywords)
-    for table in (shaping.HANDLERS, making.HANDLERS, _HANDLERS):
+    if name in derivative_calls.HANDLERS:
+        return derivative_calls.HANDLERS[name](t, node, args, keywords)
+    for table in (shaping.HANDLERS, new_arrays.HANDLERS, _HANDLERS):
         if name in table:
             return table[name](t, node, args, keywords)
     if name in mathematics.NAMES:

@@ -1,8 +1,8 @@
 """Gradients inside of an array program: ``pk.grad(f)(x)`` and ``pk.value_and_grad(f)(x)``.
 
 Comes in: a call of `pk.grad` with a function, and a call of what that gives. Goes out: a `GradientValue`, and the value
-of the gradient for these arguments, whose ops stand where the call is. `pulls` has the other derivatives, `traced` what
-they share.
+of the gradient for these arguments, whose ops stand where the call is. `derivative_calls` has the other
+derivatives, `traced` what they share.
 """
 
 from __future__ import annotations

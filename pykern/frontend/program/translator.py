@@ -27,12 +27,12 @@ from pykern.frontend.program import (
     calls,
     contractions,
     custom,
+    derivative_calls,
     elementwise,
     gradients,
     indexing,
     launches,
     loops,
-    pulls,
     shaping,
     structures,
 )
@@ -473,8 +473,8 @@ class ProgramTranslator(Displays):
             return custom.call(self, node, callee, arguments, keywords)
         if isinstance(callee, gradients.GradientValue):
             return gradients.call(self, node, callee, arguments, keywords)
-        if isinstance(callee, pulls.PullValue):
-            return pulls.pull(self, node, callee, arguments, keywords)
+        if isinstance(callee, derivative_calls.PullValue):
+            return derivative_calls.pull(self, node, callee, arguments, keywords)
         if not isinstance(callee, TypeValue):
             return super().called_with(node, callee, arguments, keywords)
         if len(arguments) != 1:

@@ -20,10 +20,10 @@ from pykern.runtime.drivers.launched import Launched
 from pykern.runtime.drivers.vulkan.device import chosen, open_device
 from pykern.runtime.drivers.vulkan.memory import Part
 from pykern.runtime.drivers.vulkan.pipelines import Code, Pipelines
+from pykern.runtime.drivers.vulkan.slot_ring import RING_BYTES, SlotRing
 from pykern.runtime.drivers.vulkan.store import Store
 from pykern.runtime.drivers.vulkan.stream import TICKS_BYTES, Event, Stream
 from pykern.runtime.drivers.vulkan.transfers import Transfers, bytes_of
-from pykern.runtime.drivers.vulkan.words import RING_BYTES, Slots
 
 MOST_FITTING = 64
 """Sizes of launches that a kernel remembers to be right."""
@@ -190,7 +190,7 @@ class VulkanDriver:
         with self._lock:
             ring = self._store.take(self._store.upload, RING_BYTES)
             ticks = self._store.take(self._store.download, TICKS_BYTES)
-            slots = Slots(ring, self._physical.alignment)
+            slots = SlotRing(ring, self._physical.alignment)
             stream = Stream(self._device, priority, slots, ticks, self._store.active)
             self._store.when_gone(stream, stream.handles.destroy)
             self._store.when_gone(stream, self._store.give, ring)

@@ -22,7 +22,7 @@ from pykern.runtime.drivers.vulkan.api import NULL, check, created, ffi, lib, st
 if TYPE_CHECKING:
     from pykern.runtime.drivers.vulkan.device import Device
     from pykern.runtime.drivers.vulkan.memory import Part
-    from pykern.runtime.drivers.vulkan.words import Slots
+    from pykern.runtime.drivers.vulkan.slot_ring import SlotRing
 
 UNDER_WAY = 256
 """Batches of a stream that may be under way; the host waits before it submits more."""
@@ -113,7 +113,7 @@ class Stream:
     """Work in order. Its numbers go on from where the last stream with this semaphore stopped."""
 
     def __init__(
-        self, device: Device, priority: str, slots: Slots, ticks: Part, active: dict[int, Stream]
+        self, device: Device, priority: str, slots: SlotRing, ticks: Part, active: dict[int, Stream]
     ) -> None:
         self.number = next(_numbers)
         self.handles = Handles(device)

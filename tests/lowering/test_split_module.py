@@ -10,7 +10,7 @@ import pytest
 
 import pykern as pk
 from pykern.environment.machine import processors
-from pykern.lowering.llvm import parts
+from pykern.lowering.llvm import split_module
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.linker import link_shared
 
@@ -75,14 +75,16 @@ def test_two_objects_do_what_one_does(tmp_path, lines):
 @needs_two
 def test_what_goes_into_the_second_part():
     long = module(400)
-    assert parts.second_part(long, ()) == ("long",) or parts.second_part(long, ()) == ("other one",)
-    assert parts.second_part(module(20), ()) == ()  # not worth it
-    assert parts.second_part(long.replace("noinline", "nounwind"), ()) == ()  # they may be inlined
+    assert split_module.second_part(long, ()) == ("long",) or split_module.second_part(long, ()) == (
+        "other one",
+    )
+    assert split_module.second_part(module(20), ()) == ()  # not worth it
+    assert split_module.second_part(long.replace("noinline", "nounwind"), ()) == ()  # they may be inlined
     assert (
-        parts.second_part(long.replace("private constant", "internal global"), ()) == ()
+        split_module.second_part(long.replace("private constant", "internal global"), ()) == ()
     )  # one memory for all
     elsewhere = "define i64 @small(i64 %x) {\n  ret i64 %x\n}\n"
-    assert parts.second_part(long, (elsewhere,)) == ()  # what they call is in the first part only
+    assert split_module.second_part(long, (elsewhere,)) == ()  # what they call is in the first part only
 
 
 @pk.jit

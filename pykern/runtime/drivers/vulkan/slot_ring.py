@@ -27,7 +27,7 @@ def _format(count: int) -> struct.Struct:
     return struct.Struct(f"<{count}Q")
 
 
-class Slots:
+class SlotRing:
     """A ring. `part` is where it lies; it is mapped."""
 
     def __init__(self, part: Part, alignment: int) -> None:

@@ -24,7 +24,7 @@ def word_of(element: ir.Type) -> ir.Type:
 
 
 @dataclass
-class Cell:
+class IntegerElement:
     """An element of type `element` in a memory of words, at position `place` counted in elements."""
 
     memory: ir.Value
