@@ -1,11 +1,11 @@
-"""Loops over short rows in two versions: colours of a pixel, coordinates of a point.
+"""Loops over short rows in versions: colours of a pixel, coordinates of a point, complex numbers, small matrices.
 
 Comes in: innermost loops that read or write `image[i, j, 0]`, `image[i, j, 1]`, `image[i, j, 2]` for one j after the
 other, in arrays whose lengths are known at launch only. Goes out: a branch. Where rows are as long as the indices say,
-the loop knows it, and LLVM loads whole vectors and takes them apart; elsewhere a copy runs as it did.
+or padded to a power of two, the loop knows it, and LLVM loads whole vectors and takes them apart; elsewhere a copy runs
+as it did.
 
-Why: the distance of two rows is a length of the array, and LLVM does not vectorise accesses whose distance it does not
-know. `benchmarks/NOTES.md` has the figures.
+Why: how far apart two rows lie is a length of the array. Where LLVM does not know it, it reads one element at a time.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.passes.analysis.cost_model.code_size import SHORT_ROW_OPS
-from pykern.passes.analysis.cost_model.lengths import SHORT_ROW
+from pykern.passes.analysis.cost_model.lengths import SHORT_ROW, SHORT_ROW_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.ir.loop_versions import branch_on
+from pykern.passes.ir.memory import bytes_of
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.vectorize_streams import functions
 
-PADDED = {3: 4}
-"""Rows that are often a little longer than what is used of them: colours with opacity, coordinates that are aligned."""
 _MEMORY = {"memref.load": 0, "memref.store": 1}
 """Where ops have their array; indices follow."""
 Lengths = tuple[int, ...]
@@ -40,8 +39,8 @@ class VersionShortRows(Pass):
     """Give loops over rows of at most 8 elements a version that knows how many there are.
 
     In:  innermost scf.for over memrefs of unknown lengths, the last indices of their accesses constants.
-    Out: scf.if on `memref.dim`, the loop in it over casts of these memrefs, for rows of three elements another one for
-         those of four, and a copy for others.
+    Out: scf.if on `memref.dim`, the loop in it over casts of these memrefs, another one for rows that are padded to a
+         power of two, and a copy for others.
     """
 
     name: ClassVar[str] = "kern-version-short-rows"
@@ -78,7 +77,7 @@ def short_rows(loop: ir.Operation) -> dict[ir.Value, Lengths]:
     return {
         memory: lengths
         for memory, lengths in found.items()
-        if 1 < math.prod(lengths) <= SHORT_ROW
+        if _is_short(memory, lengths)
         and any(is_inside(indices[-1 - len(lengths)], loop) for indices in accesses[memory])
     }
 
@@ -102,10 +101,15 @@ def _lengths(memory: ir.Value, accesses: list[list[ir.Value]]) -> Lengths:
 
 def _versions(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> None:
     """One for rows of these lengths, one for those that are padded, and one for others."""
-    padded = {m: (*lengths[:-1], PADDED.get(lengths[-1], lengths[-1])) for m, lengths in rows.items()}
+    padded = {m: (*lengths[:-1], 1 << (lengths[-1] - 1).bit_length()) for m, lengths in rows.items()}
     others = _version(loop, rows)
-    if padded != rows:
+    if padded != rows and all(_is_short(m, lengths) for m, lengths in padded.items()):
         _version(others, padded)
+
+
+def _is_short(memory: ir.Value, lengths: Lengths) -> bool:
+    row = ir.MemRefType.get(lengths, ir.MemRefType(memory.type).element_type)
+    return 1 < math.prod(lengths) <= SHORT_ROW and bytes_of(row) <= SHORT_ROW_BYTES
 
 
 def _version(loop: ir.Operation, rows: dict[ir.Value, Lengths]) -> ir.Operation:

@@ -49,6 +49,13 @@ def picked(out, points, n):
     out[i] = points[i, 0] + points[i, n]
 
 
+@pk.kernel
+def weighted(out, p):
+    """Rows of five."""
+    i = pk.index()
+    out[i] = p[i, 0] + 2 * p[i, 1] + 3 * p[i, 2] + 4 * p[i, 3] + 5 * p[i, 4]
+
+
 def versions(kernel, *arguments, ndrange) -> bool:
     """Whether the pass made any."""
     stages = {s.name: s.text for s in kernel.lower(*arguments, ndrange=ndrange).stages}
@@ -98,6 +105,16 @@ def test_small_matrices(rng, rows, columns):
     expected = np.einsum("nrc,nc->nr", matrices[:, :2, :2], points)
     np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-13)
     assert versions(turned, out, matrices, points, ndrange=777)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int32", "float32", "float64"])
+@pytest.mark.parametrize("columns", [5, 6, 8])
+def test_rows_padded_to_a_power_of_two(rng, columns, dtype):
+    """Rows of five, as long as that, longer, and padded; those of more than half a cache line have no version."""
+    p, out = rng.integers(-9, 9, (1003, columns)).astype(dtype), np.zeros(1003, dtype)
+    weighted(out, p, ndrange=1003)
+    np.testing.assert_array_equal(out, p[:, :5] @ np.arange(1, 6).astype(dtype))
+    assert versions(weighted, out, p, ndrange=1003) is (dtype != "float64")
 
 
 @pytest.mark.parametrize("columns", [3, 4])

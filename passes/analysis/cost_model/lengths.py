@@ -28,6 +28,8 @@ FEWEST_MASKED_LANES = 9
 """Lanes of a vector from which the rest of a loop is long enough for masks."""
 SHORT_ROW = 8
 """Elements of a row up to which LLVM loads whole vectors of rows and takes them apart."""
+SHORT_ROW_BYTES = 32
+"""Bytes of such a row, half a cache line: of longer ones a vector holds too few for taking them apart to pay."""
 NARROW_LIMITS = (1 << 30, 1 << 28, 1 << 26, 1 << 24, 1 << 22, 1 << 20, 1 << 18, 1 << 16)
 """Largest values that may come into a version with narrow indices, the most generous first; below the last one the
 version would be taken too rarely."""
