@@ -10,28 +10,25 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pykern.api.call_advice import how_to_call, wrong_binding
+from pykern.api.call_advice import how_to_call
+from pykern.api.decorated import Decorated
 from pykern.api.decorator import with_options
-from pykern.api.kernel import Docstring, annotations_of, placed_at_def
-from pykern.api.pickling import ByName
+from pykern.api.kernel import Docstring, placed_at_def
 from pykern.arrays.array import Array
-from pykern.capture.defaults import with_current_defaults
-from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
-from pykern.capture.guards import Guard
+from pykern.capture.functions import FunctionText
 from pykern.capture.placing import placed
 from pykern.compiler.service import service
 from pykern.data.debug_checks import debug_checks
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import KernelOptions, Parameter
 from pykern.environment.settings import settings
-from pykern.errors import ARGUMENTS, DeviceError, KernelError, KernelTypeError
+from pykern.errors import DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.warned import warn_of
@@ -40,6 +37,7 @@ from pykern.obtain.prewarm import before_first_call, remember
 from pykern.obtain.schedules import tuned
 from pykern.program import reference as program_reference
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
+from pykern.program.calls import call_here, call_on
 from pykern.program.entry import ProgramEntries
 from pykern.program.kinds import kind_of, leaf_values
 from pykern.program.outputs import given_back, viewed
@@ -57,7 +55,7 @@ if TYPE_CHECKING:
     from pykern.program.device import DevicePlan
 
 
-class ProgramBase(ByName):
+class ProgramBase(Decorated):
     """A function over whole arrays, compiled for each kind of call.
 
     Calling it runs it and returns fresh arrays where its own lie: NumPy's, or `pk.Array`s of a device. Keywords
@@ -70,34 +68,31 @@ class ProgramBase(ByName):
     __pykern_program__ = True
 
     __slots__ = (
-        "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_derived", "_device_plans", "_entries",
-        "_kept", "_lock", "_names", "_plans", "_simple", "_sources", "added", "annotations", "checkpoint",
-        "derivatives", "donate_argnums", "options", "pulled", "residual_sources", "signature", "text",
+        "_derived", "_device_plans", "_entries", "_plans", "_simple", "_sources", "added", "checkpoint", "derivatives",
+        "donate_argnums", "pulled", "residual_sources",
     )  # fmt: skip
 
-    def __init__(self, function: Callable, options: KernelOptions, donate_argnums: tuple[int, ...]) -> None:
-        self.text: FunctionText = function_text(function)
-        self.__wrapped__ = function
-        self.__name__ = function.__name__
-        self.__qualname__ = function.__qualname__
-        self.signature = inspect.signature(function)
-        self.annotations = annotations_of(function, self.signature)
-        self.options = options
+    KIND = "program"
+
+    def __init__(
+        self,
+        function: Callable,
+        options: KernelOptions,
+        donate_argnums: tuple[int, ...] = (),
+        text: FunctionText | None = None,
+    ) -> None:
+        super().__init__(function, options, text)
         self.donate_argnums = donate_argnums
         self.derivatives: tuple[ProgramDerivative, ...] = ()
         self.added: tuple[int, ...] = ()
         self.pulled: tuple[Parameter, ...] | None = None
         self.residual_sources: dict[str, ProgramSource] = {}
         self.checkpoint = "all"
-        self._captured: tuple[Any, list[Guard]] | None = None
-        self._lock = threading.RLock()
         self._plans: tuple[Any, dict[Any, Plan | DevicePlan]] = (None, {})
         self._sources: dict[ProgramSource, Plan] = {}
         self._device_plans: dict[tuple[str, ProgramSource], DevicePlan] = {}
         self._derived: dict[ProgramDerivative | str, Program] = {}
-        self._names = frozenset(self.signature.parameters)
         self._simple = self._is_simple()
-        self._kept: Any = None
         self._entries = ProgramEntries(self)
         self._refuse_signature()
 
@@ -162,16 +157,9 @@ class ProgramBase(ByName):
         name: str,
     ) -> Program:
         """A program of the same function, with these derivatives."""
-        made = Program.__new__(Program)
-        for kept in _INHERITED:
-            setattr(made, kept, getattr(self, kept))
+        made = Program(self.__wrapped__, self.options, text=self.text)
         made.derivatives, made.added, made.signature, made.__name__ = derivatives, added, signature, name
-        made.donate_argnums, made.pulled, made.residual_sources = (), None, {}
-        made._captured, made._lock, made._kept = None, threading.RLock(), None
-        made._plans, made._sources, made._derived = (None, {}), {}, {}
-        made._device_plans = {}
-        made._names = frozenset(signature.parameters)
-        made._entries = ProgramEntries(made)
+        made.checkpoint = self.checkpoint
         return made
 
     def source_of(
@@ -209,7 +197,11 @@ class ProgramBase(ByName):
         if inside and not self.derivatives:  # a program that another one calls is the plain function
             self._donated(donate)
             return self.__wrapped__(*args, **keywords)
-        where = {n: keywords.pop(n) for n in ("device", "stream") if n in keywords and n not in self._names}
+        where = {
+            n: keywords.pop(n)
+            for n in ("device", "stream")
+            if n in keywords and n not in self.signature.parameters
+        }
         values = self._bind(args, keywords)
         device = device_of(values, where.get("device"), where.get("stream"))
         if device == "python" and inside:
@@ -284,12 +276,7 @@ class ProgramBase(ByName):
 
     def _with_device_plan(self, plan: DevicePlan, values: list[Any], out: Any, stream: Any = None) -> Any:
         given = None if out is None else self._out(plan, out, Array)
-        captured = current_graph()
-        if captured is not None:
-            from pykern.program.graph import capture_on
-
-            return capture_on(captured, plan, values, given, checked_stream(stream, plan.opened.name))
-        return plan.build(plan.run(values, given, checked_stream(stream, plan.opened.name)))
+        return call_on(plan, values, given, checked_stream(stream, plan.opened.name))
 
     def _out(self, plan: DevicePlan, out: Any, kind: type) -> list[Any]:
         shapes = [r.shape for r in plan.layout.results]
@@ -336,12 +323,7 @@ class ProgramBase(ByName):
     def _with_plan(self, plan: Plan, values: list[Any], out: Any) -> Any:
         shapes = [r.shape for r in plan.layout.results]
         given = None if out is None else out_arrays(out, plan.returned, shapes, plan.dtypes)
-        captured = current_graph()
-        if captured is not None:
-            from pykern.program.graph import capture_here
-
-            return capture_here(captured, plan, values, given)
-        return plan.build(plan.run(values, given))
+        return call_here(plan, values, given)
 
     def _plan(self, function: Any, arguments: ProgramArguments, donated: tuple[str, ...]) -> Plan:
         source = self.source_of(function, arguments.parameters, donated=donated)
@@ -368,29 +350,11 @@ class ProgramBase(ByName):
         return () if self.derivatives else tuple(name for name, _ in values if name not in donated)
 
     def _bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
-        if not any(self.added):
-            self.signature = with_current_defaults(self.signature, self.__wrapped__)
-        try:
-            bound = self.signature.bind(*args, **keywords)
-        except TypeError as error:
-            raise KernelTypeError(
-                f"program `{self.__name__}{self.signature}`: {wrong_binding(self.signature, keywords, error)}",
-                hint=how_to_call(list(self.signature.parameters), keywords),
-                code=ARGUMENTS,
-            ) from None
-        bound.apply_defaults()
-        return list(bound.arguments.items())
+        return self.bound(args, keywords, has_defaults=not any(self.added))
 
-    def captured(self) -> tuple[Any, list[Guard]]:
-        """The source with what its names mean now. Kept while no guarded name changes."""
-        captured = self._captured
-        found = None if captured is None else still_captured(captured)
-        if found is None or found is not captured:
-            with self._lock:
-                if found is None:
-                    found = function_source(self.__wrapped__, self.text, program=True)
-                self._captured = found
-        return found
+    def how_to_call(self, args: tuple, keywords: dict[str, Any]) -> str:
+        """What a call takes."""
+        return how_to_call(list(self.signature.parameters), keywords)
 
     # -- looking inside ----------------------------------------------------------------------
 
@@ -433,8 +397,6 @@ class ProgramBase(ByName):
 
 
 _PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
-_INHERITED = ("text", "__wrapped__", "__qualname__", "annotations", "options", "checkpoint", "_simple")
-"""What a derivative has of its program."""
 
 
 if TYPE_CHECKING:

@@ -9,24 +9,21 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
-import threading
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from pykern.api.call_advice import how_to_launch, wrong_binding
+from pykern.api.call_advice import how_to_launch
+from pykern.api.decorated import Decorated
 from pykern.api.decorator import with_options
-from pykern.api.pickling import ByName
-from pykern.capture.defaults import with_current_defaults
-from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
-from pykern.capture.guards import Guard
+from pykern.capture.functions import FunctionText, function_text
 from pykern.capture.placing import place, placed
 from pykern.data.debug_checks import debug_checks
 from pykern.data.locations import SourceSpan
 from pykern.data.provided import provided
 from pykern.data.source import Derivative, KernelOptions
 from pykern.environment.settings import settings
-from pykern.errors import ARGUMENTS, NDRANGE, KernelError, KernelTypeError, LaunchError
+from pykern.errors import NDRANGE, KernelError, KernelTypeError, LaunchError
 from pykern.launching.entries import LAUNCH_KEYWORDS
 from pykern.launching.launch import Launcher
 from pykern.launching.launched import LaunchedKernel
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
     from pykern.program.product import ProductLaunches
 
 
-class KernelBase(ByName):
+class KernelBase(Decorated):
     """A function that runs once for each work-item of an index space.
 
     Calling it launches: ``k(*args, ndrange=..., workgroup=...)`` gives an `Event`.
@@ -47,10 +44,9 @@ class KernelBase(ByName):
     __pykern_kernel__ = True
     """What capturing looks for: array programs launch kernels."""
 
-    __slots__ = (
-        "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_kept", "_launcher", "_lock",
-        "annotations", "derivatives", "ndrange", "options", "signature", "text", "timeout", "workgroup",
-    )  # fmt: skip
+    __slots__ = ("_launcher", "derivatives", "ndrange", "timeout", "workgroup")
+
+    KIND = "kernel"
 
     def __init__(
         self,
@@ -60,21 +56,12 @@ class KernelBase(ByName):
         ndrange: Any,
         text: FunctionText | None = None,
     ) -> None:
-        self.text: FunctionText = text or function_text(function)
-        self.__wrapped__ = function
-        self.__name__ = function.__name__
-        self.__qualname__ = function.__qualname__
-        self.signature = inspect.signature(function)
-        self.annotations = annotations_of(function, self.signature)
-        self.options = options
+        super().__init__(function, options, text)
         self.workgroup = workgroup
         self.ndrange = ndrange
         self.derivatives: tuple[Derivative, ...] = ()
         self.timeout: float | None = None
-        self._captured: tuple[Any, list[Guard]] | None = None
-        self._lock = threading.RLock()
         self._launcher = Launcher(self, _products)
-        self._kept: Any = None
         _refuse_signature(self)
 
     def __call__(self, *args: Any, **keywords: Any) -> Event:
@@ -122,29 +109,13 @@ class KernelBase(ByName):
     def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         return self._launcher.launch(args, keywords)
 
-    def captured(self) -> tuple[Any, list[Guard]]:
-        """The source with what its names mean now. Kept while no guarded name changes."""
-        with self._lock:
-            found = None if self._captured is None else still_captured(self._captured)
-            if found is None:
-                found = function_source(self.__wrapped__, self.text)
-            self._captured = found
-            return found
-
     def bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
         """Parameter names with their values, defaults filled in."""
-        if not self.derivatives:
-            self.signature = with_current_defaults(self.signature, self.__wrapped__)
-        try:
-            bound = self.signature.bind(*args, **keywords)
-        except TypeError as error:
-            raise KernelTypeError(
-                f"kernel `{self.__name__}{self.signature}`: {wrong_binding(self.signature, keywords, error)}",
-                hint=how_to_launch(list(self.signature.parameters), args, keywords),
-                code=ARGUMENTS,
-            ) from None
-        bound.apply_defaults()
-        return list(bound.arguments.items())
+        return self.bound(args, keywords, has_defaults=not self.derivatives)
+
+    def how_to_call(self, args: tuple, keywords: dict[str, Any]) -> str:
+        """What a launch takes."""
+        return how_to_launch(list(self.signature.parameters), args, keywords)
 
     def _repr_html_(self) -> str:
         """Notebooks: the explorer's page of the last kind of launch; the source, where there was none."""
@@ -243,33 +214,6 @@ def _prewarm(made: KernelBase) -> None:
     from pykern.obtain.prewarm import before_first_call
 
     before_first_call(made.text)
-
-
-def annotations_of(function: Callable, signature: inspect.Signature) -> dict[str, Any]:
-    """Annotations of the parameters, those written as strings evaluated."""
-    found: dict[str, Any] = {}
-    for name, parameter in signature.parameters.items():
-        annotation = parameter.annotation
-        if annotation is parameter.empty:
-            continue
-        if isinstance(annotation, str):
-            try:
-                annotation = inspect.get_annotations(function, eval_str=True)[name]
-            except (AttributeError, NameError, SyntaxError, TypeError) as error:
-                raise KernelTypeError(
-                    f"`{name}` has an annotation that means nothing: {error}",
-                    hint="annotate arrays as pk.f32[:] or pk.f32[:, :], numbers as pk.f32, and constants as pk.static",
-                ) from None
-        if not _is_any_array(annotation):
-            found[name] = annotation
-    return found
-
-
-def _is_any_array(annotation: Any) -> bool:
-    """``np.ndarray``, ``npt.NDArray[np.float32]``, `pk.Array`: for type checkers; any array is passed."""
-    kind = getattr(annotation, "__origin__", annotation)
-    is_numpy = getattr(kind, "__module__", "") == "numpy" and getattr(kind, "__name__", "") == "ndarray"
-    return is_numpy or bool(getattr(kind, "__pykern_array__", False))
 
 
 def _refuse_signature(made: KernelBase) -> None:

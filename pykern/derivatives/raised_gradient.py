@@ -28,8 +28,8 @@ from pykern.launching.device_kinds import fitted
 from pykern.launching.on_device import Places
 from pykern.obtain.code import compiled, loaded
 from pykern.program.arguments import ProgramArguments, describe, describe_specs
+from pykern.program.calls import call_here, call_on
 from pykern.program.device import DevicePlan, bring_back, overlap
-from pykern.program.graph import capture_here, capture_on
 from pykern.program.launch_source import launch_source
 from pykern.program.plan import Plan
 from pykern.runtime.devices import chosen_device
@@ -59,23 +59,18 @@ class RaisedGradients:
         if plan is None:
             return None
         given = request.arguments.values
-        captured = current_graph()
         if isinstance(plan, Plan):
-            if captured is not None:
-                capture_here(captured, plan, given, None)
-            else:
-                plan.run(given)
+            call_here(plan, given, None)
             return COMPLETED
-        assert request.places is not None
-        plan.check_hosts(request.places)
+        places = request.places
+        assert places is not None
+        plan.check_hosts(places)
         stream = checked_stream(launch.get("stream"), request.device)
-        if captured is not None:
-            capture_on(captured, plan, given, None, stream)
-            return COMPLETED
-        results = plan.run(given, None, stream)
-        if any(host is not None for host in request.places.hosts):
-            bring_back(results, request.places, plan)
-        return stream.record()
+        if any(host is not None for host in places.hosts):
+            bring_back(plan.run(given, None, stream), places, plan)
+        else:
+            call_on(plan, given, None, stream)
+        return stream.record() if current_graph() is None else COMPLETED
 
     def lower(self, values: list[Any], launch: dict[str, Any]) -> Lowered | None:
         """The stages of the raised launch; None where it is not for this level."""

@@ -1,0 +1,100 @@
+"""What kernels and array programs share: the function they were made of, what its names mean now, what a call binds.
+
+Comes in: a function, as it is decorated. Goes out: the base of `pykern.api.kernel.Kernel` and of `Program`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from pykern.api.call_advice import wrong_binding
+from pykern.api.pickling import ByName
+from pykern.capture.defaults import with_current_defaults
+from pykern.capture.functions import FunctionText, function_source, function_text, still_captured
+from pykern.capture.guards import Guard
+from pykern.data.source import KernelOptions
+from pykern.errors import ARGUMENTS, KernelTypeError
+
+
+class Decorated(ByName):
+    """A function with its text, its signature and the options that it was decorated with."""
+
+    __slots__ = (
+        "__name__", "__qualname__", "__weakref__", "__wrapped__", "_captured", "_kept", "_lock", "annotations",
+        "options", "signature", "text",
+    )  # fmt: skip
+
+    KIND: ClassVar[str]
+    """What errors call it."""
+
+    def __init__(self, function: Callable, options: KernelOptions, text: FunctionText | None = None) -> None:
+        self.text: FunctionText = text or function_text(function)
+        self.__wrapped__ = function
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.signature = inspect.signature(function)
+        self.annotations = annotations_of(function, self.signature)
+        self.options = options
+        self._captured: tuple[Any, list[Guard]] | None = None
+        self._lock = threading.RLock()
+        self._kept: Any = None
+
+    def captured(self) -> tuple[Any, list[Guard]]:
+        """The source with what its names mean now. Kept while no guarded name changes."""
+        captured = self._captured
+        found = None if captured is None else still_captured(captured)
+        if found is None or found is not captured:
+            with self._lock:
+                if found is None:
+                    found = function_source(self.__wrapped__, self.text, program=self.KIND == "program")
+                self._captured = found
+        return found
+
+    def bound(self, args: tuple, keywords: dict[str, Any], has_defaults: bool) -> list[tuple[str, Any]]:
+        """Parameter names with their values. Defaults are those that the function has now, where it `has_defaults`."""
+        if has_defaults:
+            self.signature = with_current_defaults(self.signature, self.__wrapped__)
+        try:
+            bound = self.signature.bind(*args, **keywords)
+        except TypeError as error:
+            raise KernelTypeError(
+                f"{self.KIND} `{self.__name__}{self.signature}`: {wrong_binding(self.signature, keywords, error)}",
+                hint=self.how_to_call(args, keywords),
+                code=ARGUMENTS,
+            ) from None
+        bound.apply_defaults()
+        return list(bound.arguments.items())
+
+    def how_to_call(self, args: tuple, keywords: dict[str, Any]) -> str:
+        """What to write, for arguments that do not fit."""
+        raise NotImplementedError
+
+
+def annotations_of(function: Callable, signature: inspect.Signature) -> dict[str, Any]:
+    """Annotations of the parameters, those written as strings evaluated."""
+    found: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        annotation = parameter.annotation
+        if annotation is parameter.empty:
+            continue
+        if isinstance(annotation, str):
+            try:
+                annotation = inspect.get_annotations(function, eval_str=True)[name]
+            except (AttributeError, NameError, SyntaxError, TypeError) as error:
+                raise KernelTypeError(
+                    f"`{name}` has an annotation that means nothing: {error}",
+                    hint="annotate arrays as pk.f32[:] or pk.f32[:, :], numbers as pk.f32, and constants as pk.static",
+                ) from None
+        if not _is_any_array(annotation):
+            found[name] = annotation
+    return found
+
+
+def _is_any_array(annotation: Any) -> bool:
+    """``np.ndarray``, ``npt.NDArray[np.float32]``, `pk.Array`: for type checkers; any array is passed."""
+    kind = getattr(annotation, "__origin__", annotation)
+    is_numpy = getattr(kind, "__module__", "") == "numpy" and getattr(kind, "__name__", "") == "ndarray"
+    return is_numpy or bool(getattr(kind, "__pykern_array__", False))
