@@ -53,7 +53,7 @@ print((decorated - started) * 1e3, first * 1e3, second * 1e3)
 IMPORTS = {
     "numpy": "import numpy",
     "pykern": "import pykern",
-    "pykern and its kernel": "import pykern; pykern.api.kernel",
+    "pykern and its kernel": "import pykern; pykern.kernel",
 }
 
 

@@ -68,6 +68,20 @@ class Decorated(ByName):
         bound.apply_defaults()
         return list(bound.arguments.items())
 
+    def refuse_parameters(self, reserved: tuple[str, ...], what: str, instead: str) -> None:
+        """Raises `KernelTypeError` for parameters that take several arguments, and for names that calls need: `what`
+        those are, and what to write `instead` of the former."""
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise KernelTypeError(
+                    f"{self.KIND} `{self.__name__}` takes `{str(parameter).partition(':')[0]}`", hint=instead
+                )
+            if name in reserved:
+                raise KernelTypeError(
+                    f"{self.KIND} `{self.__name__}` has a parameter `{name}`, which is {what}",
+                    hint="give it another name",
+                )
+
     def how_to_call(self, args: tuple, keywords: dict[str, Any]) -> str:
         """What to write, for arguments that do not fit."""
         raise NotImplementedError

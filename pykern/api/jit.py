@@ -12,7 +12,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from pykern.environment.settings import settings
 from pykern.errors import DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
+from pykern.launching.entries import tell_arrays
 from pykern.launching.warned import warn_of
 from pykern.obtain.code import compiled, loaded
 from pykern.obtain.prewarm import before_first_call, remember
@@ -53,6 +54,15 @@ from pykern.types import ArrayAnnotation
 
 if TYPE_CHECKING:
     from pykern.program.device import DevicePlan
+
+
+class _Asked(NamedTuple):
+    """What a call says beside its arguments, None where it does not."""
+
+    out: Any
+    donate: Any
+    device: Any
+    stream: Any
 
 
 class ProgramBase(Decorated):
@@ -94,7 +104,11 @@ class ProgramBase(Decorated):
         self._derived: dict[ProgramDerivative | str, Program] = {}
         self._simple = self._is_simple()
         self._entries = ProgramEntries(self)
-        self._refuse_signature()
+        self.refuse_parameters(
+            ("out", "donate"),
+            "a keyword of its call",
+            "name each parameter; a tuple, a list or a dict of arrays may be one of them",
+        )
 
     def __call__(self, *args: Any, out: Any = None, donate: Any = None, **keywords: Any) -> Any:
         """Run. Raises a `KernelError` at the program's line, or `LaunchError`."""
@@ -197,56 +211,43 @@ class ProgramBase(Decorated):
         if inside and not self.derivatives:  # a program that another one calls is the plain function
             self._donated(donate)
             return self.__wrapped__(*args, **keywords)
-        where = {
-            n: keywords.pop(n)
-            for n in ("device", "stream")
-            if n in keywords and n not in self.signature.parameters
-        }
+        own = self.signature.parameters
+        where = {n: keywords.pop(n) for n in ("device", "stream") if n in keywords and n not in own}
+        asked = _Asked(out, donate, where.get("device"), where.get("stream"))
         values = self._bind(args, keywords)
-        device = device_of(values, where.get("device"), where.get("stream"))
+        device = device_of(values, asked.device, asked.stream)
         if device == "python" and inside:
             device = "cpu"  # a gradient that the function takes: there is no other way to compute it
         if device == "python":
-            return self._run_in_python(values, out, donate)
+            return self._run_in_python(values, asked)
         known = key is not None and len(args) == len(values) and None not in key
         if device != "cpu":
-            return self._run_on(device, source, values, out, donate, where, key if known else None)
+            return self._run_on(device, source, values, asked, key if known else None)
         donated = self._donated(donate) if out is None else ()
         arguments = describe(values, self.annotations, turned=self._turned(values, donated))
         plan = self._plan(source, arguments, donated)
         if known and len(arguments.values) == len(plan.names):
             plans[key] = plan
         if donate is None and not where:
-            for _, value in values:
-                if getattr(value, "__pykern_array__", False) and value._launch is None:
-                    from pykern.launching.device_entries import (
-                        tell,  # here: programs on NumPy alone have no devices
-                    )
-
-                    tell(value)
+            tell_arrays(values)
             self._entries.went_through_python(plan, args, keywords)
         return self._with_plan(plan, arguments.values, out)
 
     def _run_on(
-        self,
-        device: str,
-        source: Any,
-        values: list[tuple[str, Any]],
-        out: Any,
-        donate: Any,
-        where: dict[str, Any],
-        key: Any,
+        self, device: str, source: Any, values: list[tuple[str, Any]], asked: _Asked, key: Any
     ) -> Any:
         """On a device with a driver. NumPy arguments are copied there where the device was asked for."""
         from pykern.launching.on_device import Places
         from pykern.program.device import bring_back
 
         there = bool(homes(values))
-        places = Places(device, where.get("device") is not None or not there or chosen_device() == device)
+        places = Places(device, asked.device is not None or not there or chosen_device() == device)
         arguments = describe(values, self.annotations, places)
         arrays = iter(places.arrays)
         arguments.values = [next(arrays) if isinstance(v, np.ndarray) else v for v in arguments.values]
-        plan = self._device_plan(device, source, arguments, self._donated(donate) if out is None else ())
+        plan = self._device_plan(
+            device, source, arguments, self._donated(asked.donate) if asked.out is None else ()
+        )
         if (
             key is not None
             and there
@@ -256,15 +257,16 @@ class ProgramBase(Decorated):
             self._plans_of(source)[key] = plan
         if there or not places.arrays:
             plan.note_writes(places)
-            return self._with_device_plan(plan, arguments.values, out, where.get("stream"))
+            return self._with_device_plan(plan, arguments.values, asked.out, asked.stream)
         plan.check_hosts(places)
-        given = None if out is None else self._out(plan, out, np.ndarray)
-        found = plan.run(arguments.values, given, checked_stream(where.get("stream"), device))
+        given = None if asked.out is None else self._out(plan, asked.out, np.ndarray)
+        found = plan.run(arguments.values, given, checked_stream(asked.stream, device))
         return plan.build(bring_back(found, places, plan))
 
-    def _run_in_python(self, values: list[tuple[str, Any]], out: Any, donate: Any) -> Any:
+    def _run_in_python(self, values: list[tuple[str, Any]], asked: _Asked) -> Any:
         """On the reference device."""
-        self._donated(donate)
+        out = asked.out
+        self._donated(asked.donate)
         parameters = describe(values, self.annotations).parameters
         captured = current_graph()
         if captured is not None and not self.derivatives:
@@ -378,19 +380,6 @@ class ProgramBase(Decorated):
         parameters = self.signature.parameters.values()
         plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
         return plain and all(isinstance(a, ArrayAnnotation) for a in self.annotations.values())
-
-    def _refuse_signature(self) -> None:
-        for name, parameter in self.signature.parameters.items():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                raise KernelTypeError(
-                    f"program `{self.__name__}` takes `{str(parameter).partition(':')[0]}`",
-                    hint="name each parameter; a tuple, a list or a dict of arrays may be one of them",
-                )
-            if name in ("out", "donate"):
-                raise KernelTypeError(
-                    f"program `{self.__name__}` has a parameter `{name}`, which is a keyword of its call",
-                    hint="give it another name",
-                )
 
     def __repr__(self) -> str:
         return f"<pykern.api.jit {self.__name__}{self.signature}>"

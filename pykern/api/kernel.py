@@ -62,7 +62,7 @@ class KernelBase(Decorated):
         self.derivatives: tuple[Derivative, ...] = ()
         self.timeout: float | None = None
         self._launcher = Launcher(self, _products)
-        _refuse_signature(self)
+        self.refuse_parameters(LAUNCH_KEYWORDS, "a launch keyword", "name each parameter")
 
     def __call__(self, *args: Any, **keywords: Any) -> Event:
         """Launch over ``ndrange``. Raises a `KernelError` at the kernel's line, or `LaunchError`."""
@@ -214,20 +214,6 @@ def _prewarm(made: KernelBase) -> None:
     from pykern.obtain.prewarm import before_first_call
 
     before_first_call(made.text)
-
-
-def _refuse_signature(made: KernelBase) -> None:
-    for name, parameter in made.signature.parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise KernelTypeError(
-                f"kernel `{made.__name__}` takes `{str(parameter).partition(':')[0]}`",
-                hint="name each parameter",
-            )
-        if name in LAUNCH_KEYWORDS:
-            raise KernelTypeError(
-                f"kernel `{made.__name__}` has a parameter `{name}`, which is a launch keyword",
-                hint="give it another name",
-            )
 
 
 __all__ = ["Kernel", "KernelBase", "LaunchError", "kernel"]

@@ -7,6 +7,7 @@ out: the cells of the kernel object. Entries that promise no overlap come first,
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from pykern.data.abi import ADAPTED, ENTRIES, TABLE_INDEX
@@ -123,6 +124,15 @@ class Entries:
             ],
             tuple(self._there),
         )
+
+
+def tell_arrays(values: Iterable[tuple[str, Any]]) -> None:
+    """Let entries know the `pk.Array`s of a call that they do not know yet."""
+    for _, value in values:
+        if getattr(value, "__pykern_array__", False) and value._launch is None:
+            from pykern.launching.device_entries import tell  # here: calls with NumPy alone have no devices
+
+            tell(value)
 
 
 def writes(source: KernelSource, uses: tuple[ArgumentUse, ...]) -> int:
