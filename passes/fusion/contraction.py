@@ -47,14 +47,16 @@ def paying(
         how = reads(found)
         if how is None:
             return None, None
-        left, right = (p if p is not None and _pays(p, r) else None for p, r in zip(found, how, strict=True))
+        left, right = (
+            p if p is not None and _is_profitable(p, r) else None for p, r in zip(found, how, strict=True)
+        )
         if (left, right) == found:
             break
         found = left, right
     return found
 
 
-def _pays(prologue: Prologue, reads: FactorReads) -> bool:
+def _is_profitable(prologue: Prologue, reads: FactorReads) -> bool:
     """Whether each element is computed once, or a cheap one twice, and can be read in the emitter's vectors."""
     accesses = [(value, access) for value, access in prologue.operands if access is not None]
     if reads.ascending and any(access.descends for _, access in accesses):

@@ -42,7 +42,7 @@ class FreshInserts(Pass):
                     continue
                 if _only_the_box(insert, *box):
                     _compute_in(insert, insert.operands[1], *box)
-                elif _pays(insert, box[1]):
+                elif _is_profitable(insert, box[1]):
                     _make_fresh(insert, *box)
 
 
@@ -87,7 +87,7 @@ def _only_the_box(insert: ir.Operation, offsets: list[int], sizes: list[int]) ->
     return True
 
 
-def _pays(insert: ir.Operation, sizes: list[int]) -> bool:
+def _is_profitable(insert: ir.Operation, sizes: list[int]) -> bool:
     """Whether in place would need a second array anyway, and the rim is the smaller part."""
     old = insert.operands[1]
     shape = ir.RankedTensorType(old.type).shape

@@ -43,7 +43,7 @@ class Group:
     columns: int
     ops: tuple[RowOp, ...]
     row_bytes: int
-    in_pieces: bool
+    in_chunks: bool
     """Whether threads share rows rather than one another's: there are few, or they stay in no cache."""
 
     @property

@@ -27,7 +27,7 @@ class Growth:
     rows: int
     columns: int
     row_bytes: int
-    in_pieces: bool
+    in_chunks: bool
     taken: set[int]
     operations: list[ir.Operation]
     known: dict[int, RowOp | None] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Growth:
         if not self.members:
             return None
         ops = [self.members[n] for n in sorted(self.members)]
-        return Group(self.rows, self.columns, tuple(ops), self.row_bytes, self.in_pieces)
+        return Group(self.rows, self.columns, tuple(ops), self.row_bytes, self.in_chunks)
 
     def _row_op(self, place: int) -> RowOp | None:
         each = None if identity(self.operations[place]) in self.taken else self._described(place)

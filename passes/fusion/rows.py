@@ -41,13 +41,13 @@ def _groups_in(block: ir.Block, forms: RowForms) -> list[Group]:
     found: list[Group] = []
     taken: set[int] = set()
     # what goes row by row is not to be split up by who needs all of an array
-    for in_pieces in (False, True) if forms.pieces else (False,):
+    for in_chunks in (False, True) if forms.pieces else (False,):
         for place, op in enumerate(operations):
             shape = None if identity(op) in taken else natural_rows(op)
-            if shape is None or not _is_long_enough(*shape, _width(op), in_pieces, forms):
+            if shape is None or not _is_long_enough(*shape, _width(op), in_chunks, forms):
                 continue
             rows, columns = shape
-            grown = Growth(forms, rows, columns, columns * _width(op), in_pieces, taken, operations).around(
+            grown = Growth(forms, rows, columns, columns * _width(op), in_chunks, taken, operations).around(
                 place
             )
             if grown is not None and _gains(grown, forms):
@@ -56,14 +56,14 @@ def _groups_in(block: ir.Block, forms: RowForms) -> list[Group]:
     return found
 
 
-def _is_long_enough(rows: int, columns: int, width: int, in_pieces: bool, forms: RowForms) -> bool:
+def _is_long_enough(rows: int, columns: int, width: int, in_chunks: bool, forms: RowForms) -> bool:
     """Whether rows are enough, and long enough, for a loop over them, or to be shared in pieces."""
     if forms.is_device:
         return rows * 4 >= columns // PART_TERMS  # else too few groups
     row_bytes = columns * width
     fewest = FEWEST_LONG_ROWS if row_bytes > LONG_ROW_BYTES else FEWEST_PIECES
     row_by_row = rows >= fewest and columns >= FEWEST_COLUMNS and row_bytes <= MOST_ROW_BYTES
-    return columns > SHARED_COLUMNS and not row_by_row if in_pieces else row_by_row
+    return columns > SHARED_COLUMNS and not row_by_row if in_chunks else row_by_row
 
 
 def _width(op: ir.Operation) -> int:
@@ -76,7 +76,7 @@ def _gains(group: Group, forms: RowForms) -> bool:
     """Whether some row is gone over more than once, or a launch is saved."""
     if forms.is_device:
         return sum(not is_fill(each.op) for each in group.ops) > 1
-    if group.in_pieces and any(each.reduces is BufferKind.LINE for each in group.ops):
+    if group.in_chunks and any(each.reduces is BufferKind.LINE for each in group.ops):
         return False
     seen: list[ir.Value] = []
     for each in group.ops:

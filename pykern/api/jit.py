@@ -224,7 +224,7 @@ class ProgramBase(Decorated):
         if device != "cpu":
             return self._run_on(device, source, values, asked, key if known else None)
         donated = self._donated(donate) if out is None else ()
-        arguments = describe(values, self.annotations, turned=self._turned(values, donated))
+        arguments = describe(values, self.annotations, permuted=self._permuted(values, donated))
         plan = self._plan(source, arguments, donated)
         if known and len(arguments.values) == len(plan.names):
             plans[key] = plan
@@ -347,7 +347,7 @@ class ProgramBase(Decorated):
                 raise KernelTypeError(f"`{self.__name__}` has no parameter number {n} to donate")
         return tuple(sorted({names[n] for n in numbers}))
 
-    def _turned(self, values: list[tuple[str, Any]], donated: tuple[str, ...]) -> tuple[str, ...]:
+    def _permuted(self, values: list[tuple[str, Any]], donated: tuple[str, ...]) -> tuple[str, ...]:
         """Parameters whose arrays are taken with their axes in any order: no memory for results, no gradients."""
         return () if self.derivatives else tuple(name for name, _ in values if name not in donated)
 
@@ -369,8 +369,8 @@ class ProgramBase(Decorated):
         passes = tuple(keywords.pop("passes", ()))
         donated = self._donated(keywords.pop("donate", None))
         values = self._bind(args, keywords)
-        turned = self._turned(values, donated) if target == "llvm" else ()
-        parameters = describe_specs(values, self.annotations, turned)
+        permuted = self._permuted(values, donated) if target == "llvm" else ()
+        parameters = describe_specs(values, self.annotations, permuted)
         source = tuned(self.source_of(self.captured()[0], parameters, target, donated))
         return Lowered(source, service().compile(source, keep_stages=True, passes=passes), passes)
 

@@ -34,10 +34,10 @@ def describe(
     values: list[tuple[str, Any]],
     annotations: dict[str, Any],
     places: Places | None = None,
-    turned: Container[str] = (),
+    permuted: Container[str] = (),
 ) -> ProgramArguments:
     """Describe the arguments of a call; `places` finds arrays for another device than the CPU. Arrays of the
-    parameters in `turned` may have their axes in another order.
+    parameters in `permuted` may have their axes in another order.
 
     Raises what `pykern.launching.arguments.pass_value` raises.
     """
@@ -48,13 +48,13 @@ def describe(
             continue
         passed = pass_value(name, value, annotations.get(name), places, aligned=False, trees=True)
         slots, arrays = iter(passed.slots), iter(passed.arrays)
-        spec = _known(passed.parameter.spec, slots, arrays, arguments, name, name in turned)
+        spec = _known(passed.parameter.spec, slots, arrays, arguments, name, name in permuted)
         arguments.parameters.append(Parameter(name, spec, converts=passed.parameter.converts))
     return arguments
 
 
 def describe_specs(
-    values: list[tuple[str, Any]], annotations: dict[str, Any], turned: Container[str] = ()
+    values: list[tuple[str, Any]], annotations: dict[str, Any], permuted: Container[str] = ()
 ) -> list[Parameter]:
     """The same for `lower`, where arrays may be `pk.spec`s and scalars dtypes."""
     described = []
@@ -64,7 +64,7 @@ def describe_specs(
         elif holds_specs(value, trees=True):
             described.append(Parameter(name, spec_of(name, value, _spec_of_value, trees=True)))
         else:
-            described += describe([(name, value)], annotations, turned=turned).parameters
+            described += describe([(name, value)], annotations, permuted=permuted).parameters
     return described
 
 
@@ -79,7 +79,7 @@ def _static(name: str, value: Any) -> Parameter:
 
 
 def _known(
-    spec: ArgSpec, slots: Any, arrays: Any, arguments: ProgramArguments, name: str, turned: bool
+    spec: ArgSpec, slots: Any, arrays: Any, arguments: ProgramArguments, name: str, permuted: bool
 ) -> ArgSpec:
     """The spec with the lengths of the arrays; the values go to `arguments`."""
     if isinstance(spec, ArraySpec):
@@ -88,7 +88,7 @@ def _known(
         array: np.ndarray = next(arrays)
         arguments.values.append(array)
         arguments.names.append(name)
-        order = order_of(array) if turned and isinstance(array, np.ndarray) else None
+        order = order_of(array) if permuted and isinstance(array, np.ndarray) else None
         return ArraySpec(spec.dtype, tuple(array.shape), "".join(map(str, order)) if order else "C")
     if isinstance(spec, ScalarSpec):
         arguments.values.append(next(slots))
@@ -97,6 +97,6 @@ def _known(
     if isinstance(spec, StructSpec):
         return StructSpec(
             spec.name,
-            tuple((n, _known(inner, slots, arrays, arguments, name, turned)) for n, inner in spec.fields),
+            tuple((n, _known(inner, slots, arrays, arguments, name, permuted)) for n, inner in spec.fields),
         )
     return spec

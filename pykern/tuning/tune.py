@@ -80,7 +80,7 @@ def tune(program: Any, *args: Any, seconds: float = 10.0, **keywords: Any) -> Tu
     if not seconds > 0:
         raise KernelTypeError(f"tune(seconds={seconds!r}): give a time above 0")
     values = program._bind(args, keywords)
-    arguments = describe(values, program.annotations, turned=program._turned(values, ()))
+    arguments = describe(values, program.annotations, permuted=program._permuted(values, ()))
     source = program.source_of(program.captured()[0], arguments.parameters)
     search = Search(source, arguments.values, tuple(arguments.names), seconds)
     result = search.run()

@@ -27,7 +27,7 @@ FEWEST_LONG_ROWS = 32
 """Rows from which long rows are fused: single operations on them have threads enough by themselves, fused rows need
 one for each thread."""
 SHARED_COLUMNS = 1 << 12
-"""Columns beyond which few rows, or rows that stay in no cache, are shared in pieces."""
+"""Columns beyond which few rows, or rows that stay in no cache, are shared in chunks."""
 COLUMNS_PER_PIECE = 4 * ROW_BLOCK
 """Columns of such a piece at least: several blocks, so that joining pieces costs little."""
 FACTOR_PARTS = 8

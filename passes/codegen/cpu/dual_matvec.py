@@ -33,7 +33,7 @@ Step = Callable[[Number, "list[ir.Value]"], "list[ir.Value]"]
 
 
 @dataclass
-class BothSides:
+class DualMatvec:
     """Builds the function and its call."""
 
     place: NestContext

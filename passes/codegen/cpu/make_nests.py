@@ -25,7 +25,7 @@ from pykern.passes.codegen.cpu.contraction.schedule_contraction import (
     scheduled_product,
 )
 from pykern.passes.codegen.cpu.contraction.transposed_factor import is_better_transposed, transpose_right
-from pykern.passes.codegen.cpu.dual_matvec import BothSides
+from pykern.passes.codegen.cpu.dual_matvec import DualMatvec
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
@@ -86,7 +86,7 @@ class MakeNests(Pass):
             starts, fills = starts_of([op for _, op in operations])
             left = [op for n, op in operations if n not in fills]
             for pair in [] if self.ordered else pairs(left, cpu(self.machine).l2):
-                maker.both_sides(pair, starts)
+                maker.dual_matvec(pair, starts)
             operations = [(n, op) for n, op in operations if n not in fills | maker.done]
             waiting = set()
             for _, op in operations:
@@ -99,7 +99,7 @@ class MakeNests(Pass):
 
 @dataclass
 class Split:
-    """What the arguments `lo` and `hi` count: pieces of `grain` iterations of a group, or parts of a reduction."""
+    """What the arguments `lo` and `hi` count: chunks of `grain` iterations of a group, or parts of a reduction."""
 
     group: int
     grain: int
@@ -137,12 +137,12 @@ class Maker:
             self._whole(space, Split(-1, 1, 1) if split.parts else split, start)
         op.erase()
 
-    def both_sides(self, pair: ProductPair, starts: dict[int, list[ir.Value | None]]) -> None:
+    def dual_matvec(self, pair: ProductPair, starts: dict[int, list[ir.Value | None]]) -> None:
         """One function for products of one matrix with vectors from both sides, and what lies between."""
         target, operations = cpu(self.machine), [pair.rows.op, *pair.between, pair.columns.op]
         first, second = (starts[identity(p.op)][0] for p in (pair.rows, pair.columns))
         team = self.threads and space_of(pair.rows.op).work > PARALLEL_WORK
-        BothSides(self.place, pair, (first, second), target, team).build(pair.last)
+        DualMatvec(self.place, pair, (first, second), target, team).build(pair.last)
         for op in operations:
             self.done.add(identity(op))
             op.erase()
@@ -193,7 +193,7 @@ class Maker:
         with nest.inside() as (lo, hi):
             loops = self._loops(nest, space, start, transposition)
             if split.group >= 0:
-                loops.bounds[split.group] = _piece(lo, hi, split.grain, space.lengths[split.group])
+                loops.bounds[split.group] = _chunk(lo, hi, split.grain, space.lengths[split.group])
             loops.emit()
             loops.indices_to_counters()
         if transposition is not None and transposition.staged:
@@ -237,7 +237,7 @@ class Maker:
                 inputs = [nest.value(v) for v in list(space.op.operands)[: space.inputs]]
                 neutral = [c.neutral() for c in joins]
                 operands = [*inputs, *(nest.value(v) for v in partial)]
-                bounds = {split.group: _piece(part, None, split.grain, space.lengths[split.group])}
+                bounds = {split.group: _chunk(part, None, split.grain, space.lengths[split.group])}
                 loops = Loops(space, operands, list(neutral), joins, [part], bounds)
                 loops.emit()
                 loops.indices_to_counters()
@@ -281,8 +281,8 @@ def _blocks(space: Space, transposition: Transposition) -> Split:
     return lane if line.extent < FEWEST_PIECES and lane.extent > line.extent else line
 
 
-def _piece(lo: ir.Value, hi: ir.Value | None, grain: int, length: int) -> tuple[ir.Value, ir.Value]:
-    """Iterations of the pieces lo..hi, or of the piece `lo` alone."""
+def _chunk(lo: ir.Value, hi: ir.Value | None, grain: int, length: int) -> tuple[ir.Value, ir.Value]:
+    """Iterations of the chunks lo..hi, or of the chunk `lo` alone."""
     size = index_constant(grain)
     after = arith.AddIOp(lo, index_constant(1)).result if hi is None else hi
     begin = arith.MulIOp(lo, size).result if grain > 1 else lo

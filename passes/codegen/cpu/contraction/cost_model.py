@@ -67,13 +67,13 @@ class Problem:
     """Bytes from one term of the left factor to the next."""
     group: int = 1
     """Terms that one instruction sums into a lane of a tile."""
-    dots: bool = False
+    is_matvec: bool = False
     """Whether it is a matrix times a vector, and both lie along the terms."""
 
 
 def schedule_for(problem: Problem, cpu: Cpu) -> Schedule:
     """The schedule of a contraction."""
-    if problem.dots and not problem.unit_right:
+    if problem.is_matvec and not problem.unit_right:
         return Schedule("dots", MATVEC_ROWS, 1, unroll=2)
     if packs(problem, cpu):
         is_line = cpu.vector_bytes >= LINE_BYTES
@@ -102,7 +102,7 @@ def can_take(problem: Problem, schedule: Schedule, cpu: Cpu) -> bool:
     if schedule.form == "packed" and not problem.packable:
         return False
     if schedule.form == "dots":
-        return problem.dots and schedule.rows * schedule.unroll + 3 <= cpu.registers
+        return problem.is_matvec and schedule.rows * schedule.unroll + 3 <= cpu.registers
     if schedule.form == "direct" and (not problem.unit_right or (schedule.depth and not problem.simple)):
         return False
     fits = 1 <= schedule.rows * schedule.vectors + schedule.vectors < cpu.registers

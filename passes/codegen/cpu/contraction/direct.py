@@ -46,11 +46,11 @@ class Direct:
             self.start = None if job.start is None else nest.value(job.start)
             if whole:
                 with Counted(lo, as_value(least(hi, whole)), 1) as t:
-                    self._piece(t, shared, (times(t, size), size))
+                    self._chunk(t, shared, (times(t, size), size))
             if length % size:
                 behind = arith.CmpIOp(arith.CmpIPredicate.sgt, hi, index_constant(whole)).result
                 with When(behind):
-                    self._piece(whole, shared, (whole * size, length % size))
+                    self._chunk(whole, shared, (whole * size, length % size))
         job.finish(nest)
         nest.call(job.team and extent > 1)
 
@@ -67,14 +67,14 @@ class Direct:
         p = self.job.product
         order = [d for d in p.parallel if d not in (self.row, p.lane)]
         order += [d for d in (self.row, p.lane) if d is not None]
-        pieces = {d: -(-p.lengths[d] // self.sizes[d]) for d in order}
-        return next((d for d in order if pieces[d] >= FEWEST_PIECES), max(order, key=lambda d: pieces[d]))
+        chunks = {d: -(-p.lengths[d] // self.sizes[d]) for d in order}
+        return next((d for d in order if chunks[d] >= FEWEST_PIECES), max(order, key=lambda d: chunks[d]))
 
-    def _piece(self, number: Number, shared: int, piece: Range) -> None:
+    def _chunk(self, number: Number, shared: int, chunk: Range) -> None:
         """Emit the contractions of one chunk: full tiles, and the remainders of rows and lanes."""
         p = self.job.product
         ranges: dict[int, Range] = {d: (0, length) for d, length in enumerate(p.lengths)}
-        ranges[shared] = piece
+        ranges[shared] = chunk
         free = [d for d in (self.row, p.lane) if d is not None and d != shared]
         for parts in itertools.product(*(cut(p.lengths[d], self.sizes[d]) for d in free)):
             self._part({**ranges, **dict(zip(free, parts, strict=True))})

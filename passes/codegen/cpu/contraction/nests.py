@@ -166,12 +166,12 @@ def problem_of(product: Product) -> Problem:
         and len(product.k) == 1
         and not product.batch,
         term_stride=0 if last is None else left[last] * product.bits // 8,
-        dots=_dots(product),
+        is_matvec=_is_matvec(product),
         packable=bool(product.m) and product.lane in product.n and bool(product.k),
     )
 
 
-def _dots(product: Product) -> bool:
+def _is_matvec(product: Product) -> bool:
     """Whether it is a matrix times a vector, rows of the matrix along the terms."""
     others = product.size(product.m) * product.size(product.batch)
     one = len(product.k) == 1 and product.n == (product.lane,) and others == 1

@@ -16,8 +16,8 @@ from pykern.passes.analysis.masks import needed
 from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.cpu.contraction.cost_model import can_take, schedule_for, shares
 from pykern.passes.codegen.cpu.contraction.direct import Direct
-from pykern.passes.codegen.cpu.contraction.dots import Dots
 from pykern.passes.codegen.cpu.contraction.factor_reads import factor_reads
+from pykern.passes.codegen.cpu.contraction.matvec import MatrixVector
 from pykern.passes.codegen.cpu.contraction.narrow import dot_for
 from pykern.passes.codegen.cpu.contraction.nests import Job, problem_of
 from pykern.passes.codegen.cpu.contraction.packed import Packed
@@ -45,9 +45,9 @@ def scheduled_product(space: Space, ordered: bool = False) -> Product | None:
 def _fits(product: Product) -> bool:
     """Whether there is a form for it: lanes that lie side by side, or can be laid so, or rows of terms."""
     problem = problem_of(product)
-    if product.ordered and problem.dots:
+    if product.ordered and problem.is_matvec:
         return False
-    return (problem.unit_right or problem.packable or problem.dots) and problem.lane >= FEWEST_LANES
+    return (problem.unit_right or problem.packable or problem.is_matvec) and problem.lane >= FEWEST_LANES
 
 
 def build(
@@ -78,7 +78,7 @@ def build(
     if schedule.form == "packed":
         Packed(job).build()
     elif schedule.form == "dots":
-        Dots(job).build()
+        MatrixVector(job).build()
     elif schedule.depth:
         Streamed(job).build()
     else:

@@ -65,21 +65,21 @@ class Streamed(Direct):
         return sizes
 
     def _lanes(self, length: int, columns: int, most: int) -> int:
-        """Of a piece of the lines: pieces alike, and as many as two, four or eight threads share evenly. 2100 as 2048
+        """Of a chunk of the lines: chunks alike, and as many as two, four or eight threads share evenly. 2100 as 2048
         and the rest were one thread's work."""
-        pieces = -(-length // most)
-        if pieces == 1:
+        chunks = -(-length // most)
+        if chunks == 1:
             return most
-        pieces = 1 << (pieces - 1).bit_length() if pieces < FEWEST_PIECES else pieces
-        return -(-length // (pieces * columns)) * columns
+        chunks = 1 << (chunks - 1).bit_length() if chunks < FEWEST_PIECES else chunks
+        return -(-length // (chunks * columns)) * columns
 
     def _shared(self) -> int:
         return self.job.product.k[0] if self.count > 1 else self.job.product.lane
 
-    def _piece(self, number: Number, shared: int, piece: Range) -> None:
+    def _chunk(self, number: Number, shared: int, chunk: Range) -> None:
         p = self.job.product
         ranges: dict[int, Range] = {d: (0, length) for d, length in enumerate(p.lengths)}
-        ranges[shared] = piece
+        ranges[shared] = chunk
         given = start = self.start
         if self.partial is not None:
             self.operands[2] = self._part_of(self.nest.value(self.partial), number)

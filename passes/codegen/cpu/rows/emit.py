@@ -15,9 +15,9 @@ from pykern.passes.analysis.rows import SAME_BUFFER
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts
 from pykern.passes.codegen.cpu.rows import online
+from pykern.passes.codegen.cpu.rows.chunks import make_chunks
 from pykern.passes.codegen.cpu.rows.hosts import hosts_of
 from pykern.passes.codegen.cpu.rows.loops import RowLoops
-from pykern.passes.codegen.cpu.rows.pieces import make_pieces
 from pykern.passes.codegen.cpu.rows.schedule import schedule_of
 from pykern.passes.codegen.cpu.rows.values import Graph, Loaded, Write, graph_of
 from pykern.passes.fusion.row_groups import Group
@@ -33,9 +33,9 @@ def make_rows(place: NestContext, group: Group, threads: bool, cache_bytes: int)
         if each.reduces is not None:
             allow_reordering(each.op)
     graph, private = graph_of(group), group.private
-    if group.in_pieces:
+    if group.in_chunks:
         team = threads and _work(group, graph) > PARALLEL_WORK
-        make_pieces(place, group, graph, team, _bytes(graph) < cache_bytes)
+        make_chunks(place, group, graph, team, _bytes(graph) < cache_bytes)
     elif graph.writes:
         _make(place, group, graph, threads, cache_bytes)
     for each in reversed(group.ops):

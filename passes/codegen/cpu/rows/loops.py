@@ -1,7 +1,7 @@
 """Loops over the columns of a row, for the passes of a `RowSchedule`.
 
 Comes in: a nest, a `Group`, its schedule. Goes out: loops at the insertion point. Who makes functions:
-`emit`, `pieces`.
+`emit`, `chunks`.
 """
 
 from __future__ import annotations

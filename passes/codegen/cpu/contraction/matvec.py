@@ -22,7 +22,7 @@ from pykern.passes.kernels import index_constant
 
 
 @dataclass
-class Dots:
+class MatrixVector:
     """Builds the function and its call."""
 
     job: Job

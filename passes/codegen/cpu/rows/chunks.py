@@ -1,7 +1,7 @@
-"""Few rows, or rows longer than a cache: every pass over them is a function, which threads share piece by piece.
+"""Few rows, or rows longer than a cache: every pass over them is a function, which threads share chunk by chunk.
 
 Comes in: a `Group`. Goes out: the calls of its functions where its last op stood: a pass leaves what it found of each
-piece, and what follows joins the pieces, in order. Lengths decide about pieces: the number of threads changes no bit.
+chunk, and what follows joins the chunks, in order. Lengths decide about chunks: the number of threads changes no bit.
 Long rows go through all passes one after the other, in a loop of the program: they stay in a cache meanwhile.
 """
 
@@ -26,18 +26,18 @@ from pykern.passes.fusion.row_groups import Group
 from pykern.passes.kernels import index_constant
 
 
-def make_pieces(place: NestContext, group: Group, graph: Graph, team: bool, fits: bool) -> None:
+def make_chunks(place: NestContext, group: Group, graph: Graph, team: bool, fits: bool) -> None:
     """Calls of the passes where the group's last op stands; `fits`: the arrays stay in the cache."""
     apart = group.rows > 1 and group.row_bytes >= SEPARATE_ROW_BYTES
     in_cache = group.row_bytes * (1 if apart else group.rows) <= MOST_ROW_BYTES
     pairs = pairs_of(graph, recompute=not in_cache)
     schedule = schedule_of(graph, pairs, keep=in_cache or not pairs, is_near=in_cache)
     hosts = hosts_of(graph, schedule) if fits else {}
-    Pieces(place, group, graph, schedule, hosts, team, apart).make()
+    ChunkedRows(place, group, graph, schedule, hosts, team, apart).make()
 
 
 @dataclass
-class Pieces:
+class ChunkedRows:
     """Makes the functions of one group."""
 
     place: NestContext
@@ -97,21 +97,21 @@ class Pieces:
             outside.append(self.row)
         return Nest(self.place, at, outside, extent, has_body=False)
 
-    def _loops(self, nest: Nest) -> PieceLoops:
-        loops = PieceLoops(nest, self.group, self.schedule, self.hosts, self.kept, self.found)
+    def _loops(self, nest: Nest) -> ChunkLoops:
+        loops = ChunkLoops(nest, self.group, self.schedule, self.hosts, self.kept, self.found)
         loops.apart = self.apart
         loops.prepare()
         return loops
 
     def _pass(self, number: int, each: ColumnLoop) -> None:
-        """All pieces of all rows, or of a row; then what was found of the pieces is joined."""
+        """All chunks of all rows, or of a row; then what was found of the chunks is joined."""
         partial = [self._memory([self.tasks], r) for r in each.reductions]
         nest = self._nest(partial, self.tasks, self.at)
         with nest.inside() as (lo, hi):
             loops = self._loops(nest)
             task = scf.ForOp(lo, hi, index_constant(1))
             with ir.InsertionPoint(task.body):
-                lower, upper = self._piece(loops, task.induction_variable)
+                lower, upper = self._chunk(loops, task.induction_variable)
                 loops.known = {}
                 loops.begin(number, each)
                 neutral = [r.combine.neutral() for r in each.reductions]
@@ -124,7 +124,7 @@ class Pieces:
         if each.reductions:
             self._join(number, each, partial)
 
-    def _piece(self, loops: PieceLoops, task: ir.Value) -> tuple[ir.Value, ir.Value]:
+    def _chunk(self, loops: ChunkLoops, task: ir.Value) -> tuple[ir.Value, ir.Value]:
         """The columns of a task, whose row is set."""
         count, length = index_constant(self.count), index_constant(self.length)
         if self.row is not None:
@@ -139,7 +139,7 @@ class Pieces:
         found = {r: self._memory([self.group.rows], r) for r in each.reductions}
         nest = self._nest([*partial, *found.values()], 1, self.at)
 
-        def join(loops: PieceLoops) -> None:
+        def join(loops: ChunkLoops) -> None:
             begin = loops.begin(number, each)
             results = loops.finish(each, begin, self._joined(loops, nest, each, begin, partial))
             for result, memory in zip(results, found.values(), strict=True):
@@ -156,7 +156,7 @@ class Pieces:
         self.found |= found
 
     def _joined(
-        self, loops: PieceLoops, nest: Nest, each: ColumnLoop, begin: list[ir.Value], partial: list[ir.Value]
+        self, loops: ChunkLoops, nest: Nest, each: ColumnLoop, begin: list[ir.Value], partial: list[ir.Value]
     ) -> list[ir.Value]:
         """Combine the partial results of a row."""
         pairs = {pair.total: pair for pair in self.schedule.pairs if pair.total in each.reductions}
@@ -165,10 +165,10 @@ class Pieces:
         ]
         first = index_constant(0) if self.apart else loops.row
         before = arith.MulIOp(first, index_constant(self.count)).result
-        piece = scf.ForOp(index_constant(0), index_constant(self.count), index_constant(1), start)
-        with ir.InsertionPoint(piece.body):
-            at = arith.AddIOp(before, piece.induction_variable).result
-            held = dict(zip(each.reductions, piece.inner_iter_args, strict=True))
+        chunk = scf.ForOp(index_constant(0), index_constant(self.count), index_constant(1), start)
+        with ir.InsertionPoint(chunk.body):
+            at = arith.AddIOp(before, chunk.induction_variable).result
+            held = dict(zip(each.reductions, chunk.inner_iter_args, strict=True))
             parts = [memref.LoadOp(nest.value(memory), [at]).result for memory in partial]
             part = dict(zip(each.reductions, parts, strict=True))
             now = {r: r.combine.join(held[r], part[r]) for r in each.reductions if r not in pairs}
@@ -180,9 +180,9 @@ class Pieces:
                 ]
                 now[total] = total.combine.join(*scaled)
             scf.YieldOp([now[r] for r in each.reductions])
-        return list(piece.results)
+        return list(chunk.results)
 
-    def _over_rows(self, nest: Nest, body: Callable[[PieceLoops], None]) -> None:
+    def _over_rows(self, nest: Nest, body: Callable[[ChunkLoops], None]) -> None:
         loops = self._loops(nest)
         row = scf.ForOp(index_constant(0), index_constant(self.group.rows), index_constant(1))
         with ir.InsertionPoint(row.body):
@@ -191,8 +191,8 @@ class Pieces:
             scf.YieldOp([])
 
 
-class PieceLoops(RowLoops):
-    """Loops over a piece of a row; what earlier passes found is read from memory."""
+class ChunkLoops(RowLoops):
+    """Loops over a chunk of a row; what earlier passes found is read from memory."""
 
     apart = False
     """Whether what is kept is of one row."""
