@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import arith
 
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.values import defining, made_by
 
@@ -49,11 +49,9 @@ class Combine:
     def neutral(self) -> ir.Value:
         """A value that changes nothing, at the insertion point."""
         if self.op.name in FLOAT_NEUTRAL:
-            value: ir.Attribute = ir.FloatAttr.get(self.kind, FLOAT_NEUTRAL[self.op.name])
-        else:
-            bits = 64 if isinstance(self.kind, ir.IndexType) else ir.IntegerType(self.kind).width
-            value = ir.IntegerAttr.get(self.kind, INTEGER_NEUTRAL[self.op.name](bits))
-        return arith.ConstantOp(self.kind, value).result
+            return constant(self.kind, FLOAT_NEUTRAL[self.op.name])
+        bits = 64 if isinstance(self.kind, ir.IndexType) else ir.IntegerType(self.kind).width
+        return constant(self.kind, INTEGER_NEUTRAL[self.op.name](bits))
 
     def join(self, held: ir.Value, added: ir.Value) -> ir.Value:
         """The op once more."""

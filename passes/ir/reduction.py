@@ -5,6 +5,8 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.passes.ir.constants import constant
+
 _FLOAT = {"add": arith.AddFOp, "mul": arith.MulFOp, "min": arith.MinimumFOp, "max": arith.MaximumFOp}
 _INTEGER = {
     "add": arith.AddIOp, "mul": arith.MulIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp,
@@ -31,10 +33,10 @@ def neutral(kind: str, element: ir.Type) -> ir.Value:
     """The value that `kind` leaves everything else unchanged with."""
     if isinstance(element, ir.FloatType):
         number = {"add": -0.0, "mul": 1.0, "min": float("inf"), "max": float("-inf")}[kind]
-        return arith.ConstantOp(element, ir.FloatAttr.get(element, number)).result
+        return constant(element, number)
     width = 64 if isinstance(element, ir.IndexType) else element.width
     ones, least = -1, -(1 << (width - 1))
     integer = {
         "add": 0, "mul": 1, "min": -(least + 1), "max": least, "umin": ones, "umax": 0, "and": ones, "or": 0, "xor": 0,
     }[kind]  # fmt: skip
-    return arith.ConstantOp(element, ir.IntegerAttr.get(element, integer)).result
+    return constant(element, integer)

@@ -1,22 +1,9 @@
-"""Constants, parts of vectors, and masks, in ops that become LLVM's one to one: no pass has to look for others."""
+"""Parts of vectors, and masks, in ops that become LLVM's one to one: no pass has to look for others."""
 
 from __future__ import annotations
 
 from mlir import ir
 from mlir.dialects import arith, vector
-
-
-def constant(kind: ir.Type, value: float) -> ir.Value:
-    """A constant of a type of numbers; of a vector type one with `value` in all lanes."""
-    element = ir.VectorType(kind).element_type if isinstance(kind, ir.VectorType) else kind
-    attribute: ir.Attribute = (
-        ir.FloatAttr.get(element, value)
-        if isinstance(element, ir.FloatType)
-        else ir.IntegerAttr.get(element, int(value))
-    )
-    if isinstance(kind, ir.VectorType):
-        attribute = ir.DenseElementsAttr.get_splat(kind, attribute)
-    return arith.ConstantOp(kind, attribute).result
 
 
 def part(value: ir.Value, start: int, count: int) -> ir.Value:

@@ -11,6 +11,7 @@ from mlir.dialects import arith, memref, scf
 from pykern.dialect.reports import ReportBoundsOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant, named
 
 # operand that is the memory, and the first index
@@ -70,9 +71,4 @@ def _guard(op: ir.Operation, names: dict[ir.Value, str]) -> None:
     op.move_before(end.operation)
     with ir.InsertionPoint(branch.else_block), op.location:
         ReportBoundsOp.create(names.get(array, "an array"), indices, lengths)
-        scf.YieldOp([_zero(kind) for kind in types])
-
-
-def _zero(kind: ir.Type) -> ir.Value:
-    value = ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
-    return arith.ConstantOp(kind, value).result
+        scf.YieldOp([constant(kind, 0) for kind in types])

@@ -13,6 +13,7 @@ from pykern.dialect.atomics import LAUNCH, AtomicRmwOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.reduction import neutral
 from pykern.passes.ir.values import defining, has_uses, home, is_argument
 from pykern.passes.kernels import find, identity, named
 from pykern.passes.remarks import remark
@@ -130,11 +131,11 @@ def _through(branch: ir.Operation, values: list[ir.Value], side: int) -> list[ir
             old.blocks[0].append_to(new)
             end = _last(new.blocks[0])
             with ir.InsertionPoint(end), end.location:
-                scf.YieldOp([*end.operands, *(extra or map(_nothing, (v.type for v in values)))])
+                scf.YieldOp([*end.operands, *(extra or (neutral("add", v.type) for v in values))])
             end.erase()
         else:
             with ir.InsertionPoint(new.blocks.append()), branch.location:
-                scf.YieldOp([_nothing(v.type) for v in values])
+                scf.YieldOp([neutral("add", v.type) for v in values])
     for old, new in zip(branch.results, made.results, strict=False):
         old.replace_all_uses_with(new)
     branch.erase()
@@ -146,7 +147,7 @@ def _carry(loop: ir.Operation, values: list[ir.Value]) -> ir.Operation:
     """The loop with sums of values of its body as further results."""
     body = loop.regions[0].blocks[0]
     with ir.InsertionPoint(loop), loop.location:
-        starts = [_nothing(v.type) for v in values]
+        starts = [neutral("add", v.type) for v in values]
         results = [*(r.type for r in loop.results), *(v.type for v in values)]
         made = remake(loop, [*loop.operands, *starts], results, regions=1)
     body.append_to(made.regions[0])
@@ -177,12 +178,6 @@ def _sum(total: ir.Value, value: ir.Value) -> ir.Value:
         return arith.AddFOp(total, value, fastmath=_FREE).result
     one_bit = isinstance(value.type, ir.IntegerType) and value.type.width == 1
     return (arith.OrIOp if one_bit else arith.AddIOp)(total, value).result
-
-
-def _nothing(kind: ir.Type) -> ir.Value:
-    """What adds nothing: minus zero keeps even the sign of a zero."""
-    value = ir.FloatAttr.get(kind, -0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
-    return arith.ConstantOp(kind, value).result
 
 
 def _last(block: ir.Block) -> ir.Operation:

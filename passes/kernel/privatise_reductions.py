@@ -20,6 +20,7 @@ from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
 from pykern.passes.analysis.cost_model.memory import OWN_SUM_CELLS
 from pykern.passes.analysis.cost_model.operations import OWN_SUM_ITEMS
 from pykern.passes.framework import Pass
+from pykern.passes.ir.reduction import neutral
 from pykern.passes.ir.values import has_uses, is_argument
 from pykern.passes.kernels import find, index_constant, named
 from pykern.passes.remarks import remark
@@ -153,7 +154,7 @@ def _zeroed(array: ir.Value) -> ir.Value:
     kind, lengths = ir.MemRefType(array.type), _lengths(array)
     sizes = [n for n, length in zip(lengths, kind.shape, strict=True) if length == kind.get_dynamic_size()]
     made = memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), sizes, [], alignment=64).result
-    nothing = _nothing(kind.element_type)
+    nothing = neutral("add", kind.element_type)
     _each(lengths, [], lambda at: memref.StoreOp(nothing, made, at))
     return made
 
@@ -161,7 +162,9 @@ def _zeroed(array: ir.Value) -> ir.Value:
 def _add(sums: ir.Value, array: ir.Value, at: list[ir.Value]) -> None:
     """Add the private `sums` to `array` at one cell, unless nothing was added to that cell."""
     value = memref.LoadOp(sums, at).result
-    branch = scf.IfOp(arith.CmpIOp(arith.CmpIPredicate.ne, _bits(value), _bits(_nothing(value.type))).result)
+    branch = scf.IfOp(
+        arith.CmpIOp(arith.CmpIPredicate.ne, _bits(value), _bits(neutral("add", value.type))).result
+    )
     with ir.InsertionPoint(branch.then_block):
         AtomicRmwOp.create("add", value, array, at)
         scf.YieldOp([])
@@ -171,12 +174,6 @@ def _bits(value: ir.Value) -> ir.Value:
     if not isinstance(value.type, ir.FloatType):
         return value
     return arith.BitcastOp(ir.IntegerType.get_signless(value.type.width), value).result
-
-
-def _nothing(kind: ir.Type) -> ir.Value:
-    """The neutral element of addition; for floats minus zero, which keeps the sign of a zero that it is added to."""
-    value = ir.FloatAttr.get(kind, -0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
-    return arith.ConstantOp(kind, value).result
 
 
 def _each(lengths: list[ir.Value], at: list[ir.Value], body: Callable[[list[ir.Value]], object]) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir import ir
-from mlir.dialects import arith
 
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernel.constant_loops import Cell, Known, Plan, ends, evaluate, note, number
 from pykern.passes.kernels import find, terminator
 
@@ -46,10 +46,8 @@ class Unrolling:
     def _constant(self, kind: ir.Type, value: int) -> ir.Value:
         """At the top, once for all."""
         if (kind, value) not in self.constants:
-            is_float = isinstance(kind, ir.FloatType)
-            attribute = ir.FloatAttr.get(kind, value) if is_float else ir.IntegerAttr.get(kind, value)
             with ir.InsertionPoint.at_block_begin(self.body), self.plan.loop.location:
-                self.constants[kind, value] = arith.ConstantOp(kind, attribute).result
+                self.constants[kind, value] = constant(kind, value)
         return self.constants[kind, value]
 
     def _cell(self, cell: Cell) -> ir.Value:

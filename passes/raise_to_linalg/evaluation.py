@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, tensor
 
+from pykern.passes.ir.constants import constant
 from pykern.passes.raise_to_linalg.builder import TRAPS
 from pykern.passes.raise_to_linalg.expressions import (
     Apply,
@@ -149,7 +150,7 @@ def never_empty(source: ir.Value) -> ir.Value:
     if empty is None:
         return source
     one = tensor.SplatOp(
-        ir.RankedTensorType.get([1] * kind.rank, kind.element_type), zero_of(kind.element_type), []
+        ir.RankedTensorType.get([1] * kind.rank, kind.element_type), constant(kind.element_type, 0), []
     ).result
     one = tensor.CastOp(kind, one).result
     return arith.SelectOp(empty, one, source).result
@@ -166,11 +167,6 @@ def to_stored(value: ir.Value, kind: ir.Type) -> ir.Value:
 
 def from_stored(value: ir.Value, kind: ir.Type) -> ir.Value:
     return value if value.type == kind else arith.TruncIOp(kind, value).result
-
-
-def zero_of(kind: ir.Type) -> ir.Value:
-    attribute = ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
-    return arith.ConstantOp(kind, attribute).result
 
 
 def index_number(value: int) -> ir.Value:

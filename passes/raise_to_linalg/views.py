@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, tensor
 
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import is_constant
 from pykern.passes.raise_to_linalg.boxes import IterationBox
-from pykern.passes.raise_to_linalg.evaluation import index_number, zero_of
+from pykern.passes.raise_to_linalg.evaluation import index_number
 from pykern.passes.raise_to_linalg.expressions import vector_dims
 from pykern.passes.raise_to_linalg.forms import Dim, Form
 from pykern.passes.raise_to_linalg.scalars import Scalars
@@ -212,5 +213,5 @@ def padded(source: ir.Value, view: View) -> tuple[ir.Value, View]:
     pad = tensor.PadOp(made, source, lows, highs, dynamic, dynamic)
     block = pad.regions[0].blocks.append(*[ir.IndexType.get()] * rank)
     with ir.InsertionPoint(block):
-        tensor.YieldOp(zero_of(kind.element_type))
+        tensor.YieldOp(constant(kind.element_type, 0))
     return pad.result, View(tuple(axes))

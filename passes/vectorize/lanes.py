@@ -21,8 +21,8 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import defining
-from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import index_constant, is_constant
 
 VARYING = None

@@ -13,6 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, vector
 
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import is_argument
 
 EXTREMES = {
@@ -44,9 +45,9 @@ class Reduction:
 
     def begin(self, lanes: int) -> list[ir.Value]:
         neutral = EXTREMES[self.op.name][1] if self.is_extreme else SUMS[self.op.name]
-        values = [_splat(lanes, self.element, ir.FloatAttr.get(self.element, neutral))]
+        values = [constant(ir.VectorType.get([lanes], self.element), neutral)]
         if self.is_extreme:
-            values.append(_splat(lanes, self.bits, ir.IntegerAttr.get(self.bits, 0)))
+            values.append(constant(ir.VectorType.get([lanes], self.bits), 0))
         return values
 
     def step(self, held: Iterator[ir.Value], added: ir.Value) -> list[ir.Value]:
@@ -70,16 +71,11 @@ class Reduction:
             any_nan = vector.ReductionOp(
                 self.bits, ir.Attribute.parse("#vector.kind<or>"), next(found)
             ).result
-            zero = arith.ConstantOp(self.bits, ir.IntegerAttr.get(self.bits, 0)).result
-            nan = arith.ConstantOp(self.element, ir.FloatAttr.get(self.element, float("nan"))).result
+            zero = constant(self.bits, 0)
+            nan = constant(self.element, float("nan"))
             met = arith.CmpIOp(arith.CmpIPredicate.ne, any_nan, zero).result
             total = arith.SelectOp(met, nan, total).result
         return remake(self.op, [first, total], [self.element]).result
-
-
-def _splat(lanes: int, element: ir.Type, value: ir.Attribute) -> ir.Value:
-    kind = ir.VectorType.get([lanes], element)
-    return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, value)).result
 
 
 def reductions_of(loop: ir.Operation) -> list[Reduction]:

@@ -18,6 +18,7 @@ from pykern.dialect.index_space import LaneIdOp
 from pykern.errors import NotDifferentiable
 from pykern.passes.autodiff.kernel import lanes
 from pykern.passes.autodiff.rules.gates import Flow, both
+from pykern.passes.ir.constants import constant
 
 _REDUCTIONS = ("kern.subgroup_reduce", "kern.group_reduce")
 _SCANS = {"kern.subgroup_scan": False, "kern.subgroup_exclusive_scan": True}
@@ -45,7 +46,7 @@ def _open(sweep: Sweep, op: ir.Operation, flow: Flow) -> ir.Value | None:
     """Whether any cotangent reaches this work-item: send a one from each work-item whose gate is open, and test the
     sum."""
     kind = flow.value.type
-    ones = arith.SelectOp(flow.gate, _number(kind, 1.0), _number(kind, 0.0)).result
+    ones = arith.SelectOp(flow.gate, constant(kind, 1.0), constant(kind, 0.0)).result
     if op.name in _REDUCTIONS:
         total = type(op.opview).create("add", ones)
     elif op.name in _SCANS and ir.StringAttr(op.attributes["kind"]).value in ("add", "mul"):
@@ -53,7 +54,7 @@ def _open(sweep: Sweep, op: ir.Operation, flow: Flow) -> ir.Value | None:
     else:
         total = _flowing(sweep, op, ones, None)
     assert isinstance(total, ir.Value)
-    return arith.CmpFOp(arith.CmpFPredicate.OGT, total, _number(kind, 0.0)).result
+    return arith.CmpFOp(arith.CmpFPredicate.OGT, total, constant(kind, 0.0)).result
 
 
 def collective_tangent(op: ir.Operation, values: dict[ir.Value, ir.Value], tangent: ir.Value) -> ir.Value:
@@ -98,7 +99,7 @@ def _flowing(sweep: Sweep, op: ir.Operation, adjoint: ir.Value, gate: ir.Value |
     if op.name == "kern.subgroup_broadcast":
         total = SubgroupReduceOp.create("add", adjoint)
         chosen = arith.CmpIOp(arith.CmpIPredicate.eq, LaneIdOp.create(), primal(op.operands[1])).result
-        return arith.SelectOp(chosen, total, _number(adjoint.type, 0.0)).result
+        return arith.SelectOp(chosen, total, constant(adjoint.type, 0.0)).result
     if op.name == "kern.subgroup_shuffle":
         return lanes.shuffle_adjoint(primal(op.operands[1]), adjoint)
     if op.name in _SCANS and kind == "mul":
@@ -128,9 +129,5 @@ def _to_winners(sweep: Sweep, op: ir.Operation, total: ir.Value) -> Flow:
 def _winners(op: ir.Operation, value: ir.Value, extreme: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
     """Whether this work-item holds the extreme value, a zero, and the number of work-items that hold it."""
     wins = arith.CmpFOp(arith.CmpFPredicate.OEQ, value, extreme).result
-    zero, one = _number(value.type, 0.0), _number(value.type, 1.0)
+    zero, one = constant(value.type, 0.0), constant(value.type, 1.0)
     return wins, zero, type(op.opview).create("add", arith.SelectOp(wins, one, zero).result)
-
-
-def _number(kind: ir.Type, value: float) -> ir.Value:
-    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, value)).result

@@ -13,6 +13,7 @@ from mlir.dialects import arith, scf
 
 from pykern.dialect.collectives import SubgroupExclusiveScanOp, SubgroupReduceOp
 from pykern.dialect.index_space import LaneIdOp, SubgroupSizeOp
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
 _EQ, _ULE, _ULT = arith.CmpIPredicate.eq, arith.CmpIPredicate.ule, arith.CmpIPredicate.ult
@@ -23,7 +24,7 @@ def shuffle_adjoint(lane: ir.Value, adjoint: ir.Value) -> ir.Value:
     lanes = _Lanes()
     wanted = arith.RemUIOp(lane, lanes.size).result
     source = arith.SelectOp(lanes.there(wanted), wanted, lanes.own).result
-    nothing = _number(adjoint.type, 0.0)
+    nothing = constant(adjoint.type, 0.0)
 
     def step(k: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
         read = arith.SelectOp(_same(source, k), adjoint, nothing).result
@@ -34,7 +35,7 @@ def shuffle_adjoint(lane: ir.Value, adjoint: ir.Value) -> ir.Value:
 
 def product_factor(reduce: Callable[[str, ir.Value], ir.Value], value: ir.Value) -> ir.Value:
     """The product of the others' values, also where some are zero."""
-    zero, one = _number(value.type, 0.0), _number(value.type, 1.0)
+    zero, one = constant(value.type, 0.0), constant(value.type, 1.0)
     is_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, value, zero).result
     zeros = reduce("add", arith.SelectOp(is_zero, one, zero).result)
     others = arith.SelectOp(is_zero, one, value).result
@@ -52,7 +53,7 @@ def product_scan_adjoint(
     With a `gate` the factors that are in nothing that is taken have no say.
     """
     lanes = _Lanes()
-    nothing, one = _number(value.type, 0.0), _number(value.type, 1.0)
+    nothing, one = constant(value.type, 0.0), constant(value.type, 1.0)
     opens = one if gate is None else arith.SelectOp(gate, one, nothing).result
 
     def step(k: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
@@ -93,7 +94,7 @@ def product_scan_tangent(value: ir.Value, tangent: ir.Value, exclusive: bool) ->
             arith.SelectOp(there, through, flowing).result,
         ]
 
-    zero, one = _number(value.type, 0.0), _number(value.type, 1.0)
+    zero, one = constant(value.type, 0.0), constant(value.type, 1.0)
     return lanes.loop(step, [zero, one, zero])[0]
 
 
@@ -101,7 +102,7 @@ def extreme_scan_adjoint(value: ir.Value, scanned: ir.Value, adjoint: ir.Value, 
     """The cotangent of a running minimum or maximum goes to the lanes that hold it, in equal parts."""
     lanes = _Lanes()
     count, _ = _winners(lanes, value, scanned, value, exclusive)
-    share, nothing = arith.DivFOp(adjoint, count).result, _number(value.type, 0.0)
+    share, nothing = arith.DivFOp(adjoint, count).result, constant(value.type, 0.0)
 
     def step(k: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
         won = arith.SelectOp(_won(lanes, k, value, scanned, exclusive), share, nothing).result
@@ -113,7 +114,7 @@ def extreme_scan_adjoint(value: ir.Value, scanned: ir.Value, adjoint: ir.Value, 
 def extreme_scan_tangent(value: ir.Value, scanned: ir.Value, tangent: ir.Value, exclusive: bool) -> ir.Value:
     """The mean over the lanes that have the minimum or maximum so far; zero where none has."""
     count, total = _winners(_Lanes(), value, scanned, tangent, exclusive)
-    zero = _number(value.type, 0.0)
+    zero = constant(value.type, 0.0)
     some = arith.CmpFOp(arith.CmpFPredicate.OGT, count, zero).result
     return arith.SelectOp(some, arith.DivFOp(total, count).result, zero).result
 
@@ -122,7 +123,7 @@ def _winners(
     lanes: _Lanes, value: ir.Value, scanned: ir.Value, tangent: ir.Value, exclusive: bool
 ) -> tuple[ir.Value, ir.Value]:
     """How many lanes have the extreme value so far, and the sum of their tangents."""
-    zero, one = _number(value.type, 0.0), _number(value.type, 1.0)
+    zero, one = constant(value.type, 0.0), constant(value.type, 1.0)
 
     def step(k: ir.Value, carried: list[ir.Value]) -> list[ir.Value]:
         won = _won(lanes, k, value, scanned, exclusive)
@@ -158,7 +159,7 @@ class _Lanes:
 
     def of(self, lane: ir.Value, value: ir.Value) -> ir.Value:
         """The value of one lane, the same `lane` for all; zero where it is not there."""
-        nothing = _number(value.type, 0.0)
+        nothing = constant(value.type, 0.0)
         return SubgroupReduceOp.create("add", arith.SelectOp(_same(self.own, lane), value, nothing).result)
 
     def at(self, lane: ir.Value, new: ir.Value, old: ir.Value) -> ir.Value:
@@ -182,7 +183,3 @@ def _bit(lane: ir.Value) -> ir.Value:
 
 def _same(a: ir.Value, b: ir.Value) -> ir.Value:
     return arith.CmpIOp(_EQ, a, b).result
-
-
-def _number(kind: ir.Type, value: float) -> ir.Value:
-    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, value)).result

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import arith
 
 from pykern.passes.autodiff.rules.gates import Flow, gate_constant, is_choice
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import find
 
 
@@ -42,14 +42,12 @@ class CarriedAdjoints:
 
     def yielded(self, flows: Sequence[Flow | None]) -> list[ir.Value]:
         """Flows as values."""
-        values = [_zero(t) if f is None else f.settled() for f, t in zip(flows, self.types, strict=True)]
+        values = [
+            constant(t, 0) if f is None else f.settled() for f, t in zip(flows, self.types, strict=True)
+        ]
         if not self.gated:
             return values
         return [
             *values,
             *(gate_constant(f is not None) if f is None or f.gate is None else f.gate for f in flows),
         ]
-
-
-def _zero(kind: ir.Type) -> ir.Value:
-    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0)).result

@@ -23,6 +23,7 @@ from pykern.passes.autodiff.kernel.memory_gates import from_cell, is_open, nothi
 from pykern.passes.autodiff.kernel.sharing import MEMORY_AT, Sharing
 from pykern.passes.autodiff.rules.expression import cast_float, flow_type
 from pykern.passes.autodiff.rules.gates import Flow, is_singular
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import index_constant, named
 
@@ -105,7 +106,7 @@ def _store(sweep: Sweep, op: ir.Operation) -> None:
         shadow, gated = sweep.shadows.of[memory], sweep.shadows.gated(memory)
         flowing = memref.LoadOp(shadow, where).result
         sweep.add(value, from_cell(flowing) if gated else flowing)
-        zero = arith.ConstantOp(value.type, ir.FloatAttr.get(value.type, 0.0)).result
+        zero = constant(value.type, 0.0)
         memref.StoreOp(nothing(value.type) if gated else zero, shadow, where)
     if memory in sweep.shadows.restored:
         old = sweep.primals.overwritten(op)
@@ -212,7 +213,7 @@ def _length(memory: ir.Value, dim: int) -> ir.Value:
 def _nest(memory: ir.Value, number: float, bounds: list, indices: list[ir.Value]) -> None:
     if not bounds:
         kind = ir.MemRefType(memory.type).element_type
-        memref.StoreOp(arith.ConstantOp(kind, ir.FloatAttr.get(kind, number)).result, memory, indices)
+        memref.StoreOp(constant(kind, number), memory, indices)
         return
     loop = scf.ForOp(*bounds[0])
     with ir.InsertionPoint(loop.body):

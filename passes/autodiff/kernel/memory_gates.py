@@ -11,16 +11,17 @@ from mlir import ir
 from mlir.dialects import arith, math
 
 from pykern.passes.autodiff.rules.gates import Flow, gate_constant
+from pykern.passes.ir.constants import constant
 
 
 def nothing(kind: ir.Type) -> ir.Value:
     """The value of a shadow cell without a cotangent: minus zero."""
-    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, -0.0)).result
+    return constant(kind, -0.0)
 
 
 def to_cell(flow: Flow) -> ir.Value:
     """The number to add to a shadow cell: minus zero where the gate is closed, and only there."""
-    zero = arith.ConstantOp(flow.value.type, ir.FloatAttr.get(flow.value.type, 0.0)).result
+    zero = constant(flow.value.type, 0.0)
     value = arith.AddFOp(flow.value, zero).result
     if flow.gate is None:
         return value
@@ -34,7 +35,7 @@ def from_cell(value: ir.Value) -> Flow:
 
 def is_open(value: ir.Value) -> ir.Value:
     """Whether anything flows, by the value of a cell. In ops that have rules of differentiation."""
-    zero, one = (arith.ConstantOp(value.type, ir.FloatAttr.get(value.type, n)).result for n in (0.0, 1.0))
+    zero, one = (constant(value.type, n) for n in (0.0, 1.0))
     sign = math.CopySignOp(one, value).result
     is_zero = arith.CmpFOp(arith.CmpFPredicate.OEQ, value, zero).result
     is_minus = arith.CmpFOp(arith.CmpFPredicate.OLT, sign, zero).result

@@ -7,7 +7,6 @@ the sweep has come. Branches and loops are in `structured`, memory in `memory`.
 from __future__ import annotations
 
 from mlir import ir
-from mlir.dialects import arith
 
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.memory import BarrierOp, GuardOp
@@ -21,6 +20,7 @@ from pykern.passes.autodiff.parts import adjoint_of
 from pykern.passes.autodiff.rules import table
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.rules.gates import Flow, through
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import identity
 
 NOTHING_FLOWS = ("kern.stop_gradient", "kern.push", "kern.print", "kern.assert", "scf.yield", "scf.condition")
@@ -113,7 +113,7 @@ class Sweep:
 
 
 def zero(kind: ir.Type) -> ir.Value:
-    return arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0)).result
+    return constant(kind, 0.0)
 
 
 def no_rule(op: ir.Operation) -> NotDifferentiable:

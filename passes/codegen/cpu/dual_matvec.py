@@ -24,6 +24,7 @@ from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
 from pykern.passes.fusion.dual_matvec import ProductPair
 from pykern.passes.ir.affine import DYNAMIC, Number, as_value, least, plus, times
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted, When, leave_alone
 from pykern.passes.ir.values import home
 from pykern.passes.kernels import body, index_constant
@@ -95,7 +96,7 @@ class DualMatvec:
         whole = self.length - self.length % self.many
         with Counted(lo, hi, 1) as part:
             self.out = out if self.count == 1 else self._part_of(out, part)
-            zero = self.first[1] if self.count == 1 else self._constant(rows.element)
+            zero = self.first[1] if self.count == 1 else constant(rows.element, 0)
             if zero is not None:
                 over([self.width], [], lambda at: memref.StoreOp(zero, self.out, at))
             begin = times(part, self.size)
@@ -178,7 +179,7 @@ class DualMatvec:
         p = self.pair.rows
         step = max(1, LINE_BYTES * 8 // (self.lanes * p.element.width)) * self.lanes
         wide = [vector.BroadcastOp(self.kind, f).result for f in factors]
-        totals = [self._constant(self.kind)] * len(rows)
+        totals = [constant(self.kind, 0)] * len(rows)
         main, full = self.width - self.width % step, self.width - self.width % self.lanes
 
         def vectors(column: Number, totals: Sequence[ir.Value]) -> list[ir.Value]:
@@ -222,11 +223,6 @@ class DualMatvec:
             store = memref.StoreOp if kind is None else vector.StoreOp
             store(total, self.out, [place])
         return made
-
-    def _constant(self, kind: ir.Type) -> ir.Value:
-        zero = ir.FloatAttr.get(self.pair.rows.element, 0.0)
-        value = ir.DenseElementsAttr.get_splat(kind, zero) if isinstance(kind, ir.VectorType) else zero
-        return arith.ConstantOp(kind, value).result
 
 
 def _loop(begin: int, end: int, step: int, carried: list[ir.Value], inside: Step) -> list[ir.Value]:

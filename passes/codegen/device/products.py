@@ -23,6 +23,7 @@ from pykern.passes.analysis.space import Space
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Points, spread
 from pykern.passes.ir.clone import clone
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import body, index_constant
 
 
@@ -132,7 +133,7 @@ class _Tile:
             terms = spread(k, [self.space.lengths[g] for g in product.terms])
             points.counters |= dict(zip(product.terms, terms, strict=True))
             value = points.load(n)
-            zero = arith.ConstantOp(value.type, _zero(value.type)).result
+            zero = constant(value.type, 0)
             value = arith.SelectOp(known, value, zero).result
             memref.StoreOp(value, tile, [_sum(_times(term, self.width), line)])
 
@@ -188,10 +189,6 @@ class _Tile:
 
 def _element(value: ir.Value) -> ir.Type:
     return ir.MemRefType(value.type).element_type
-
-
-def _zero(kind: ir.Type) -> ir.Attribute:
-    return ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
 
 
 def _times(value: ir.Value, by: int) -> ir.Value:

@@ -14,8 +14,8 @@ from mlir.dialects import arith, memref, vector
 
 from pykern.dialect.atomics import AtomicRmwOp
 from pykern.passes.ir.clone import remake
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import defining
-from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import index_constant
 from pykern.passes.vectorize.items.lanes import MEMORY_AT, Lanes
 from pykern.passes.vectorize.items.tables import Table

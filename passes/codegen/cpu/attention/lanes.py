@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, vector
 
 from pykern.passes.ir.clone import terminator_operands
-from pykern.passes.ir.vectors import constant
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import body, index_constant
 from pykern.passes.vectorize.lanes import LaneEmitter
 

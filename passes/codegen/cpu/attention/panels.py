@@ -16,9 +16,9 @@ from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
 from pykern.passes.codegen.cpu.loop_nest.emit import evaluate
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
 from pykern.passes.ir.structured import loops_in
-from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import index_constant
 
 

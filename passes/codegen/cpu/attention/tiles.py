@@ -38,8 +38,8 @@ from pykern.passes.codegen.cpu.attention.panels import (
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.fusion.attention.mask import last_key_offset
 from pykern.passes.fusion.attention.outline_attention import ATTENTION, LENGTHS, MAPS, UNSHIFTED
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
-from pykern.passes.ir.vectors import constant
 from pykern.passes.kernels import identity, index_constant, named, symbols
 
 FACTORS, LENGTHS_AT_LEAST = 3, 4

@@ -16,6 +16,7 @@ from mlir.dialects import arith, memref, vector
 from pykern.passes.analysis.cost_model.registers import EXCHANGE_BITS, PACKED_LINES, SQUARE_BITS
 from pykern.passes.codegen.cpu.contraction.packing import Packing
 from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
 from pykern.passes.ir.vectors import part
 from pykern.passes.kernels import index_constant
@@ -115,7 +116,7 @@ class TransposedPacking(Packing):
             self.factor.vector({**at, self.along: self._row(begin, plus(row, r))}, p.k[0], wide)
             for r in range(rows)
         ]
-        zero = vector.BroadcastOp(ir.VectorType.get([wide], p.element), self._zero()).result
+        zero = constant(ir.VectorType.get([wide], p.element), 0)
         lines += [zero] * (wide - len(lines))
         *tile, term = place
         start = plus(times(term, self.width), row)

@@ -15,6 +15,7 @@ from mlir.dialects import arith, memref, scf, vector
 from pykern.passes.codegen.cpu.contraction.edges import Cut
 from pykern.passes.ir.affine import Number, as_value
 from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
 from pykern.passes.ir.values import arguments_behind
 from pykern.passes.kernels import body, index_constant
@@ -34,7 +35,7 @@ class Epilogue:
         """What sums start from: zero, or where their order is to be kept what they are added to."""
         tile = self.tile
         count = tile.rows * len(tile.vectors)
-        return self._totals([None] * count) if self.ordered else [tile.zero(tile.kind)] * count
+        return self._totals([None] * count) if self.ordered else [constant(tile.kind, 0)] * count
 
     @property
     def ordered(self) -> bool:
@@ -91,7 +92,7 @@ class Epilogue:
     def _started(self, sums: list[ir.Value | None], start: int) -> list[ir.Value]:
         value = self.tile.start(start)
         if value is None:
-            return [self.tile.zero(self.tile.kind) if each is None else each for each in sums]
+            return [constant(self.tile.kind, 0) if each is None else each for each in sums]
         return [self._add(value, each) for each in sums]
 
     def _added(self, sums: list[ir.Value | None]) -> list[ir.Value]:

@@ -13,6 +13,7 @@ from mlir.dialects import arith, memref, vector
 
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.ir.affine import Access, Number, plus
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.vectors import first_lanes
 
 
@@ -42,7 +43,7 @@ class Factor:
         loaded = [v if a is None else _loaded(v, a, at, along, count, mask, width) for v, a in self.operands]
         value = self._made(loaded, width)
         if mask is not None and self.prologue is not None:
-            value = arith.SelectOp(mask, value, _zeros(ir.VectorType(value.type))).result
+            value = arith.SelectOp(mask, value, constant(value.type, 0)).result
         return value
 
     def _made(self, loaded: list[ir.Value], lanes: int) -> ir.Value:
@@ -70,23 +71,10 @@ def _loaded(
     if access.stride(along, strides) == 1:
         if mask is None:
             return vector.LoadOp(kind, value, place).result
-        return vector.MaskedLoadOp(kind, value, place, mask, _zeros(kind)).result
+        return vector.MaskedLoadOp(kind, value, place, mask, constant(kind, 0)).result
     begin = at.get(along, 0)
     apart = [access.place({**at, along: plus(begin, n)}) for n in range(count)]
     elements = [memref.LoadOp(value, p).result for p in apart]
     if count < width:
-        elements += [_zero(kind.element_type)] * (width - count)
+        elements += [constant(kind.element_type, 0)] * (width - count)
     return vector.FromElementsOp(kind, elements).result
-
-
-def _zeros(kind: ir.VectorType) -> ir.Value:
-    return arith.ConstantOp(kind, ir.DenseElementsAttr.get_splat(kind, _number(kind.element_type))).result
-
-
-def _zero(kind: ir.Type) -> ir.Value:
-    return arith.ConstantOp(kind, _number(kind)).result
-
-
-def _number(kind: ir.Type) -> ir.Attribute:
-    """Zero of a type."""
-    return ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)

@@ -17,6 +17,7 @@ from pykern.passes.codegen.cpu.contraction.nests import Job
 from pykern.passes.codegen.cpu.contraction.schedule import ATTRIBUTE, attribute
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.ir.affine import Number, as_value, least, plus, times
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted, When, leave_alone
 from pykern.passes.kernels import index_constant
 
@@ -53,7 +54,7 @@ class MatrixVector:
         p = self.job.product
         length, wide = p.lengths[p.k[0]], self.width * self.unroll
         main = length - length % wide
-        sums = [self._zero()] * (rows * self.unroll)
+        sums = [constant(self.kind, 0)] * (rows * self.unroll)
         if main:
             loop = scf.ForOp(index_constant(0), index_constant(main), index_constant(wide), sums)
             leave_alone(loop.operation)
@@ -96,7 +97,3 @@ class MatrixVector:
         ).result
         held = self.start if self.start is not None else memref.LoadOp(self.out, place).result
         memref.StoreOp(arith.AddFOp(held, element).result, self.out, place)
-
-    def _zero(self) -> ir.Value:
-        zero = ir.FloatAttr.get(self.job.product.element, 0.0)
-        return arith.ConstantOp(self.kind, ir.DenseElementsAttr.get_splat(self.kind, zero)).result

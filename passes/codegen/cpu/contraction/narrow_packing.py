@@ -14,6 +14,7 @@ from mlir.dialects import arith, memref, vector
 from pykern.passes.codegen.cpu.contraction.narrow import Dot
 from pykern.passes.codegen.cpu.contraction.packing import Packing
 from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import index_constant
 
@@ -62,7 +63,7 @@ class NarrowPacking(Packing):
                 vector.StoreOp(value, self.into, [*place, index_constant(r), zero])
                 continue
             for q, each in enumerate(terms):
-                value = self._element(each, self._row(begin, r)) if r < count else self._nothing()
+                value = self._element(each, self._row(begin, r)) if r < count else constant(self.dot.kind, 0)
                 memref.StoreOp(value, self.into, [*place, index_constant(r), index_constant(q)])
 
     def _at_the_end(
@@ -80,7 +81,7 @@ class NarrowPacking(Packing):
         there = arith.CmpIOp(arith.CmpIPredicate.slt, as_value(number), as_value(bound)).result
         inside = arith.SelectOp(there, as_value(number), index_constant(0)).result
         for r in range(self.width):
-            value = self._nothing()
+            value = constant(self.dot.kind, 0)
             if r < count:
                 found = self._element({**at, term: plus(inside, self.start)}, self._row(begin, r))
                 value = arith.SelectOp(there, found, value).result
@@ -99,11 +100,6 @@ class NarrowPacking(Packing):
         [(source, _)] = self.factor.operands
         value = memref.LoadOp(source, access.place({**at, self.along: row})).result
         return self.dot.narrowed(self.number, value)
-
-    def _nothing(self) -> ir.Value:
-        kind = self.dot.kind
-        zero = ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
-        return arith.ConstantOp(kind, zero).result
 
 
 def _quotient(number: ir.Value, by: int) -> ir.Value:

@@ -12,6 +12,7 @@ from mlir.dialects import arith, vector
 from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE, LIFT
 from pykern.passes.codegen.cpu.contraction.register_tile import Loaded, Tile
 from pykern.passes.ir.affine import Number
+from pykern.passes.ir.constants import constant
 
 GROUP_BITS = 32
 
@@ -37,7 +38,7 @@ class NarrowTile(Tile):
         lift = ir.DenseElementsAttr.get_splat(lanes, ir.IntegerAttr.get(i8, LIFT - 256))
         self.lift = arith.ConstantOp(lanes, lift).result
         count = len(self.vectors)
-        sums = super()._sums([*begin, *[self.zero(self.kind)] * count])
+        sums = super()._sums([*begin, *[constant(self.kind, 0)] * count])
         columns = sums[-count:]
         return [arith.SubIOp(each, columns[n % count]).result for n, each in enumerate(sums[:-count])]
 

@@ -20,6 +20,7 @@ from pykern.passes.codegen.cpu.contraction.nests import Job
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import IN_VECTORS, index_constant
 
@@ -185,7 +186,7 @@ class Packing:
         start = [*place, term, index_constant(0)]
         if at is None:
             kind = ir.VectorType.get([self.width], self.product.element)
-            vector.StoreOp(vector.BroadcastOp(kind, self._zero()).result, self.into, start)
+            vector.StoreOp(constant(kind, 0), self.into, start)
             return
         if not self._repeats:
             value = self.factor.vector({**at, self.along: begin}, self.along, self.width, count)
@@ -194,8 +195,3 @@ class Packing:
         for r in range(self.width):
             value = self.factor.element({**at, self.along: self._row(begin, r)})
             memref.StoreOp(value, self.into, [*place, term, index_constant(r)])
-
-    def _zero(self) -> ir.Value:
-        kind = self.product.element
-        zero = ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
-        return arith.ConstantOp(kind, zero).result

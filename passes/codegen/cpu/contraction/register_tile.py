@@ -26,11 +26,12 @@ from pykern.passes.codegen.cpu.contraction.needed import is_reached
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.contraction.views import Elements, elements
 from pykern.passes.ir.affine import Access, Number, access_of, as_value, plus
+from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted, When, leave_alone
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.structured import indexing_maps, loop_lengths, reduction_loops
 from pykern.passes.ir.values import arguments_behind, defining
-from pykern.passes.ir.vectors import constant, first_lanes, part
+from pykern.passes.ir.vectors import first_lanes, part
 from pykern.passes.kernels import body, index_constant
 from pykern.passes.vectorize.lanes import computed
 
@@ -230,7 +231,7 @@ class Tile:
         if count == self.width:
             return vector.LoadOp(kind, memory, place).result
         mask = first_lanes(count, self.width)
-        return vector.MaskedLoadOp(kind, memory, place, mask, self.zero(kind)).result
+        return vector.MaskedLoadOp(kind, memory, place, mask, constant(kind, 0)).result
 
     def write(self, operand: int, row: Number, lane: int, count: int, value: ir.Value) -> None:
         """A vector into an output: beyond the last element nothing is written.
@@ -243,9 +244,6 @@ class Tile:
             piece = value if size == self.width else part(value, done, size)
             vector.StoreOp(piece, *self.place(operand, row, lane + done, {}))
             done += size
-
-    def zero(self, kind: ir.VectorType) -> ir.Value:
-        return constant(kind, 0)
 
     # -- what a tile is finished with -----------------------------------------------------------
 

@@ -19,6 +19,7 @@ from pykern.passes.codegen.cpu.contraction.nests import Range, cut
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.codegen.cpu.loop_nest.parts import over
 from pykern.passes.ir.affine import DYNAMIC, Number, as_value, plus, window
+from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import index_constant
 
 
@@ -83,7 +84,7 @@ class Streamed(Direct):
         given = start = self.start
         if self.partial is not None:
             self.operands[2] = self._part_of(self.nest.value(self.partial), number)
-            start = self._zero()
+            start = constant(p.element, 0)
         if start is not None:
             target = window(self.operands[2], p.accesses[2], ranges)
             shape = [ranges[s.factors[0][0]][1] for s in p.accesses[2].sums]
@@ -150,11 +151,6 @@ class Streamed(Direct):
 
             over(self.shape, [], total)
         nest.call(False)
-
-    def _zero(self) -> ir.Value:
-        kind = self.job.product.element
-        zero = ir.FloatAttr.get(kind, 0.0) if isinstance(kind, ir.FloatType) else ir.IntegerAttr.get(kind, 0)
-        return arith.ConstantOp(kind, zero).result
 
 
 def _at_least(part: Range, size: int) -> bool:

@@ -19,6 +19,7 @@ from mlir import ir
 from mlir.dialects import arith
 
 from pykern.passes.codegen.cpu.rows.values import Computed, Graph, Loaded, Reduced, Value
+from pykern.passes.ir.constants import constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +58,13 @@ class OnlineSum:
     def finish(self, largest: ir.Value, total: ir.Value) -> ir.Value:
         """Of a row that is -inf everywhere the differences are NaN, and so is their sum."""
         kind = self.kind
-        nan = arith.ConstantOp(kind, ir.FloatAttr.get(kind, float("nan"))).result
+        nan = constant(kind, float("nan"))
         return arith.SelectOp(_is_lowest(largest), nan, total).result
 
 
 def base_of(largest: ir.Value) -> ir.Value:
     """What to subtract: the maximum, or 0 where there was nothing but -inf so far, whose exponentials are 0 then."""
-    zero = arith.ConstantOp(largest.type, ir.FloatAttr.get(largest.type, 0.0)).result
+    zero = constant(largest.type, 0.0)
     return arith.SelectOp(_is_lowest(largest), zero, largest).result
 
 
@@ -107,7 +108,7 @@ def _is_wanted(pair: OnlineSum, graph: Graph, values: Sequence[Value]) -> bool:
 
 
 def _is_lowest(value: ir.Value) -> ir.Value:
-    lowest = arith.ConstantOp(value.type, ir.FloatAttr.get(value.type, float("-inf"))).result
+    lowest = constant(value.type, float("-inf"))
     return arith.CmpFOp(arith.CmpFPredicate.OEQ, value, lowest).result
 
 
