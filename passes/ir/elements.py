@@ -1,4 +1,8 @@
-"""Where an element of a tensor comes from: affine expressions followed through transposed copies and reshapes."""
+"""Where an element of a tensor comes from: affine expressions followed through transposed copies and reshapes.
+
+Comes in: an operand of a `linalg.generic`. Goes out: an `Operand`, the tensor and the index expressions by which it is
+read, over the loops of whoever asks; `through` follows it to the tensor that copies and reshapes were made from.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.ir.memory import TENSOR_RESHAPES
-from pykern.passes.ir.structured import (
-    indexing_maps,
-    is_elementwise,
-)
+from pykern.passes.ir.structured import indexing_maps, is_elementwise
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import body
 
