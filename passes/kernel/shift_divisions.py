@@ -14,7 +14,7 @@ from mlir.dialects import arith
 
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.ir.values import defining
+from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import is_constant, named, replace
 
 
@@ -75,8 +75,8 @@ def _remainder(select: ir.Operation) -> ir.Operation | None:
 
 def _compared_with_nil(value: ir.Value, predicate: arith.CmpIPredicate) -> ir.Value | None:
     """The value that is compared with zero."""
-    op = defining(value)
-    if op is None or op.name != "arith.cmpi" or is_constant(op.operands[1]) != 0:
+    op = made_by(value, "arith.cmpi")
+    if op is None or is_constant(op.operands[1]) != 0:
         return None
     return op.operands[0] if ir.IntegerAttr(op.attributes["predicate"]).value == predicate.value else None
 

@@ -16,7 +16,7 @@ from mlir.dialects import arith, scf
 from pykern.passes.framework import Pass
 from pykern.passes.ir.effects import erase_dead, writes_nothing
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist, materialise
-from pykern.passes.ir.values import defining
+from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import find, index_constant, is_constant
 from pykern.passes.remarks import remark
 
@@ -165,8 +165,8 @@ def _truth(value: bool) -> ir.Value:
 
 
 def _known_truth(value: ir.Value) -> bool | None:
-    op = defining(value)
-    if op is None or op.name != "arith.constant" or value.type != _i1():
+    op = made_by(value, "arith.constant")
+    if op is None or value.type != _i1():
         return None
     return bool(ir.BoolAttr(op.attributes["value"]).value)
 

@@ -18,7 +18,7 @@ from pykern.passes.analysis.cost_model.memory import LOOP_STATE_BYTES
 from pykern.passes.analysis.integer_ranges import Ranges
 from pykern.passes.autodiff.tensor.trips import AT_MOST
 from pykern.passes.ir.clone import terminator_operands
-from pykern.passes.ir.values import defining
+from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import find, is_constant
 
 _SLT, _SLE, _SGT, _SGE = 2, 3, 4, 5
@@ -130,8 +130,8 @@ def _limit(compared: ir.Operation, value: ir.Value, ranges: Ranges) -> _Limit | 
 
 def _step(end: ir.Value, value: ir.Value) -> int:
     """The constant difference `end - value`; 0 where it is not constant."""
-    op = defining(end)
-    if op is None or op.name not in ("arith.addi", "arith.subi"):
+    op = made_by(end, "arith.addi", "arith.subi")
+    if op is None:
         return 0
     left, right = op.operands
     if op.name == "arith.addi" and right == value:

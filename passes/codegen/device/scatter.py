@@ -18,7 +18,7 @@ from pykern.passes.codegen.device.kernel import Kernel, KernelContext, is_pure
 from pykern.passes.codegen.device.points import Items
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.memory import root_of
-from pykern.passes.ir.values import defining, free_values
+from pykern.passes.ir.values import defining, free_values, made_by
 from pykern.passes.kernels import body, identity, is_constant
 
 ADDITIONS = ("arith.addf", "arith.addi")
@@ -59,8 +59,8 @@ def _addition(ops: list[ir.Operation], loops: list[ir.Operation], lengths: list[
     if len(stores) != 1 or not all(op.name == "memref.load" or is_pure(op) for op in ops if op != stores[0]):
         return None
     store = stores[0]
-    added = defining(store.operands[0])
-    if added is None or added.name not in ADDITIONS or added.block != store.block:
+    added = made_by(store.operands[0], *ADDITIONS)
+    if added is None or added.block != store.block:
         return None
     place = list(store.operands)[1:]
     for held, value in (list(added.operands), list(reversed(added.operands))):

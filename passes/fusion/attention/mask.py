@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from pykern.passes.ir.values import defining
+from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import body, is_constant
 
 # offsets of "key <= query + offset" by arith.cmpi's predicates, the query on the left and the key on the left
@@ -22,12 +22,12 @@ def last_key_offset(score: ir.Operation, query: int, key: int) -> int | None:
     """For the numbers of the arguments that are the indices; None where every key may count."""
     block = body(score)
     *_, end = block.operations
-    chosen = defining(end.operation.operands[0])
-    if chosen is None or chosen.name != "arith.select":
+    chosen = made_by(end.operation.operands[0], "arith.select")
+    if chosen is None:
         return None
     condition, left, right = chosen.operands
-    compared = defining(condition)
-    if compared is None or compared.name != "arith.cmpi" or _is_low(left) == _is_low(right):
+    compared = made_by(condition, "arith.cmpi")
+    if compared is None or _is_low(left) == _is_low(right):
         return None
     predicate = ir.IntegerAttr(compared.attributes["predicate"]).value
     if _is_low(left):
@@ -44,8 +44,8 @@ def last_key_offset(score: ir.Operation, query: int, key: int) -> int | None:
 
 
 def _is_low(value: ir.Value) -> bool:
-    op = defining(value)
-    if op is None or op.name != "arith.constant":
+    op = made_by(value, "arith.constant")
+    if op is None:
         return False
     return ir.FloatAttr(op.attributes["value"]).value == float("-inf")
 

@@ -13,7 +13,7 @@ from mlir import ir
 
 from pykern.passes.ir.elements import Operand, composed, dims, operand, through, within
 from pykern.passes.ir.structured import is_elementwise, loop_count, reduction_loops
-from pykern.passes.ir.values import defining
+from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import body
 
 CONVERSIONS = ("arith.extf", "arith.truncf")
@@ -83,15 +83,15 @@ def narrow(value: ir.Value) -> ir.Value:
 
 def starts_from(value: ir.Value, number: float) -> bool:
     """Whether a tensor is filled with a number."""
-    op = defining(value)
-    if op is None or op.name not in ("linalg.generic", "linalg.fill") or len(op.operands) != 2:
+    op = made_by(value, "linalg.generic", "linalg.fill")
+    if op is None or len(op.operands) != 2:
         return False
     return _constant(op.operands[0]) == number
 
 
 def _constant(value: ir.Value) -> float | None:
-    op = defining(value)
-    if op is None or op.name != "arith.constant" or not isinstance(value.type, ir.FloatType):
+    op = made_by(value, "arith.constant")
+    if op is None or not isinstance(value.type, ir.FloatType):
         return None
     return ir.FloatAttr(op.attributes["value"]).value
 
@@ -154,8 +154,8 @@ def _times_inverse(weights: ir.Value) -> tuple[list[Operand] | None, ir.Value | 
 
 def _reduced(value: ir.Value, name: str, start: float) -> ir.Value | None:
     """The tensor whose last dimension is reduced; its elements may be widened on the way."""
-    op = defining(value)
-    if op is None or op.name != "linalg.generic" or len(op.operands) != 2 or len(op.results) != 1:
+    op = made_by(value, "linalg.generic")
+    if op is None or len(op.operands) != 2 or len(op.results) != 1:
         return None
     rank = loop_count(op)
     if reduction_loops(op) != [False] * (rank - 1) + [True]:

@@ -17,7 +17,7 @@ from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds, LaunchCheck
 from pykern.data.locations import SourceSpan
 from pykern.dialect.diagnostics import calls_of, span_of
 from pykern.passes.analysis.cost_model.code_size import BOUNDED_ACCESSES
-from pykern.passes.ir.values import defining
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernel.check_bounds import ACCESSES, array_names
 from pykern.passes.kernel.launch_bounds.point import Launch, Point, Space, Step
 from pykern.passes.kernel.launch_bounds.slopes import SlopeReader, Slopes
@@ -181,8 +181,8 @@ def _way(way: list[Step]) -> tuple[tuple[object, int], ...]:
 
 def _sides(condition: ir.Value) -> list[ir.Value]:
     """What an assert compares: its ends are where it fails, if anywhere."""
-    op = defining(condition)
-    if op is None or op.name not in ("arith.cmpi", "arith.andi"):
+    op = made_by(condition, "arith.cmpi", "arith.andi")
+    if op is None:
         return []
     if op.name == "arith.andi":
         return [side for operand in op.operands for side in _sides(operand)]

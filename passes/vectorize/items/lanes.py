@@ -9,7 +9,7 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.passes.ir.effects import is_speculatable
-from pykern.passes.ir.values import defining, has_uses, is_inside
+from pykern.passes.ir.values import has_uses, is_inside, made_by
 from pykern.passes.kernels import find
 from pykern.passes.vectorize.lanes import VARYING, Stride, stride_of
 
@@ -50,8 +50,7 @@ class Lanes:
 
     def is_private(self, memory: ir.Value) -> bool:
         """Memory each work-item has its own of."""
-        maker = defining(memory)
-        return maker is not None and maker.name == "memref.alloca"
+        return made_by(memory, "memref.alloca") is not None
 
     def indices(self, op: ir.Operation) -> list[ir.Value]:
         return list(op.operands)[MEMORY_AT[op.name] + 1 :]
