@@ -2,7 +2,8 @@
 
 Comes in: classes derived from `KernOp`, decorated with `kern_op`.
 Goes out: registered op views and `irdl_text()`, the dialect's definition.
-Read next: `index_space`, `memory`, `atomics`, `collectives`, `reports`; `context` loads it all.
+Read next: `index_space`, `memory`, `atomics`, `collectives`, `reports`, `tape`, `launch`, where the ops are;
+`context` loads the dialect.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Comes in: innermost scf.for whose values hang on each other over hundreds of ops
 and an add named as one, `llvm.intr.fmuladd`, every now and then.
 
 Why: to tell whether a value is the same in all lanes, and of which type it is, `loop-vectorize` goes back through what
-it was computed from, for each value anew: the square of a chain, 1.8 s where 2,000 statements follow each other and
-0.1 s with this. It does not look behind intrinsics. Instruction selection would have made the same multiply-adds: the
-first operand that is a product nobody else reads. Targets without such an instruction get the two back.
+it was computed from, for each value anew, so that its time grows with the square of a chain. It does not look behind
+intrinsics. Instruction selection would have made the same multiply-adds: the first operand that is a product nobody
+else reads. Targets without such an instruction get the two back.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def assemble(text: str, host: Host = HERE, quickly: bool = False) -> bytes:
     """An object of LLVM IR that is as it should run: variables become values, nothing else is optimised. Made once for
     a text.
 
-    `quickly`: with the code generator that is for programs being debugged, which takes a quarter of the time.
+    `quickly`: with the code generator that is for programs being debugged, which takes far less time.
     """
     with machine_of(host, QUICK if quickly else 0).module(text) as module:
         module.run(ONLY_VARIABLES)

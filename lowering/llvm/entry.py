@@ -47,7 +47,7 @@ from pykern.lowering.llvm.text_ir.values import F32, F64, I1, I32, I64, NULL, PT
 from pykern.types import BY_NAME
 
 GIL_WORK = 60_000
-"""Elementary operations (about 20 us) from which letting other Python threads run is worth 50 ns."""
+"""Elementary operations from which it is worth to let other Python threads run meanwhile."""
 
 FEWEST_PRODUCTS = 1 << 20
 """Multiplications, about, of a launch of a product from which Python is asked whether it runs in tiles

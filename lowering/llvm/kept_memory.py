@@ -27,9 +27,10 @@ START = 2048
 """Where data begin in a block. Loads wait for stores that lie a little further on modulo 4096, and NumPy's large arrays
 begin at 16: 64 took a third longer (saxpy into the block), 0, 16 and 512 to 4032 did not."""
 HUGE_PAGE, LEAST_HUGE = 1 << 21, 1 << 21
-"""The first write to 2 MiB takes 1.2 ms in small pages, 0.1 in a huge one."""
+"""The size of a huge page, and of the smallest block that asks for them: the first write to small pages takes ten times
+as long."""
 LEAST_FREE = 1 << 24
-"""From here on the system may take the memory of results that are kept: to tell it so takes 20 us of huge pages."""
+"""Bytes from which the system may take the memory of results that are kept: it takes time to tell it so."""
 MOST = 1 << 46
 RECORD = 24
 """Bytes of a free block in the state: where it begins, how long it is, milliseconds when it was let go."""

@@ -2,8 +2,7 @@
 
 Comes in: `LaunchBounds`, and where the numbers of a launch are found. Goes out: a few comparisons on lengths, once a
 launch; where one fails the entry goes on to Python, which raises what it says (`pykern.data.launch_bounds`). It is one
-block of short operations, of which the quick code generator makes as good code as the optimiser, in a quarter of the
-time.
+block of short operations, of which the quick code generator makes as good code as the optimiser does.
 """
 
 from __future__ import annotations

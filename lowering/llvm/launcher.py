@@ -3,8 +3,8 @@
 Who shares chunks among threads is `pk_fork` of the table (`pykern.lowering.llvm.team`); how many chunks there are
 follows from the work alone.
 
-Text rather than MLIR: the code is the same few shapes for every kernel, knows nothing of the stages, and LLVM parses it
-in a fraction of a millisecond.
+Text rather than MLIR: the code is the same few shapes for every kernel, knows nothing of the stages, and is
+quick to parse.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ _SCALAR_FLOAT = re.compile(
 
 
 _MANY_SELECTS = 300
-"""Of more scalar ones in a module the SLP vectoriser makes nothing, in a time that is their square: 0.8 s for 724."""
+"""With more scalar selects in a module, the SLP vectoriser finds nothing, in a time that grows with their square."""
 
 
 def passes_for(text: str, product: bool) -> Passes:

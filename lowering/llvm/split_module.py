@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pykern.environment.machine import processors
 
 WORTH = 120
-"""Lines of a part from which a thread is worth starting: LLVM takes some 50 us for each."""
+"""Lines of LLVM IR in a part from which a thread is worth starting."""
 
 _NAME = re.compile(r'@("(?:[^"\\]|\\.)*"|[\w.$-]+)\(')
 _GROUP = re.compile(r" (#\d+)(?: [^{]*)?\{$")

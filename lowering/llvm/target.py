@@ -55,7 +55,7 @@ register(
 
 
 HUGE = 4000
-"""Operations. Time to optimise is the square of their number: 4 s for 4000, where few optimisations take 1."""
+"""Operations from which a kernel is made with few optimisations: the time of others grows with the number's square."""
 EXPORTS = ("pk_run", "pk_launch")
 REPEATED = (ALLOCATE, GROW, "atomicrmw", "cmpxchg")
 """What shows that each part of a launch makes something first, or adds sums of its own at its end."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pykern.lowering.gpu.collectives import LowerCollectives
 from pykern.lowering.gpu.flat_memory import FlattenMemory
+from pykern.lowering.gpu.pipeline import RANGES, WIDER_FLOATS, work_item_pipeline
 from pykern.lowering.gpu.reports import LowerDeviceReports
-from pykern.lowering.gpu.split_guards import SplitGuards
-from pykern.lowering.gpu.tapes import LowerDeviceTapes, PlaceTapes
 from pykern.lowering.gpu.work_items import PlaceWorkItems
 from pykern.lowering.source.language import Language
 from pykern.lowering.source.options import SourceOptions
 from pykern.lowering.source.words import TypeWords
 from pykern.lowering.spirv.arithmetic import ExpandArithmetic
 from pykern.lowering.spirv.small_types import KeepBf16AsBits
-from pykern.passes.arithmetic.expand_fp8 import ExpandFp8
 from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
@@ -24,20 +21,13 @@ from pykern.passes.framework import Pipeline, Upstream
 def source_pipeline(options: SourceOptions, language: Language) -> Pipeline:
     """With `options.words` a kernel for drivers of pykern's own, else one that a person reads and launches."""
     small = options.small or not options.words
-    return Pipeline(
+    return work_item_pipeline(PlaceWorkItems(small=small)) + Pipeline(
         (
-            ExpandFp8(),  # everything below sees bytes
-            PlaceTapes(),
-            PlaceWorkItems(small=small),
-            SplitGuards(),  # while guards are still marked
-            LowerDeviceTapes(),
-            LowerCollectives(),  # after everybody reaches them
-            Upstream("canonicalize,cse,loop-invariant-code-motion"),
             LowerDeviceReports(),  # it adds the last argument
             FlattenMemory(offsets=options.words, whole_words=language.whole_words, small=small),
             Upstream("canonicalize,cse"),
-            Upstream("int-range-optimizations,canonicalize,cse"),
-            Upstream("func.func(math-extend-to-supported-types{target-type=f32 extra-types=f64})"),
+            RANGES,
+            WIDER_FLOATS,
             ExpandArithmetic(),  # before bf16, which upstream knows by way of f32 only
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
             KeepRoundings(),

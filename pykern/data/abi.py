@@ -19,9 +19,9 @@ A shared object made for the CPU exports:
 ``int32_t pk_launch(int64_t *slots)`` is there where a launch may be short: it runs those that are, with Python's lock,
     and gives `REFUSED` for long ones while the team of threads is awaited. What it gives else see `pk_call`.
 ``PyObject *pk_entry(PyObject *kernel, PyObject *const *args, size_t nargsf, PyObject *kwnames)``
-    A vectorcall. Checks the arguments against the signature it was made for, fills the slots on
-    its own stack and calls `pk_run`. On any mismatch it goes to the next entry of the kernel
-    object (see `KERNEL_*`). Only there when the kernel has no sites.
+    A vectorcall. Checks the arguments against the signature it was made for, fills the slots on its own stack and
+    calls `pk_launch`. On any mismatch it goes to the next entry of the kernel object (`KERNEL_CELLS`). It is there
+    where the kernel has no sites, sizes no shared memory at launch and takes arrays, scalars and static integers.
 ``void pk_init(void **table)``
     Takes the address of the runtime's table (`TABLE`); called once after loading.
 

@@ -5,7 +5,7 @@ pointer alone, since lengths are known; then a pointer for each result of its ow
 pointer to the scratch memory.
 
 Two texts, because they are made into code apart: `run_text` belongs to the program and is optimised with it;
-`teams_text` is called once for a large nest, so that the quickest code generator does (7 ms less for a product).
+`teams_text` is called once for a large nest, so that the quickest code generator is good enough for it.
 Read next: `pykern.lowering.llvm.runtime_functions`, what these call.
 """
 

@@ -17,7 +17,7 @@ from pykern.lowering.llvm.text_ir.values import I1, I32, I64, NULL, PTR, VOID, V
 STACK = 16 << 20
 """Bytes at least, of which only what is touched is taken: kernels keep private arrays there."""
 TURN = 64
-"""Times a worker looks for work between two looks at the clock: about 2 us."""
+"""How often a worker looks for work between two looks at the clock."""
 LOST = 50_000
 """Nanoseconds between two looks that show that somebody else had the processor: it is not ours to wait on."""
 
