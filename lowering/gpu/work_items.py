@@ -73,12 +73,15 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
         sizes = [index_constant(n) for n in grid.size]
         groups = [arith.CeilDivUIOp(c, s).result for c, s in zip(slots.counts, sizes, strict=True)]
         local, group = _positions(grid, sizes, groups, slots, known, small)
-        begins = [arith.MulIOp(at, width).result for at, width in zip(group, sizes, strict=True)]
-        items = [arith.AddIOp(begin, inner).result for begin, inner in zip(begins, local, strict=True)]
-        if small:
-            for dim, value in (*enumerate(begins), *enumerate(items)):
-                most = SMALL if known is None else -(-known[dim] // grid.size[dim]) * grid.size[dim]
-                _within(value, min(SMALL, most))
+        mosts = (
+            [SMALL] * rank
+            if known is None
+            else [-(-n // size) * size for n, size in zip(known, grid.size, strict=True)]
+        )
+        items = [
+            _item(at, width, inner, min(SMALL, most) if small else None)
+            for at, width, inner, most in zip(group, sizes, local, mosts, strict=True)
+        ]
         coordinates = [_coordinate(slots, dim, item) for dim, item in enumerate(items)]
         number = grid.linear(local)
         subgroup = index_constant(subgroup_size)
@@ -119,6 +122,17 @@ def _add_slots(kernel: ir.Operation, rank: int) -> _Slots:
     slots.first = [slot() for _ in range(grid_axes(rank))]
     update_type(kernel)
     return slots
+
+
+def _item(group: ir.Value, size: ir.Value, local: ir.Value, most: int | None) -> ir.Value:
+    """The number of a work-item along a dimension; it and the first of its group are below `most`, where that is
+    known."""
+    first = arith.MulIOp(group, size).result
+    item = arith.AddIOp(first, local).result
+    if most is not None:
+        _within(first, most)
+        _within(item, most)
+    return item
 
 
 def _within(value: ir.Value, count: int) -> ir.Value:
