@@ -31,7 +31,7 @@ from pykern.environment.settings import settings
 from pykern.errors import DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
-from pykern.launching.entries import tell_arrays
+from pykern.launching.entries import register_arrays
 from pykern.launching.warned import warn_of
 from pykern.obtain.code import compiled, loaded
 from pykern.obtain.prewarm import before_first_call, remember
@@ -229,7 +229,7 @@ class ProgramBase(Decorated):
         if known and len(arguments.values) == len(plan.names):
             plans[key] = plan
         if donate is None and not where:
-            tell_arrays(values)
+            register_arrays(values)
             self._entries.went_through_python(plan, args, keywords)
         return self._with_plan(plan, arguments.values, out)
 

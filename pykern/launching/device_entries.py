@@ -38,7 +38,7 @@ KEYWORDS = frozenset({"ndrange", "stream", "workgroup"})
 """What a call of an entry may name."""
 
 
-def tell(array: Array) -> None:
+def register(array: Array) -> None:
     """Let entries know an array: see `pykern.data.abi.ARRAY_CELLS`."""
     size, allocation = array.itemsize, array._allocation
     odd = array.offset % size or any(s % size for s in array.strides)

@@ -126,13 +126,15 @@ class Entries:
         )
 
 
-def tell_arrays(values: Iterable[tuple[str, Any]]) -> None:
+def register_arrays(values: Iterable[tuple[str, Any]]) -> None:
     """Let entries know the `pk.Array`s of a call that they do not know yet."""
     for _, value in values:
         if getattr(value, "__pykern_array__", False) and value._launch is None:
-            from pykern.launching.device_entries import tell  # here: calls with NumPy alone have no devices
+            from pykern.launching.device_entries import (
+                register,  # here: calls with NumPy alone have no devices
+            )
 
-            tell(value)
+            register(value)
 
 
 def writes(source: KernelSource, uses: tuple[ArgumentUse, ...]) -> int:

@@ -24,7 +24,7 @@ from pykern.launching.checks import (
     overlap_in_part,
     shared_bytes,
 )
-from pykern.launching.entries import LAUNCH_KEYWORDS, tell_arrays
+from pykern.launching.entries import LAUNCH_KEYWORDS, register_arrays
 from pykern.launching.launch_cache import LaunchCache
 from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.warned import warn
@@ -158,7 +158,7 @@ class Launcher:
 
             return lambda: run_in_python(self, values, shape)
         passed = [pass_value(name, v, self.kernel.annotations.get(name)) for name, v in values]
-        tell_arrays(values)
+        register_arrays(values)
         kind = LaunchKind(passed, shape)
         variant = self._variant(kind)
         check_writable(variant, passed)

@@ -28,7 +28,7 @@ from pykern.errors import DIFFERENT_DEVICES, WORKGROUP, DeviceError, LaunchError
 from pykern.launching.arguments import Passed, is_array, pass_value
 from pykern.launching.bounds import given_numbers
 from pykern.launching.checks import check_writable_arrays, note_writes, overlap_in_part, overlapping_arrays
-from pykern.launching.device_entries import offer, tell
+from pykern.launching.device_entries import offer, register
 from pykern.launching.device_kinds import fitted, known_arguments, known_kind, known_numbers, memory_and_slots
 from pykern.launching.device_report import Report
 from pykern.launching.device_tape import TapeArguments, TapedLaunch, told_by_slots
@@ -207,7 +207,7 @@ def _repeated(launcher: Launcher, code: DeviceKernel, keywords: frozenset[str], 
     if count >= 1:
         for array in arrays:
             if array._launch is None:
-                tell(array)
+                register(array)
 
 
 def _start(work: Callable[[Stream], None] | None, stream: Stream, waits: bool) -> Event:

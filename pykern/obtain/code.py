@@ -53,7 +53,7 @@ def _at_hand(artifact: Artifact, source: Source) -> tuple[Artifact, LoadedKernel
     """Code in this process, and what it is going to need there besides: the handler of faults, waited for, the team of
     threads, and kept memory for its scratch. Raises OSError."""
     code = load(artifact.binary, artifact.entry)
-    fault_code.tell(code, source.function)
+    fault_code.record(code, source.function)
     team_code.expected()
     if SCRATCH in artifact.resources:
         memory_code.wanted()

@@ -22,7 +22,7 @@ class FaultCode(EntryCode):
         self.address = None
         self._loaded = 0
 
-    def tell(self, code: LoadedKernel, function: FunctionSource) -> None:
+    def record(self, code: LoadedKernel, function: FunctionSource) -> None:
         """A function's code is there."""
         faults.name(code, function.name, f"{function.file}:{function.first_line}" if function.file else "")
         if self.address is None:

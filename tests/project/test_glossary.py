@@ -19,7 +19,7 @@ LEFT = {
     "kept_memory": 4,
     "pieces": 1,
     "again": 13,
-    "tell": 13,
+    "tell": 11,
 }
 
 

@@ -406,7 +406,7 @@ def test_an_array_of_another_device_is_no_array_of_the_cpu():
     for _ in range(2):
         add(y, x, 1.0, ndrange=1000)
     there = pk.zeros(1000, pk.f32, device="null:0")
-    device_entries.tell(there)
+    device_entries.register(there)
     with pytest.raises(DeviceError, match="lives on"):
         add(y, there, 1.0, ndrange=1000)
 
