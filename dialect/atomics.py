@@ -8,8 +8,6 @@ from pykern.dialect.base import KernOp, is_number, kern_op
 
 FLOAT_KINDS = ("add", "sub", "min", "max", "exchange")
 INTEGER_KINDS = (*FLOAT_KINDS, "and", "or", "xor", "umin", "umax")
-LAUNCH = "kern.launch"
-"""Mark of an atomic that nobody but the work-items of its launch can meet: additions to shadows."""
 
 
 @kern_op

@@ -9,10 +9,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from mlir import ir
 
-Form = Callable[[ir.Operation, ir.Attribute], "str | None"]
+Check = Callable[[ir.Operation, ir.Attribute], "str | None"]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a value has to be, as the reference names it, and the function that looks for what is wrong with one."""
+
+    says: str
+    check: Check
+
+    def __call__(self, op: ir.Operation, value: ir.Attribute) -> str | None:
+        return self.check(op, value)
+
+
+def _form(says: str) -> Callable[[Check], Form]:
+    return lambda check: Form(says, check)
+
+
 CHECKPOINT = re.compile(r"(every|binomial)\((\d{1,18})\)")
 """How a loop is checkpointed, where it is not ``all``."""
 _SHOWN = 60
@@ -31,25 +49,18 @@ def small_integer(value: ir.Attribute) -> int | None:
     return value.value if isinstance(value.type, ir.IndexType) or value.type.width <= 64 else None
 
 
+@_form("unit")
 def mark(op: ir.Operation, value: ir.Attribute) -> str | None:
     """A name alone."""
     return None if isinstance(value, ir.UnitAttr) else "is a mark, and is written without a value"
 
 
-def function_mark(op: ir.Operation, value: ir.Attribute) -> str | None:
-    """A name alone, on a function that has a name and a body."""
-    wrong = mark(op, value)
-    if wrong is None and ("sym_name" not in op.attributes or "function_type" not in op.attributes):
-        return "marks a function, and this is none"
-    if wrong is None and (not len(op.regions) or not len(op.regions[0].blocks)):
-        return "marks a function with a body, and this is a declaration"
-    return wrong
-
-
+@_form("string")
 def string(op: ir.Operation, value: ir.Attribute) -> str | None:
     return None if isinstance(value, ir.StringAttr) else f'is a string, such as "saxpy", not {shown(value)}'
 
 
+@_form("name of a function")
 def symbol(op: ir.Operation, value: ir.Attribute) -> str | None:
     """The name of a function."""
     if isinstance(value, ir.FlatSymbolRefAttr):
@@ -67,7 +78,7 @@ def integer(least: int, most: int | None = None) -> Form:
             return f"is an integer in {said}, not {shown(value)}"
         return None
 
-    return check
+    return Form(f"integer in {said}", check)
 
 
 def integers_of(value: ir.Attribute) -> tuple[int, ...] | None:
@@ -94,7 +105,8 @@ def lengths(least: int | None, count: int | None = None, ordered: bool = False) 
             return f"goes from the least to the largest value: {shown(value)}"
         return None
 
-    return check
+    many = "array of i64" if count is None else f"array of {count} i64"
+    return Form(many if least is None else f"{many}, {least} and above", check)
 
 
 def argument_numbers() -> Form:
@@ -112,9 +124,10 @@ def argument_numbers() -> Form:
             return f"names an argument that the function does not have: {shown(value)} of {count}"
         return None
 
-    return check
+    return Form("array of i64: numbers of arguments", check)
 
 
+@_form("array of i64: for each result the number of an argument, or -1")
 def result_numbers(op: ir.Operation, value: ir.Attribute) -> str | None:
     """For each result the number of an argument, or -1."""
     wrong = lengths(-1)(op, value)
@@ -136,7 +149,7 @@ def array_of(kind: type[ir.Attribute], said: str, count: int | None = None) -> F
         right = isinstance(value, ir.ArrayAttr) and all(isinstance(item, kind) for item in value)
         return None if right and count in (None, len(value)) else f"is {said}, not {shown(value)}"
 
-    return check
+    return Form(said, check)
 
 
 def table(kinds: Mapping[str, type[ir.Attribute]], needed: tuple[str, ...] = ()) -> Form:
@@ -155,7 +168,7 @@ def table(kinds: Mapping[str, type[ir.Attribute]], needed: tuple[str, ...] = ())
         missing = [name for name in needed if name not in names]
         return f"lacks `{missing[0]}`" if missing else None
 
-    return check
+    return Form(f"dictionary of {', '.join(kinds)}", check)
 
 
 def either(*forms: Form) -> Form:
@@ -165,9 +178,10 @@ def either(*forms: Form) -> Form:
         wrong = [form(op, value) for form in forms]
         return None if None in wrong else ", or ".join(w for w in wrong if w)
 
-    return check
+    return Form(" or ".join(form.says for form in forms), check)
 
 
+@_form("string of JSON")
 def json_text(op: ir.Operation, value: ir.Attribute) -> str | None:
     """A string that describes a structure."""
     wrong = string(op, value)
@@ -180,6 +194,7 @@ def json_text(op: ir.Operation, value: ir.Attribute) -> str | None:
     return None
 
 
+@_form('"all", "every(k)" or "binomial(s)"')
 def checkpoint(op: ir.Operation, value: ir.Attribute) -> str | None:
     """How a loop keeps its states."""
     if isinstance(value, ir.StringAttr):

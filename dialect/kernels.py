@@ -10,6 +10,7 @@ import math
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
 
@@ -19,8 +20,8 @@ MAX_ITEMS = 2**63 - 1
 
 def check_kernel(function: ir.Operation) -> None:
     """Raises `VerifyError` where two attributes contradict each other."""
-    rank = _integer(function, "kern.rank")
-    for name in ("kern.ndrange", "kern.workgroup"):
+    rank = _integer(function, kern.RANK)
+    for name in (kern.NDRANGE, kern.WORKGROUP):
         lengths = _lengths(function, name)
         if lengths is None:
             continue
@@ -34,8 +35,8 @@ def check_dimension(op: ir.Operation, dim: int) -> None:
     """Raises `VerifyError` where `op` asks for a dimension that the kernel around it does not have."""
     parent = op.parent
     while parent is not None:
-        if "kern.kernel" in parent.operation.attributes:
-            rank = _integer(parent.operation, "kern.rank")
+        if kern.KERNEL in parent.operation.attributes:
+            rank = _integer(parent.operation, kern.RANK)
             if rank is not None and dim >= rank:
                 what = "1 dimension" if rank == 1 else f"{rank} dimensions"
                 raise VerifyError(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.base import KernOp, kern_op
 
 
@@ -98,7 +99,7 @@ class LaunchOp(KernOp):
         if [op.operation.name for op in body] != ["func.call", "vector.yield"]:
             raise self.refuse("holds one func.call and a vector.yield")
         callee = self.callee
-        if callee is None or "kern.kernel" not in callee.attributes:
+        if callee is None or kern.KERNEL not in callee.attributes:
             raise self.refuse(f"calls @{self.kernel}, which is no kernel of this module")
         if callee.name != "func.func":
             raise self.refuse(f"calls @{self.kernel}, which is a {callee.name} rather than a func.func")
@@ -127,15 +128,15 @@ class LaunchOp(KernOp):
 
     def _check_callee(self, callee: ir.Operation) -> None:
         """What the kernel was built for has to be what is launched."""
-        if "kern.rank" not in callee.attributes:
+        if kern.RANK not in callee.attributes:
             raise self.refuse(f"calls @{self.kernel}, which has no `kern.rank`")
-        rank = ir.IntegerAttr(callee.attributes["kern.rank"]).value
+        rank = ir.IntegerAttr(callee.attributes[kern.RANK]).value
         if rank != len(self.ndrange):
             raise self.refuse(f"has {len(self.ndrange)} dimensions, and @{self.kernel} {rank}")
-        if "kern.plain" in callee.attributes and "starts" in self.attributes:
+        if kern.PLAIN in callee.attributes and "starts" in self.attributes:
             raise self.refuse(f"has `starts`, and @{self.kernel} was built for ranges from 0 by 1")
-        if "kern.ndrange" in callee.attributes:
-            static = tuple(ir.DenseI64ArrayAttr(callee.attributes["kern.ndrange"]))
+        if kern.NDRANGE in callee.attributes:
+            static = tuple(ir.DenseI64ArrayAttr(callee.attributes[kern.NDRANGE]))
             if static != self.ndrange:
                 raise self.refuse(f"is over {self.ndrange}, and @{self.kernel} was built for {static}")
 

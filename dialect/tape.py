@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.base import KernOp, is_number, kern_op
-
-SITE = "kern.site"
-"""Attribute of a push and of its pop: the number they share."""
 
 
 @kern_op
@@ -56,7 +54,7 @@ class PopOp(KernOp):
 
 def _at(op: ir.Operation, site: int | None) -> ir.Operation:
     if site is not None:
-        op.attributes[SITE] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), site)
+        op.attributes[kern.SITE] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), site)
     return op
 
 

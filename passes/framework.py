@@ -22,7 +22,7 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from pykern.data.artifact import Stage
-from pykern.dialect.attributes import check_attributes
+from pykern.dialect.attribute_checks import check_attributes
 from pykern.dialect.context import check_kern_ops
 from pykern.dialect.diagnostics import collected, located_error
 from pykern.errors import KernelError, PassError, VerifyError
@@ -202,10 +202,10 @@ class Pipeline:
 
 
 def run_pass(step: Pass, module: ir.Module) -> None:
-    """Run one pass and verify what it left, attributes included; failures become located errors."""
+    """Run one pass and verify what it left; failures become located errors."""
     apply_pass(step, module)
     if _each.get():
-        _verify_after(step, module, attributes=True)
+        _verify_after(step, module)
 
 
 def apply_pass(step: Pass, module: ir.Module) -> bool:
@@ -221,11 +221,10 @@ def apply_pass(step: Pass, module: ir.Module) -> bool:
     return changed
 
 
-def _verify_after(step: Pass, module: ir.Module, attributes: bool = False) -> None:
-    """Upstream's passes make no kern ops and attributes, so that those need no second look; users' may well."""
+def _verify_after(step: Pass, module: ir.Module) -> None:
+    """Upstream's passes make no kern ops and attributes, so that those need no second look."""
     what, kern = f"pass `{step}` left invalid IR", not isinstance(step, Upstream)
-    users = not type(step).__module__.startswith("pykern.") or isinstance(step, Callback)
-    if kern and (attributes or users):
+    if kern:
         verify_attributes(module, what)
     verify(module, what, kern=kern)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.collectives import CONVERGENT
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
@@ -32,15 +33,6 @@ BUFFERS = ("kern.shared", "kern.private", "kern.dynamic_shared")
 MEMORY_OPERAND = {"memref.load": 0, "memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2}
 """Which operand is the memory; the indices follow it."""
 
-SEQUENTIAL = "kern.sequential"
-"""Mark of a kernel whose work-items run in order, in one thread."""
-
-ENDLESS = "kern.endless"
-"""Mark of a kernel with a loop whose length nobody knows before it runs."""
-
-ITEMS = "kern.items"
-"""Mark of the innermost loop over the work-items of a kernel that knows no groups."""
-
 
 def identity(op: ir.Operation) -> int:
     """The address of an op. The bindings' own hash of an op follows its contents and changes with them."""
@@ -52,20 +44,16 @@ _pointer.restype = ctypes.c_void_p
 _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
-IN_VECTORS = "kern.in_vectors"
-"""Mark of a function that was written in vectors: there are no scalar loops in it to be made better."""
-
-
 def kernels(module: ir.Module) -> Iterator[ir.Operation]:
     """The functions marked `kern.kernel`, whatever function op they are by now."""
     for op in list(module.body.operations):
-        if "kern.kernel" in op.operation.attributes:
+        if kern.KERNEL in op.operation.attributes:
             yield op.operation
 
 
 def programs(module: ir.Module) -> list[ir.Operation]:
     """The functions marked `kern.program`."""
-    return [o.operation for o in module.body.operations if "kern.program" in o.operation.attributes]
+    return [o.operation for o in module.body.operations if kern.PROGRAM in o.operation.attributes]
 
 
 def symbols(module: ir.Module) -> dict[str, ir.Operation]:
@@ -91,14 +79,14 @@ def argument_marks(function: ir.Operation) -> list[ir.DictAttr]:
 
 def rank(kernel: ir.Operation) -> int:
     """Dimensions of the index space. Raises `VerifyError` where the kernel does not say."""
-    if "kern.rank" not in kernel.attributes:
+    if kern.RANK not in kernel.attributes:
         raise VerifyError("a kernel needs `kern.rank`, such as kern.rank = 1 : i64", span_of(kernel.location))
-    return ir.IntegerAttr(kernel.attributes["kern.rank"]).value
+    return ir.IntegerAttr(kernel.attributes[kern.RANK]).value
 
 
 def group(kernel: ir.Operation) -> tuple[int, ...]:
     """The workgroup of a kernel. Raises `VerifyError` where the kernel does not say: work-items have no places yet."""
-    size = integers(kernel, "kern.workgroup")
+    size = integers(kernel, kern.WORKGROUP)
     if size is None:
         raise comes_after(kernel, "kernels with `kern.workgroup`", "kern-place-work-items")
     return size

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from mlir import ir
 
-from pykern.passes.kernels import IN_VECTORS
+from pykern.dialect import attributes as kern
 
 CLEANING = "canonicalize,cse"
 
@@ -71,7 +71,7 @@ class ModuleFacts:
         vectors: set[str] = set()
         for op in self.module.body.operations:
             found = names_of(op.operation)
-            (vectors if IN_VECTORS in op.attributes or not found & _MEMORY else scalar).update(found)
+            (vectors if kern.IN_VECTORS in op.attributes or not found & _MEMORY else scalar).update(found)
         self._scalar, self._names = frozenset(scalar), frozenset(scalar | vectors)
 
 

@@ -1,4 +1,4 @@
-"""The ops of the kern dialect: what each is for, an example, and its definition in IRDL."""
+"""The ops of the kern dialect: what each is for, an example, its definition in IRDL; and the table of attributes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import inspect
 import sys
 import textwrap
 
+from extensions.attributes import attributes
 from extensions.markdown import docstring, fence, prose
+
+ATTRIBUTES = """\
+Passes talk to each other by attributes named `kern.*`. Each is declared once, in `dialect/attributes.py`. An attribute
+of this prefix that is not declared, holds something else, or stands on another op is an error at the op's place: in
+MLIR that comes from outside, and after each pass where stages are kept. A folder with a star stands for several of its
+modules."""
 
 
 def page() -> str:
@@ -25,6 +32,7 @@ def page() -> str:
             parts.append(
                 _hidden("What else is checked", fence(textwrap.dedent(inspect.getsource(rule)), "python"))
             )
+    parts += ["## Attributes", ATTRIBUTES, attributes()]
     return "\n\n".join(parts)
 
 

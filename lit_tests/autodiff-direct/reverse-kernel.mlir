@@ -29,7 +29,7 @@ func.func @square(%out: memref<?xf64> {kern.name = "out"}, %x: memref<?xf64> {ke
 // A cell that several work-items read gets its derivative by an atomic addition.
 
 // CHECK-LABEL: func.func @neighbour
-// CHECK: "kern.atomic_rmw"(%{{.*}}, %arg3, %{{.*}}) {kern.launch, kind = "add"}
+// CHECK: "kern.atomic_rmw"(%{{.*}}, %arg3, %{{.*}}) {kern.launch_scope, kind = "add"}
 func.func @neighbour(%out: memref<?xf64> {kern.name = "out"}, %x: memref<?xf64> {kern.name = "x"})
     attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   %c1 = arith.constant 1 : index
@@ -53,7 +53,7 @@ func.func @neighbour(%out: memref<?xf64> {kern.name = "out"}, %x: memref<?xf64> 
 // CHECK: %[[NEW:.*]] = arith.mulf %[[OLD]], %[[S]]
 // CHECK: memref.store %[[NEW]], %arg0
 // CHECK: memref.store %[[OLD]], %arg0
-// CHECK: "kern.atomic_rmw"(%{{.*}}, %[[DS]]) {kern.launch, kind = "add"}
+// CHECK: "kern.atomic_rmw"(%{{.*}}, %[[DS]]) {kern.launch_scope, kind = "add"}
 func.func @scaled(%x: memref<?xf64> {kern.name = "x"}, %s: f64 {kern.name = "s"})
     attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   %i = "kern.global_id"() {dim = 0} : () -> index

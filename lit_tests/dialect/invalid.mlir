@@ -366,7 +366,7 @@ func.func @launch_over_another_type(%x: memref<8xf32>) {
 
 // -----
 
-// expected-error @below {{attribute `kern.kernel` of `func.func` marks a function with a body, and this is a declaration}}
+// expected-error @below {{attribute `kern.kernel` of `func.func` marks a function with a body, and this is none}}
 func.func private @kernel_without_a_body(%x: memref<8xf32>) attributes {kern.kernel}
 
 // -----
@@ -693,7 +693,7 @@ func.func @shuffle_of_arrays(%m: memref<4xf32>, %i: index) {
 // -----
 
 func.func @mark_of_a_loop(%a: index) {
-  // expected-error @below {{attribute `kern.program` of `scf.for` marks a function, and this is none}}
+  // expected-error @below {{attribute `kern.program` of `scf.for` marks a function with a body, and this is none}}
   scf.for %i = %a to %a step %a {
   } {kern.program}
   return

@@ -16,7 +16,7 @@ func.func @alone(%x: memref<?xf64>, %n: index, %lo: index, %hi: index, %report: 
     attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
   %c0 = arith.constant 0 : index
   %one = arith.constant 1.0 : f64
-  %old = "kern.atomic_rmw"(%one, %x, %c0) {kind = "add", kern.launch} : (f64, memref<?xf64>, index) -> f64
+  %old = "kern.atomic_rmw"(%one, %x, %c0) {kind = "add", kern.launch_scope} : (f64, memref<?xf64>, index) -> f64
   return
 }
 

@@ -18,7 +18,7 @@
 // CHECK: "kern.pop"() {kern.site = 1 : i64} : () -> index
 // CHECK: "kern.pop"() {kern.site = 0 : i64} : () -> vector<16xf64>
 // CHECK: %[[ONE:.*]] = vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc,contract> : vector<16xf64> into f64
-// CHECK: "kern.atomic_rmw"(%[[ONE]], %{{.*}}) {kern.launch, kind = "add"} : (f64,
+// CHECK: "kern.atomic_rmw"(%[[ONE]], %{{.*}}) {kern.launch_scope, kind = "add"} : (f64,
 // CHECK: vector.store %[[SUM]], %{{.*}}[%[[I]]]
 // CHECK: scf.for {{.*}} step %c1
 // CHECK: kern.atomic_rmw
@@ -48,7 +48,7 @@ func.func @distances(%out: memref<?xf64>, %x: memref<?x?xf64>, %m: memref<?x?xf6
     scf.for %k = %c0 to %n step %c1 {
       %g = "kern.pop"() {kern.site = 1 : i64} : () -> index
       %h = "kern.pop"() {kern.site = 0 : i64} : () -> f64
-      %old = "kern.atomic_rmw"(%h, %t, %g) {kind = "add", kern.launch} : (f64, memref<?xf64>, index) -> f64
+      %old = "kern.atomic_rmw"(%h, %t, %g) {kind = "add", kern.launch_scope} : (f64, memref<?xf64>, index) -> f64
     }
     memref.store %sum, %out[%i] : memref<?xf64>
   } {kern.items}
@@ -193,7 +193,7 @@ func.func @factors(%x: memref<?xf64>, %w: memref<?xf64>, %t: memref<?xf64>, %lo:
       %a = memref.load %w[%k] : memref<?xf64>
       %m = arith.mulf %v, %a : f64
       %g = arith.negf %m : f64
-      %old = "kern.atomic_rmw"(%g, %t, %k) {kind = "add", kern.launch} : (f64, memref<?xf64>, index) -> f64
+      %old = "kern.atomic_rmw"(%g, %t, %k) {kind = "add", kern.launch_scope} : (f64, memref<?xf64>, index) -> f64
     }
   } {kern.items}
   return

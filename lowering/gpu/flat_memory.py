@@ -15,12 +15,11 @@ from mlir import ir
 from mlir.dialects import arith, memref
 
 from pykern.data.abi import GRID_AXES, grid_axes
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.integer_elements import IntegerElement, word_of
-from pykern.lowering.gpu.reports import REPORT
 from pykern.passes import kernels
-from pykern.passes.analysis.integer_ranges import RANGE
 from pykern.passes.framework import Pass
 from pykern.passes.ir.word_conversions import from_word
 from pykern.passes.kernel.launch_arguments import update_type
@@ -36,8 +35,6 @@ from pykern.passes.kernels import (
 
 SMALL = 1 << 31
 ADDRESS = "memref.extract_aligned_pointer_as_index"
-ARGUMENTS = "kern.arguments"
-"""Attribute of the flat kernel: "memory" or "slot" for each argument."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ class _Flattener:
 
     def run(self) -> None:
         old = list(self.block.arguments)
-        report = REPORT in self.kernel.attributes
+        report = kern.REPORT in self.kernel.attributes
         own, small = len(old) - report - self._launch_slots(), self._small_slots()
         by_bits = _changed_by_atomics(self.kernel, self.options)
         if self.options.slots_in_memory:
@@ -123,7 +120,7 @@ class _Flattener:
             self.block.erase_argument(len(old))
         for _ in old:
             self.block.erase_argument(0)
-        self.kernel.attributes[ARGUMENTS] = ir.ArrayAttr.get([ir.StringAttr.get(k) for k in self.kinds])
+        self.kernel.attributes[kern.ARGUMENTS] = ir.ArrayAttr.get([ir.StringAttr.get(k) for k in self.kinds])
         if "arg_attrs" in self.kernel.attributes:
             del self.kernel.attributes["arg_attrs"]
         self.anchor.erase()
@@ -131,11 +128,11 @@ class _Flattener:
 
     def _launch_slots(self) -> int:
         """How many arguments behind the user's are the launch's own, where something is known of them."""
-        if "kern.rank" not in self.kernel.attributes or "kern.plain" not in self.kernel.attributes:
+        if kern.RANK not in self.kernel.attributes or kern.PLAIN not in self.kernel.attributes:
             return 0
         rank = kernels.rank(self.kernel)
         count = rank + grid_axes(rank)
-        last = list(self.block.arguments)[-count - (REPORT in self.kernel.attributes) :][:count]
+        last = list(self.block.arguments)[-count - (kern.REPORT in self.kernel.attributes) :][:count]
         added = all(isinstance(argument.type, ir.IndexType) for argument in last)
         return count if self.options.small and added else 0
 
@@ -159,7 +156,7 @@ class _Flattener:
         """The next slot, an index; the launch's own are not negative, but for strides."""
         made = arith.IndexCastOp(ir.IndexType.get(), self._slot()).result
         if self.options.small:
-            made.owner.operation.attributes[RANGE] = ir.DenseI64ArrayAttr.get([least, SMALL - 1])
+            made.owner.operation.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([least, SMALL - 1])
         return made
 
     def _stored_as(self, element: ir.Type, words: bool) -> ir.Type:

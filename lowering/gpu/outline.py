@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.grid import Grid
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -39,7 +40,7 @@ class OutlineKernels(Pass):
             )
         body = device.regions[0].blocks.append()
         for function in functions:
-            if "kern.kernel" in function.attributes:
+            if kern.KERNEL in function.attributes:
                 _outline(function, body)
             else:
                 body.append(function)

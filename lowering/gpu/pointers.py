@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, llvm
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.flat_memory import ADDRESS, from_memory, to_memory
@@ -23,8 +24,6 @@ GLOBAL, SHARED = 1, 3
 BUFFER_ALIGNMENT = 16
 """Bytes: the widest access of one work-item."""
 DYNAMIC_SHARED = "kern_dynamic_shared"
-SHARED_BYTES = "kern.shared_bytes"
-"""Attribute of a lowered kernel: its static shared memory."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class _Lowering:
         self.arrays = 0
 
     def run(self) -> None:
-        self.kernel.attributes[SHARED_BYTES] = _integer(shared_bytes(self.kernel))
+        self.kernel.attributes[kern.SHARED_BYTES] = _integer(shared_bytes(self.kernel))
         self._describe_arguments()
         for argument in kernels.body(self.kernel).arguments:
             if isinstance(argument.type, ir.MemRefType):
@@ -83,7 +82,7 @@ class _Lowering:
         update_type(self.kernel)
 
     def _describe_arguments(self) -> None:
-        apart = "kern.noalias" in self.kernel.attributes
+        apart = kern.NOALIAS in self.kernel.attributes
         described = []
         for argument in kernels.body(self.kernel).arguments:
             facts: dict[str, ir.Attribute] = {}

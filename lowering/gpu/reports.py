@@ -14,14 +14,13 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.data.abi import PRINT_WORDS, REPORT_FAILURES, REPORT_PRINTED, REPORT_WORDS
+from pykern.dialect import attributes as kern
 from pykern.dialect.reports import PrintOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import index_constant, named
 
-REPORT = "kern.report"
-"""Attribute of a kernel whose last argument is the report."""
 SITES = ("kern.print", "kern.assert", "kern.report_bounds", "kern.report_nan", "kern.failures")
 
 
@@ -43,7 +42,7 @@ class LowerDeviceReports(Pass):
             words = REPORT_WORDS + (PRINT_WORDS if any(op.name == "kern.print" for op in sites) else 0)
             kind = ir.MemRefType.get([words], _i32())
             report = kernels.body(kernel).add_argument(kind, kernel.location)
-            kernel.attributes[REPORT] = ir.UnitAttr.get()
+            kernel.attributes[kern.REPORT] = ir.UnitAttr.get()
             update_type(kernel)
             for op in sites:
                 with ir.InsertionPoint(op), op.location:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect.index_space import NdrangeOp
 from pykern.passes import kernels
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import is_constant, named
 
 PUSH = "kern.push"
-_IDS = ("kern.global_id", "kern.local_id", "kern.group_id", "kern.group_size", "kern.num_groups", "kern.ndrange",
-        "kern.local_linear_id", "kern.subgroup_size", "kern.subgroup_id", "kern.lane_id")  # fmt: skip
+_IDS = ("kern.global_id", "kern.local_id", "kern.group_id", "kern.group_size", "kern.num_groups",
+        "kern.local_linear_id", "kern.subgroup_size", "kern.subgroup_id", "kern.lane_id",
+        NdrangeOp.OPERATION_NAME)  # fmt: skip
 
 
 def known_words(kernel: ir.Operation) -> int | None:

@@ -18,6 +18,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf
 
 from pykern.data.artifact import TapeUse
+from pykern.dialect import attributes as kern
 from pykern.dialect.collectives import CONVERGENT, GroupReduceOp
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import GroupIdOp, GroupSizeOp, LocalLinearIdOp, NumGroupsOp
@@ -31,11 +32,6 @@ from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import index_constant, named, replace
 from pykern.passes.remarks import remark
 
-TAPE = "kern.tape"
-"""Attribute of a kernel whose tape the launch brings: words a work-item (0: to be counted), told by words."""
-STATE, SLOTS = "kern.tape_state", "kern.tape_slots"
-"""Marks of the private buffers that hold words used and the work-item's place, and of a private tape; on the
-kernel, `SLOTS` is the number of the argument that is the tape."""
 PUSH, POP = "kern.push", "kern.pop"
 USED, ITEM = 0, 1
 PRIVATE_WORDS = 256
@@ -69,15 +65,15 @@ def _place(kernel: ir.Operation, private_words: int) -> None:
     remark(kernel, _told(words, private_words))
     with ir.InsertionPoint(first), kernel.location:
         state = PrivateOp.create((2,), ir.IndexType.get())
-        state.owner.operation.attributes[STATE] = ir.UnitAttr.get()
+        state.owner.operation.attributes[kern.TAPE_STATE] = ir.UnitAttr.get()
         memref.StoreOp(index_constant(0), state, [index_constant(USED)])
         if words is not None and words <= private_words:
             slots = PrivateOp.create((max(1, words),), _i64())
-            slots.owner.operation.attributes[SLOTS] = ir.UnitAttr.get()
+            slots.owner.operation.attributes[kern.TAPE_SLOTS] = ir.UnitAttr.get()
             return
     fixed = words is not None or told_by_slots(kernel)
-    kernel.attributes[TAPE] = ir.DenseI64ArrayAttr.get([words or 0, int(fixed)])
-    kernel.attributes[SLOTS] = ir.IntegerAttr.get(_i64(), len(list(block.arguments)))
+    kernel.attributes[kern.TAPE] = ir.DenseI64ArrayAttr.get([words or 0, int(fixed)])
+    kernel.attributes[kern.TAPE_SLOTS] = ir.IntegerAttr.get(_i64(), len(list(block.arguments)))
     dynamic = ir.ShapedType.get_dynamic_size()
     tape = block.add_argument(ir.MemRefType.get([dynamic, dynamic], _i64()), kernel.location)
     begin = block.add_argument(ir.IndexType.get(), kernel.location)
@@ -202,14 +198,16 @@ class LowerDeviceTapes(Pass):
 class _Tape:
     def __init__(self, kernel: ir.Operation) -> None:
         buffers = named(kernel, "kern.private")
-        self.state = _marked(kernel, buffers, STATE)
+        self.state = _marked(kernel, buffers, kern.TAPE_STATE)
         use = tape_use(kernel)
         self.brought = use is not None
         self.counted = use is not None and use.words == 0
         if self.brought:
-            self.memory = kernels.body(kernel).arguments[ir.IntegerAttr(kernel.attributes[SLOTS]).value]
+            self.memory = kernels.body(kernel).arguments[
+                ir.IntegerAttr(kernel.attributes[kern.TAPE_SLOTS]).value
+            ]
         else:
-            self.memory = _marked(kernel, buffers, SLOTS)
+            self.memory = _marked(kernel, buffers, kern.TAPE_SLOTS)
 
     def push(self, value: ir.Value) -> None:
         used = self._state(USED)
@@ -248,7 +246,7 @@ def _marked(kernel: ir.Operation, buffers: list[ir.Operation], mark: str) -> ir.
 
 def tape_use(entry: ir.Operation) -> TapeUse | None:
     """What a lowered kernel's launch has to bring."""
-    told = kernels.integers(entry, TAPE)
+    told = kernels.integers(entry, kern.TAPE)
     return None if told is None else TapeUse(told[0], bool(told[1]))
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.data.artifact import DeviceCode, TapeUse
+from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.collectives import LowerCollectives
-from pykern.lowering.gpu.flat_memory import ARGUMENTS, FlattenMemory
+from pykern.lowering.gpu.flat_memory import FlattenMemory
 from pykern.lowering.gpu.intrinsics import CallIntrinsics
 from pykern.lowering.gpu.limits import CheckLimits
 from pykern.lowering.gpu.outline import OutlineKernels
-from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, SHARED_BYTES, LowerToPointers
+from pykern.lowering.gpu.pointers import BUFFER_ALIGNMENT, LowerToPointers
 from pykern.lowering.gpu.reports import LowerDeviceReports
 from pykern.lowering.gpu.split_guards import SplitGuards
 from pykern.lowering.gpu.subgroups import LowerSubgroups
@@ -62,13 +63,13 @@ class CodeFacts:
 
 def code_facts(device: ir.Operation) -> CodeFacts:
     """Of a gpu.module with one kernel."""
-    entry = find(device, lambda op: op.name == "llvm.func" and ARGUMENTS in op.attributes)[0]
-    arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entry.attributes[ARGUMENTS]))
+    entry = find(device, lambda op: op.name == "llvm.func" and kern.ARGUMENTS in op.attributes)[0]
+    arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entry.attributes[kern.ARGUMENTS]))
     return CodeFacts(
         ir.StringAttr(entry.attributes["sym_name"]).value,
         arguments,
-        kernels.integers(entry, "kern.workgroup") or (),
-        ir.IntegerAttr(entry.attributes[SHARED_BYTES]).value,
+        kernels.integers(entry, kern.WORKGROUP) or (),
+        ir.IntegerAttr(entry.attributes[kern.SHARED_BYTES]).value,
         tape_use(entry),
     )
 

@@ -10,10 +10,11 @@ from mlir import ir
 from mlir.dialects import arith, scf
 
 from pykern.data.abi import grid_axes
+from pykern.dialect import attributes as kern
+from pykern.dialect.index_space import NdrangeOp
 from pykern.dialect.memory import GuardOp
 from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
-from pykern.passes.analysis.integer_ranges import RANGE
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernel.launch_arguments import update_type
@@ -62,9 +63,9 @@ class _Slots:
 
 def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
     rank = kernels.rank(kernel)
-    grid = Grid(kernels.integers(kernel, "kern.workgroup") or default_group(rank))
-    kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(grid.size))
-    known = kernels.integers(kernel, "kern.ndrange")
+    grid = Grid(kernels.integers(kernel, kern.WORKGROUP) or default_group(rank))
+    kernel.attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(grid.size))
+    known = kernels.integers(kernel, kern.NDRANGE)
     body = list(kernels.body(kernel).operations)
     slots = _add_slots(kernel, rank)
     with ir.InsertionPoint(body[0]), kernel.location:
@@ -94,7 +95,7 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
         inside = _inside(items, slots.counts, grid, known)
     tables = {
         "kern.global_id": coordinates, "kern.local_id": local, "kern.group_id": group, "kern.group_size": sizes,
-        "kern.num_groups": groups, "kern.ndrange": slots.counts,
+        "kern.num_groups": groups, NdrangeOp.OPERATION_NAME: slots.counts,
     }  # fmt: skip
     if inside is not None:
         _guard(kernel, [op.operation for op in body[:-1]], inside, body[-1].operation)
@@ -116,7 +117,7 @@ def _add_slots(kernel: ir.Operation, rank: int) -> _Slots:
     slots = _Slots([], [], [], [])
     for _ in range(rank):
         slots.counts.append(slot())
-        if "kern.plain" not in kernel.attributes:
+        if kern.PLAIN not in kernel.attributes:
             slots.starts.append(slot())
             slots.steps.append(slot())
     slots.first = [slot() for _ in range(grid_axes(rank))]
@@ -137,7 +138,7 @@ def _item(group: ir.Value, size: ir.Value, local: ir.Value, most: int | None) ->
 
 def _within(value: ir.Value, count: int) -> ir.Value:
     """Say of a value that it is one of ``0 … count - 1``."""
-    value.owner.operation.attributes[RANGE] = ir.DenseI64ArrayAttr.get([0, max(0, count - 1)])
+    value.owner.operation.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([0, max(0, count - 1)])
     return value
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import dense_strides
@@ -33,17 +34,17 @@ class FlattenArguments(Pass):
             if op.name != "func.func" or not op.regions[0].blocks:
                 continue
             symbol = ir.StringAttr(op.attributes["sym_name"]).value
-            if "kern.kernel" in op.attributes or symbol.endswith(QUERIES):
+            if kern.KERNEL in op.attributes or symbol.endswith(QUERIES):
                 _flatten(op)
                 op.attributes["sym_name"] = ir.StringAttr.get(SYMBOL_PREFIX + symbol)
-                if "kern.kernel" in op.attributes:  # the launcher calls it twice: one copy is enough
+                if kern.KERNEL in op.attributes:  # the launcher calls it twice: one copy is enough
                     op.attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("noinline")])
 
 
 def _flatten(function: ir.Operation) -> None:
     block = function.regions[0].blocks[0]
     old = list(block.arguments)
-    noalias = "kern.noalias" in function.attributes
+    noalias = kern.NOALIAS in function.attributes
     attributes: list[ir.Attribute] = []
     with ir.InsertionPoint.at_block_begin(block), function.location:
         for argument in old:
@@ -59,7 +60,7 @@ def _flatten(function: ir.Operation) -> None:
             ]
             marks = {"llvm.noalias": ir.UnitAttr.get()} if noalias else {}
             if len(cells) > kind.rank:
-                function.attributes["kern.strided"] = ir.UnitAttr.get()
+                function.attributes[kern.STRIDED] = ir.UnitAttr.get()
             attributes += [ir.DictAttr.get(marks), *[ir.DictAttr.get({})] * len(cells)]
             argument.replace_all_uses_with(_memref(kind, pointer, cells))
     for _ in old:

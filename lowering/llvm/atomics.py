@@ -8,7 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.dialect.atomics import LAUNCH
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.reduction import atomic_result
@@ -29,7 +29,7 @@ class LowerAtomics(Pass):
 
     In:  loops; shared memory is already a buffer of the thread.
     Out: llvm.atomicrmw / llvm.cmpxchg on arguments, plain loads and stores on local buffers. An atomic
-         marked `kern.launch` is one among the work-items of its launch: where the function does all of
+         marked `kern.launch_scope` is one among the work-items of its launch: where the function does all of
          them, one after the other, it is plain as well.
     """
 
@@ -39,10 +39,14 @@ class LowerAtomics(Pass):
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
             found = named(kernel, "kern.atomic_rmw", "kern.atomic_cas")
-            alone = _is_alone(kernel) if any(LAUNCH in op.attributes for op in found) else None
+            alone = _is_alone(kernel) if any(kern.LAUNCH_SCOPE in op.attributes for op in found) else None
             for op in found:
                 with ir.InsertionPoint(op), op.location:
-                    if alone is not None and LAUNCH in op.attributes and not _is_local(op.operands[1]):
+                    if (
+                        alone is not None
+                        and kern.LAUNCH_SCOPE in op.attributes
+                        and not _is_local(op.operands[1])
+                    ):
                         old = _either(alone, op)
                     else:
                         old = _rmw(op) if op.name == "kern.atomic_rmw" else _cas(op)
@@ -51,12 +55,12 @@ class LowerAtomics(Pass):
 
 def _is_alone(kernel: ir.Operation) -> ir.Value | None:
     """Whether this call of the function does the whole launch; None where that is not asked cheaply."""
-    if kernels.integers(kernel, "kern.workgroup") is not None:
+    if kernels.integers(kernel, kern.WORKGROUP) is not None:
         return None
     arguments = list(kernels.body(kernel).arguments)
     lo, hi = arguments[-3:-1]
-    counts = kernels.rank(kernel) * (1 if "kern.plain" in kernel.attributes else 3)
-    known = kernels.integers(kernel, "kern.ndrange")
+    counts = kernels.rank(kernel) * (1 if kern.PLAIN in kernel.attributes else 3)
+    known = kernels.integers(kernel, kern.NDRANGE)
     with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
         count = arguments[len(arguments) - 3 - counts] if known is None else index_constant(known[0])
         first = arith.CmpIOp(arith.CmpIPredicate.eq, lo, index_constant(0)).result

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
@@ -36,7 +37,7 @@ class AllowNegativeStrides(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            if "kern.strided" not in kernel.attributes:
+            if kern.STRIDED not in kernel.attributes:
                 continue
             for op in named(kernel, "llvm.mul", "llvm.add", "llvm.getelementptr"):
                 if "nuw" in str(op) and len(op.operands) == 2:

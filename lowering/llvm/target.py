@@ -13,6 +13,7 @@ from mlir import ir
 from pykern.data.artifact import PRODUCT, SCRATCH, ArgumentUse, Stage
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.data.source import KernelSource
+from pykern.dialect import attributes as kern
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
 from pykern.lowering.llvm.chains import BreakChains
@@ -101,13 +102,13 @@ def _lowered(
     known = cpu_pipeline(machine, has_short_floats(module)).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
     symbol = ir.StringAttr(kernel.attributes["sym_name"]).value
-    workgroup = kernels.integers(kernel, "kern.workgroup") or ()
+    workgroup = kernels.integers(kernel, kern.WORKGROUP) or ()
     started = time.perf_counter()
     record.before_code(module.operation)
     text = translate(module, known.names)
     record.add("llvm-translate", text, started, "llvm")
     repeats = any(word in text for word in REPEATED)
-    sequential, endless = (mark in kernel.attributes for mark in (kernels.SEQUENTIAL, kernels.ENDLESS))
+    sequential, endless = (mark in kernel.attributes for mark in (kern.SEQUENTIAL, kern.ENDLESS))
     launcher = launcher_text(source, symbol, repeats, sequential, endless)
     entry = "" if reports else entry_text(source, uses, product)
     called = [launch_text(may_run_out(text), endless)] if entry else []

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 
-from pykern.lowering.gpu.flat_memory import ARGUMENTS
+from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, named
 
@@ -28,7 +28,7 @@ class DescribeKernels(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in find(
-            module.operation, lambda op: op.name == "llvm.func" and ARGUMENTS in op.attributes
+            module.operation, lambda op: op.name == "llvm.func" and kern.ARGUMENTS in op.attributes
         ):
             kernel.attributes["passthrough"] = ir.ArrayAttr.get(
                 [

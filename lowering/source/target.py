@@ -13,7 +13,7 @@ from mlir import ir
 
 from pykern.data.artifact import DeviceCode
 from pykern.data.source import ArraySpec, KernelSource, leaves
-from pykern.lowering.gpu.flat_memory import ARGUMENTS
+from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.grid import Grid
 from pykern.lowering.gpu.limits import shared_bytes
 from pykern.lowering.gpu.tapes import tape_use
@@ -58,7 +58,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     started = time.perf_counter()
     symbol, text = printed(kernel, source, language, names)
     record.add("source", text if record.texts else "", started, name)
-    arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(kernel.attributes[ARGUMENTS]))
+    arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
     shared = shared_bytes(kernel)
     code = DeviceCode(name, arguments, options.words, shared, source.launch.shared, tape_use(kernel), arrays)
     resources: dict[str, object] = {"shared_bytes": shared}
@@ -67,7 +67,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     if source.launch.shared:
         resources["max_dynamic_shared"] = (MAX_SHARED - shared) // arrays
     return KernelBinary(
-        text.encode(), symbol, kernels.integers(kernel, "kern.workgroup") or (), code, resources
+        text.encode(), symbol, kernels.integers(kernel, kern.WORKGROUP) or (), code, resources
     )
 
 
@@ -93,7 +93,7 @@ def printed(
     printer = Printer(kernel, language, UserNames(source.function), taken, given)
     printer.run()
     lines = [f"{INDENT * line.depth}{line.text}" for line in printer.lines]
-    block = Grid(kernels.integers(kernel, "kern.workgroup") or (1,)).block
+    block = Grid(kernels.integers(kernel, kern.WORKGROUP) or (1,)).block
     head, end = language.kernel(symbol, given, block, printer.shared, lines)
     return symbol, "\n".join([*head, *lines, *end, ""])
 

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.grid import Grid
 from pykern.passes import kernels
-from pykern.passes.analysis.integer_ranges import RANGE
 from pykern.passes.framework import Pass
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import find, named, replace
@@ -48,11 +48,11 @@ class TypeWords(Pass):
 
 def _limit(kernel: ir.Operation) -> None:
     """Numbers that are known to fit in 32 bits are said to leave room for sums of two of them."""
-    for op in find(kernel, lambda op: RANGE in op.attributes):
-        low, high = ir.DenseI64ArrayAttr(op.attributes[RANGE])
-        op.attributes[RANGE] = ir.DenseI64ArrayAttr.get([max(low, -MOST), min(high, MOST - 1)])
+    for op in find(kernel, lambda op: kern.RANGE in op.attributes):
+        low, high = ir.DenseI64ArrayAttr(op.attributes[kern.RANGE])
+        op.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([max(low, -MOST), min(high, MOST - 1)])
     for op in named(kernel, "gpu.block_id"):
-        op.attributes[RANGE] = ir.DenseI64ArrayAttr.get([0, MOST - 1])
+        op.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([0, MOST - 1])
 
 
 def _place(kernel: ir.Operation) -> None:
@@ -61,7 +61,7 @@ def _place(kernel: ir.Operation) -> None:
     for op in named(kernel, "gpu.thread_id"):
         axis = "xyz".index(str(op.attributes["dimension"])[-2])
         most = block[axis] if axis < len(block) else 1
-        op.attributes[RANGE] = ir.DenseI64ArrayAttr.get([0, most - 1])
+        op.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([0, most - 1])
 
 
 def _typed(word: ir.Value) -> None:

@@ -8,8 +8,8 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.limits import shared_bytes
-from pykern.lowering.gpu.pointers import SHARED_BYTES
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
@@ -36,7 +36,7 @@ class LowerSpirvMemory(Pass):
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
             used = shared_bytes(kernel)
-            kernel.attributes[SHARED_BYTES] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), used)
+            kernel.attributes[kern.SHARED_BYTES] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), used)
             for op in named(kernel, "kern.shared"):
                 _buffer(op, "Workgroup", memref.AllocOp)
             for op in named(kernel, "kern.private"):

@@ -11,8 +11,7 @@ from mlir import ir
 
 from pykern.data.artifact import DeviceCode
 from pykern.data.source import KernelSource
-from pykern.lowering.gpu.flat_memory import ARGUMENTS
-from pykern.lowering.gpu.pointers import SHARED_BYTES
+from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
 from pykern.lowering.record import Record
@@ -56,9 +55,9 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     spirv_work_items(flavour).run(module, record, texts=record.texts)
     added = number_added_sites(module)
     memory_pipeline(flavour).run(module, record, texts=record.texts)
-    entry = find(module.operation, lambda op: op.name == "spirv.func" and ARGUMENTS in op.attributes)[0]
-    arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entry.attributes[ARGUMENTS]))
-    workgroup = kernels.integers(entry, "kern.workgroup") or ()
+    entry = find(module.operation, lambda op: op.name == "spirv.func" and kern.ARGUMENTS in op.attributes)[0]
+    arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(entry.attributes[kern.ARGUMENTS]))
+    workgroup = kernels.integers(entry, kern.WORKGROUP) or ()
     dynamic = source.launch.shared
     started = time.perf_counter()
     binary, text = assemble(module, flavour, record.before_code)
@@ -67,7 +66,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         started = time.perf_counter()
         record.add("spirv-dis", disassembled(binary), started, "spirv")
     symbol = ir.StringAttr(entry.attributes["sym_name"]).value
-    shared = ir.IntegerAttr(entry.attributes[SHARED_BYTES]).value
+    shared = ir.IntegerAttr(entry.attributes[kern.SHARED_BYTES]).value
     code = DeviceCode("spirv", arguments, True, shared, dynamic, tape_use(entry), arrays, added)
     resources: dict[str, object] = {"binary_bytes": len(binary), "shared_bytes": shared}
     if source.options.fastmath:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.index_space import GlobalIdOp, NdrangeOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -31,7 +32,7 @@ class PlaceUniformLoops(Pass):
         for kernel in list(kernels.kernels(module)):
             loops = [loop for loop in named(kernel, "scf.for") if _is_outermost(loop)]
             indices = [loop for loop in loops if isinstance(loop.operands[0].type, ir.IndexType)]
-            if not indices or "kern.plain" not in kernel.attributes or named(kernel, *PLACES):
+            if not indices or kern.PLAIN not in kernel.attributes or named(kernel, *PLACES):
                 continue
             with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
                 zero = arith.DivUIOp(GlobalIdOp.create(0), NdrangeOp.create(0)).result
@@ -42,7 +43,7 @@ class PlaceUniformLoops(Pass):
 
 def _is_outermost(loop: ir.Operation) -> bool:
     parent = loop.parent
-    while parent is not None and "kern.kernel" not in parent.operation.attributes:
+    while parent is not None and kern.KERNEL not in parent.operation.attributes:
         if parent.operation.name == "scf.for":
             return False
         parent = parent.operation.parent

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, memref
 
-from pykern.lowering.gpu.flat_memory import ARGUMENTS
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.kernels import index_constant
 
@@ -16,6 +16,6 @@ from pykern.passes.kernels import index_constant
 def unknown_zero(kernel: ir.Operation) -> ir.Value:
     """An i64, made at the insertion point: the sign of the last slot, a group's number or the position of an array."""
     block = kernels.body(kernel)
-    slots = sum(ir.StringAttr(a).value == "slot" for a in ir.ArrayAttr(kernel.attributes[ARGUMENTS]))
+    slots = sum(ir.StringAttr(a).value == "slot" for a in ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
     last = memref.LoadOp(block.arguments[len(block.arguments) - 1], [index_constant(slots - 1)]).result
     return arith.ShRUIOp(last, arith.ConstantOp(last.type, 63).result).result

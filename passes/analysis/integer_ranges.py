@@ -15,11 +15,9 @@ from itertools import product
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import is_constant
-
-RANGE = "kern.range"
-"""Attribute of an op of one result: the least and the greatest value, known by who made it."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +76,8 @@ class Ranges:
         if number is not None:
             return Interval(number, number)
         op = value.owner.operation
-        if RANGE in op.attributes:
-            return Interval(*ir.DenseI64ArrayAttr(op.attributes[RANGE]))
+        if kern.RANGE in op.attributes:
+            return Interval(*ir.DenseI64ArrayAttr(op.attributes[kern.RANGE]))
         if op.name == "scf.if":
             return self._of_branches(op, value)
         if op.name == "memref.dim":

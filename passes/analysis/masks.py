@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.ir.affine import Sum
 from pykern.passes.ir.structured import reduction_loops
 from pykern.passes.ir.values import is_argument
 
-NEEDED = "kern.needed"
-"""Of a contraction: for each inequality factors of its dimensions and a constant. Cells where one of these sums is
-negative hold anything."""
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 _STRICT = {"sle": 0, "slt": 1, "sge": 0, "sgt": 1}
 _PURE = ("arith.", "linalg.index")
@@ -38,14 +36,14 @@ def mark_needed(op: ir.Operation, wanted: list[Sum]) -> None:
     rank = len(reduction_loops(op))
     rows = [[*(form.factor(d) for d in range(rank)), form.constant] for form in wanted]
     if rows:
-        op.attributes[NEEDED] = ir.DenseI64ArrayAttr.get([number for row in rows for number in row])
+        op.attributes[kern.NEEDED] = ir.DenseI64ArrayAttr.get([number for row in rows for number in row])
 
 
 def needed(op: ir.Operation) -> tuple[Sum, ...]:
     """The inequalities that an op is marked with."""
-    if NEEDED not in op.attributes:
+    if kern.NEEDED not in op.attributes:
         return ()
-    numbers, size = list(ir.DenseI64ArrayAttr(op.attributes[NEEDED])), len(reduction_loops(op)) + 1
+    numbers, size = list(ir.DenseI64ArrayAttr(op.attributes[kern.NEEDED])), len(reduction_loops(op)) + 1
     rows = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]
     return tuple(Sum(tuple((d, f) for d, f in enumerate(row[:-1]) if f), row[-1]) for row in rows)
 

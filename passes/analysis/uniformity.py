@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.kernels import BUFFERS, find
 
 SOURCES = frozenset(
@@ -30,7 +31,7 @@ class Uniformity:
     def __init__(self, kernel: ir.Operation) -> None:
         self._varying: set[ir.Value] = set()
         self._written = written_memory(kernel)
-        self._aliased = bool(self._written) and "kern.noalias" not in kernel.attributes
+        self._aliased = bool(self._written) and kern.NOALIAS not in kernel.attributes
         ops = find(kernel, lambda op: True)
         changed = True
         while changed:

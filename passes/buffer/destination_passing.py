@@ -12,12 +12,13 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.ir.memory import Positions, root_of
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import argument_marks, body, identity, programs
-from pykern.passes.tensor.prepare_signature import RESULT_ARGUMENTS, integers
+from pykern.passes.tensor.prepare_signature import integers
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ def _pass_destinations(function: ir.Operation) -> None:
     given = list(block.arguments)
     end = list(block.operations)[-1].operation
     count = len(end.operands)
-    wanted = integers(function, RESULT_ARGUMENTS) or (-1,) * count
-    updated = set(integers(function, "kern.updated") or ())
+    wanted = integers(function, kern.RESULT_ARGUMENTS) or (-1,) * count
+    updated = set(integers(function, kern.UPDATED) or ())
     placed: list[int] = []
     copies: list[tuple[int, ir.Value]] = []
     for number in range(count):
@@ -135,4 +136,4 @@ def _finish(function: ir.Operation, end: ir.Operation, placed: list[int]) -> Non
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(argument_marks(function))
     if "res_attrs" in function.attributes:
         del function.attributes["res_attrs"]
-    function.attributes[RESULT_ARGUMENTS] = ir.DenseI64ArrayAttr.get(placed)
+    function.attributes[kern.RESULT_ARGUMENTS] = ir.DenseI64ArrayAttr.get(placed)

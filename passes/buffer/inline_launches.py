@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.kernels import body, named, programs, replace
@@ -28,8 +29,8 @@ class InlineLaunches(Pass):
             ir.StringAttr(o.attributes["sym_name"]).value: o.operation
             for o in module.body.operations
             if o.operation.name == "func.func"
-            and "kern.kernel" not in o.attributes
-            and "kern.attention" not in o.attributes
+            and kern.KERNEL not in o.attributes
+            and kern.ATTENTION not in o.attributes
             and len(o.operation.regions[0].blocks)  # a function of libm stays a call
         }
         for program in programs(module):
@@ -42,6 +43,6 @@ class InlineLaunches(Pass):
                     results = clone_block(body(callee), known)
                 replace(call, results)
         for function in functions.values():
-            if "kern.program" not in function.attributes:
+            if kern.PROGRAM not in function.attributes:
                 function.erase()
         drop_unused_kernels(module)

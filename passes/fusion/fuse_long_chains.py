@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.code_size import CHAIN_CHUNK, CHAIN_RUN
 from pykern.passes.framework import Pass
 from pykern.passes.fusion.add_fusion_barriers import FUSION_BARRIER
@@ -15,7 +16,6 @@ from pykern.passes.fusion.elementwise_runs import join_runs
 from pykern.passes.kernels import named
 
 _FUSE = "builtin.module(func.func(linalg-fuse-elementwise-ops))"
-_MARK = "kern.chunk"
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,10 @@ def _fuse(module: ir.Module, ends: list[ir.Operation]) -> None:
     for op in ends:
         with ir.InsertionPoint.after(op), op.location:
             for result in op.results:
-                ir.Operation.create(FUSION_BARRIER, operands=[result], attributes={_MARK: ir.UnitAttr.get()})
+                ir.Operation.create(
+                    FUSION_BARRIER, operands=[result], attributes={kern.CHUNK: ir.UnitAttr.get()}
+                )
     PassManager.parse(_FUSE).run(module.operation)
     for op in named(module.operation, FUSION_BARRIER):
-        if _MARK in op.attributes:
+        if kern.CHUNK in op.attributes:
             op.erase()

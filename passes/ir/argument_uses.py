@@ -5,17 +5,13 @@ from __future__ import annotations
 from mlir import ir
 
 from pykern.data.artifact import ArgumentUse
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 
 _ADDRESS = {"memref.extract_aligned_pointer_as_index": 0}
 """Taken for code that pykern did not make, which may do anything."""
 _READS = {"memref.load": 0, "kern.atomic_rmw": 1, "kern.atomic_cas": 2} | _ADDRESS
 _WRITES = {"memref.store": 1, "kern.atomic_rmw": 1, "kern.atomic_cas": 2} | _ADDRESS
-
-
-WRITTEN = "kern.written"
-"""Attribute of an argument that counts as written whatever the body does: the kernel whose derivative
-this is writes it."""
 
 
 def argument_uses(kernel: ir.Operation) -> tuple[ArgumentUse, ...]:
@@ -34,7 +30,7 @@ def written_arguments(kernel: ir.Operation) -> set[ir.Value]:
     arguments = list(kernels.body(kernel).arguments)
     if "arg_attrs" in kernel.attributes:
         marks = kernels.argument_marks(kernel)
-        marked = {a for a, given in zip(arguments, marks, strict=True) if WRITTEN in given}
+        marked = {a for a, given in zip(arguments, marks, strict=True) if kern.WRITTEN in given}
     else:
         marked = set()
     return marked | (_touched(kernel, _WRITES) & set(arguments))

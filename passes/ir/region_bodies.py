@@ -16,10 +16,9 @@ from contextlib import contextmanager
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.code_size import COMPARED_OPS, FEWEST_ALIKE
 from pykern.passes.kernels import find
-
-MARK = "kern.body"
 
 
 @contextmanager
@@ -30,8 +29,8 @@ def told_apart(module: ir.Module) -> Iterator[None]:
         yield
     finally:
         for op in _with_regions(module):
-            if MARK in op.attributes:
-                del op.attributes[MARK]
+            if kern.BODY in op.attributes:
+                del op.attributes[kern.BODY]
 
 
 def is_long(op: ir.Operation) -> bool:
@@ -55,7 +54,7 @@ def _mark_bodies(module: ir.Module) -> None:
         bodies: dict[Hashable, int] = {}
         for op in same:
             mark = bodies.setdefault(_body(op), len(bodies))
-            op.attributes[MARK] = ir.IntegerAttr.get(number, mark)
+            op.attributes[kern.BODY] = ir.IntegerAttr.get(number, mark)
 
 
 def _with_regions(module: ir.Module) -> list[ir.Operation]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.reports import ReportBoundsOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
@@ -43,8 +44,8 @@ def array_names(kernel: ir.Operation) -> dict[ir.Value, str]:
     names = {}
     for argument, attribute in zip(kernels.body(kernel).arguments, attributes, strict=False):
         given = ir.DictAttr(attribute)
-        if "kern.name" in given:
-            names[argument] = ir.StringAttr(given["kern.name"]).value
+        if kern.NAME in given:
+            names[argument] = ir.StringAttr(given[kern.NAME]).value
     for op in named(kernel, "kern.shared", "kern.dynamic_shared", "kern.private"):
         names[op.result] = f"pk.{op.name.removeprefix('kern.').removeprefix('dynamic_')} memory"
     return names

@@ -9,7 +9,9 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
+from pykern.dialect.index_space import NdrangeOp
 from pykern.errors import WORKGROUP, LaunchError, TargetError
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.devices import DEFAULT_GROUPS, MOST_ITEMS, SUBGROUP_ITEMS
@@ -50,8 +52,8 @@ class ExpandNdrange(Pass):
             _check_private(kernel)
             _check_group(kernel)
             if find(kernel, lambda op: op.name in GROUP_OPS):
-                size = kernels.integers(kernel, "kern.workgroup") or default_group(kernels.rank(kernel))
-                kernel.attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(size))
+                size = kernels.integers(kernel, kern.WORKGROUP) or default_group(kernels.rank(kernel))
+                kernel.attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(size))
                 _expand_groups(kernel, launch, GroupShape(size, self.subgroup_size))
             else:
                 size = None
@@ -66,7 +68,7 @@ def default_group(rank: int) -> tuple[int, ...]:
 
 def _check_group(kernel: ir.Operation) -> None:
     """Groups that no other device has: refused where they share memory, else said in a remark."""
-    items = math.prod(kernels.integers(kernel, "kern.workgroup") or ())
+    items = math.prod(kernels.integers(kernel, kern.WORKGROUP) or ())
     if items <= MOST_ITEMS:
         return
     shared = named(kernel, "kern.shared", "kern.dynamic_shared")
@@ -95,7 +97,7 @@ def _check_private(kernel: ir.Operation) -> None:
 def _expand_items(kernel: ir.Operation, launch: LaunchArguments) -> None:
     """One loop per dimension, the last one innermost: that is memory order."""
     block = kernels.body(kernel)
-    for op in named(kernel, "kern.ndrange"):
+    for op in named(kernel, NdrangeOp.OPERATION_NAME):
         replace(op, [launch.counts[op.opview.dim]])
     _private_to_alloca(kernel)
     old = [o.operation for o in block.operations]
@@ -112,7 +114,7 @@ def _expand_items(kernel: ir.Operation, launch: LaunchArguments) -> None:
             counters.append(loop.induction_variable)
         with ir.InsertionPoint(loop.body), kernel.location:
             last = scf.YieldOp([]).operation
-    loop.operation.attributes[kernels.ITEMS] = ir.UnitAttr.get()
+    loop.operation.attributes[kern.ITEMS] = ir.UnitAttr.get()
     static_counts = {c for c in launch.counts if kernels.is_constant(c) is not None}
     for op in old:
         if op.name not in ("memref.alloca",) and not (op.results and op.results[0] in static_counts):
@@ -180,7 +182,7 @@ def _group_constants(kernel: ir.Operation, launch: LaunchArguments, shape: Group
     for op in launch.counts:  # static counts were put at the top: they stand before what uses them
         if not is_argument(op):
             op.owner.operation.move_before(sizes[0].owner.operation)
-    tables = {"kern.group_size": sizes, "kern.num_groups": groups, "kern.ndrange": launch.counts}
+    tables = {"kern.group_size": sizes, "kern.num_groups": groups, NdrangeOp.OPERATION_NAME: launch.counts}
     for op in named(kernel, *tables):
         replace(op, [tables[op.name][op.opview.dim]])
     for op in named(kernel, "kern.subgroup_size"):

@@ -9,7 +9,8 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, scf
 
-from pykern.dialect.atomics import LAUNCH, AtomicRmwOp
+from pykern.dialect import attributes as kern
+from pykern.dialect.atomics import AtomicRmwOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import remake
@@ -37,7 +38,7 @@ class HoistAtomics(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            overlap = "kern.noalias" not in kernel.attributes
+            overlap = kern.NOALIAS not in kernel.attributes
             for loop in named(kernel, "scf.for"):  # a walk comes to the inner loop first
                 current: ir.Operation | None = loop
                 while current is not None:  # one addition at a time: each makes the loop anew
@@ -57,7 +58,7 @@ def _hoist(loop: ir.Operation, overlap: bool) -> ir.Operation | None:
         with ir.InsertionPoint(op), op.location:
             given.append(arith.ConstantOp(ir.IntegerType.get_signless(1), 1).result)
     remark(op, "the atomic additions of the whole loop become one behind it")
-    block, location, marked = op.block, op.location, LAUNCH in op.attributes
+    block, location, marked = op.block, op.location, kern.LAUNCH_SCOPE in op.attributes
     op.erase()
     made = _carry(loop, _lifted(block, given, body))
     results = list(made.results)[len(made.results) - len(given) :]
@@ -168,7 +169,7 @@ def _add(results: list[ir.Value], memory: ir.Value, indices: list[ir.Value], mar
     with ir.InsertionPoint(branch.then_block) if branch else contextlib.nullcontext():
         old = AtomicRmwOp.create("add", results[0], memory, indices)
         if marked:
-            old.owner.operation.attributes[LAUNCH] = ir.UnitAttr.get()
+            old.owner.operation.attributes[kern.LAUNCH_SCOPE] = ir.UnitAttr.get()
         if branch:
             scf.YieldOp([])
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 
 
@@ -37,7 +38,7 @@ def add_launch_arguments(kernel: ir.Operation) -> LaunchArguments:
     """Append the arguments to the function. Static counts become constants at its top."""
     block = kernels.body(kernel)
     rank = kernels.rank(kernel)
-    plain = "kern.plain" in kernel.attributes
+    plain = kern.PLAIN in kernel.attributes
     counts, starts, steps = [], [], []
     for _ in range(rank):
         counts.append(_argument(block, kernel))
@@ -46,7 +47,7 @@ def add_launch_arguments(kernel: ir.Operation) -> LaunchArguments:
             steps.append(_argument(block, kernel))
     lo, hi, report = (_argument(block, kernel) for _ in range(3))
     update_type(kernel)
-    known = kernels.integers(kernel, "kern.ndrange")
+    known = kernels.integers(kernel, kern.NDRANGE)
     if known is not None:
         with ir.InsertionPoint.at_block_begin(block), kernel.location:
             counts = [kernels.index_constant(n) for n in known]

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, func, memref
 
+from pykern.dialect import attributes as kern
+from pykern.dialect.index_space import NdrangeOp
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import BOUND_DEPTH
 from pykern.passes.analysis.cost_model.operations import ASSUMED_TRIPS, MOST_NEST_WORK
@@ -69,7 +71,7 @@ def add_work(module: ir.Module, kernel: ir.Operation) -> None:
         writer = _Bounds(kernel, block, counts)
         func.ReturnOp([_product(*counts, writer.cost(kernels.body(kernel)).value())])
     if writer.assumes:
-        kernel.attributes[kernels.ENDLESS] = ir.UnitAttr.get()
+        kernel.attributes[kern.ENDLESS] = ir.UnitAttr.get()
 
 
 def _query(module: ir.Module, kernel: ir.Operation, suffix: str) -> tuple[ir.Block, list[ir.Value]]:
@@ -78,7 +80,7 @@ def _query(module: ir.Module, kernel: ir.Operation, suffix: str) -> tuple[ir.Blo
     with ir.InsertionPoint(module.body), kernel.location:
         query = func.FuncOp(f"{name}.{suffix}", ir.FunctionType.get(inputs, [ir.IndexType.get()]))
         block = query.add_entry_block()
-    known = kernels.integers(kernel, "kern.ndrange")
+    known = kernels.integers(kernel, kern.NDRANGE)
     if known is None:
         return block, _launch(kernel, block).counts
     with ir.InsertionPoint(block), kernel.location:
@@ -89,7 +91,7 @@ def _launch(kernel: ir.Operation, block: ir.Block) -> LaunchArguments:
     """The launch among the arguments of a function that takes what the kernel takes."""
     *given, lo, hi, report = block.arguments
     rank = kernels.rank(kernel)
-    if "kern.plain" in kernel.attributes:
+    if kern.PLAIN in kernel.attributes:
         return LaunchArguments(given[-rank:], [], [], lo, hi, report)
     ranges = given[-3 * rank :]
     return LaunchArguments(ranges[::3], ranges[1::3], ranges[2::3], lo, hi, report)
@@ -157,7 +159,7 @@ class _Bounds:
         return self.made[wanted]
 
     def _rematerialised(self, op: ir.Operation, depth: int) -> ir.Value | None:
-        if op.name == "kern.ndrange":
+        if op.name == NdrangeOp.OPERATION_NAME:
             return self.counts[_dim(op)]
         if op.name == "kern.global_id":
             dim = _dim(op)

@@ -14,6 +14,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.atomics import AtomicRmwOp
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
@@ -50,7 +51,7 @@ class PrivatiseReductions(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            if "kern.noalias" not in kernel.attributes or "kern.workgroup" in kernel.attributes:
+            if kern.NOALIAS not in kernel.attributes or kern.WORKGROUP in kernel.attributes:
                 continue
             sums = {a for a in kernels.body(kernel).arguments if _is_only_added_to(a)}
             for op in [o.operation for o in kernels.body(kernel).operations] if sums else []:

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import UNROLLED_OPS
 from pykern.passes.analysis.cost_model.registers import PROMOTED_CELLS
@@ -45,7 +46,7 @@ class PromotePrivate(Pass):
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
-            items = find(kernel, lambda op: op.name == "scf.for" and kernels.ITEMS in op.attributes)
+            items = find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes)
             # a push and its pop are one pair: of each there is one
             if items and not find(kernel, lambda op: op.name in _TAPES):
                 arrays = self._arrays(kernel, items[0])
@@ -80,7 +81,7 @@ def _runs_in_lanes(kernel: ir.Operation, loop: ir.Operation) -> bool:
         VectorizeItems().plan(kernel, loop)
     except Scalar:
         return False
-    return "kern.noalias" in kernel.attributes
+    return kern.NOALIAS in kernel.attributes
 
 
 def _is_only_accessed(array: ir.Value, loop: ir.Operation) -> bool:

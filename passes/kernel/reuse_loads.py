@@ -16,13 +16,15 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
+from pykern.dialect.index_space import NdrangeOp
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.code_size import FEWEST_ACCESSES
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import named
 
-_HARMLESS = ("arith.", "math.", "memref.dim", "kern.global_id", "kern.ndrange")
+_HARMLESS = ("arith.", "math.", "memref.dim", "kern.global_id", NdrangeOp.OPERATION_NAME)
 """Prefixes of ops that touch no memory, have no regions and are no barriers."""
 _OWN = ("kern.private", "kern.shared")
 """Ops whose memory nothing else is a name of."""
@@ -49,7 +51,7 @@ class ReuseLoads(Pass):
 
 def _apart(kernel: ir.Operation) -> set[ir.Value]:
     """Arrays that overlap with no other one, and have one name."""
-    given = list(kernels.body(kernel).arguments) if "kern.noalias" in kernel.attributes else []
+    given = list(kernels.body(kernel).arguments) if kern.NOALIAS in kernel.attributes else []
     arrays = [*given, *(op.results[0] for op in named(kernel, *_OWN))]
     return {
         array for array in arrays if isinstance(array.type, ir.MemRefType) and not _has_other_names(array)

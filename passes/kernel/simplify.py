@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from mlir import ir
 
-from pykern.dialect.index_space import DimensionOp, SubgroupScalarOp
+from pykern.dialect import attributes as kern
+from pykern.dialect.index_space import DimensionOp, NdrangeOp, SubgroupScalarOp
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity, index_constant, named, replace
@@ -38,7 +39,7 @@ class Simplify(Pass):
 
 
 def _fold_static(kernel: ir.Operation) -> None:
-    tables = {"kern.ndrange": "kern.ndrange", "kern.group_size": "kern.workgroup"}
+    tables = {NdrangeOp.OPERATION_NAME: kern.NDRANGE, "kern.group_size": kern.WORKGROUP}
     for op in named(kernel, *tables):
         known = kernels.integers(kernel, tables[op.name])
         if known is not None:

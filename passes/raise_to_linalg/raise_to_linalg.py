@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotRaisable
 from pykern.passes import kernels
@@ -79,10 +80,10 @@ class _Plan:
                 _materialize(writer.state[array], self.program.arrays[array])
         for op in reversed(old[:-1]):
             op.erase()
-        for name in ("kern.kernel", "kern.plain", "kern.rank", "kern.ndrange", "kern.noalias"):
+        for name in (kern.KERNEL, kern.PLAIN, kern.RANK, kern.NDRANGE, kern.NOALIAS):
             if name in self.kernel.attributes:
                 del self.kernel.attributes[name]
-        self.kernel.attributes["kern.raised"] = ir.UnitAttr.get()
+        self.kernel.attributes[kern.RAISED] = ir.UnitAttr.get()
 
     def _updates(self, counts: dict[tuple[str, int], ir.Value]) -> Updates:
         scalars = Scalars(arrays=self.program.arrays, counts=counts)
@@ -112,7 +113,7 @@ def _prove_independence(kernel: ir.Operation, program: Program, proof: Proof) ->
     """That no work-item touches a cell another one writes. Raises `NotRaisable` at the access."""
     touched = accesses(program.body)
     changed = written(program.body)
-    if changed and "kern.noalias" not in kernel.attributes and len({a.array for a in touched}) > 1:
+    if changed and kern.NOALIAS not in kernel.attributes and len({a.array for a in touched}) > 1:
         raise NotRaisable(
             "the arrays may overlap", span_of(kernel.location), "pass arrays that share no memory"
         )
@@ -147,8 +148,8 @@ def _location(access: ArrayAccess) -> ir.Location:
 def _name(kernel: ir.Operation, number: int) -> str:
     if "arg_attrs" in kernel.attributes:
         given = ir.DictAttr(ir.ArrayAttr(kernel.attributes["arg_attrs"])[number])
-        if "kern.name" in given:
-            return ir.StringAttr(given["kern.name"]).value
+        if kern.NAME in given:
+            return ir.StringAttr(given[kern.NAME]).value
     return f"argument {number}"
 
 
@@ -158,8 +159,8 @@ def _name(kernel: ir.Operation, number: int) -> str:
 def _launch_arguments(kernel: ir.Operation) -> dict[tuple[str, int], ir.Value]:
     """Append the launch to the arguments."""
     block, counts = body(kernel), {}
-    known = kernels.integers(kernel, "kern.ndrange")
-    names = ("count",) if "kern.plain" in kernel.attributes else ("count", "start", "step")
+    known = kernels.integers(kernel, kern.NDRANGE)
+    names = ("count",) if kern.PLAIN in kernel.attributes else ("count", "start", "step")
     for dim in range(kernels.rank(kernel)):
         for name in names:
             if name != "count" or known is None:
@@ -169,7 +170,7 @@ def _launch_arguments(kernel: ir.Operation) -> dict[tuple[str, int], ir.Value]:
 
 
 def _static_counts(kernel: ir.Operation) -> dict[tuple[str, int], ir.Value]:
-    known = kernels.integers(kernel, "kern.ndrange") or ()
+    known = kernels.integers(kernel, kern.NDRANGE) or ()
     return {("count", dim): index_constant(count) for dim, count in enumerate(known)}
 
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
+from pykern.dialect.index_space import NdrangeOp
 from pykern.errors import NotRaisable
 from pykern.passes import kernels
 from pykern.passes.kernels import body, identity, named
@@ -90,8 +92,8 @@ class KernelReader:
         return program
 
     def _make_items(self) -> None:
-        plain = "kern.plain" in self.kernel.attributes
-        known = kernels.integers(self.kernel, "kern.ndrange")
+        plain = kern.PLAIN in self.kernel.attributes
+        known = kernels.integers(self.kernel, kern.NDRANGE)
         for number in range(kernels.rank(self.kernel)):
             count = Form((), known[number]) if known else form_of_value(self.builder.count("count", number))
             dim = Dim(f"i{number}", (Form(),), (count,), is_item=True)
@@ -130,7 +132,7 @@ class KernelReader:
         match op.name:
             case "kern.global_id":
                 return self.builder.index(self.items[op.opview.dim][1])
-            case "kern.ndrange":
+            case NdrangeOp.OPERATION_NAME:
                 return self.builder.index(self.items[op.opview.dim][0].highs[0])
             case "arith.constant":
                 return self.builder.constant(op.attributes["value"], op.results[0].type)

@@ -7,11 +7,10 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.kernels import body, named, programs, replace
-
-HELPER = "kern.helper"
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class InlineHelpers(Pass):
         helpers = {
             ir.StringAttr(o.attributes["sym_name"]).value: o.operation
             for o in module.body.operations
-            if HELPER in o.attributes
+            if kern.HELPER in o.attributes
         }
         for program in programs(module):
             for call in named(program, "func.call"):

@@ -8,14 +8,10 @@ from typing import ClassVar, cast
 from mlir import ir
 from mlir.dialects import bufferization, func
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.launch import LaunchOp
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, programs
-
-LAUNCHES = "kern.launches"
-"""Mark of a function that launches one kernel: the kernel's symbol."""
-WRITES = "kern.writes"
-"""Numbers of the arguments whose arrays the kernel writes: their new contents are the results."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +51,8 @@ def _outline(module: ir.Module, launch: ir.Operation, number: int) -> None:
             ]
             launch_like(view, view.kernel, [buffers[slot] for slot in slots])
             func.ReturnOp([to_tensor(inside[n].type, buffers[n]) for n in readers])
-    made.operation.attributes[LAUNCHES] = ir.FlatSymbolRefAttr.get(view.kernel)
-    made.operation.attributes[WRITES] = ir.DenseI64ArrayAttr.get(list(readers))
+    made.operation.attributes[kern.LAUNCHES] = ir.FlatSymbolRefAttr.get(view.kernel)
+    made.operation.attributes[kern.WRITES] = ir.DenseI64ArrayAttr.get(list(readers))
     with ir.InsertionPoint(launch), launch.location:
         call = func.CallOp(results, name, arguments)
     for reader, result in zip(readers.values(), call.results, strict=True):

@@ -8,21 +8,14 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, tensor
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.attribute_forms import integers_of
 from pykern.errors import TargetError
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import argument_marks, body, named, programs, replace
 
-DONATED = "kern.donated"
-"""Numbers of the arguments whose memory the program may use as it likes."""
-UPDATED = "kern.updated"
-"""Numbers of the arguments whose new values are the last results, in this order."""
 SYMBOL_PREFIX = "program."
 """Programs get names that no library function has: a user may well call one `exp`."""
-
-
-RESULT_ARGUMENTS = "kern.result_arguments"
-"""Per result: the number of the argument whose memory it gets, or -1. Arguments in `kern.updated` have to."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +62,8 @@ def _pair(function: ir.Operation) -> None:
     arguments = list(body(function).arguments)
     end = list(body(function).operations)[-1].operation
     kinds = [v.type for v in end.operands]
-    updated = list(integers(function, UPDATED) or ())
-    free = [n for n in integers(function, DONATED) or () if n not in updated]
+    updated = list(integers(function, kern.UPDATED) or ())
+    free = [n for n in integers(function, kern.DONATED) or () if n not in updated]
     pairs = [-1] * len(kinds)
     for n, argument in enumerate(reversed(updated), 1):
         pairs[len(kinds) - n] = argument
@@ -79,8 +72,8 @@ def _pair(function: ir.Operation) -> None:
         if fitting:
             pairs[n] = fitting[0]
             free.remove(fitting[0])
-    function.attributes[RESULT_ARGUMENTS] = ir.DenseI64ArrayAttr.get(pairs)
-    writable = {*updated, *(integers(function, DONATED) or ())}
+    function.attributes[kern.RESULT_ARGUMENTS] = ir.DenseI64ArrayAttr.get(pairs)
+    writable = {*updated, *(integers(function, kern.DONATED) or ())}
     marks = []
     for n, (argument, given) in enumerate(zip(arguments, argument_marks(function), strict=True)):
         attributes = {a.name: a.attr for a in given}

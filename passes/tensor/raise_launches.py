@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 
 from pykern.data.source import KernelOptions
+from pykern.dialect import attributes as kern
 from pykern.errors import NotRaisable
 from pykern.passes.analysis.contraction import multiplies
 from pykern.passes.framework import Pass, Upstream, run_pass
@@ -74,7 +75,7 @@ def drop_unused_kernels(module: ir.Module) -> None:
     """Erase the kernels no launch names."""
     used = {op.opview.kernel for op in named(module.operation, "kern.launch")}
     for op in [o.operation for o in module.body.operations]:
-        if "kern.kernel" in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value not in used:
+        if kern.KERNEL in op.attributes and ir.StringAttr(op.attributes["sym_name"]).value not in used:
             op.erase()
 
 
@@ -190,8 +191,8 @@ def _extent(launch: ir.Operation) -> list[int]:
     marks = view.callee.attributes
     given: list[int] = []
     for count, start, step in zip(view.ndrange, view.starts, view.steps, strict=True):
-        given += [] if "kern.ndrange" in marks else [count]
-        given += [] if "kern.plain" in marks else [start, step]
+        given += [] if kern.NDRANGE in marks else [count]
+        given += [] if kern.PLAIN in marks else [start, step]
     return given
 
 

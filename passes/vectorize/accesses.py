@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist
 from pykern.passes.ir.memory import RESHAPES
 from pykern.passes.ir.values import has_uses, is_argument, is_inside, made_by
@@ -22,8 +23,6 @@ _NAMES = "exp exp2 expm1 log log2 log10 log1p powf tanh sinh cosh erf rsqrt atan
 ELEMENTARY = {f"math.{name}" for name in _NAMES.split()}
 _ELEMENTWISE_MATH = {f"math.{name}" for name in f"{_UNARY} copysign fma".split()} | ELEMENTARY
 
-KEPT_ROW = "kern.kept_row"
-"""Mark of a row of a result in which values wait that are kept elsewhere where stores go past the cache."""
 _QUESTIONS = {"memref.dim", "memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"}
 
 
@@ -82,7 +81,7 @@ def is_only_stored(memory: ir.Value) -> bool:
     for use in memory.uses:
         op = use.owner.operation
         stored_to = op.name == "memref.store" and use.operand_number == 1
-        if not stored_to and not is_question(op) and KEPT_ROW not in op.attributes:
+        if not stored_to and not is_question(op) and kern.KEPT_ROW not in op.attributes:
             return False
     return True
 

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.caches import LEAST_LAST_CACHE_BYTES
 from pykern.passes.kernels import argument_marks, body, index_constant
 from pykern.passes.vectorize.addresses import static_bytes, total_bytes
-
-CACHE_BYTES = "kern.cache_bytes"
-"""Mark of the index argument that is the size of the cache."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def cache_of(function: ir.Operation, default: int) -> Cache:
     if "arg_attrs" not in function.attributes:
         return Cache(None, default)
     marks = argument_marks(function)
-    marked = [v for v, m in zip(body(function).arguments, marks, strict=True) if CACHE_BYTES in m]
+    marked = [v for v, m in zip(body(function).arguments, marks, strict=True) if kern.CACHE_BYTES in m]
     return Cache(marked[0] if marked else None, default)
 
 

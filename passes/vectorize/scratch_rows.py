@@ -18,15 +18,16 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.caches import LAST_CACHE_BYTES, LINE_BYTES
 from pykern.passes.analysis.cost_model.memory import STACK_BUFFER_BYTES
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import is_inside
 from pykern.passes.kernels import body, find, identity, index_constant, is_constant
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.accesses import KEPT_ROW, has_unit_stride, is_question
+from pykern.passes.vectorize.accesses import has_unit_stride, is_question
 from pykern.passes.vectorize.cache import arrays_given, cache_of
-from pykern.passes.vectorize.vectorize_streams import ROWS, functions
+from pykern.passes.vectorize.vectorize_streams import functions
 
 ACCESSES = ("memref.load", "memref.store")
 
@@ -50,7 +51,7 @@ class ScratchRows(Pass):
 
     def run(self, module: ir.Module) -> None:
         for function in functions(module):
-            if "kern.noalias" not in function.attributes or len(function.regions[0].blocks) != 1:
+            if kern.NOALIAS not in function.attributes or len(function.regions[0].blocks) != 1:
                 continue
             cache, arrays = cache_of(function, self.threshold_bytes), arrays_given(function)
             for array in [] if cache.surely_holds(arrays) else arrays:
@@ -61,7 +62,7 @@ class ScratchRows(Pass):
                         is_large = cache.is_exceeded(arrays)
                         scratch = _scratch(function, array, is_large, self.stack_bytes)
                     _use_scratch(kept, scratch, is_large)
-                    function.attributes[ROWS] = ir.UnitAttr.get()
+                    function.attributes[kern.ROWS] = ir.UnitAttr.get()
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def _row(array: ir.Value, indices: list[ir.Value]) -> ir.Value:
         ir.MemRefType.get([length], kind.element_type, layout),
         array, indices, sizes, [], [*starts, 0], [*ones[1:], length], ones,
     )  # fmt: skip
-    seen.operation.attributes[KEPT_ROW] = ir.UnitAttr.get()
+    seen.operation.attributes[kern.KEPT_ROW] = ir.UnitAttr.get()
     return seen.result
 
 

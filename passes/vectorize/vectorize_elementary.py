@@ -16,6 +16,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import scf
 
+from pykern.dialect import attributes as kern
 from pykern.errors import PassError
 from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.framework import Pass
@@ -45,7 +46,7 @@ class VectorizeElementary(Pass):
         if self.bytes < 2 or self.bytes & (self.bytes - 1):
             raise PassError(f"`{self}`: `bytes` is the width of a vector, a power of two")
         for function in functions(module):
-            if "kern.noalias" not in function.attributes or len(function.regions[0].blocks) != 1:
+            if kern.NOALIAS not in function.attributes or len(function.regions[0].blocks) != 1:
                 continue
             arrays = arrays_of(function)
             for loop in find(function, is_candidate):

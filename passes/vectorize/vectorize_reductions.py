@@ -17,6 +17,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, scf
 
+from pykern.dialect import attributes as kern
 from pykern.errors import PassError
 from pykern.passes.analysis.cost_model.registers import PAIR_BYTES
 from pykern.passes.framework import Pass
@@ -60,7 +61,7 @@ class VectorizeReductions(Pass):
         if self.bytes < 2 or self.bytes & (self.bytes - 1):
             raise PassError(f"`{self}`: `bytes` is the width of a vector, a power of two")
         for function in functions(module):
-            if "kern.noalias" in function.attributes and len(function.regions[0].blocks) == 1:
+            if kern.NOALIAS in function.attributes and len(function.regions[0].blocks) == 1:
                 self._function(function)
 
     def _function(self, function: ir.Operation) -> None:

@@ -20,12 +20,13 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, llvm, scf
 
+from pykern.dialect import attributes as kern
 from pykern.errors import PassError
 from pykern.passes.analysis.cost_model.caches import FETCH_AHEAD_BYTES, FIRST_CACHE_BYTES, LAST_CACHE_BYTES
 from pykern.passes.analysis.cost_model.lengths import FEWEST_VECTORS, FEWEST_VECTORS_OF_ROWS
 from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import IN_VECTORS, body, find, index_constant, is_constant
+from pykern.passes.kernels import body, find, index_constant, is_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.accesses import LoopAccesses, accesses_of, argument, arrays_of
 from pykern.passes.vectorize.addresses import address, is_multiple
@@ -33,10 +34,6 @@ from pykern.passes.vectorize.body import VectorBody
 from pykern.passes.vectorize.cache import arrays_given, cache_of
 from pykern.passes.vectorize.fetched import Ahead
 from pykern.passes.vectorize.views import look_through_views
-
-ROWS = "kern.rows"
-ENDS = "kern.ends"
-"""Mark of the loop that runs another one for its first and last iterations, behind vectors for those between."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class VectorizeStreams(Pass):
         if self.bytes < 1 or self.bytes & (self.bytes - 1):
             raise PassError(f"`{self}`: `bytes` is the width of a vector, a power of two")
         for function in functions(module):
-            if "kern.noalias" in function.attributes and len(function.regions[0].blocks) == 1:
+            if kern.NOALIAS in function.attributes and len(function.regions[0].blocks) == 1:
                 self._function(function)
 
     def _function(self, function: ir.Operation) -> None:
@@ -103,14 +100,14 @@ def functions(module: ir.Module) -> list[ir.Operation]:
         for op in module.body.operations
         if op.operation.name == "func.func"
         and op.operation.regions[0].blocks
-        and IN_VECTORS not in op.operation.attributes
+        and kern.IN_VECTORS not in op.operation.attributes
     ]
 
 
 def _sized(accesses: LoopAccesses, function: ir.Operation) -> list[ir.Value]:
     """The arrays that have to fit the cache together: the loop's own, without scratch; of a function whose
     loops go over one row of everything after another all of its arrays."""
-    if ROWS in function.attributes:
+    if kern.ROWS in function.attributes:
         return arrays_given(function)
     given = [argument(array) for array in accesses.arrays]
     return [array for array in given if array is not None]
@@ -163,7 +160,7 @@ def _run_on_ends(
         "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
     )
     parts.operation.attributes["llvm.loop_annotation"] = once
-    parts.operation.attributes[ENDS] = ir.UnitAttr.get()
+    parts.operation.attributes[kern.ENDS] = ir.UnitAttr.get()
     with ir.InsertionPoint(parts.body):
         part = parts.induction_variable
         is_first = arith.CmpIOp(arith.CmpIPredicate.eq, part, zero).result
@@ -178,14 +175,14 @@ def _run_on_ends(
 def columns_of(loop: ir.Operation) -> list[ir.Value]:
     """The bounds of a loop; of one that `version` has seen, those it had before."""
     bounds = list(loop.operands)[:2]
-    if loop.parent is None or ENDS not in loop.parent.operation.attributes:
+    if loop.parent is None or kern.ENDS not in loop.parent.operation.attributes:
         return bounds
     return [bound.owner.operation.operands[1] for bound in bounds]
 
 
 def streaming_loops(loop: ir.Operation) -> list[ir.Operation]:
     """The vectors that `version` made of a loop."""
-    if loop.parent is None or ENDS not in loop.parent.operation.attributes:
+    if loop.parent is None or kern.ENDS not in loop.parent.operation.attributes:
         return []
     ends = loop.parent.operation
     before = [o.operation for o in ends.block.operations]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from mlir import ir
 
 from pykern.data.costs import Access, Costs, Turns, Work
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
 from pykern.passes.kernels import MEMORY_OPERAND, is_constant
@@ -71,7 +72,7 @@ def _argument_names(kernel: ir.Operation):
     known = {}
     for number, argument in enumerate(given):
         mark = ir.DictAttr(marks[number]) if len(marks) else {}
-        known[argument] = ir.StringAttr(mark["kern.name"]).value if "kern.name" in mark else f"%arg{number}"
+        known[argument] = ir.StringAttr(mark[kern.NAME]).value if kern.NAME in mark else f"%arg{number}"
 
     def name(memory: ir.Value) -> str:
         while not isinstance(memory.owner, ir.Block) and memory.owner.operation.name.startswith("memref."):

@@ -14,7 +14,7 @@ from mlir import ir
 
 from pykern.compiler.program_derivatives import differentiate
 from pykern.data.program_source import ProgramSource
-from pykern.passes.autodiff.kernel.activity import FOREIGN
+from pykern.dialect import attributes as kern
 from pykern.passes.framework import run_pass, verify
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.kernels import body, programs
@@ -42,7 +42,7 @@ def inner_gradient(
     run_pass(InlineHelpers(), module)
     program = programs(module)[0]
     _bring(module, program, into)
-    tree = json.loads(ir.StringAttr(program.attributes["kern.result_tree"]).value)
+    tree = json.loads(ir.StringAttr(program.attributes[kern.RESULT_TREE]).value)
     block = body(program)
     results = clone_block(block, dict(zip(block.arguments, operands, strict=True)))
     return tree, results
@@ -75,7 +75,7 @@ def _bring(module: ir.Module, program: ir.Operation, into: ir.Module) -> None:
 
 def _is_of_a_library(function: ir.Operation) -> bool:
     """Whether the function is only declared, and so goes by the name that its library gives it."""
-    return not list(function.regions[0].blocks) and FOREIGN not in function.attributes
+    return not list(function.regions[0].blocks) and kern.CUDA not in function.attributes
 
 
 def _name(op: ir.Operation) -> str:

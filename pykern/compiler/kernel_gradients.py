@@ -14,6 +14,7 @@ from mlir.dialects import arith, func, tensor
 from pykern.compiler.kernel_launch import launching
 from pykern.data.launch_bounds import failure
 from pykern.data.program_source import KernelLaunch
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotRaisable
 from pykern.frontend.kernel import argument_types, build_module
@@ -28,7 +29,6 @@ from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernels import body, find, kernels, named
 from pykern.passes.raise_to_linalg.raise_to_linalg import raisable
-from pykern.passes.tensor.prepare_signature import UPDATED
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 
 
@@ -114,7 +114,7 @@ def _active(parameters: tuple, active: tuple[int, ...]) -> list[int]:
 
 def _with_shadows(program: func.FuncOp, made: func.FuncOp, active: list[int]) -> None:
     """Put ``(x, dx, ...) -> new shadows`` in the place of the program."""
-    written = list(ir.DenseI64ArrayAttr(program.operation.attributes[UPDATED]))
+    written = list(ir.DenseI64ArrayAttr(program.operation.attributes[kern.UPDATED]))
     types: list[ir.Type] = []
     shadows: list[int] = []
     for n, argument in enumerate(program.arguments):
@@ -139,9 +139,9 @@ def _with_shadows(program: func.FuncOp, made: func.FuncOp, active: list[int]) ->
             flowing = dict(zip(active, results[len(written) :], strict=True))
             func.ReturnOp([_updated(n, flowing[n], shadow[n], n in written) for n in active])
     attributes = whole.operation.attributes
-    attributes["kern.program"] = ir.UnitAttr.get()
-    attributes["kern.result_tree"] = ir.StringAttr.get("null")
-    attributes[UPDATED] = ir.DenseI64ArrayAttr.get(shadows)
+    attributes[kern.PROGRAM] = ir.UnitAttr.get()
+    attributes[kern.RESULT_TREE] = ir.StringAttr.get("null")
+    attributes[kern.UPDATED] = ir.DenseI64ArrayAttr.get(shadows)
     attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get({}) for _ in types])
     name = program.operation.attributes["sym_name"]
     program.operation.erase()

@@ -10,11 +10,11 @@ from mlir import ir
 from mlir.dialects import bufferization, func
 
 from pykern.data.program_source import KernelLaunch
+from pykern.dialect import attributes as kern
 from pykern.dialect.launch import LaunchOp
 from pykern.frontend.kernel import build_module
 from pykern.passes.ir.argument_uses import argument_uses
 from pykern.passes.kernels import body, kernels
-from pykern.passes.tensor.prepare_signature import UPDATED
 
 
 def kernel_launch(launch: KernelLaunch) -> ir.Module:
@@ -22,7 +22,7 @@ def kernel_launch(launch: KernelLaunch) -> ir.Module:
     module = build_module(launch.source)
     kernel = next(kernels(module))
     attributes = launching(module, launch).operation.attributes
-    attributes["kern.result_tree"] = ir.StringAttr.get("null")
+    attributes[kern.RESULT_TREE] = ir.StringAttr.get("null")
     kernel.attributes["sym_visibility"] = ir.StringAttr.get("private")
     return module
 
@@ -46,7 +46,7 @@ def launching(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
                 for n, (k, a) in enumerate(zip(arguments, made.arguments, strict=True))
             ]
             counts = tuple(count for _, _, count in launch.space)
-            plain = "kern.plain" in kernel.attributes
+            plain = kern.PLAIN in kernel.attributes
             starts = None if plain else tuple(start for start, _, _ in launch.space)
             steps = None if plain else tuple(step for _, step, _ in launch.space)
             LaunchOp.create(symbol, passed, counts, starts, steps)
@@ -55,8 +55,8 @@ def launching(module: ir.Module, launch: KernelLaunch) -> func.FuncOp:
             )
     attributes = made.operation.attributes
     attributes["arg_attrs"] = kernel.attributes["arg_attrs"]
-    attributes["kern.program"] = ir.UnitAttr.get()
-    attributes[UPDATED] = ir.DenseI64ArrayAttr.get(written)
+    attributes[kern.PROGRAM] = ir.UnitAttr.get()
+    attributes[kern.UPDATED] = ir.DenseI64ArrayAttr.get(written)
     return made
 
 

@@ -15,6 +15,7 @@ from mlir import ir
 
 from pykern.compiler.costs import flops_of, turns_of
 from pykern.data.costs import Access, Costs, Turns, Work
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.passes import kernels
 from pykern.passes.ir.structured import loop_lengths
@@ -107,7 +108,7 @@ def _argument_names(program: ir.Operation) -> dict[ir.Value, str]:
     named = {}
     for number, argument in enumerate(kernels.body(program).arguments):
         mark = ir.DictAttr(marks[number]) if number < len(marks) else {}
-        named[argument] = ir.StringAttr(mark["kern.name"]).value if "kern.name" in mark else f"%arg{number}"
+        named[argument] = ir.StringAttr(mark[kern.NAME]).value if kern.NAME in mark else f"%arg{number}"
     return named
 
 

@@ -19,6 +19,7 @@ from mlir.dialects import arith, func
 from pykern.compiler.program_halves import backward_half, forward_half, is_float_constant
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import DICT, LIST, ArgSpec, ArraySpec, ScalarSpec, StructSpec, leaves
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import KernelTypeError
 from pykern.frontend.kernel import argument_names
@@ -32,10 +33,9 @@ from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernels import programs
 from pykern.passes.tensor.inline_helpers import InlineHelpers
 from pykern.passes.tensor.outline_launches import OutlineLaunches
-from pykern.passes.tensor.prepare_signature import UPDATED, integers
+from pykern.passes.tensor.prepare_signature import integers
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 
-TREE = "kern.result_tree"
 _FP8 = {"f8E4M3FN": "f8e4m3", "f8E5M2": "f8e5m2"}
 
 
@@ -71,7 +71,7 @@ def _take(module: ir.Module, source: ProgramSource, derivative: ProgramDerivativ
     primal = cast(func.FuncOp, programs(module)[0].opview)
     active, trees = _active(source, derivative, primal)
     tree = _tree(primal)
-    kept = len(primal.type.results) - len(integers(primal.operation, UPDATED) or ())
+    kept = len(primal.type.results) - len(integers(primal.operation, kern.UPDATED) or ())
     with primal.location:
         if derivative.kind == "jvp":
             made = forward(primal, active)
@@ -129,7 +129,7 @@ def _keep_half(
     """All of the vjp, or the half that is asked for."""
     if derivative.kind == "residuals":
         tree = forward_half(module, primal, made, forms.value, forms.pullback)
-        _keep_results(made, tree, list(integers(primal.operation, UPDATED) or ()))
+        _keep_results(made, tree, list(integers(primal.operation, kern.UPDATED) or ()))
         return
     first = len(primal.type.results)
     if derivative.kind == "pullback":
@@ -190,7 +190,7 @@ def _places(source: ProgramSource, primal: func.FuncOp) -> list[list[int]]:
     """For each parameter the numbers of its arguments. One name may stand for several: keys of dicts have dots, too."""
     found: dict[str, list[int]] = {}
     for number, attributes in enumerate(primal.operation.attributes["arg_attrs"]):
-        name = ir.StringAttr(ir.DictAttr(attributes)["kern.name"]).value
+        name = ir.StringAttr(ir.DictAttr(attributes)[kern.NAME]).value
         found.setdefault(name, []).append(number)
     return [[found[name].pop(0) for name in argument_names(p.spec, p.name)] for p in source.parameters]
 
@@ -310,9 +310,9 @@ def _keep_results(made: func.FuncOp, tree: Any, updated: Sequence[int] = ()) -> 
     attributes["arg_attrs"] = ir.ArrayAttr.get(names)
     if "res_attrs" in attributes:
         del attributes["res_attrs"]
-    attributes["kern.program"] = ir.UnitAttr.get()
-    attributes[TREE] = ir.StringAttr.get(json.dumps(tree))
-    attributes[UPDATED] = ir.DenseI64ArrayAttr.get(list(updated))
+    attributes[kern.PROGRAM] = ir.UnitAttr.get()
+    attributes[kern.RESULT_TREE] = ir.StringAttr.get(json.dumps(tree))
+    attributes[kern.UPDATED] = ir.DenseI64ArrayAttr.get(list(updated))
 
 
 def _dtype(kind: ir.Type) -> str:
@@ -362,7 +362,7 @@ def _numbered(form: Any, first: int) -> Any:
 
 
 def _tree(primal: func.FuncOp) -> Any:
-    return json.loads(ir.StringAttr(primal.operation.attributes[TREE]).value)
+    return json.loads(ir.StringAttr(primal.operation.attributes[kern.RESULT_TREE]).value)
 
 
 def _leaves(tree: Any) -> Iterator[dict[str, Any]]:

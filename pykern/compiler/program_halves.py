@@ -14,16 +14,17 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.dialect import attributes as kern
 from pykern.passes.autodiff.tensor.halves import Halves
 from pykern.passes.autodiff.tensor.values import is_float
 from pykern.passes.framework import Upstream, run_pass
-from pykern.passes.tensor.prepare_signature import UPDATED, integers
+from pykern.passes.tensor.prepare_signature import integers
 from pykern.types import BY_NAME
 
 
 def forward_half(module: ir.Module, primal: func.FuncOp, made: func.FuncOp, tree: Any, name: str) -> Any:
     """Leave of the vjp `made` what needs no cotangent; the form of its results. What the primal writes is written."""
-    updated = list(integers(primal.operation, UPDATED) or ())
+    updated = list(integers(primal.operation, kern.UPDATED) or ())
     count = _halves(module, primal, made).keep_forward(len(updated))
     first = len(primal.type.results) - len(updated)
     residuals = [{"array": first + n} for n in range(count)]

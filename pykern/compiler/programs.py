@@ -17,6 +17,7 @@ from mlir import ir
 from pykern.data.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import FunctionSource, KernelOptions
+from pykern.dialect import attributes as kern
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
 from pykern.lowering.gpu.program import target as device
@@ -31,7 +32,7 @@ from pykern.passes.framework import Callback, Pipeline, run_pass, verification, 
 from pykern.passes.kernels import programs
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.tensor.inline_helpers import InlineHelpers
-from pykern.passes.tensor.prepare_signature import DONATED, UPDATED, integers
+from pykern.passes.tensor.prepare_signature import integers
 
 Passes = tuple[Callable[[ir.Module], None], ...]
 _DTYPES = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "bool", "index": "i64"}
@@ -111,7 +112,7 @@ def compile_module(
         users.run(module, record, texts=record.texts)
     sites = number_sites(module)
     program = programs(module)[0]
-    uses, updated, tree = _uses(program), integers(program, UPDATED) or (), _tree(program)
+    uses, updated, tree = _uses(program), integers(program, kern.UPDATED) or (), _tree(program)
     dtypes = _result_dtypes(program, tree)
     shapes = [
         tuple(ir.ShapedType(t).shape) if isinstance(t, ir.ShapedType) else () for t in _results(program)
@@ -162,14 +163,14 @@ def _donate(program: ir.Operation, names: tuple[str, ...]) -> None:
     numbers = []
     for n, marks in enumerate(ir.ArrayAttr(program.attributes["arg_attrs"])):
         named = ir.DictAttr(marks)
-        name = ir.StringAttr(named["kern.name"]).value if "kern.name" in named else ""
+        name = ir.StringAttr(named[kern.NAME]).value if kern.NAME in named else ""
         if name.split(".")[0] in names:
             numbers.append(n)
-    program.attributes[DONATED] = ir.DenseI64ArrayAttr.get(numbers)
+    program.attributes[kern.DONATED] = ir.DenseI64ArrayAttr.get(numbers)
 
 
 def _uses(program: ir.Operation) -> tuple[ArgumentUse, ...]:
-    updated = integers(program, UPDATED) or ()
+    updated = integers(program, kern.UPDATED) or ()
     arguments = kernels.body(program).arguments
     return tuple(
         ArgumentUse(True, n in updated)
@@ -183,9 +184,9 @@ def _results(program: ir.Operation) -> list[ir.Type]:
 
 
 def _tree(program: ir.Operation) -> str:
-    if "kern.result_tree" in program.attributes:
-        return ir.StringAttr(program.attributes["kern.result_tree"]).value
-    count = len(_results(program)) - len(integers(program, UPDATED) or ())
+    if kern.RESULT_TREE in program.attributes:
+        return ir.StringAttr(program.attributes[kern.RESULT_TREE]).value
+    count = len(_results(program)) - len(integers(program, kern.UPDATED) or ())
     return json.dumps({"tuple": [{"array": n} for n in range(count)]} if count != 1 else {"array": 0})
 
 

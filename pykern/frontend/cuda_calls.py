@@ -14,6 +14,7 @@ from mlir import ir
 from mlir.dialects import arith, func, memref
 
 from pykern.data.source import CUDA_ONLY, INSTEAD_OF_CUDA, CapturedCuda, KernelSource
+from pykern.dialect import attributes as kern
 from pykern.errors import TargetError
 from pykern.frontend.casts import convert, materialise, mlir_type
 from pykern.frontend.values import Array, NoneValue, Scalar, Value, describe
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from pykern.frontend.calls import Calls
 
 FAMILY = "nvvm"
-CUDA = "kern.cuda"
-"""Attribute of the declaration of such a function: its name in the user's source. `passes.autodiff` looks for it."""
 
 
 def call(t: Calls, node: ast.Call, function: CapturedCuda, arguments: list[Value], keywords: dict) -> Value:
@@ -114,4 +113,4 @@ def _declare(function: CapturedCuda, inputs: list[ir.Type], results: list[ir.Typ
         return
     with ir.InsertionPoint.at_block_begin(body):
         made = func.FuncOp(function.symbol, ir.FunctionType.get(inputs, results), visibility="private")
-    made.operation.attributes[CUDA] = ir.StringAttr.get(function.name)
+    made.operation.attributes[kern.CUDA] = ir.StringAttr.get(function.name)

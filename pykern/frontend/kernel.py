@@ -12,6 +12,7 @@ from mlir import ir
 from mlir.dialects import func
 
 from pykern.data.source import ArgSpec, ArraySpec, Constant, KernelSource, ScalarSpec, StaticSpec, StructSpec
+from pykern.dialect import attributes as kern
 from pykern.dialect.collectives import CONVERGENT
 from pykern.dialect.context import kern_ops
 from pykern.dialect.diagnostics import span_of
@@ -44,7 +45,7 @@ def build_module(source: KernelSource) -> ir.Module:
         with ir.InsertionPoint(module.body):
             made = func.FuncOp(source.function.name, ir.FunctionType.get(flat, []))
             _mark(made, source)
-            made.arg_attrs = [ir.DictAttr.get({"kern.name": ir.StringAttr.get(n)}) for n in names]
+            made.arg_attrs = [ir.DictAttr.get({kern.NAME: ir.StringAttr.get(n)}) for n in names]
             block = made.add_entry_block()
         arguments = iter(block.arguments)
         for parameter in source.parameters:
@@ -144,13 +145,13 @@ def _mark(made: func.FuncOp, source: KernelSource) -> None:
     """What passes need to know of the launch, as attributes of the function."""
     integer = ir.IntegerType.get_signless(64)
     attributes = made.operation.attributes
-    attributes["kern.kernel"] = ir.UnitAttr.get()
-    attributes["kern.rank"] = ir.IntegerAttr.get(integer, source.launch.rank)
+    attributes[kern.KERNEL] = ir.UnitAttr.get()
+    attributes[kern.RANK] = ir.IntegerAttr.get(integer, source.launch.rank)
     if source.launch.plain:
-        attributes["kern.plain"] = ir.UnitAttr.get()
+        attributes[kern.PLAIN] = ir.UnitAttr.get()
     if source.launch.ndrange is not None:
-        attributes["kern.ndrange"] = ir.DenseI64ArrayAttr.get(list(source.launch.ndrange))
+        attributes[kern.NDRANGE] = ir.DenseI64ArrayAttr.get(list(source.launch.ndrange))
     if source.launch.workgroup:
-        attributes["kern.workgroup"] = ir.DenseI64ArrayAttr.get(list(source.launch.workgroup))
+        attributes[kern.WORKGROUP] = ir.DenseI64ArrayAttr.get(list(source.launch.workgroup))
     if source.noalias:
-        attributes["kern.noalias"] = ir.UnitAttr.get()
+        attributes[kern.NOALIAS] = ir.UnitAttr.get()

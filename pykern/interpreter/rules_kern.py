@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect.index_space import NdrangeOp
 from pykern.interpreter.emit import Emitter, integer, rule
 from pykern.interpreter.rules_memref import make_buffer
 
@@ -13,7 +14,7 @@ _PLACES = {
     "kern.group_id": "group_id",
     "kern.group_size": "group_size",
     "kern.num_groups": "num_groups",
-    "kern.ndrange": "counts",
+    NdrangeOp.OPERATION_NAME: "counts",
 }
 _SCALARS = {
     "kern.subgroup_size": "subgroup_size",

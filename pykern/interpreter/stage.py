@@ -18,6 +18,7 @@ from mlir import ir
 from pykern.data.abi import REPORT_CELLS, REPORT_WORDS, array_slots, grid_axes
 from pykern.data.index_space import Extent
 from pykern.data.source import ArraySpec, ScalarSpec, leaves
+from pykern.dialect import attributes as kern
 from pykern.dialect.context import new_context
 from pykern.interpreter.collectives import run_group
 from pykern.interpreter.emit import NoReading, dtype_of, integers
@@ -139,7 +140,7 @@ def run_stage(text: str, call: Call) -> None:
 
 def _entry(program: Program) -> tuple[str, ir.Operation]:
     for symbol, op in program.ops.items():
-        if "kern.kernel" in op.attributes:
+        if kern.KERNEL in op.attributes:
             return symbol, op
     raise NoReading("no function of this stage is a kernel")
 
@@ -169,7 +170,7 @@ class _Run:
         function = self.program.functions[self.symbol]
         if f"{self.symbol}.extent" in self.program.functions:
             self._run_all(function)
-        elif "kern.arguments" in self.op.attributes:
+        elif kern.ARGUMENTS in self.op.attributes:
             self._run_groups(function, self._flat_arguments())
         elif "gpu.thread_id" in str(self.op) or self._has_slots():
             self._run_groups(function, self._arguments() + self._launch_slots(device=True))
@@ -199,10 +200,10 @@ class _Run:
     def _run_groups(self, function: Any, given: list[Any]) -> None:
         counts = tuple(e.count for e in self.call.space)
         rank = len(counts)
-        named = "kern.workgroup" in self.op.attributes and integers(self.op, "kern.workgroup")
+        named = kern.WORKGROUP in self.op.attributes and integers(self.op, kern.WORKGROUP)
         size = tuple(named or self.call.workgroup or DEFAULT_GROUPS.get(rank, (1,) * (rank - 1) + (64,)))
         groups = tuple(-(-n // g) for n, g in zip(counts, size, strict=True))
-        whole = self._has_slots() or "kern.arguments" in self.op.attributes
+        whole = self._has_slots() or kern.ARGUMENTS in self.op.attributes
         for group in itertools.product(*map(range, groups)):
             shared: dict[Any, View] = {}
             items = [
@@ -264,7 +265,7 @@ class _Run:
             slots += [] if self.call.plain else [np.int64(e.start), np.int64(e.step)]
         if device:
             slots += [np.int64(0)] * grid_axes(len(self.call.space))
-            if "kern.report" in self.op.attributes:
+            if kern.REPORT in self.op.attributes:
                 slots.append(self._report())
             if len(slots) + len(self._arguments()) != len(self.kinds):
                 raise NoReading("a launch with a tape has no reading at this stage")
@@ -276,7 +277,7 @@ class _Run:
 
     def _flat_arguments(self) -> list[Any]:
         """What the driver would pass: memories and slots, the slots as arguments or in a memory of their own."""
-        names = [ir.StringAttr(a).value for a in ir.ArrayAttr(self.op.attributes["kern.arguments"])]
+        names = [ir.StringAttr(a).value for a in ir.ArrayAttr(self.op.attributes[kern.ARGUMENTS])]
         offsets = "offsets" in str(names) or names.count("slot") > 0
         memories: list[int] = []
         slots: list[int] = []
@@ -309,7 +310,7 @@ class _Run:
                 slot(value)
         for _ in range(grid_axes(len(self.call.space))):
             slot(0)
-        if "kern.report" in self.op.attributes:
+        if kern.REPORT in self.op.attributes:
             memory(self._report().address)
             slot(0)
         if [kind for kind, _ in order] != names:

@@ -19,6 +19,7 @@ from mlir.dialects import llvm as llvm_dialect
 from pykern.capture.functions import function_source
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import ArraySpec, KernelOptions, Parameter, StaticSpec
+from pykern.dialect import attributes as kern
 from pykern.dialect.context import check_kern_ops, new_context
 from pykern.frontend.program import build_program
 from pykern.launching.arguments import pass_value
@@ -75,11 +76,11 @@ def run(function: Callable, *args: Any, static: tuple[str, ...] = ()) -> Any:
         check_kern_ops(module)
         _check_locations(module)
         program = next(
-            op.operation for op in module.body.operations if "kern.program" in op.operation.attributes
+            op.operation for op in module.body.operations if kern.PROGRAM in op.operation.attributes
         )
         name = ir.StringAttr(program.attributes["sym_name"]).value
-        tree = json.loads(ir.StringAttr(program.attributes["kern.result_tree"]).value)
-        updated = list(ir.DenseI64ArrayAttr(program.attributes["kern.updated"]))
+        tree = json.loads(ir.StringAttr(program.attributes[kern.RESULT_TREE]).value)
+        updated = list(ir.DenseI64ArrayAttr(program.attributes[kern.UPDATED]))
         _loops_for_launches(module)
         shapes = _tensor_results(program)
         run_pass(RoundOnce(), module)  # f64 to f16 would be a call of a library's function

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.context import new_context
 from pykern.passes.analysis.cost_model.code_size import FEWEST_ALIKE
 from pykern.passes.framework import Upstream, run_pass
-from pykern.passes.ir.region_bodies import MARK, told_apart
+from pykern.passes.ir.region_bodies import told_apart
 
 
 def generic(name: str, operand: str, number: float, dims: str = "%empty") -> str:
@@ -61,7 +62,7 @@ def test_very_many() -> None:
     """Upstream alone compares each with each: some minutes."""
     text = cleaned(terms([j + 0.5 for j in range(12000)]))
     assert text.count("linalg.generic") == 12000
-    assert MARK not in text
+    assert kern.BODY not in text
 
 
 @pytest.mark.parametrize("count", [FEWEST_ALIKE // 4, 2 * FEWEST_ALIKE])
@@ -69,7 +70,7 @@ def test_those_with_one_body_are_one(count: int) -> None:
     numbers = [float(j % 5 + 2) for j in range(count)]
     text = cleaned(terms(numbers))
     assert text.count("linalg.generic") == 5
-    assert MARK not in text
+    assert kern.BODY not in text
 
 
 @pytest.mark.parametrize("count", [FEWEST_ALIKE // 4, 2 * FEWEST_ALIKE])
@@ -77,7 +78,7 @@ def test_branches_with_one_body_are_one(count: int) -> None:
     text = cleaned(branches(count, 3))
     assert text.count("scf.if") in (0, 3)  # none where canonicalization made selects of them
     assert text.count("arith.mulf") == 3
-    assert MARK not in text
+    assert kern.BODY not in text
 
 
 def test_marks_are_the_same_where_bodies_are() -> None:
@@ -85,16 +86,16 @@ def test_marks_are_the_same_where_bodies_are() -> None:
         module = ir.Module.parse(terms([float(j % 7) for j in range(FEWEST_ALIKE)]))
         with told_apart(module):
             marks = [
-                ir.IntegerAttr(op.attributes[MARK]).value
+                ir.IntegerAttr(op.attributes[kern.BODY]).value
                 for op in module.body.operations[0].regions[0].blocks[0].operations
                 if op.operation.name == "linalg.generic"
             ]
         assert marks == [j % 7 for j in range(FEWEST_ALIKE)]
-        assert MARK not in str(module)
+        assert kern.BODY not in str(module)
 
 
 def test_few_are_left_alone() -> None:
     with new_context(), ir.Location.unknown():
         module = ir.Module.parse(terms([float(j) for j in range(FEWEST_ALIKE - 1)]))
         with told_apart(module):
-            assert MARK not in str(module)
+            assert kern.BODY not in str(module)

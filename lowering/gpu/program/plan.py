@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.passes.ir.memory import bytes_of
@@ -290,7 +291,7 @@ def _launch(writer: Writer, op: ir.Operation) -> list[Step]:
             arguments.append([str(value.type), writer.register(value)])
     callee = view.callee
     assert callee is not None
-    plain = "kern.plain" in callee.attributes
+    plain = kern.PLAIN in callee.attributes
     slots: list[int] = []
     for count, start, step in zip(view.ndrange, view.starts, view.steps, strict=True):
         slots += [count] if plain else [count, start, step]

@@ -16,6 +16,7 @@ from mlir import ir
 
 from pykern.data.artifact import PlanKernel, ProgramPlan
 from pykern.data.source import FunctionSource, KernelOptions, KernelSource, LaunchSpec
+from pykern.dialect import attributes as kern
 from pykern.dialect.reports import SiteOp
 from pykern.errors import TargetError
 from pykern.lowering.gpu.program.facts import targets
@@ -28,7 +29,7 @@ from pykern.passes.codegen.device.outline_sequential import OutlineSequential
 from pykern.passes.ir.argument_uses import written_arguments
 from pykern.passes.kernels import body, find, kernels, named, programs
 from pykern.passes.registry import register
-from pykern.passes.tensor.prepare_signature import RESULT_ARGUMENTS, integers
+from pykern.passes.tensor.prepare_signature import integers
 
 register(MakeKernels, OutlineSequential)
 
@@ -66,7 +67,7 @@ def lower(
     steps, registers = plan_of(found[0], maker.numbers)
     record.add("plan", "", started, "none")
     plan = ProgramPlan(tuple(maker.made), registers, steps)
-    placed = integers(found[0], RESULT_ARGUMENTS) or ()
+    placed = integers(found[0], kern.RESULT_ARGUMENTS) or ()
     resources: dict[str, object] = {"kernels": len(maker.made), "binary_bytes": len(maker.binary)}
     return DeviceProgram(maker.binary, plan, placed, resources)
 
@@ -104,7 +105,7 @@ class _Kernels:
         written = written_arguments(copy)
         writes = tuple(n for n, a in enumerate(body(copy).arguments) if a in written)
         reports = bool(find(copy, lambda op: isinstance(op.opview, SiteOp)))
-        launch = LaunchSpec(ir.IntegerAttr(copy.attributes["kern.rank"]).value)
+        launch = LaunchSpec(ir.IntegerAttr(copy.attributes[kern.RANK]).value)
         source = KernelSource(self.function, (), launch, self.options, target)
         code = self.lower(alone, source, self.record)
         begin = len(self.binary)

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.lowering.llvm.launcher import BOUNDS, from_slots
 from pykern.lowering.llvm.text_ir.body import Body
 from pykern.lowering.llvm.text_ir.module import Module
 from pykern.lowering.llvm.text_ir.values import F16, F32, F64, I64, NULL, PTR, VOID, Type
-from pykern.passes.codegen.cpu.loop_nest.function import REPEATS, TEAM
+from pykern.passes.codegen.cpu.loop_nest.function import TEAM
 
 
 def kinds_of(function: ir.Operation) -> list[Type]:
@@ -53,7 +54,7 @@ def teams_of(module: ir.Module) -> list[Team]:
     for op in module.body.operations:
         symbol = ir.StringAttr(op.operation.attributes["sym_name"]).value
         if symbol.endswith(TEAM):
-            found.append(Team(symbol, kinds_of(op.operation), REPEATS in op.operation.attributes))
+            found.append(Team(symbol, kinds_of(op.operation), kern.REPEATS in op.operation.attributes))
     return found
 
 

@@ -9,9 +9,10 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.dialect import attributes as kern
 from pykern.lowering.llvm.arguments import SYMBOL_PREFIX
 from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK
-from pykern.passes.codegen.cpu.loop_nest.function import REPEATS, TEAM
+from pykern.passes.codegen.cpu.loop_nest.function import TEAM
 from pykern.passes.framework import Pass
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernels import (
@@ -25,9 +26,6 @@ from pykern.passes.kernels import (
     programs,
     symbols,
 )
-
-REPORT = "kern.report"
-"""Mark of the program's argument that holds the address of its report."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ def _lower(
         with ir.InsertionPoint(module.body), launch.location:
             shared = func.FuncOp(symbol + TEAM, ir.FunctionType.get(types, []), visibility="private")
         if named(kernel, "kern.atomic_rmw", "kern.push"):
-            shared.operation.attributes[REPEATS] = ir.UnitAttr.get()
+            shared.operation.attributes[kern.REPEATS] = ir.UnitAttr.get()
     with ir.InsertionPoint(launch), launch.location:
         bounds = [index_constant(0), index_constant(extent)]
         func.CallOp([], ir.FlatSymbolRefAttr.get(symbol + TEAM * team), [*passed, report, *bounds])
@@ -109,8 +107,8 @@ def _lower(
 
 def _allow_overlap(kernel: ir.Operation) -> None:
     """A buffer passed twice: the kernel may no longer be compiled as if it were two."""
-    if "kern.noalias" in kernel.attributes:
-        del kernel.attributes["kern.noalias"]
+    if kern.NOALIAS in kernel.attributes:
+        del kernel.attributes[kern.NOALIAS]
 
 
 def _space(kernel: ir.Operation, view) -> list[ir.Value]:
@@ -118,7 +116,7 @@ def _space(kernel: ir.Operation, view) -> list[ir.Value]:
     values = []
     for count, start, step in zip(view.ndrange, view.starts, view.steps, strict=True):
         values.append(index_constant(count))
-        if "kern.plain" not in kernel.attributes:
+        if kern.PLAIN not in kernel.attributes:
             values += [index_constant(start), index_constant(step)]
     return values
 
@@ -127,7 +125,7 @@ def _extent(kernel: ir.Operation, view) -> int:
     """Length of what `lo..hi` counts: the first dimension, or groups."""
     if not math.prod(view.ndrange):
         return 0
-    size = integers(kernel, "kern.workgroup")
+    size = integers(kernel, kern.WORKGROUP)
     if size is None:
         return view.ndrange[0]
     return math.prod(-(-n // s) for n, s in zip(view.ndrange, size, strict=True))

@@ -15,6 +15,7 @@ from mlir import ir
 from pykern.data.artifact import SCRATCH, Stage
 from pykern.data.schedule import SCHEDULES
 from pykern.data.source import KernelOptions
+from pykern.dialect import attributes as kern
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
 from pykern.lowering.llvm.entry import GIL_WORK
@@ -51,7 +52,7 @@ from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
 from pykern.passes.kernels import body, programs
 from pykern.passes.registry import register
-from pykern.passes.tensor.prepare_signature import RESULT_ARGUMENTS, PrepareSignature, integers
+from pykern.passes.tensor.prepare_signature import PrepareSignature, integers
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 from pykern.passes.tensor.read_transposed import ReadTransposed
 from pykern.passes.tensor.separate_empties import SeparateEmpties
@@ -117,7 +118,7 @@ def _lowered(
     found = programs(module)
     if len(found) != 1:
         raise TargetError(f"{len(found)} functions are marked kern.program, and one is expected")
-    result_arguments = integers(found[0], RESULT_ARGUMENTS) or ()
+    result_arguments = integers(found[0], kern.RESULT_ARGUMENTS) or ()
     long = work_of(module) > GIL_WORK
     llvm = llvm_pipeline(schedules, machine, options.ordered, short_floats)
     launcher: _Launcher | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable, PassError
 from pykern.passes import kernels
@@ -17,8 +18,6 @@ LOCAL = ("kern.shared", "kern.dynamic_shared", "kern.private")
 _ENDS = ("scf.yield", "scf.condition", "func.return")
 """Terminators: the values that they pass on are handled together with their loop or branch."""
 _UPDATES = ("kern.atomic_rmw", "kern.atomic_cas")
-FOREIGN = "kern.cuda"
-"""Attribute of a declared function that a user wrote in CUDA C++: its name there."""
 
 
 class Activity:
@@ -134,10 +133,10 @@ def _refuse_foreign(kernel: ir.Operation) -> None:
     assert module is not None, "a kernel lies in a module"
     foreign = {
         ir.StringAttr(op.operation.attributes["sym_name"]).value: ir.StringAttr(
-            op.operation.attributes[FOREIGN]
+            op.operation.attributes[kern.CUDA]
         )
         for op in module.regions[0].blocks[0].operations
-        if FOREIGN in op.operation.attributes
+        if kern.CUDA in op.operation.attributes
     }
     for call in kernels.named(kernel, "func.call") if foreign else ():
         name = foreign.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
-from pykern.dialect.atomics import LAUNCH, AtomicRmwOp
+from pykern.dialect import attributes as kern
+from pykern.dialect.atomics import AtomicRmwOp
 from pykern.dialect.diagnostics import span_of
 from pykern.dialect.index_space import GroupSizeOp, LocalLinearIdOp
 from pykern.dialect.memory import BarrierOp, DynamicSharedOp, PrivateOp, SharedOp
@@ -185,7 +186,7 @@ def accumulate(flowing: ir.Value, shadow: ir.Value, indices: list[ir.Value], exc
         )
     else:
         old = AtomicRmwOp.create("add", flowing, shadow, indices)
-        old.owner.operation.attributes[LAUNCH] = ir.UnitAttr.get()
+        old.owner.operation.attributes[kern.LAUNCH_SCOPE] = ir.UnitAttr.get()
 
 
 def _fill(memory: ir.Value, number: float, group_rank: int | None) -> None:

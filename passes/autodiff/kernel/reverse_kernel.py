@@ -14,6 +14,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.autodiff.kernel.activity import Activity
 from pykern.passes.autodiff.kernel.branches import both_branches
@@ -45,7 +46,7 @@ class ReverseKernel(Pass):
         for kernel in list(kernels.kernels(module)):
             made = reverse_kernel(kernel, self.active, self.strided)
             if self.deterministic and named(made, "kern.atomic_rmw"):
-                made.attributes[kernels.SEQUENTIAL] = ir.UnitAttr.get()
+                made.attributes[kern.SEQUENTIAL] = ir.UnitAttr.get()
 
 
 def reverse_kernel(

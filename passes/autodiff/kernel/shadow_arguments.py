@@ -11,10 +11,11 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
-from pykern.passes.ir.argument_uses import WRITTEN, written_arguments
+from pykern.passes.ir.argument_uses import written_arguments
 
 Values = dict[ir.Value, ir.Value]
 
@@ -54,7 +55,7 @@ def replace_function(
     }  # must not overlap others in the derivative either
     made.arg_attrs = [
         ir.DictAttr.get(
-            {"kern.name": ir.StringAttr.get(n)} | ({WRITTEN: ir.UnitAttr.get()} if a in written else {})
+            {kern.NAME: ir.StringAttr.get(n)} | ({kern.WRITTEN: ir.UnitAttr.get()} if a in written else {})
         )
         for n, a in zip(labels, block.arguments, strict=True)
     ]
@@ -118,5 +119,5 @@ def _names(kernel: ir.Operation, count: int) -> list[str]:
     found = []
     for number, attribute in enumerate(ir.ArrayAttr(kernel.attributes["arg_attrs"])):
         given = ir.DictAttr(attribute)
-        found.append(ir.StringAttr(given["kern.name"]).value if "kern.name" in given else f"argument{number}")
+        found.append(ir.StringAttr(given[kern.NAME]).value if kern.NAME in given else f"argument{number}")
     return found

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
+from pykern.dialect.index_space import NdrangeOp
 from pykern.errors import NotDifferentiable
 from pykern.passes import kernels
 from pykern.passes.autodiff.kernel.linear import LinearForm, linear_form
@@ -54,7 +56,7 @@ class Sharing:
 
     def refuse_races(self) -> None:
         """Raises `NotDifferentiable` where one work-item may see or undo what another wrote."""
-        if "kern.noalias" not in self.kernel.attributes:
+        if kern.NOALIAS not in self.kernel.attributes:
             raise NotDifferentiable(
                 "two arguments overlap, and one of them is written",
                 span_of(self.kernel.location),
@@ -98,7 +100,7 @@ class Sharing:
         """Whether a work-item's cells in the array are disjoint from those of every other."""
         if not accesses:
             return True
-        static = kernels.integers(self.kernel, "kern.ndrange")
+        static = kernels.integers(self.kernel, kern.NDRANGE)
         return all(
             (static is not None and static[d] <= 1) or self._separated(accesses, d)
             for d in range(kernels.rank(self.kernel))
@@ -142,7 +144,7 @@ def _uniform(value: ir.Value) -> bool:
     if is_argument(value):
         around = value.owner.owner
         return isinstance(around, ir.OpView) and around.operation.name == "func.func"
-    return made_by(value, "memref.dim", "kern.ndrange", "kern.group_size") is not None
+    return made_by(value, "memref.dim", NdrangeOp.OPERATION_NAME, "kern.group_size") is not None
 
 
 def _pinned(op: ir.Operation, id_name: str, dim: int) -> int | None:

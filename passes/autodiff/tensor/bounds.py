@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.memory import LOOP_STATE_BYTES
 from pykern.passes.analysis.integer_ranges import Ranges
-from pykern.passes.autodiff.tensor.trips import AT_MOST
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.values import defining, made_by
 from pykern.passes.kernels import find, is_constant
@@ -29,7 +29,7 @@ _SWAPPED = {_SLT: _SGT, _SLE: _SGE, _SGT: _SLT, _SGE: _SLE}
 def bound_loops(function: ir.Operation) -> None:
     """Write the most trips to the counted loops whose length is not known."""
     ranges = Ranges()
-    for op in find(function, lambda op: op.name == "scf.for" and AT_MOST not in op.attributes):
+    for op in find(function, lambda op: op.name == "scf.for" and kern.TRIPS_AT_MOST not in op.attributes):
         lower, upper, step = (ranges.of(v) for v in list(op.operands)[:3])
         if step.low > 0:
             write_most(op, _trips(upper.high - lower.low, step.low))
@@ -40,7 +40,7 @@ def write_most(op: ir.Operation, most: int | None) -> None:
     if most is None or all(is_constant(v) is not None for v in list(op.operands)[:3]):
         return
     if most * max((_bytes(v.type) for v in list(op.operands)[3:]), default=1) <= LOOP_STATE_BYTES:
-        op.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), most)
+        op.attributes[kern.TRIPS_AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), most)
 
 
 def most_trips(loop: ir.Operation) -> int | None:

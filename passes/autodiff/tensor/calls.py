@@ -11,6 +11,7 @@ from collections.abc import Callable
 from mlir import ir
 from mlir.dialects import func, tensor
 
+from pykern.dialect import attributes as kern
 from pykern.passes.autodiff.kernel.forward_kernel import forward_kernel
 from pykern.passes.autodiff.kernel.memory_gates import is_open, to_cell
 from pykern.passes.autodiff.kernel.reverse_kernel import reverse_kernel
@@ -24,9 +25,7 @@ from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.values import constant, element, empty, full, is_float, is_tensor, sizes_of
 from pykern.passes.ir.argument_uses import written_arguments
 from pykern.passes.kernels import body, find, named
-from pykern.passes.tensor.outline_launches import LAUNCHES, WRITES, launch_like, to_buffer, to_tensor
-
-CUSTOM = "kern.custom"
+from pykern.passes.tensor.outline_launches import launch_like, to_buffer, to_tensor
 
 Differentiate = Callable[[ir.Operation, tuple[int, ...]], ir.Operation]
 
@@ -35,12 +34,12 @@ def reverse_call(op: ir.Operation, scope: Scope, cotangents: Cotangents) -> None
     """``func.call`` of a function that launches a kernel, or has a derivative of its own."""
     module = _module()
     callee = _function(module, _callee(op))
-    if CUSTOM in callee.operation.attributes:
-        names = ir.ArrayAttr(callee.operation.attributes[CUSTOM])
+    if kern.CUSTOM in callee.operation.attributes:
+        names = ir.ArrayAttr(callee.operation.attributes[kern.CUSTOM])
         pair = [_function(module, ir.FlatSymbolRefAttr(name).value) for name in names]
         reverse_custom(op, callee, pair, scope, cotangents)
         return
-    symbol = ir.FlatSymbolRefAttr(callee.operation.attributes[LAUNCHES]).value
+    symbol = ir.FlatSymbolRefAttr(callee.operation.attributes[kern.LAUNCHES]).value
     if ".vjp" in symbol:
         reason = "the gradient of a kernel that stays a launch has no derivative in reverse mode"
         raise refused(op, reason, "use pk.hvp, or forward mode over it: pk.jvp(pk.grad(f), ...)")
@@ -96,7 +95,7 @@ def _filled(like: ir.Value, number: float) -> ir.Value:
 def forward_call(op: ir.Operation, values: list[ir.Value], tangents: list[ir.Value]) -> list[ir.Value]:
     """Tangents of the float results; `tangents` are those of the float operands."""
     module = _module()
-    if CUSTOM in _function(module, _callee(op)).operation.attributes:
+    if kern.CUSTOM in _function(module, _callee(op)).operation.attributes:
         raise refused(op, "a custom_vjp function has a derivative in reverse mode only")
     companion = _companion(module, _function(module, _callee(op)), "jvp", forward_kernel)
     given = iter(tangents)
@@ -108,7 +107,7 @@ def launches(op: ir.Operation) -> bool:
     if op.name != "func.call":
         return False
     marks = _function(_root(op), _callee(op)).operation.attributes
-    return LAUNCHES in marks or CUSTOM in marks
+    return kern.LAUNCHES in marks or kern.CUSTOM in marks
 
 
 def _companion(
@@ -137,8 +136,8 @@ def _companion(
         made = func.FuncOp(name, kind, visibility="private")
         with ir.InsertionPoint(made.add_entry_block()):
             func.ReturnOp(_launch(callee, kernel, list(made.arguments), left))
-    made.operation.attributes[LAUNCHES] = ir.FlatSymbolRefAttr.get(_name(kernel))
-    made.operation.attributes[WRITES] = ir.DenseI64ArrayAttr.get(left)
+    made.operation.attributes[kern.LAUNCHES] = ir.FlatSymbolRefAttr.get(_name(kernel))
+    made.operation.attributes[kern.WRITES] = ir.DenseI64ArrayAttr.get(left)
     return made
 
 
@@ -174,7 +173,7 @@ def _called(
                 held = tensor.FromElementsOp(_shadow_type(value.type), [held]).result
             given.append(held)
     left = func.CallOp(companion, given).results
-    places = ir.DenseI64ArrayAttr(companion.operation.attributes[WRITES])
+    places = ir.DenseI64ArrayAttr(companion.operation.attributes[kern.WRITES])
     return [
         tensor.extract(shadow, []) if numbers[place] else shadow
         for place, shadow in zip(places, left, strict=True)
@@ -187,7 +186,7 @@ def _shadow_type(kind: ir.Type) -> ir.Type:
 
 def _writes(callee: func.FuncOp) -> list[int]:
     """The numbers of the arguments that the kernel writes, which are the results of the call."""
-    return list(ir.DenseI64ArrayAttr(callee.operation.attributes[WRITES]))
+    return list(ir.DenseI64ArrayAttr(callee.operation.attributes[kern.WRITES]))
 
 
 def _name(function: ir.Operation) -> str:
@@ -198,7 +197,7 @@ def _derivative(
     module: ir.Operation, callee: func.FuncOp, mode: str, differentiate: Differentiate
 ) -> ir.Operation:
     """The kernel's derivative by all its float arguments, beside it."""
-    symbol = ir.FlatSymbolRefAttr(callee.operation.attributes[LAUNCHES]).value
+    symbol = ir.FlatSymbolRefAttr(callee.operation.attributes[kern.LAUNCHES]).value
     name = f"{symbol}.{mode}"
     known = _find(module, name)
     if known is not None:

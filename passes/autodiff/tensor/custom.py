@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from mlir import ir
 from mlir.dialects import arith, func, tensor
 
+from pykern.dialect import attributes as kern
 from pykern.passes.autodiff.rules import table
 from pykern.passes.autodiff.rules.gates import gate_constant
 from pykern.passes.autodiff.tensor import gates
@@ -23,8 +24,6 @@ from pykern.passes.autodiff.tensor.values import affine, constant, is_float, is_
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.structured import Structured, is_structured
 from pykern.passes.ir.values import defining, free_values
-
-GRADIENTS = "kern.gradients"
 
 
 def reverse_custom(
@@ -38,7 +37,7 @@ def reverse_custom(
     closing = [cotangents.gate(r) for r in op.results]
     seeds = [cotangents.take_or_zero(r, scope) for r in op.results]
     flowing = list(func.CallOp(backward, [*kept, *seeds]).results)
-    places = ir.DenseI64ArrayAttr(callee.operation.attributes[GRADIENTS])
+    places = ir.DenseI64ArrayAttr(callee.operation.attributes[kern.GRADIENTS])
     inner = list(backward.arguments)[len(kept) :]
     taken = {one: gate for one, gate, some in zip(inner, closing, flows, strict=True) if some}
     for operand, place in zip(op.operands, places, strict=True):

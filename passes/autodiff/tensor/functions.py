@@ -9,19 +9,17 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.dialect import attributes as kern
 from pykern.errors import PassError
 from pykern.passes.autodiff.tensor.refuse import refused
 from pykern.passes.autodiff.tensor.values import is_float
-
-PROGRAM = "kern.program"
-NAME = "kern.name"
 
 
 def chosen(module: ir.Module, name: str) -> list[func.FuncOp]:
     """The function `name`; without a name every tensor program."""
     functions = [op for op in module.body.operations if isinstance(op, func.FuncOp)]
     if not name:
-        return [f for f in functions if PROGRAM in f.operation.attributes]
+        return [f for f in functions if kern.PROGRAM in f.operation.attributes]
     found = [f for f in functions if name_of(f) == name]
     if not found:
         raise PassError(f"no function `{name}`", hint=f"there are {', '.join(name_of(f) for f in functions)}")
@@ -90,7 +88,7 @@ class Signature:
             [*old.type.inputs, *(t for _, t in more_arguments)], [*old.type.results, *more_results]
         )
         none = ir.DictAttr.get({})
-        named = [ir.DictAttr.get({NAME: ir.StringAttr.get(name)}) for name, _ in more_arguments]
+        named = [ir.DictAttr.get({kern.NAME: ir.StringAttr.get(name)}) for name, _ in more_arguments]
         with ir.InsertionPoint.after(old.operation), old.location:
             made = func.FuncOp(f"{name_of(old)}.{suffix}", type)
         for name in old.operation.attributes:
@@ -117,4 +115,4 @@ def writing(made: func.FuncOp) -> Iterator[None]:
 
 def _name(attributes: ir.Attribute) -> str | None:
     known = ir.DictAttr(attributes)
-    return ir.StringAttr(known[NAME]).value if NAME in known else None
+    return ir.StringAttr(known[kern.NAME]).value if kern.NAME in known else None

@@ -15,6 +15,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, scf
 
+from pykern.dialect import attributes as kern
 from pykern.passes.autodiff.rules.gates import is_choice
 from pykern.passes.autodiff.tensor.binomial import Snapshots
 from pykern.passes.autodiff.tensor.block import ReverseBlock
@@ -22,7 +23,7 @@ from pykern.passes.autodiff.tensor.cotangents import Cotangents, gate_bits, gate
 from pykern.passes.autodiff.tensor.gates import Gate, everywhere
 from pykern.passes.autodiff.tensor.scope import Scope
 from pykern.passes.autodiff.tensor.stored import Stored
-from pykern.passes.autodiff.tensor.strips import ATTRIBUTE, parse
+from pykern.passes.autodiff.tensor.strips import parse
 from pykern.passes.autodiff.tensor.trips import Trips
 from pykern.passes.autodiff.tensor.values import index, minus
 from pykern.passes.ir.clone import terminator_operands
@@ -160,6 +161,6 @@ class _Trip:
 def _states(op: ir.Operation, scope: Scope, trips: Trips, trip: int | ir.Value) -> Snapshots | Stored:
     """The source of the states of an iteration: stored ones, or replayed from checkpoints."""
     kind, number = "all", 0
-    if ATTRIBUTE in op.attributes:
-        kind, number = parse(ir.StringAttr(op.attributes[ATTRIBUTE]).value)
+    if kern.CHECKPOINT in op.attributes:
+        kind, number = parse(ir.StringAttr(op.attributes[kern.CHECKPOINT]).value)
     return Snapshots(op, scope, number) if kind == "binomial" else Stored(op, scope, trips.count, trip)

@@ -11,14 +11,12 @@ import re
 from mlir import ir
 from mlir.dialects import func, scf
 
+from pykern.dialect import attributes as kern
 from pykern.errors import PassError
-from pykern.passes.autodiff.tensor.trips import AT_MOST, Trips
+from pykern.passes.autodiff.tensor.trips import Trips
 from pykern.passes.autodiff.tensor.values import divided, index, plus, smaller, times
 from pykern.passes.ir.clone import clone_block
 from pykern.passes.kernels import body, find
-
-ATTRIBUTE = "kern.checkpoint"
-"""On an scf.for: how this loop is checkpointed, whatever the function says."""
 
 
 def split_loops(function: func.FuncOp, checkpoint: str) -> None:
@@ -26,15 +24,15 @@ def split_loops(function: func.FuncOp, checkpoint: str) -> None:
     except where a loop has the attribute itself."""
     # inner loops come first: splitting a loop copies its body
     for op in find(function.operation, lambda op: op.name == "scf.for"):
-        asked = ATTRIBUTE in op.attributes
-        text = op.attributes[ATTRIBUTE].value if asked else "all" if _is_inner(op) else checkpoint
+        asked = kern.CHECKPOINT in op.attributes
+        text = op.attributes[kern.CHECKPOINT].value if asked else "all" if _is_inner(op) else checkpoint
         kind, number = parse(text)
         if kind == "every" and number > 1:
             _split(op, number)
         elif kind == "binomial":
-            op.attributes[ATTRIBUTE] = ir.StringAttr.get(text)
+            op.attributes[kern.CHECKPOINT] = ir.StringAttr.get(text)
         elif asked:
-            del op.attributes[ATTRIBUTE]
+            del op.attributes[kern.CHECKPOINT]
 
 
 def _is_inner(op: ir.Operation) -> bool:
@@ -65,9 +63,9 @@ def _split(op: ir.Operation, strip: int) -> None:
             return  # one strip: the state at its start is there anyhow
         strips = divided(plus(trips.count, strip - 1), strip)
         outer = scf.ForOp(index(0), index(strips), index(1), inits)
-        if AT_MOST in op.attributes:
-            most = -(-ir.IntegerAttr(op.attributes[AT_MOST]).value // strip)
-            outer.operation.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), most)
+        if kern.TRIPS_AT_MOST in op.attributes:
+            most = -(-ir.IntegerAttr(op.attributes[kern.TRIPS_AT_MOST]).value // strip)
+            outer.operation.attributes[kern.TRIPS_AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), most)
         with ir.InsertionPoint(outer.body):
             first = times(outer.induction_variable, strip)
             last = smaller(plus(first, strip), trips.count)
@@ -76,7 +74,7 @@ def _split(op: ir.Operation, strip: int) -> None:
                 variable = trips.variable(inner.induction_variable)
                 known = dict(zip(block.arguments, [variable, *inner.inner_iter_args], strict=True))
                 scf.YieldOp(clone_block(block, known))
-            inner.operation.attributes[AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), strip)
+            inner.operation.attributes[kern.TRIPS_AT_MOST] = ir.IntegerAttr.get(ir.IndexType.get(), strip)
             scf.YieldOp(list(inner.results))
     for old, new in zip(op.results, outer.results, strict=True):
         old.replace_all_uses_with(new)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith
 
+from pykern.dialect import attributes as kern
 from pykern.passes.autodiff.tensor.values import (
     Index,
     as_index,
@@ -18,15 +19,12 @@ from pykern.passes.autodiff.tensor.values import (
     times,
 )
 
-AT_MOST = "kern.trips_at_most"
-"""On an scf.for: a bound of its trips, where their number is known at run time only."""
-
 
 def room(op: ir.Operation, count: Index) -> Index:
     """The number of iterations that a stack of states needs room for."""
-    if isinstance(count, int) or AT_MOST not in op.attributes:
+    if isinstance(count, int) or kern.TRIPS_AT_MOST not in op.attributes:
         return count
-    return ir.IntegerAttr(op.attributes[AT_MOST]).value
+    return ir.IntegerAttr(op.attributes[kern.TRIPS_AT_MOST]).value
 
 
 @dataclass(frozen=True)

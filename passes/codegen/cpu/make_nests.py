@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.dialect import attributes as kern
 from pykern.environment.machine import cpu
 from pykern.passes.analysis.cost_model.caches import LAST_CACHE_BYTES
 from pykern.passes.analysis.cost_model.threads import (
@@ -44,7 +45,6 @@ from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import body, identity, index_constant, named, programs
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.vectorize_streams import ROWS
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class Maker:
             loops.indices_to_counters()
         if transposition is not None and transposition.staged:
             # what its loops do not read themselves counts, too
-            nest.function.attributes[ROWS] = ir.UnitAttr.get()
+            nest.function.attributes[kern.ROWS] = ir.UnitAttr.get()
         nest.call(team)
 
     def _loops(

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.code_size import SMALL_LOOP_FACTOR
 from pykern.passes.framework import Pass
 from pykern.passes.ir.values import made_by
@@ -28,7 +29,7 @@ class SizeNests(Pass):
 
     def run(self, module: ir.Module) -> None:
         nests = {
-            _symbol(o.operation): o.operation for o in module.body.operations if "kern.nest" in o.attributes
+            _symbol(o.operation): o.operation for o in module.body.operations if kern.NEST in o.attributes
         }
         sizes = {symbol: _iterations(body(nest)) for symbol, nest in nests.items()}
         for program in programs(module):

@@ -14,6 +14,7 @@ from typing import Any
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.index_space import GlobalIdOp
 from pykern.dialect.launch import LaunchOp
 from pykern.passes.ir.clone import clone
@@ -56,15 +57,15 @@ class Kernel:
             "sym_name": ir.StringAttr.get(self.symbol),
             "sym_visibility": ir.StringAttr.get("private"),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
-            "kern.kernel": ir.UnitAttr.get(),
-            "kern.plain": ir.UnitAttr.get(),
-            "kern.noalias": ir.UnitAttr.get(),  # no iteration of a linalg op reads what another one writes
-            "kern.rank": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(ndrange)),
-            "kern.ndrange": ir.DenseI64ArrayAttr.get(list(ndrange)),
-            "kern.workgroup": ir.DenseI64ArrayAttr.get(list(workgroup)),
+            kern.KERNEL: ir.UnitAttr.get(),
+            kern.PLAIN: ir.UnitAttr.get(),
+            kern.NOALIAS: ir.UnitAttr.get(),  # no iteration of a linalg op reads what another one writes
+            kern.RANK: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(ndrange)),
+            kern.NDRANGE: ir.DenseI64ArrayAttr.get(list(ndrange)),
+            kern.WORKGROUP: ir.DenseI64ArrayAttr.get(list(workgroup)),
         }
         if ndrange == (1,):  # its number stays unknown to compilers, see `zero`
-            del attributes["kern.ndrange"]
+            del attributes[kern.NDRANGE]
         with ir.InsertionPoint(place.module.body), op.location:
             self.function = ir.Operation.create("func.func", attributes=attributes, regions=1)
         self.block = self.function.regions[0].blocks.append()

@@ -9,6 +9,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.memory import PrivateOp
 from pykern.passes.analysis.cost_model.devices import SCALAR_ELEMENTS
 from pykern.passes.analysis.space import space_of
@@ -93,7 +94,7 @@ def _outline(place: KernelContext, loop: ir.Operation) -> None:
     with ir.InsertionPoint(loop), loop.location:
         results = [memref.AllocOp(ir.MemRefType.get([], r.type), [], []).result for r in loop.results]
     with Kernel(place, loop, (1,), (1,)) as kernel:
-        del kernel.function.attributes["kern.noalias"]
+        del kernel.function.attributes[kern.NOALIAS]
         known = {value: kernel.value(value) for value in free_values(loop)}
         targets = [kernel.value(v) for v in results]
         first = kernel.zero()

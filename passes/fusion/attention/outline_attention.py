@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, func, tensor
 
+from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 from pykern.passes.fusion.attention.pattern import Attention, attention_of
 from pykern.passes.fusion.attention.score import Score
@@ -15,15 +16,6 @@ from pykern.passes.ir.elements import Operand, dims
 from pykern.passes.kernels import named, programs
 from pykern.passes.remarks import remark
 from pykern.passes.tensor.outline_launches import to_buffer, to_tensor
-
-ATTENTION = "kern.attention"
-"""Mark of a declared function that stands for attention on buffers, and of the function of its scores, named by it."""
-MAPS = "kern.maps"
-"""Where its operands are read: queries, keys, values, what scores read, and the result; over batches, query, key,
-depth, width."""
-LENGTHS = "kern.lengths"
-UNSHIFTED = "kern.unshifted"
-"""Mark of one whose scores go into exp as they are."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +55,15 @@ def _outline(module: ir.Module, found: Attention, score: Score, name: str) -> No
         empty = tensor.EmptyOp(ir.RankedTensorType(out.value.type).shape, found.element).result
     taken = [*(each.value for each in read), *score.outer, empty]
     with ir.InsertionPoint(module.body), op.location:
-        score.make(name + ".score").operation.attributes[ATTENTION] = ir.UnitAttr.get()
+        score.make(name + ".score").operation.attributes[kern.ATTENTION] = ir.UnitAttr.get()
         tiles = func.FuncOp(name + ".tiles", ([_buffer(v.type) for v in taken], []), visibility="private")
         maps = [ir.AffineMap.get(rank + 2, 0, list(each.at)) for each in (*read, out)]
-        tiles.operation.attributes[ATTENTION] = ir.FlatSymbolRefAttr.get(name + ".score")
-        tiles.operation.attributes[MAPS] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
+        tiles.operation.attributes[kern.ATTENTION] = ir.FlatSymbolRefAttr.get(name + ".score")
+        tiles.operation.attributes[kern.MAPS] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
         lengths = [*found.batches, found.queries, found.count, found.depth, found.width]
-        tiles.operation.attributes[LENGTHS] = ir.DenseI64ArrayAttr.get(lengths)
+        tiles.operation.attributes[kern.LENGTHS] = ir.DenseI64ArrayAttr.get(lengths)
         if not found.shifted:
-            tiles.operation.attributes[UNSHIFTED] = ir.UnitAttr.get()
+            tiles.operation.attributes[kern.UNSHIFTED] = ir.UnitAttr.get()
         whole = func.FuncOp(name, ([v.type for v in taken], [empty.type]), visibility="private")
         with ir.InsertionPoint(whole.add_entry_block()):
             *given, last = whole.arguments

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from pykern.data.integer_expressions import Expressions
+from pykern.dialect import attributes as kern
+from pykern.dialect.index_space import NdrangeOp
 from pykern.passes.ir.values import defining, is_argument
 from pykern.passes.kernel.launch_bounds.slopes import SlopeReader, Slopes, Variable, is_counter
 from pykern.passes.kernel.work_groups.slots import element_bytes
@@ -49,13 +51,13 @@ class Launch:
         self.e = expressions
         self.rank = rank(kernel)
         self.numbers: dict[ir.Value, int] = {}
-        self.group = integers(kernel, "kern.workgroup") or group
+        self.group = integers(kernel, kern.WORKGROUP) or group
         first = 0
         for argument in body(kernel).arguments:
             self.numbers[argument] = first
             first += ir.MemRefType(argument.type).rank if isinstance(argument.type, ir.MemRefType) else 1
-        known = integers(kernel, "kern.ndrange")
-        plain = "kern.plain" in kernel.attributes
+        known = integers(kernel, kern.NDRANGE)
+        plain = kern.PLAIN in kernel.attributes
         self.plain = plain
         if space is not None:
             known = tuple(count for _, _, count in space)
@@ -350,7 +352,7 @@ class Point:
 
 _LAUNCH: dict[str, Callable[[Point, int], int | None]] = {
     "kern.global_id": Point.coordinate,
-    "kern.ndrange": lambda point, d: point.launch.counts[d],
+    NdrangeOp.OPERATION_NAME: lambda point, d: point.launch.counts[d],
     "kern.group_id": Point.group_id,
     "kern.local_id": Point.local_id,
     "kern.num_groups": Point.num_groups,

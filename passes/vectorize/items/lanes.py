@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.values import has_uses, is_inside, made_by
 from pykern.passes.kernels import find
@@ -161,9 +162,9 @@ def is_lane_type(kind: ir.Type) -> bool:
 
 
 def _site(op: ir.Operation) -> int | None:
-    if "kern.site" not in op.attributes:
+    if kern.SITE not in op.attributes:
         return None
-    return ir.IntegerAttr(op.attributes["kern.site"]).value
+    return ir.IntegerAttr(op.attributes[kern.SITE]).value
 
 
 def _end(block: ir.Block) -> list[ir.Value]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, memref, scf
 
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.memory import TABLE_ELEMENTS
 from pykern.passes.analysis.cost_model.registers import PAIR_BYTES
@@ -42,10 +43,10 @@ class VectorizeItems(Pass):
     def run(self, module: ir.Module) -> bool:
         changed = False
         for kernel in kernels.kernels(module):
-            for loop in find(kernel, lambda op: op.name == "scf.for" and kernels.ITEMS in op.attributes):
+            for loop in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
                 changed = True
-                del loop.attributes[kernels.ITEMS]
-                if "kern.noalias" in kernel.attributes and not loop.results:
+                del loop.attributes[kern.ITEMS]
+                if kern.NOALIAS in kernel.attributes and not loop.results:
                     self._loop(kernel, loop)
         return changed
 

@@ -29,6 +29,7 @@ from pykern.data.source import (
     StaticSpec,
     StructSpec,
 )
+from pykern.dialect import attributes as kern
 from pykern.errors import KernelTypeError
 from pykern.frontend.arithmetic import python_constant
 from pykern.frontend.casts import materialise
@@ -40,11 +41,6 @@ from pykern.types import BY_NAME
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
-
-CUSTOM = "kern.custom"
-GRADIENTS = "kern.gradients"
-HELPER = "kern.helper"
-"""Mark of a function that is put in the place of its calls once derivatives are taken."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +119,8 @@ def _mark(
                 gradients[place] = number
     attributes = primal.operation.attributes
     names = [ir.FlatSymbolRefAttr.get(b.symbol) for b in (forward, backward)]
-    attributes[CUSTOM] = ir.ArrayAttr.get(names)
-    attributes[GRADIENTS] = ir.DenseI64ArrayAttr.get(gradients)
+    attributes[kern.CUSTOM] = ir.ArrayAttr.get(names)
+    attributes[kern.GRADIENTS] = ir.DenseI64ArrayAttr.get(gradients)
     attributes["no_inline"] = ir.UnitAttr.get()
 
 
@@ -160,18 +156,18 @@ def _build(
         raise t.type_error(node, f"`{source.name}` launches kernels, or calls other custom_vjp functions",
                            "write it with operations on arrays")  # fmt: skip
     made = operations[0].operation
-    if list(ir.DenseI64ArrayAttr(made.attributes["kern.updated"])):
+    if list(ir.DenseI64ArrayAttr(made.attributes[kern.UPDATED])):
         raise t.type_error(node, f"`{source.name}` writes an argument", "return a new array")
-    tree = json.loads(ir.StringAttr(made.attributes["kern.result_tree"]).value)
+    tree = json.loads(ir.StringAttr(made.attributes[kern.RESULT_TREE]).value)
     taken = {ir.StringAttr(o.attributes["sym_name"]).value for o in t.module.body.operations}
     number = sum(name.startswith(f"{source.name}.custom") for name in taken)
     with ir.InsertionPoint(t.module.body):
         copy = made.clone().operation
     copy.attributes["sym_name"] = ir.StringAttr.get(f"{source.name}.custom{number}")
     copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
-    for name in ("kern.program", "kern.updated", "kern.result_tree"):
+    for name in (kern.PROGRAM, kern.UPDATED, kern.RESULT_TREE):
         del copy.attributes[name]
-    copy.attributes[HELPER] = ir.UnitAttr.get()
+    copy.attributes[kern.HELPER] = ir.UnitAttr.get()
     return _Built(copy, tree)
 
 

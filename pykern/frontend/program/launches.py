@@ -31,6 +31,7 @@ from pykern.data.source import (
     StaticSpec,
     StructSpec,
 )
+from pykern.dialect import attributes as kern
 from pykern.dialect.launch import LaunchOp
 from pykern.dialect.reports import ReportBoundsOp
 from pykern.errors import LAUNCHED_FROM, KernelError
@@ -242,7 +243,7 @@ def _built(t: ProgramTranslator, node: ast.Call, source: KernelSource) -> tuple[
     with ir.InsertionPoint(t.module.body):
         for op in made.body.operations:
             own = ir.StringAttr(op.operation.attributes["sym_name"]).value
-            if "kern.kernel" in op.operation.attributes:
+            if kern.KERNEL in op.operation.attributes:
                 clone = op.operation.clone()
                 clone.attributes["sym_name"] = ir.StringAttr.get(symbol)
                 clone.attributes["sym_visibility"] = ir.StringAttr.get("private")

@@ -15,6 +15,7 @@ from mlir.dialects import func
 
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import DICT, ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, leaves
+from pykern.dialect import attributes as kern
 from pykern.errors import KernelSyntaxError, KernelTypeError
 from pykern.frontend import captured
 from pykern.frontend.casts import mlir_type
@@ -46,7 +47,7 @@ def build_program(source: ProgramSource, gradient: Gradient | None = None) -> ir
         with ir.InsertionPoint(module.body):
             made = func.FuncOp(source.function.name, ir.FunctionType.get(flat, []))
         names = [name for p in source.parameters for name in argument_names(p.spec, p.name)]
-        made.arg_attrs = [ir.DictAttr.get({"kern.name": ir.StringAttr.get(n)}) for n in names]
+        made.arg_attrs = [ir.DictAttr.get({kern.NAME: ir.StringAttr.get(n)}) for n in names]
         block = made.add_entry_block()
         arguments = iter(enumerate(block.arguments))
         with ir.InsertionPoint(block):
@@ -79,9 +80,9 @@ def _return(
     kind = ir.FunctionType.get(made.type.inputs, [r.type for r in results])
     attributes = made.operation.attributes
     attributes["function_type"] = ir.TypeAttr.get(kind)
-    attributes["kern.program"] = ir.UnitAttr.get()
-    attributes["kern.result_tree"] = ir.StringAttr.get(json.dumps(tree))
-    attributes["kern.updated"] = ir.DenseI64ArrayAttr.get([c.parameter for c in updated])
+    attributes[kern.PROGRAM] = ir.UnitAttr.get()
+    attributes[kern.RESULT_TREE] = ir.StringAttr.get(json.dumps(tree))
+    attributes[kern.UPDATED] = ir.DenseI64ArrayAttr.get([c.parameter for c in updated])
 
 
 def _types(parameter: Parameter) -> Iterator[ir.Type]:

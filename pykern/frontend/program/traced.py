@@ -29,6 +29,7 @@ from pykern.data.source import (
     StaticSpec,
     StructSpec,
 )
+from pykern.dialect import attributes as kern
 from pykern.frontend.casts import materialise
 from pykern.frontend.kernel import argument_names
 from pykern.frontend.program import structures
@@ -189,11 +190,11 @@ def _mark(made: func.FuncOp, parameters: list[Parameter], results: list[ir.Value
     attributes = made.operation.attributes
     attributes["function_type"] = ir.TypeAttr.get(kind)
     attributes["arg_attrs"] = ir.ArrayAttr.get(
-        [ir.DictAttr.get({"kern.name": ir.StringAttr.get(name)}) for name in names]
+        [ir.DictAttr.get({kern.NAME: ir.StringAttr.get(name)}) for name in names]
     )
-    attributes["kern.program"] = ir.UnitAttr.get()
-    attributes["kern.result_tree"] = ir.StringAttr.get(json.dumps(tree))
-    attributes["kern.updated"] = ir.DenseI64ArrayAttr.get([])
+    attributes[kern.PROGRAM] = ir.UnitAttr.get()
+    attributes[kern.RESULT_TREE] = ir.StringAttr.get(json.dumps(tree))
+    attributes[kern.UPDATED] = ir.DenseI64ArrayAttr.get([])
 
 
 def _spec_of_type(kind: ir.Type) -> ArgSpec:

@@ -20,6 +20,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 from mlir.dialects import math as math_dialect
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
 from pykern.passes.analysis.cost_model.caches import ATTENTION_BLOCK_KEYS, ATTENTION_BLOCK_TILES
@@ -37,7 +38,6 @@ from pykern.passes.codegen.cpu.attention.panels import (
 )
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.fusion.attention.mask import last_key_offset
-from pykern.passes.fusion.attention.outline_attention import ATTENTION, LENGTHS, MAPS, UNSHIFTED
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
 from pykern.passes.kernels import identity, index_constant, named, symbols
@@ -54,7 +54,7 @@ def make_attentions(place: NestContext, threads: bool) -> None:
     done: list[ir.Operation] = []
     for call in named(place.program, "func.call"):
         tiles = known.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
-        if tiles is not None and MAPS in tiles.attributes:
+        if tiles is not None and kern.MAPS in tiles.attributes:
             score = _score(tiles, known)
             make_attention(place, call, tiles, score, threads)
             done += [tiles, score]
@@ -65,9 +65,13 @@ def make_attentions(place: NestContext, threads: bool) -> None:
 def _score(tiles: ir.Operation, known: dict[str, ir.Operation]) -> ir.Operation:
     """The function that `kern.attention` names. Raises `VerifyError` where the marks do not fit the arguments."""
     inputs = ir.FunctionType(ir.TypeAttr(tiles.attributes["function_type"]).value).inputs
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(tiles.attributes[MAPS])]
-    lengths = tuple(ir.DenseI64ArrayAttr(tiles.attributes[LENGTHS])) if LENGTHS in tiles.attributes else ()
-    mark = tiles.attributes.get(ATTENTION, None)
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(tiles.attributes[kern.MAPS])]
+    lengths = (
+        tuple(ir.DenseI64ArrayAttr(tiles.attributes[kern.LENGTHS]))
+        if kern.LENGTHS in tiles.attributes
+        else ()
+    )
+    mark = tiles.attributes.get(kern.ATTENTION, None)
     score = known.get(mark.value) if isinstance(mark, ir.FlatSymbolRefAttr) else None
     read = [*inputs[: len(maps) - 1], *inputs[-1:]]
     fits = len(read) == len(maps) >= FACTORS + 1 and len(lengths) >= LENGTHS_AT_LEAST
@@ -77,8 +81,9 @@ def _score(tiles: ir.Operation, known: dict[str, ir.Operation]) -> ir.Operation:
     )
     if score is None or not fits or not isinstance(ir.MemRefType(read[-1]).element_type, ir.FloatType):
         raise VerifyError(
-            f"attention of wrong marks: `{ATTENTION}` names a function of the module, `{LENGTHS}` lists batches, "
-            f"queries, keys, depth and width, and `{MAPS}` has a map of these for each array and the result",
+            f"attention of wrong marks: `{kern.ATTENTION}` names a function of the module, `{kern.LENGTHS}` lists "
+            f"batches, queries, keys, depth and width, and `{kern.MAPS}` has a map of these for each array and the "
+            f"result",
             span_of(tiles.location),
         )
     return score
@@ -88,10 +93,10 @@ def make_attention(
     place: NestContext, call: ir.Operation, tiles: ir.Operation, score: ir.Operation, threads: bool
 ) -> None:
     """Put nests in the place of a call of `tiles`."""
-    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(tiles.attributes[MAPS])]
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(tiles.attributes[kern.MAPS])]
     out = ir.MemRefType(list(call.operands)[-1].type)
     shape = Shape(
-        tuple(ir.DenseI64ArrayAttr(tiles.attributes[LENGTHS])), maps, ir.FloatType(out.element_type)
+        tuple(ir.DenseI64ArrayAttr(tiles.attributes[kern.LENGTHS])), maps, ir.FloatType(out.element_type)
     )
     keys = pack(place, call, shape, 1, threads)
     values = pack(place, call, shape, 2, threads)
@@ -100,10 +105,10 @@ def make_attention(
     query, _, _, *others = call.operands
     nest = Nest(place, call, [query, keys, values, *others], extent, has_body=False)
     with nest.inside() as (lo, hi):
-        nest.function.attributes[ATTENTION] = ir.UnitAttr.get()
+        nest.function.attributes[kern.ATTENTION] = ir.UnitAttr.get()
         given = [nest.value(v) for v in (query, keys, values, *others)]
         with Counted(lo, hi, 1) as task:
-            Block(nest, shape, given, score, UNSHIFTED not in tiles.attributes).emit(task, blocks)
+            Block(nest, shape, given, score, kern.UNSHIFTED not in tiles.attributes).emit(task, blocks)
     work = extent * ATTENTION_TILE_QUERIES * ATTENTION_BLOCK_TILES * shape.keys * (shape.depth + shape.width)
     nest.call(threads and extent > 1 and work > PARALLEL_WORK)
     call.erase()

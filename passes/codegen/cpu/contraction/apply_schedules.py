@@ -15,12 +15,11 @@ from mlir import ir
 from mlir.dialects import transform
 from mlir.dialects.transform import interpreter, structured
 
+from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
 
 SUFFIX = ".schedule"
 SEQUENCES = "transform.with_named_sequence"
-PART = "kern.part"
-"""Numbers the contractions of a function: its full tiles, and those cut off by the last row or column."""
 
 
 def script(module: ir.Module, symbol: str, parts: Sequence[Sequence[Sequence[int]]]) -> None:
@@ -40,7 +39,7 @@ def script(module: ir.Module, symbol: str, parts: Sequence[Sequence[Sequence[int
                 any_op,
                 made.body.arguments[0],
                 ops=["linalg.generic"],
-                op_attrs=ir.DictAttr.get({PART: ir.IntegerAttr.get(i64, number)}),
+                op_attrs=ir.DictAttr.get({kern.PART: ir.IntegerAttr.get(i64, number)}),
             )
             handle = matched.results_ if hasattr(matched, "results_") else matched.result
             for sizes in tilings:

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, linalg
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.masks import mark_needed
-from pykern.passes.codegen.cpu.contraction.apply_schedules import PART
 from pykern.passes.codegen.cpu.contraction.edges import Edges
-from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE as DOT
 from pykern.passes.codegen.cpu.contraction.narrow import Dot
 from pykern.passes.codegen.cpu.contraction.needed import Condition, truth
 from pykern.passes.codegen.cpu.contraction.product import Product
-from pykern.passes.codegen.cpu.contraction.register_tile import MARK, mark
+from pykern.passes.codegen.cpu.contraction.register_tile import mark
 from pykern.passes.fusion.readers import SumReader
 from pykern.passes.ir.structured import generic
 
@@ -81,11 +80,11 @@ class Contraction:
             [v for v, _ in outs],
             [m for _, m in (*inputs, *outs)],
             [d in self.terms for d in range(self.dimensions)],
-            {MARK: mark(**marks), PART: ir.IntegerAttr.get(i64, self.part)},
+            {kern.TILE: mark(**marks), kern.PART: ir.IntegerAttr.get(i64, self.part)},
         )
         mark_needed(op, [form for form, _ in self.needed])
         if isinstance(self.product, Dot):
-            op.attributes[DOT] = self.product.attribute()
+            op.attributes[kern.DOT] = self.product.attribute()
         block = op.regions[0].blocks[0]
         with ir.InsertionPoint(block):
             self._body(list(block.arguments))

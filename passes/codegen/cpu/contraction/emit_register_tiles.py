@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from mlir import ir
 
-from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE as DOT
+from pykern.dialect import attributes as kern
 from pykern.passes.codegen.cpu.contraction.narrow_tile import NarrowTile
-from pykern.passes.codegen.cpu.contraction.register_tile import MARK, Tile
+from pykern.passes.codegen.cpu.contraction.register_tile import Tile
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
 
@@ -29,12 +29,12 @@ class EmitRegisterTiles(Pass):
 
     def run(self, module: ir.Module) -> None:
         for op in named(module.operation, "linalg.generic"):
-            if MARK in op.attributes:
+            if kern.TILE in op.attributes:
                 with ir.InsertionPoint(op), op.location:
                     _emit(op)
                 op.erase()
 
 
 def _emit(op: ir.Operation) -> None:
-    tile = NarrowTile if DOT in op.attributes else Tile
+    tile = NarrowTile if kern.DOT in op.attributes else Tile
     tile(op).emit()

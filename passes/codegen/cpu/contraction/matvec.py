@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
+from pykern.dialect import attributes as kern
 from pykern.passes.codegen.cpu.contraction.factors import Factor
 from pykern.passes.codegen.cpu.contraction.nests import Job
-from pykern.passes.codegen.cpu.contraction.schedule import ATTRIBUTE, attribute
+from pykern.passes.codegen.cpu.contraction.schedule import attribute
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.ir.affine import Number, as_value, least, plus, times
 from pykern.passes.ir.constants import constant
@@ -46,7 +47,7 @@ class MatrixVector:
                 behind = arith.CmpIOp(arith.CmpIPredicate.sgt, hi, index_constant(whole)).result
                 with When(behind):
                     self._rows(whole * rows, length % rows)
-        nest.function.attributes[ATTRIBUTE] = attribute(job.schedule)
+        nest.function.attributes[kern.SCHEDULE] = attribute(job.schedule)
         nest.call(job.team and extent > 1)
 
     def _rows(self, begin: Number, rows: int) -> None:

@@ -24,7 +24,6 @@ from pykern.passes.analysis.cost_model.registers import BYTE_SUM_REGISTERS
 from pykern.passes.codegen.cpu.contraction.product import Product
 from pykern.passes.kernels import body
 
-ATTRIBUTE = "kern.dot"
 LIFT = 128
 """The number that makes a signed byte an unsigned one; adding it flips the highest bit."""
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import arith, vector
 
-from pykern.passes.codegen.cpu.contraction.narrow import ATTRIBUTE, LIFT
+from pykern.dialect import attributes as kern
+from pykern.passes.codegen.cpu.contraction.narrow import LIFT
 from pykern.passes.codegen.cpu.contraction.register_tile import Loaded, Tile
 from pykern.passes.ir.affine import Number
 from pykern.passes.ir.constants import constant
@@ -23,7 +24,7 @@ class NarrowTile(Tile):
     def __init__(self, op: ir.Operation) -> None:
         super().__init__(op)
         self.group = self.lengths[self.terms.pop()]
-        found = ir.DictAttr(op.attributes[ATTRIBUTE])
+        found = ir.DictAttr(op.attributes[kern.DOT])
         self.intrinsic = ir.StringAttr(found["intrinsic"]).value
         self.adds = ir.BoolAttr(found["adds"]).value
         self.swapped = ir.IntegerAttr(found["first"]).value == 1

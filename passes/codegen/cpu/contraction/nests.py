@@ -15,12 +15,13 @@ from typing import Any
 from mlir import ir
 
 from pykern.data.schedule import Schedule
+from pykern.dialect import attributes as kern
 from pykern.environment.machine import Cpu
 from pykern.passes.codegen.cpu.contraction.apply_schedules import script
 from pykern.passes.codegen.cpu.contraction.cost_model import Problem
 from pykern.passes.codegen.cpu.contraction.edges import roomy
 from pykern.passes.codegen.cpu.contraction.product import Product, width
-from pykern.passes.codegen.cpu.contraction.schedule import ATTRIBUTE, attribute
+from pykern.passes.codegen.cpu.contraction.schedule import attribute
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.fusion.readers import SumReader
 from pykern.passes.ir.affine import Access, Number, window
@@ -76,7 +77,7 @@ class Job:
 
     def finish(self, nest: Nest) -> None:
         """The function's schedule, as data and as the script that applies it."""
-        nest.function.attributes[ATTRIBUTE] = attribute(self.schedule)
+        nest.function.attributes[kern.SCHEDULE] = attribute(self.schedule)
         with self.product.op.location:
             script(self.place.module, nest.symbol, self.parts)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.threads import FEWEST_PIECES
 from pykern.passes.codegen.cpu.contraction import copies
 from pykern.passes.codegen.cpu.contraction.block_packing import packing_of
@@ -38,7 +39,7 @@ from pykern.passes.ir.affine import (
     window,
 )
 from pykern.passes.ir.loops import Counted
-from pykern.passes.kernels import IN_VECTORS, index_constant
+from pykern.passes.kernels import index_constant
 
 Tiles = tuple[Range, Range]
 """Tiles along a dimension, and rows (columns) of each."""
@@ -143,7 +144,7 @@ class Packed:
         nest = Nest(job.place, p.op, passed, extent, has_body=False)
         self.nest = nest
         with nest.inside() as (lo, hi):
-            nest.function.attributes[IN_VECTORS] = ir.UnitAttr.get()
+            nest.function.attributes[kern.IN_VECTORS] = ir.UnitAttr.get()
             self.values = (nest.value(left), nest.value(right), p.view(2, nest.value(out)))
             self.begin = None if job.start is None else nest.value(job.start)
             self.first = self.last = None

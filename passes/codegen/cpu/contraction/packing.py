@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
+from pykern.dialect import attributes as kern
 from pykern.passes.codegen.cpu.contraction.factors import Factor
 from pykern.passes.codegen.cpu.contraction.nests import Job
 from pykern.passes.codegen.cpu.contraction.product import Product
@@ -22,7 +23,7 @@ from pykern.passes.codegen.cpu.loop_nest.function import Nest
 from pykern.passes.ir.affine import Number, as_value, least, minus, plus, times
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
-from pykern.passes.kernels import IN_VECTORS, index_constant
+from pykern.passes.kernels import index_constant
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Packing:
         shared = p.lengths[self.outer[0]] if self.outer else tiles
         self.nest = nest = Nest(self.job.place, p.op, passed, shared, has_body=False)
         with nest.inside() as (lo, hi):
-            nest.function.attributes[IN_VECTORS] = ir.UnitAttr.get()
+            nest.function.attributes[kern.IN_VECTORS] = ir.UnitAttr.get()
             self.factor = Factor(p, self.number, nest.value)
             self.into = nest.value(self.target)
             at: dict[int, Number] = {d: nest.value(v) for d, v in batch.items()}

@@ -19,6 +19,7 @@ from contextlib import nullcontext
 from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.caches import LINE_BYTES
 from pykern.passes.codegen.cpu.contraction.edges import cut_of
 from pykern.passes.codegen.cpu.contraction.epilogue import Epilogue
@@ -35,7 +36,6 @@ from pykern.passes.ir.vectors import first_lanes, part
 from pykern.passes.kernels import body, index_constant
 from pykern.passes.vectorize.lanes import computed
 
-MARK = "kern.tile"
 Loaded = dict[tuple[int, int, int], ir.Value]
 """The values that a step has loaded: by factor, row and lane."""
 
@@ -65,7 +65,7 @@ class Tile:
 
     def __init__(self, op: ir.Operation) -> None:
         self.op = op
-        marks = ir.DictAttr(op.attributes[MARK])
+        marks = ir.DictAttr(op.attributes[kern.TILE])
         self.marks = {named.name: ir.IntegerAttr(named.attr).value for named in marks}
         self.lengths = loop_lengths(op)
         accesses = [access_of(m) for m in indexing_maps(op)]

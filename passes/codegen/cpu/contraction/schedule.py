@@ -7,8 +7,7 @@ import dataclasses
 from mlir import ir
 
 from pykern.data.schedule import Schedule
-
-ATTRIBUTE = "kern.schedule"
+from pykern.dialect import attributes as kern
 
 
 def attribute(schedule: Schedule) -> ir.Attribute:
@@ -29,9 +28,9 @@ def schedules_of(module: ir.Module) -> list[str]:
     """The schedules of a module's contractions, in order, as text."""
     found = []
     for op in module.body.operations:
-        if ATTRIBUTE in op.operation.attributes:
+        if kern.SCHEDULE in op.operation.attributes:
             values = []
-            for named in ir.DictAttr(op.operation.attributes[ATTRIBUTE]):
+            for named in ir.DictAttr(op.operation.attributes[kern.SCHEDULE]):
                 kind = {ir.BoolAttr: bool, ir.IntegerAttr: int, ir.StringAttr: str}[type(named.attr)]
                 values.append((named.name, kind(named.attr.value)))
             found.append(str(Schedule(**dict(values))))

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import func
 
+from pykern.dialect import attributes as kern
 from pykern.passes.ir.memory import VIEWS
 from pykern.passes.ir.values import is_argument, is_inside
 from pykern.passes.kernels import find, index_constant
 
 TEAM = ".team"
 """What the symbol of a function ends with that shares another one's loop among threads."""
-REPEATS = "kern.repeats"
-"""Mark of such a function: each part of the loop makes something first, or adds sums of its own at its end."""
 
 
 @dataclass
@@ -129,8 +128,8 @@ class _Inside:
 
 def _mark(made: func.FuncOp, passed: list[ir.Value]) -> None:
     attributes = made.operation.attributes
-    attributes["kern.nest"] = ir.UnitAttr.get()
-    attributes["kern.noalias"] = ir.UnitAttr.get()  # `passed` holds each buffer once
+    attributes[kern.NEST] = ir.UnitAttr.get()
+    attributes[kern.NOALIAS] = ir.UnitAttr.get()  # `passed` holds each buffer once
     attributes["sym_visibility"] = ir.StringAttr.get("private")
     attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("noinline")])
     noalias = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})

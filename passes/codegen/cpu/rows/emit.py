@@ -8,6 +8,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import memref
 
+from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.caches import ROW_BLOCK
 from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK, REDUCTION_PARTS, ROWS_PER_PART
 from pykern.passes.analysis.reductions import allow_reordering
@@ -22,9 +23,6 @@ from pykern.passes.codegen.cpu.rows.schedule import schedule_of
 from pykern.passes.codegen.cpu.rows.values import Graph, Loaded, Write, graph_of
 from pykern.passes.fusion.row_groups import Group
 from pykern.passes.ir.memory import bytes_of
-
-ROWS = "kern.rows"
-"""Mark of the function: its loops take one row of all its arrays after the other."""
 
 
 def make_rows(place: NestContext, group: Group, threads: bool, cache_bytes: int) -> None:
@@ -56,7 +54,7 @@ def _make(place: NestContext, group: Group, graph: Graph, threads: bool, cache_b
         partial = [memref.AllocOp(_kind([extent, group.columns], w), [], []).result for w in sums]
     nest = Nest(place, last, [*roots, *partial], extent, has_body=False)
     with nest.inside() as (lo, hi):
-        nest.function.attributes[ROWS] = ir.UnitAttr.get()
+        nest.function.attributes[kern.ROWS] = ir.UnitAttr.get()
         schedule = schedule_of(graph, _pairs(group, graph))
         hosts = hosts_of(graph, schedule) if _bytes(graph) < cache_bytes else {}
         loops = RowLoops(nest, group, schedule, hosts)
