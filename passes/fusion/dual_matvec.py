@@ -23,7 +23,7 @@ from pykern.passes.remarks import remark
 
 
 @dataclass(frozen=True)
-class MatrixVector:
+class MatvecOp:
     """A product of a matrix and a vector, all of them dense."""
 
     op: ir.Operation
@@ -53,8 +53,8 @@ class MatrixVector:
 class ProductPair:
     """`rows` is the product with a sum for each row of the matrix, `columns` the one with sums along the rows."""
 
-    rows: MatrixVector
-    columns: MatrixVector
+    rows: MatvecOp
+    columns: MatvecOp
     between: tuple[ir.Operation, ...]
     """Ops over the rows, in order, that read the sums of rows: what the factors of `columns` may be made by."""
     last: ir.Operation
@@ -80,7 +80,7 @@ def pairs(operations: list[ir.Operation], cache_bytes: int) -> Iterator[ProductP
     """
     if len(operations) < 2:
         return
-    waiting: list[MatrixVector] = []
+    waiting: list[MatvecOp] = []
     for op in operations:
         product = matrix_vector(op)
         if product is None or product.bytes < cache_bytes:
@@ -99,7 +99,7 @@ def pairs(operations: list[ir.Operation], cache_bytes: int) -> Iterator[ProductP
             waiting.append(product)
 
 
-def matrix_vector(op: ir.Operation) -> MatrixVector | None:
+def matrix_vector(op: ir.Operation) -> MatvecOp | None:
     """The op as a matrix times a vector, either way, in f32 or f64."""
     if op.name != "linalg.generic" or not all(map(is_dense, op.operands)) or len(op.operands) != 3:
         return None
@@ -122,10 +122,10 @@ def matrix_vector(op: ir.Operation) -> MatrixVector | None:
     if lengths[row] < FEWEST_LANES or not lengths[term]:
         return None
     vector, factor = op.operands[1 - matrix], op.operands[matrix]
-    return MatrixVector(op, vector, factor, lengths[row], lengths[term], at[matrix][1] == term)
+    return MatvecOp(op, vector, factor, lengths[row], lengths[term], at[matrix][1] == term)
 
 
-def _pair(rows: MatrixVector, columns: MatrixVector) -> ProductPair | None:
+def _pair(rows: MatvecOp, columns: MatvecOp) -> ProductPair | None:
     if rows.matrix != columns.matrix:
         return None
     values = [rows.vector, rows.matrix, rows.out, columns.vector, columns.out]
@@ -144,7 +144,7 @@ def _pair(rows: MatrixVector, columns: MatrixVector) -> ProductPair | None:
     return None if taken is None else ProductPair(rows, columns, taken, early[1].op)
 
 
-def _taken(rows: MatrixVector, columns: MatrixVector, rows_first: bool) -> tuple[ir.Operation, ...] | None:
+def _taken(rows: MatvecOp, columns: MatvecOp, rows_first: bool) -> tuple[ir.Operation, ...] | None:
     """What has to be computed with them, so that both may stand where the later one does; None where they may not."""
     earlier, later = (rows, columns) if rows_first else (columns, rows)
     moved = touches(earlier.op)
@@ -165,7 +165,7 @@ def _taken(rows: MatrixVector, columns: MatrixVector, rows_first: bool) -> tuple
     return tuple(taken)
 
 
-def _is_over_rows(op: ir.Operation, rows: MatrixVector) -> bool:
+def _is_over_rows(op: ir.Operation, rows: MatvecOp) -> bool:
     """Whether the op computes one element a row from elements of that row and numbers, into memory of its own."""
     if op.name != "linalg.generic" or outputs_of(op) != 1 or reduces(op):
         return False
