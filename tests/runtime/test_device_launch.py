@@ -201,7 +201,7 @@ def test_streams_are_those_asked_for(null):
 def test_the_second_launch_compiles_nothing(null, monkeypatch):
     z = pk.zeros((3, 3), pk.f32, device="null:0")
     mark(z, ndrange=(3, 3))
-    import pykern.launching.launch as module
+    import pykern.launching.launch_cache as module
 
     monkeypatch.setattr(module, "compiled", None)
     mark(z, ndrange=(3, 3))
