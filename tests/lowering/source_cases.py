@@ -24,6 +24,15 @@ class SourceCase:
     expected: Callable[..., np.ndarray]
     wide: bool = False
 
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Languages that cannot say it."""
+        return ("wgsl",) if self.wide else ()
+
+    def given(self) -> tuple[Any, ...]:
+        """The arguments, the same at each call."""
+        return self.arguments(np.random.default_rng(7))
+
 
 def floats(generator: np.random.Generator, *shape: int) -> np.ndarray:
     return generator.standard_normal(shape).astype(np.float32)

@@ -1,17 +1,25 @@
 """Runs printed source: OpenCL C by an OpenCL driver, WGSL by wgpu. Words are packed by the types of the text.
 
-Comes in: a kernel, arrays and numbers, a launch. Goes out: the arrays afterwards.
+Comes in: the cases, a kernel with its arguments and launch each. Goes out: the arrays afterwards (`results`). They run in
+a process of their own: a driver that has compiled in this one may leave it in a state that other tests meet.
 """
 
 from __future__ import annotations
 
 import functools
+import pickle
 import re
+import subprocess
+import sys
+import tempfile
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+
+from tests.lowering.source_cases import CASES
+from tests.project.tree import ROOT
 
 C_TYPES = {
     "bool": np.uint8, "char": np.int8, "short": np.int16, "int": np.int32, "long": np.int64, "half": np.float16,
@@ -41,7 +49,8 @@ def lowered(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...], t
 
 @functools.cache
 def opencl_queue() -> Any:
-    cl = pytest.importorskip("pyopencl")
+    import pyopencl as cl
+
     from pykern.runtime.drivers.opencl import RUNTIME
 
     context = cl.Context([RUNTIME.native(0)])
@@ -49,7 +58,8 @@ def opencl_queue() -> Any:
 
 
 def run_opencl_c(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -> list[np.ndarray]:
-    cl = pytest.importorskip("pyopencl")
+    import pyopencl as cl
+
     context, queue = opencl_queue()
     made = lowered(kernel, arguments, ndrange, "opencl-c")
     text = made.binary.decode()
@@ -78,14 +88,16 @@ def run_opencl_c(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ..
 
 @functools.cache
 def webgpu_device() -> Any:
-    wgpu = pytest.importorskip("wgpu")
+    import wgpu
+
     adapter = wgpu.gpu.request_adapter_sync()
     wanted = [f for f in ("shader-f16",) if f in adapter.features]
     return adapter.request_device_sync(required_features=wanted)
 
 
 def run_wgsl(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -> list[np.ndarray]:
-    wgpu = pytest.importorskip("wgpu")
+    import wgpu
+
     device, usage = webgpu_device(), wgpu.BufferUsage
     made = lowered(kernel, arguments, ndrange, "wgsl")
     text = made.binary.decode()
@@ -137,3 +149,26 @@ def run_wgsl(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) 
 
 
 RUNS = {"opencl-c": run_opencl_c, "wgsl": run_wgsl}
+
+
+@functools.cache
+def results(language: str) -> dict[str, Any]:
+    """The first array of each case afterwards, or what was raised."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "results"
+        command = [sys.executable, "-m", "tests.lowering.source_runs", language, str(path)]
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
+        assert run.returncode == 0, run.stderr[-3000:]
+        return pickle.loads(path.read_bytes())
+
+
+def main(language: str, path: str) -> None:
+    found: dict[str, Any] = {}
+    for name, case in CASES.items():
+        if language not in case.lacking:
+            found[name] = RUNS[language](case.kernel, case.given(), case.ndrange)[0]
+    Path(path).write_bytes(pickle.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
