@@ -698,3 +698,40 @@ func.func @mark_of_a_loop(%a: index) {
   } {kern.program}
   return
 }
+
+// -----
+
+// expected-error @below {{attribute `kern.items` of `func.func` marks a loop, and this is none}}
+func.func @mark_of_a_loop_on_a_function() attributes {kern.items} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute `kern.name` of `func.func` marks an argument of a function, and this is none}}
+func.func @name_of_an_argument_on_a_function() attributes {kern.name = "x"} {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute `kern.plain` of `func.func` marks a function, and this is an argument}}
+func.func @mark_of_a_function_on_an_argument(%x: f32 {kern.plain}) {
+  return
+}
+
+// -----
+
+func.func @scope_of_what_is_no_atomic(%x: memref<?xf32>, %i: index) {
+  // expected-error @below {{attribute `kern.launch_scope` of `memref.load` marks an atomic, and this is none}}
+  %0 = memref.load %x[%i] {kern.launch_scope} : memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @a_name_of_an_op(%x: memref<?xf32>, %i: index) {
+  // expected-error @below {{there is no attribute `kern.launch`}}
+  %0 = memref.load %x[%i] {kern.launch} : memref<?xf32>
+  return
+}

@@ -7,8 +7,14 @@ import re
 import sys
 from collections.abc import Iterator
 
+import pytest
+from mlir import ir
+
 from pykern.dialect import base, kern  # noqa: F401  the second one registers every op
 from pykern.dialect.attributes import ATTRIBUTES
+from pykern.dialect.context import new_context
+from pykern.errors import VerifyError
+from pykern.passes.framework import Pass, Pipeline
 from tests.project.tree import ROOT, modules
 
 sys.path.insert(0, str(ROOT / "docs"))
@@ -62,3 +68,31 @@ def test_each_is_set_and_read():
     used = uses()
     assert {name for name in ATTRIBUTES if not used[name].set_by} == NOT_SET
     assert {name for name in ATTRIBUTES if not used[name].read_by} == NOT_READ
+
+
+class Marks(Pass):
+    """One of pykern's own passes, as its module says, which leaves an attribute."""
+
+    name = "kern-marks"
+    __module__ = "pykern.passes.marks"
+
+    def __init__(self, attribute: str) -> None:
+        object.__setattr__(self, "attribute", attribute)
+
+    def run(self, module: ir.Module) -> None:
+        function = module.body.operations[0].operation
+        function.attributes[self.attribute] = ir.UnitAttr.get(module.context)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "reason"),
+    [("kern.unheard_of", "there is no"), ("kern.rank", "is an integer"), ("kern.items", "marks a loop")],
+)
+def test_what_a_pass_leaves_is_verified_at_the_op(attribute, reason):
+    with new_context(), ir.Location.file("kernel.py", 3, 1):
+        module = ir.Module.parse('func.func @f() { return } loc("kernel.py":3:1)')
+        with pytest.raises(VerifyError, match=reason) as caught:
+            Pipeline((Marks(attribute),)).run(module)
+    assert caught.value.span is not None
+    assert (caught.value.span.file, caught.value.span.line) == ("kernel.py", 3)
+    assert "kern-marks" in str(caught.value)
