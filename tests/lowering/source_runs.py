@@ -1,7 +1,7 @@
 """Runs printed source: OpenCL C by an OpenCL driver, WGSL by wgpu. Words are packed by the types of the text.
 
-Comes in: the cases, a kernel with its arguments and launch each. Goes out: the arrays afterwards (`results`). They run in
-a process of their own: a driver that has compiled in this one may leave it in a state that other tests meet.
+Comes in: the cases, each a kernel with its arguments and launch. Goes out: the arrays afterwards (`results`). They run
+in a process of their own: a driver that has compiled in this one may leave it in a state that other tests meet.
 """
 
 from __future__ import annotations

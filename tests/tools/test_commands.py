@@ -247,7 +247,7 @@ def test_targets_by_the_words_of_elsewhere(word: str, target: str) -> None:
     [
         ("nvmm", "did you mean nvvm?"), ("cuad", "did you mean cuda?"), ("nvvm:sm_91", "nvvm:sm_90"),
         ("rocm:gfx941", "rocdl:gfx942"), ("spirv:vulkan1.4", "spirv:vulkan1.3"), ("cuda:0", "names a device"),
-        ("direct3d", "there are llvm, nvvm"), ("llvm:x86", "llvm:x86-64-v3"), ("nvvm:sm_80+alined", "there are aligned"),
+        ("dx12", "there are llvm, nvvm"), ("llvm:x86", "llvm:x86-64-v3"), ("nvvm:sm_80+alined", "there are aligned"),
         ("", "there are llvm"), (5, "there are llvm"),
     ],
 )  # fmt: skip
