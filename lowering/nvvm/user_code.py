@@ -160,7 +160,7 @@ def _refused(function: CapturedCuda, log: str, call: SourceSpan | None) -> Targe
 
 def _text(size: Any, get: Any, program: Any) -> str:
     _, length = size(program)
-    room = b" " * length
+    room = bytes(length + 1)  # is written into, and Python shares bytes of length 1
     get(program, room)
     return room.decode(errors="replace").rstrip("\0")
 
