@@ -168,7 +168,7 @@ def test_captured_in_a_graph():
 
 def test_tuned():
     a, b = stored((48, 40), (1, 0)), stored((40, 56), (1, 0))
-    arguments = describe([("a", a), ("b", b)], {}, turned=("a", "b"))
+    arguments = describe([("a", a), ("b", b)], {}, permuted=("a", "b"))
     function = product.captured()[0]
     search = Search(ProgramSource(function, tuple(arguments.parameters)), arguments.values, ("a", "b"), 0.2)
     assert search.run().seconds > 0

@@ -194,7 +194,7 @@ def test_golden_files(suite, tmp_path):
 
 
 def test_other_runs_are_left_alone(suite):
-    """A user who has pykern for something else: own marks and fixtures, and nothing is imported for them."""
+    """A user who has pykern for something else: own marks and fixtures; only tables of names are imported."""
     test = """\
 import json, sys
 import pytest
@@ -218,7 +218,7 @@ def test_own_fixture(device):
     loaded = json.loads(line[line.index("[") :])
     assert "pykern.pytest_plugin" in loaded
     ours = {name for name in loaded if name.startswith("pykern")}
-    assert ours == {"pykern", "pykern.pytest_plugin"}
+    assert ours == {"pykern", "pykern.data", "pykern.data.provided", "pykern.pytest_plugin"}
 
 
 def test_the_plugin_is_light():
