@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -110,12 +111,9 @@ class Cuda(Language):
     ) -> tuple[list[str], list[str]]:
         parameters = [self._parameter(each) for each in arguments]
         halves = "__half" in " ".join((*body, *shared, *parameters))
-        threads = 1
-        for size in block:
-            threads *= size
         head = [
             *([self.half_header, ""] if halves else []),
-            f'extern "C" __global__ void __launch_bounds__({threads}) {name}(',
+            f'extern "C" __global__ void __launch_bounds__({math.prod(block)}) {name}(',
         ]
         head += (
             [f"    {each}," for each in parameters[:-1]]

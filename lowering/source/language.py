@@ -49,8 +49,6 @@ class Language:
     """Whether its functions of mathematics are as accurate as C's."""
     native: tuple[str, ...] = ()
     """Of functions that are written out in arithmetic, those that stay, by the names of their ops."""
-    fused: bool = True
-    """Whether it has a product and sum with one rounding."""
     whole_words: bool = False
     """Whether arrays hold elements of 32 bits alone."""
     wraps: bool = False

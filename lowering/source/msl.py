@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -119,7 +120,7 @@ class Metal(Language):
             if words
             else []
         )
-        head += [f"[[max_total_threads_per_threadgroup({_product(block)})]]", f"kernel void {name}("]
+        head += [f"[[max_total_threads_per_threadgroup({math.prod(block)})]]", f"kernel void {name}("]
         parameters = [f"{self._pointer(each)} [[buffer({n})]]" for n, each in enumerate(memories)]
         parameters += [f"constant Words &words [[buffer({len(memories)})]]"] if words else []
         parameters += [
@@ -132,10 +133,3 @@ class Metal(Language):
     def _pointer(self, memory: Memory) -> str:
         kind = ("atomic_" if memory.atomic else "") + self.type(memory.element)
         return f"device {'' if memory.written else 'const '}{kind} *{memory.name}"
-
-
-def _product(sizes: tuple[int, ...]) -> int:
-    total = 1
-    for size in sizes:
-        total *= size
-    return total

@@ -32,10 +32,10 @@ def source_pipeline(options: SourceOptions, language: Language) -> Pipeline:
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
             KeepRoundings(),
             Upstream("arith-expand{include-bf16=true}"),
-            ExpandLibrary(fused=language.fused),
+            ExpandLibrary(),
             ExpandIntegerPower(),
             *(
-                [ExpandMath(library=False, fused=language.fused, native=language.native)]
+                [ExpandMath(library=False, native=language.native)]
                 if options.words or not language.accurate
                 else []
             ),

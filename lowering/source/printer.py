@@ -79,7 +79,6 @@ class Printer(Values):
         return value.text if value.widened is None else value.widened[0].text
 
     def _load(self, op: ir.Operation) -> None:
-        reads = frozenset[str]()
         place = self._pending.get(op.operands[1])
         reads = place.expression.reads if place else self._written[op.operands[1]].reads
         cell, memory = self._cell(op)

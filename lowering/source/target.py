@@ -109,9 +109,9 @@ def name_ids(module: ir.Module, users: UserNames) -> None:
 def argument_names(source: KernelSource, offsets: bool) -> Iterator[str]:
     """The names of a flat kernel's arguments: of arrays and their lengths, of numbers, and those of the launch."""
     for parameter in source.parameters:
-        for number, spec in enumerate(leaves(parameter.spec)):
-            several = len(list(leaves(parameter.spec))) > 1
-            name = f"{parameter.name}_{number}" if several else parameter.name
+        specs = list(leaves(parameter.spec))
+        for number, spec in enumerate(specs):
+            name = f"{parameter.name}_{number}" if len(specs) > 1 else parameter.name
             yield name
             if isinstance(spec, ArraySpec):
                 if offsets:

@@ -6,7 +6,7 @@ used once is written where it is used, unless what it reads changes in between.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mlir import ir
@@ -37,7 +37,6 @@ class Line:
 class _Pending:
     """An expression that is not written down yet, because one later place uses it."""
 
-    value: ir.Value
     expression: Expression
     locations: tuple[ir.Location, ...]
 
@@ -95,7 +94,7 @@ class Values:
         if _is_name(expression) and not expression.reads:
             self._written[value] = expression
         elif len(uses) == 1 and self._may_wait(op, uses[0].owner.operation, expression):
-            self._pending[value] = _Pending(value, expression, locations)
+            self._pending[value] = _Pending(expression, locations)
         else:
             self._name(value, expression, locations)
 
@@ -125,15 +124,16 @@ class Values:
 
     def _settle(self, *changed: str, memory: bool = False) -> None:
         """Write down what waits and reads a variable, or memory, that is about to change."""
-        for value, pending in list(self._pending.items()):
-            if pending.expression.reads.intersection(changed) or (memory and pending.expression.memory):
-                del self._pending[value]
-                self._name(value, pending.expression, pending.locations)
+        self._name_pending(lambda waits: waits.reads.intersection(changed) or (memory and waits.memory))
 
     def _settle_changing(self) -> None:
         """Write down what waits and reads anything that may change: a branch or a loop begins."""
+        self._name_pending(lambda waits: waits.reads or waits.memory)
+
+    def _name_pending(self, changes: Callable[[Expression], object]) -> None:
+        """Write down what waits and is about to change."""
         for value, pending in list(self._pending.items()):
-            if pending.expression.reads or pending.expression.memory:
+            if changes(pending.expression):
                 del self._pending[value]
                 self._name(value, pending.expression, pending.locations)
 

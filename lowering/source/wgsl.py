@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.data.locations import SourceSpan
 from pykern.lowering.source.expressions import ATOM, UNARY, Expression, binary, call
 from pykern.lowering.source.language import Language, Memory, Word
+from pykern.passes.ir.values import made_by
 
 _TYPES = {"i1": "bool", "i8": "i32", "i16": "i32", "i32": "i32", "f16": "f16", "f32": "f32"}
 _ATOMICS = {
@@ -192,11 +192,7 @@ class Wgsl(Language):
     def exchange_if(
         self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
     ) -> str:
-        self.helpers["exchange_if"] = ""
         return f"atomicCompareExchangeWeak(&{cell}, {expected}, {desired}).old_value"
-
-    def type(self, kind: ir.Type, span: SourceSpan | None = None) -> str:
-        return super().type(kind, span)
 
     def kernel(
         self,
@@ -210,7 +206,7 @@ class Wgsl(Language):
         words = [each for each in arguments if isinstance(each, Word)]
         halves = any(str(each.element) == "f16" for each in memories) or any("f16" in line for line in body)
         head = ["enable f16;", ""] if halves else []
-        head += [line for text in self.helpers.values() if text for line in text.split("\n")]
+        head += [line for text in self.helpers.values() for line in text.split("\n")]
         fields = [f"    {each.name}: {self.type(each.type)}," for each in words]
         fields += ["    zero: u32,"] if "words.zero" in "".join(head) else []
         head += ["struct Words {", *fields, "}", ""] if fields else []
@@ -233,11 +229,12 @@ def _may_cancel(op: ir.Operation) -> bool:
         user = use.owner.operation
         if user.name in _SUMS:
             others = [value for value in user.operands if value != op.results[0]]
-            constants = any(map(_is_constant, op.operands)) and any(map(_is_constant, others))
-            if constants or any(value in list(op.operands) for value in others):
+            if (_has_constant(op.operands) and _has_constant(others)) or any(
+                value in list(op.operands) for value in others
+            ):
                 return True
     return False
 
 
-def _is_constant(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.name == "arith.constant"
+def _has_constant(values: Sequence[ir.Value]) -> bool:
+    return any(made_by(value, "arith.constant") is not None for value in values)
