@@ -14,6 +14,8 @@ from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named
 
+MAX_SHARED = 32 * 1024
+"""Bytes that every device has. Code that cannot leave the size of shared memory to the launch takes what is left."""
 DIFFERENT_GROUPS_HINT = "choose a smaller `workgroup=`"
 
 
@@ -96,3 +98,13 @@ def buffer_bytes(kind: ir.MemRefType) -> int:
 def shared_bytes(kernel: ir.Operation) -> int:
     """Static shared memory of a group, in bytes."""
     return sum(buffer_bytes(ir.MemRefType(op.result.type)) for op in named(kernel, "kern.shared"))
+
+
+def bytes_left(used: int, arrays: int) -> int:
+    """Bytes of `MAX_SHARED` for each of the arrays that the launch sizes, where others take `used`."""
+    return (MAX_SHARED - used) // arrays
+
+
+def elements_left(used: int, arrays: int, element: ir.Type) -> int:
+    """The elements of a type that `bytes_left` holds."""
+    return bytes_left(used, arrays) // max(1, element.width // 8)

@@ -14,12 +14,11 @@ from mlir import ir
 
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
-from pykern.lowering.gpu.limits import shared_bytes
+from pykern.lowering.gpu.limits import elements_left, shared_bytes
 from pykern.lowering.source.expressions import COMPARISON, Expression, negated
 from pykern.lowering.source.language import Memory
 from pykern.lowering.source.scalars import Scalars
 from pykern.lowering.source.values import Line, Values
-from pykern.lowering.spirv.memory import MAX_SHARED
 from pykern.passes.kernels import BUFFERS, MEMORY_OPERAND, body, identity, named, terminator
 
 INDENT = "    "
@@ -134,7 +133,7 @@ class Printer(Values):
     def _most(self, element: ir.Type) -> int:
         """Elements of an array that the launch sizes: source has only fixed ones, so it takes what is left."""
         arrays = len(named(self.kernel, "kern.dynamic_shared"))
-        return (MAX_SHARED - shared_bytes(self.kernel)) // arrays // max(1, element.width // 8)
+        return elements_left(shared_bytes(self.kernel), arrays, element)
 
     # -- branches and loops ----------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from pykern.data.artifact import DeviceCode
 from pykern.data.source import ArraySpec, KernelSource, leaves
 from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.grid import Grid
-from pykern.lowering.gpu.limits import shared_bytes
+from pykern.lowering.gpu.limits import bytes_left, shared_bytes
 from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
 from pykern.lowering.record import Record
@@ -29,7 +29,6 @@ from pykern.lowering.source.pipeline import source_pipeline
 from pykern.lowering.source.printer import INDENT, Printer, memories_written
 from pykern.lowering.source.wgsl import Wgsl
 from pykern.lowering.source.words import TypeWords
-from pykern.lowering.spirv.memory import MAX_SHARED
 from pykern.passes import kernels
 from pykern.passes.kernels import body, named
 from pykern.passes.registry import register
@@ -65,7 +64,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     if source.options.fastmath:
         resources["fastmath"] = True  # drivers may be asked for less
     if source.launch.shared:
-        resources["max_dynamic_shared"] = (MAX_SHARED - shared) // arrays
+        resources["max_dynamic_shared"] = bytes_left(shared, arrays)
     return KernelBinary(
         text.encode(), symbol, kernels.integers(kernel, kern.WORKGROUP) or (), code, resources
     )

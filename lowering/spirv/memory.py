@@ -9,15 +9,13 @@ from mlir import ir
 from mlir.dialects import memref
 
 from pykern.dialect import attributes as kern
-from pykern.lowering.gpu.limits import shared_bytes
+from pykern.lowering.gpu.limits import elements_left, shared_bytes
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
 from pykern.passes.kernels import named, replace
 
 ATOMIC = "kern.atomic"
 """Begin of the name of the locations that mark an atomic's parts: ``kern.atomic.<part>.<kind>.<number>``."""
-MAX_SHARED = 32 * 1024
-"""Bytes that every device has; shared memory sized at launch takes what is left of it."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,8 @@ class LowerSpirvMemory(Pass):
                 _buffer(op, "Function", memref.AllocaOp)
             sized = named(kernel, "kern.dynamic_shared")
             for op in sized:
-                element = ir.MemRefType(op.result.type).element_type
-                used_up = (MAX_SHARED - used) // len(sized) // max(1, element.width // 8)
-                _buffer(op, "Workgroup", memref.AllocOp, length=used_up)
+                length = elements_left(used, len(sized), ir.MemRefType(op.result.type).element_type)
+                _buffer(op, "Workgroup", memref.AllocOp, length=length)
             for number, op in enumerate(named(kernel, "kern.atomic_rmw", "kern.atomic_cas")):
                 with ir.InsertionPoint(op):
                     replace(op, [_stand_in(op, number)])

@@ -12,6 +12,7 @@ from mlir import ir
 from pykern.data.artifact import DeviceCode
 from pykern.data.source import KernelSource
 from pykern.dialect import attributes as kern
+from pykern.lowering.gpu.limits import bytes_left
 from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
 from pykern.lowering.record import Record
@@ -23,7 +24,7 @@ from pykern.lowering.spirv.entry_points import MarkEntryPoints
 from pykern.lowering.spirv.finish import FinishSpirv
 from pykern.lowering.spirv.flavour import flavour as flavour_of
 from pykern.lowering.spirv.loop_results import KeepLoopResults
-from pykern.lowering.spirv.memory import MAX_SHARED, LowerSpirvMemory
+from pykern.lowering.spirv.memory import LowerSpirvMemory
 from pykern.lowering.spirv.nesting import CheckNesting
 from pykern.lowering.spirv.opaque_zeros import OpaqueZeros
 from pykern.lowering.spirv.pipeline import memory_pipeline, spirv_work_items
@@ -72,7 +73,6 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     if source.options.fastmath:
         resources["fastmath"] = True  # drivers may be asked for less
     if dynamic:
-        resources["max_dynamic_shared"] = (
-            MAX_SHARED - shared
-        ) // arrays  # compiled in: SPIR-V has no memory sized at launch
+        # compiled in: SPIR-V has no memory sized at launch
+        resources["max_dynamic_shared"] = bytes_left(shared, arrays)
     return KernelBinary(binary, symbol, workgroup, code, resources)
