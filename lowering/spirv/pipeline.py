@@ -23,7 +23,7 @@ from pykern.passes.arithmetic.expand_integer_power import ExpandIntegerPower
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_library import ExpandLibrary
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
-from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.framework import Pass, Pipeline, Upstream
 
 LAVAPIPE_LIMITS = CheckLimits(
     chip="lavapipe",
@@ -43,17 +43,15 @@ def spirv_work_items(flavour: Flavour) -> Pipeline:
     return items + Pipeline((ReportCutLoops(),) if flavour.lavapipe else ())
 
 
-def memory_pipeline(flavour: Flavour) -> Pipeline:
-    """Flat memory and exact arithmetic, in the spirv dialect."""
+def arithmetic_pipeline(memory: FlattenMemory, functions: tuple[Pass, ...], vulkan: bool) -> Pipeline:
+    """Flat memory and exact arithmetic, for the spirv dialect and for printed languages.
+
+    `functions`: what becomes of elementary functions. `vulkan`: whether the compilers behind are as free as Vulkan's.
+    """
     return Pipeline(
         (
             LowerDeviceReports(),  # it adds the last argument
-            FlattenMemory(
-                space=f"#spirv.storage_class<{flavour.space}>",
-                offsets=True,
-                slots_in_memory=flavour.vulkan,
-                small=flavour.small,
-            ),
+            memory,
             Upstream("canonicalize,cse"),
             RANGES,
             WIDER_FLOATS,
@@ -61,13 +59,29 @@ def memory_pipeline(flavour: Flavour) -> Pipeline:
             Upstream("func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32})"),
             KeepRoundings(),
             Upstream("arith-expand{include-bf16=true}"),  # at once: canonicalization would join them again
-            ExpandLibrary(fused=not flavour.vulkan),
-            ExpandIntegerPower(),
-            ExpandMath(
-                library=False, fused=not flavour.vulkan
-            ),  # accurate to 2 ulp everywhere; drivers' own functions are not
-            ExpandArithmetic(vulkan=flavour.vulkan),  # what the functions were made of
+            *functions,
+            ExpandArithmetic(vulkan=vulkan),  # what the functions were made of
             KeepBf16AsBits(),  # what is left of bf16 only travels
+        )
+    )
+
+
+def memory_pipeline(flavour: Flavour) -> Pipeline:
+    """Flat memory and exact arithmetic, in the spirv dialect."""
+    memory = FlattenMemory(
+        space=f"#spirv.storage_class<{flavour.space}>",
+        offsets=True,
+        slots_in_memory=flavour.vulkan,
+        small=flavour.small,
+    )
+    functions = (
+        ExpandLibrary(fused=not flavour.vulkan),
+        ExpandIntegerPower(),
+        # accurate to 2 ulp everywhere; drivers' own functions are not
+        ExpandMath(library=False, fused=not flavour.vulkan),
+    )
+    return arithmetic_pipeline(memory, functions, flavour.vulkan) + Pipeline(
+        (
             CLEAN,
             *([OpaqueZeros()] if flavour.lavapipe else []),  # of what is left when constants are folded
             Upstream("expand-strided-metadata,lower-affine"),
