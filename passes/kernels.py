@@ -12,6 +12,7 @@ from pykern.dialect import attributes as kern
 from pykern.dialect.collectives import CONVERGENT
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import VerifyError
+from pykern.passes.ir.values import made_by
 
 GROUP_OPS = CONVERGENT | {
     "kern.local_id",
@@ -167,8 +168,8 @@ def dense_strides(lengths: list[ir.Value]) -> list[ir.Value]:
 
 def is_constant(value: ir.Value) -> int | None:
     """The integer an `arith.constant` gives, or None."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
+    constant = made_by(value, "arith.constant")
+    if constant is None:
         return None
-    attribute = owner.operation.attributes["value"]
+    attribute = constant.attributes["value"]
     return ir.IntegerAttr(attribute).value if isinstance(attribute, ir.IntegerAttr) else None

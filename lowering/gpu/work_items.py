@@ -16,7 +16,7 @@ from pykern.dialect.memory import GuardOp
 from pykern.lowering.gpu.grid import Grid, built_in
 from pykern.passes import kernels
 from pykern.passes.framework import Pass
-from pykern.passes.ir.values import is_argument
+from pykern.passes.ir.values import defining, is_argument
 from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import BUFFERS, index_constant, named, replace
 
@@ -101,8 +101,9 @@ def _place(kernel: ir.Operation, subgroup_size: int, small: bool) -> None:
         _guard(kernel, [op.operation for op in body[:-1]], inside, body[-1].operation)
     for op in named(kernel, *tables):
         value = tables[op.name][op.opview.dim]
-        if not isinstance(value.owner, ir.Block) and value.owner.operation.location == kernel.location:
-            value.owner.operation.location = op.location  # where it was asked for first
+        made = defining(value)
+        if made is not None and made.location == kernel.location:
+            made.location = op.location  # where it was asked for first
         replace(op, [value])
     for op in named(kernel, *single):
         replace(op, [single[op.name]])

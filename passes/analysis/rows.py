@@ -15,6 +15,7 @@ from mlir import ir
 from pykern.passes.analysis.reductions import Combine, combines
 from pykern.passes.ir.memory import is_dense, outputs_of, root_of
 from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_lengths, reduction_loops
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import find, named
 
 SAME_BUFFER = ("memref.collapse_shape", "memref.expand_shape", "memref.cast")
@@ -166,8 +167,8 @@ def _access(value: ir.Value, m: ir.AffineMap, along: tuple[int, ...], across: tu
 
 def whole(value: ir.Value) -> ir.Value:
     """The buffer behind views that show all of it, in order."""
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in SAME_BUFFER:
-        value = value.owner.operation.operands[0]
+    while (view := made_by(value, *SAME_BUFFER)) is not None:
+        value = view.operands[0]
     return value
 
 

@@ -13,6 +13,7 @@ from mlir import ir
 
 from pykern.passes.ir.memory import VIEWS, ancestor_in, may_alias, outputs_of, root_of, users, writes
 from pykern.passes.ir.structured import is_fill
+from pykern.passes.ir.values import defining
 from pykern.passes.kernels import find, identity
 
 ARITHMETIC = ("arith.", "math.", "index.")
@@ -112,7 +113,5 @@ def may_wait(first: ir.Operation, second: ir.Operation, places: dict[int, int]) 
 
 def is_made_for_one(value: ir.Value) -> bool:
     """Whether a tensor is empty or filled with a scalar: every operation gets one of its own in the end."""
-    if isinstance(value.owner, ir.Block):
-        return False
-    op = value.owner.operation
-    return op.name == "tensor.empty" or is_fill(op)
+    op = defining(value)
+    return op is not None and (op.name == "tensor.empty" or is_fill(op))

@@ -16,6 +16,7 @@ from pykern.passes.fusion.readers import captured_by
 from pykern.passes.ir.affine import Access, Sum, access_of
 from pykern.passes.ir.memory import is_allocated_in, root_of
 from pykern.passes.ir.structured import indexing_maps, is_elementwise, loop_count
+from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, find
 from pykern.passes.vectorize.lanes import computed
 
@@ -88,13 +89,14 @@ def prologue_of(op: ir.Operation, number: int) -> Prologue | None:
 def _whole(factor: ir.Value) -> tuple[ir.Value, list[int]]:
     """What a factor is a view of, and the factor's index for each of its own, -1 where there is one element only."""
     rank = ir.MemRefType(factor.type).rank
-    if isinstance(factor.owner, ir.Block) or factor.owner.operation.name != "memref.collapse_shape":
+    view = made_by(factor, "memref.collapse_shape")
+    if view is None:
         return factor, list(range(rank))
-    source = factor.owner.operation.operands[0]
+    source = view.operands[0]
     shape, indices = ir.MemRefType(source.type).shape, []
     if rank == 0:
         return source, [-1] * len(shape)
-    for n, group in enumerate(ir.ArrayAttr(factor.owner.operation.attributes["reassociation"])):
+    for n, group in enumerate(ir.ArrayAttr(view.attributes["reassociation"])):
         members = [ir.IntegerAttr(d).value for d in ir.ArrayAttr(group)]
         wide = [d for d in members if shape[d] != 1] or members[-1:]
         if len(wide) > 1:

@@ -19,6 +19,7 @@ from pykern.passes.ir.structured import (
     is_elementwise,
     loop_count,
 )
+from pykern.passes.ir.values import defining, home, made_by
 from pykern.passes.kernels import body, find
 
 
@@ -51,9 +52,9 @@ class SumReader:
             made = each.clone().operation
             for n, operand in enumerate(made.operands):
                 made.operands[n] = known.get(operand, operand)
-                owner = made.operands[n].owner
-                if not isinstance(owner, ir.Block) and owner.operation.block != made.block:
-                    constant = owner.operation.clone().operation  # constants may stand outside
+                owner = defining(made.operands[n])
+                if owner is not None and owner.block != made.block:
+                    constant = owner.clone().operation  # constants may stand outside
                     constant.move_before(made)
                     made.operands[n] = constant.results[0]
             known[each.results[0]] = made.results[0]
@@ -121,11 +122,7 @@ def captured_by(op: ir.Operation) -> tuple[ir.Value, ...]:
     block = body(op)
     for inner in find(op, lambda o: True):
         for value in inner.operands:
-            owner = value.owner
-            if isinstance(owner, ir.Block):
-                outside = owner != block
-            else:
-                outside = owner.operation.block != block and owner.operation.name != "arith.constant"
+            outside = home(value) != block and made_by(value, "arith.constant") is None
             if outside and value not in found:
                 found.append(value)
     return tuple(found)

@@ -166,13 +166,9 @@ def _maker(value: ir.Value) -> ir.Operation:
 
 def _is_newer(root: ir.Value, other: ir.Value) -> bool:
     """Whether memory is allocated where `other` is known already."""
-    if isinstance(root.owner, ir.Block) or root.owner.operation.name != "memref.alloc":
-        return False
-    place = home(other)
-    after = ancestor_in(root.owner.operation, place)
-    if after is None or isinstance(other.owner, ir.Block):
-        return after is not None
-    return other.owner.operation.is_before_in_block(after)
+    allocation, maker = made_by(root, "memref.alloc"), defining(other)
+    after = None if allocation is None else ancestor_in(allocation, home(other))
+    return after is not None and (maker is None or maker.is_before_in_block(after))
 
 
 def is_allocated_in(root: ir.Value, block: ir.Block) -> bool:
