@@ -1,6 +1,6 @@
 """The compiled CPython entry of a launch on a device: what is left of it on the host, without Python.
 
-Comes in: a `KernelSource` whose target is ``entry:FORM`` (`pykern.data.abi` tells the rest). Goes out: a shared
+Comes in: a `DeviceEntrySource` (`pykern.data.abi` tells the rest). Goes out: a shared
 object of the host with `pk_entry`. It checks a call as the CPU's entry does (`pykern.lowering.llvm.entry`), fills
 the slots of `pykern.data.abi`, "Device code", and calls the driver by the addresses it is bound to. What it cannot
 do, also what the driver refuses, goes on to the next entry and at last to Python, which does it again and tells why.
@@ -23,8 +23,8 @@ from pykern.data.abi import (
     grid_axes,
 )
 from pykern.data.artifact import ArgumentUse, Artifact
-from pykern.data.source import ArraySpec, KernelSource, ScalarSpec
-from pykern.errors import TargetError
+from pykern.data.runtime_source import DeviceEntrySource
+from pykern.data.source import ArraySpec, ScalarSpec
 from pykern.lowering.llvm.codegen import generate
 from pykern.lowering.llvm.entry import Entry
 from pykern.lowering.llvm.forget import clear
@@ -46,26 +46,20 @@ from pykern.lowering.llvm.text_ir.values import I32, I64, NULL, PTR, VOID, Type,
 from pykern.lowering.record import Record
 from pykern.types import NUMBERS
 
-FORMS = ("addresses", "handles")
-"""How a driver is called: as CUDA and HIP are, or as OpenCL is."""
 KEYWORDS = ("ndrange", "stream", "workgroup")
-FACTS = ("aligned", "small")
-"""Options of a device's target that say something of all arrays."""
 EXPORTS = ("pk_init", "pk_bind", "pk_entry")
 
 
-def lower(source: KernelSource, record: Record) -> Artifact:
+def lower(source: DeviceEntrySource, record: Record) -> Artifact:
     """The entry of a kind of call. `Parameter.writes` says which arrays the kernel writes."""
-    form, *options = source.target.partition(":")[2].split("+")
-    if form not in FORMS:
-        raise TargetError(f"no entry of the form `{form}`", hint=f"there are {', '.join(FORMS)}")
-    uses = tuple(ArgumentUse(p.reads, p.writes) for p in source.parameters if isinstance(p.spec, ArraySpec))
+    parameters = source.kernel.parameters
+    uses = tuple(ArgumentUse(p.reads, p.writes) for p in parameters if isinstance(p.spec, ArraySpec))
     module = Module()
     for function, held in (("pk_init", "pk_table"), ("pk_bind", "pk_bound")):
         f = Body(module, function, VOID, [PTR])
         f.store(f.arguments[0], module.define(held, "internal global ptr null"))
         f.ret()
-    DeviceEntry(module, source, uses, form, tuple(options)).write()
+    DeviceEntry(module, source, uses).write()
     code = generate(str(module), (), EXPORTS, texts=record.texts)
     started = time.perf_counter()
     binary = link_shared(*code.objects)
@@ -74,22 +68,14 @@ def lower(source: KernelSource, record: Record) -> Artifact:
 
 
 class DeviceEntry(Entry):
-    """Writes the function. `options` are the keywords of the call, in any order, and facts that the code needs."""
+    """Writes the function."""
 
-    def __init__(
-        self,
-        module: Module,
-        source: KernelSource,
-        uses: tuple[ArgumentUse, ...],
-        form: str,
-        options: tuple[str, ...],
-    ) -> None:
-        self.form = form
-        self.keywords = tuple(word for word in options if word in KEYWORDS)
-        self.facts = tuple(word for word in options if word in FACTS)
+    def __init__(self, module: Module, source: DeviceEntrySource, uses: tuple[ArgumentUse, ...]) -> None:
+        self.form, self.keywords = source.form, source.keywords
+        self.facts = source.aligned, source.small
         self.given: list[int] = []
         """The slot of each number of the launch, in the order of `pykern.data.launch_bounds`."""
-        super().__init__(module, source, uses)
+        super().__init__(module, source.kernel, uses)
 
     def slot_count(self) -> int:
         """At least all that are filled: arrays may have one for their offset, and the grid's axes have theirs."""
@@ -201,7 +187,7 @@ class DeviceEntry(Entry):
         cells = cells_of(self, value, "array_launch", self.miss)
         users = self.load(I64, array_cell(self, cells, "users", PTR))
         self.check(self.is_(self.and_(users, self.stream_cell("bit")), "!=", 0))
-        aligned, small = (fact in self.facts for fact in FACTS)
+        aligned, small = self.facts
         ignored = (not use.writes) << READONLY_BIT | (not aligned) << ALIGNED_BIT | (not small) << SMALL_BIT
         kind = self.and_(array_cell(self, cells, "kind"), ~ignored)
         strided = spec.layout == "strided"

@@ -15,8 +15,7 @@ from collections.abc import Sequence
 
 from pykern.data.artifact import Remark
 from pykern.data.locations import SourceSpan
-from pykern.data.program_source import ProgramSource
-from pykern.data.source import KernelSource
+from pykern.data.runtime_source import Source
 from pykern.environment.settings import Settings
 from pykern.errors import CompilerCrash
 
@@ -28,7 +27,7 @@ _FROM_OUTSIDE = {"SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"}
 
 
 def crash_error(
-    source: KernelSource | ProgramSource, what: str, output: Sequence[str], settings: Settings, hint: str = ""
+    source: Source, what: str, output: Sequence[str], settings: Settings, hint: str = ""
 ) -> CompilerCrash:
     """The error for the user, with a reproducer written where that is possible.
 
@@ -64,7 +63,7 @@ def crash_remark(error: CompilerCrash, what: str) -> Remark:
     return Remark(text, place.file if place else "", place.line if place else 0)
 
 
-def not_started(source: KernelSource | ProgramSource, output: Sequence[str]) -> CompilerCrash:
+def not_started(source: Source, output: Sequence[str]) -> CompilerCrash:
     """The error where there was no process at all: the kernel has nothing to do with it."""
     why = " ".join(output).strip()
     return CompilerCrash(
@@ -111,7 +110,7 @@ def last_words(output: Sequence[str]) -> list[str]:
     return messages[-_LINES // 2 :] + (["in (innermost first):", *frames] if frames else [])
 
 
-def kernel_span(source: KernelSource | ProgramSource) -> SourceSpan:
+def kernel_span(source: Source) -> SourceSpan:
     """The line of the kernel's ``def``."""
     function = source.function
     lines = function.text.splitlines() or [""]

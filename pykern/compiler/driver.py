@@ -21,6 +21,7 @@ from pykern.data.artifact import FROM_END, REFERENCE, ArgumentUse, Artifact, Sit
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.data.lineage import Follow
 from pykern.data.program_source import ProgramSource
+from pykern.data.runtime_source import DeviceEntrySource, RuntimeSource, Source
 from pykern.data.source import KernelSource
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
@@ -42,20 +43,21 @@ from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.registry import pass_by_name
 
-ENTRY = "entry:"
-PROGRAM_ENTRY = "entry:program"
-KEPT_MEMORY = "entry:memory"
-FAULTS = "entry:faults"
-TEAM = "entry:team"
-ADAPTER = "entry:adapt"
-"""Targets that are no kernel: the host's part of a launch of one on a device, calls of programs, memory, faults,
-threads, and calls in another form than entries know."""
+RUNTIME = {
+    "program": "pykern.lowering.llvm.program.entry",
+    "memory": "pykern.lowering.llvm.kept_memory",
+    "faults": "pykern.lowering.llvm.fault_handler",
+    "team": "pykern.lowering.llvm.team.code",
+    "adapt": "pykern.lowering.llvm.adapt.code",
+}
+"""Parts of the run time and the modules that write them, imported when first asked for: an installation compiles each
+once."""
 
 Passes = tuple[Callable[[ir.Module], None], ...]
 
 
 def compile_source(
-    source: KernelSource | ProgramSource,
+    source: Source,
     *,
     keep_stages: bool | Follow = False,
     passes: Passes = (),
@@ -68,13 +70,25 @@ def compile_source(
     is verified; otherwise the ends of pipelines are, and what fails is compiled once more to tell which pass it was.
     Raises the errors of `pykern.errors`, located in the user's source.
     """
-    if not source.target.startswith(ENTRY) and source.target != REFERENCE:
+    if isinstance(source, RuntimeSource | DeviceEntrySource):
+        with _context(), ir.Location.unknown():
+            return _runtime(source, Recorder(bool(keep_stages)))
+    if source.target != REFERENCE:
         source = replace(source, target=checked(source.target))
     try:
         with carefully(careful):
             return _verified(source, keep_stages, passes)
     except RecursionError:
         raise nested_too_deeply(source.function.name, kernel_span(source)) from None
+
+
+def _runtime(source: RuntimeSource | DeviceEntrySource, record: Recorder) -> Artifact:
+    """Code that no kernel or program is."""
+    if isinstance(source, RuntimeSource):
+        return importlib.import_module(RUNTIME[source.part]).lower(record)
+    from pykern.lowering.gpu import host_entry  # here: it is for launches that are repeated
+
+    return host_entry.lower(source, record)
 
 
 def _verified(source: KernelSource | ProgramSource, keep_stages: bool | Follow, passes: Passes) -> Artifact:
@@ -96,9 +110,7 @@ def _recorded(source: KernelSource | ProgramSource, keep_stages: bool | Follow, 
         work_item_warnings.collected() as warned,
     ):
         made = _compiled(source, record, passes)
-        if (
-            isinstance(source, KernelSource) and source.function.text
-        ):  # pykern's own code for launches has none
+        if isinstance(source, KernelSource):
             warned |= dict.fromkeys(lost_values(source))
         warnings = () if source.derivatives else tuple(warned)  # derivatives do what their kernel says
         return replace(made, remarks=tuple(said), warnings=warnings, costs=record.costs)
@@ -109,30 +121,6 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         from pykern.compiler.programs import compile_program  # here: most processes compile kernels
 
         return compile_program(source, record, passes)
-    if source.target == PROGRAM_ENTRY:
-        from pykern.lowering.llvm.program import entry  # here: one installation compiles it once
-
-        return entry.lower(record)
-    if source.target == KEPT_MEMORY:
-        from pykern.lowering.llvm import kept_memory  # the same
-
-        return kept_memory.lower(record)
-    if source.target == FAULTS:
-        from pykern.lowering.llvm import fault_handler  # the same
-
-        return fault_handler.lower(record)
-    if source.target == TEAM:
-        from pykern.lowering.llvm.team import code  # the same
-
-        return code.lower(record)
-    if source.target == ADAPTER:
-        from pykern.lowering.llvm.adapt import code as adapter  # the same
-
-        return adapter.lower(record)
-    if source.target.startswith(ENTRY):
-        from pykern.lowering.gpu import host_entry  # here: it is for launches that are repeated
-
-        return host_entry.lower(source, record)
     if source.target == REFERENCE:
         with from_end.collected() as places:
             built(source, record)

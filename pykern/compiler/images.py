@@ -11,18 +11,8 @@ from typing import Any
 
 from pykern.compiler.cache import shared_cache
 from pykern.compiler.versions import versions
-from pykern.data.program_source import ProgramSource
-from pykern.data.source import FunctionSource, KernelSource, LaunchSpec
+from pykern.data.runtime_source import FAULTS, TEAM, RuntimeSource, Source
 from pykern.errors import KernelError
-
-
-def image(symbol: str, target: str) -> KernelSource:
-    """What to ask the compiler for."""
-    return KernelSource(FunctionSource(symbol, "", 0, ""), (), LaunchSpec(0), target=f"entry:{target}")
-
-
-FAULTS, TEAM = image("pk_watch", "faults"), image("pk_fork", "team")
-"""Those that every program on the CPU wants: the handler of faults, and the team of threads."""
 
 
 class Images:
@@ -30,30 +20,29 @@ class Images:
 
     def __init__(self, compile: Callable[..., Any]) -> None:
         self._compile = compile
-        self._made: dict[str, Any] = {}
+        self._made: dict[RuntimeSource, Any] = {}
 
-    def __call__(
-        self, source: KernelSource | ProgramSource, *, keep_stages: Any = False, **options: Any
-    ) -> Any:
-        if not keep_stages and not options and source.target in self._made:
-            return self._made.pop(source.target)
+    def __call__(self, source: Source, *, keep_stages: Any = False, **options: Any) -> Any:
+        asked_plainly = isinstance(source, RuntimeSource) and not keep_stages and not options
+        if asked_plainly and source in self._made:
+            return self._made.pop(source)
         return self._compile(source, keep_stages=keep_stages, **options)
 
-    def make(self, source: KernelSource) -> None:
+    def make(self, source: RuntimeSource) -> None:
         """Have it ready. What fails fails again for who asks, and is told there."""
         if shared_cache().has(source.key(versions())):
             return
         try:
-            self._made[source.target] = self._compile(source)
+            self._made[source] = self._compile(source)
         except KernelError:
             return
 
 
 def make_faults(compile: Images) -> None:
-    """The first step of what is made ahead."""
+    """The first step of what is made ahead: the handler of faults, which every program on the CPU wants."""
     compile.make(FAULTS)
 
 
 def make_team(compile: Images) -> None:
-    """The second one."""
+    """The second one: the team of threads, which they want too."""
     compile.make(TEAM)

@@ -12,8 +12,7 @@ from typing import Any
 
 from pykern.compiler.connection import WorkerProcess
 from pykern.data.artifact import Artifact
-from pykern.data.program_source import ProgramSource
-from pykern.data.source import KernelSource
+from pykern.data.runtime_source import Source
 from pykern.environment.settings import Settings, settings
 
 _PATIENCE = 1.0
@@ -25,7 +24,7 @@ class Progress:
     told = False
     """Once is enough in a process; ``PYKERN_LOG=compile`` tells of every kernel."""
 
-    def __init__(self, source: KernelSource | ProgramSource, settings: Settings) -> None:
+    def __init__(self, source: Source, settings: Settings) -> None:
         self._what = f"{source.function.name} for {source.target}"
         self._settings = settings
         self._started = time.monotonic()

@@ -16,8 +16,8 @@ from typing import Any
 
 import pykern.data.source
 from pykern.compiler.versions import versions
-from pykern.data.program_source import ProgramSource
-from pykern.data.source import FunctionSource, KernelSource, reached
+from pykern.data.runtime_source import Source
+from pykern.data.source import FunctionSource, reached
 from pykern.environment.settings import Settings
 from pykern.storage.reports import write_report
 
@@ -42,16 +42,14 @@ if __name__ == "__main__":
 '''
 
 
-def write_reproducer(
-    source: KernelSource | ProgramSource, what: str, words: Sequence[str], settings: Settings
-) -> str | None:
+def write_reproducer(source: Source, what: str, words: Sequence[str], settings: Settings) -> str | None:
     """Write the script and return its path, or None where no directory takes it."""
     name = f"{re.sub(r'[^A-Za-z0-9_]', '_', source.function.name)[:60]}-{source.key('')[:8]}.py"
     text = reproducer_text(source, what, words)
     return write_report(name, text.encode("utf-8", "surrogateescape"), settings)
 
 
-def reproducer_text(source: KernelSource | ProgramSource, what: str, words: Sequence[str] = ()) -> str:
+def reproducer_text(source: Source, what: str, words: Sequence[str] = ()) -> str:
     """The script."""
     said = "".join(f"          {word}\n" for word in words)
     facts = {
@@ -66,7 +64,7 @@ def reproducer_text(source: KernelSource | ProgramSource, what: str, words: Sequ
     return _SCRIPT.format(definition=_definition(source), **quoted)
 
 
-def _definition(source: KernelSource | ProgramSource) -> str:
+def _definition(source: Source) -> str:
     """Python that makes `SOURCE`: legible, or a pickle where a value has no such form."""
     functions = {id(f): (f"FUNCTION_{n}", f) for n, f in enumerate(reached(source.function))}
     text = "".join(

@@ -34,8 +34,7 @@ from pykern.compiler.crash import (
 from pykern.compiler.progress import Progress, tell
 from pykern.data.artifact import Artifact
 from pykern.data.lineage import Follow
-from pykern.data.program_source import ProgramSource
-from pykern.data.source import KernelSource
+from pykern.data.runtime_source import Source
 from pykern.environment.bootstrap import worker_command
 from pykern.environment.settings import Settings, settings
 from pykern.errors import CompilerCrash, KernelError, KernelTypeError, nested_too_deeply
@@ -98,7 +97,7 @@ class Service:
 
     def compile(
         self,
-        source: KernelSource | ProgramSource,
+        source: Source,
         keep_stages: bool | Follow = False,
         passes: tuple[Callable[..., object], ...] = (),
     ) -> Artifact:
@@ -117,7 +116,7 @@ class Service:
 
     def _compiled(
         self,
-        source: KernelSource | ProgramSource,
+        source: Source,
         keep_stages: bool | Follow,
         passes: tuple[Callable[..., object], ...],
     ) -> Artifact:
@@ -295,7 +294,7 @@ class Service:
 
     def _compile_in_place(
         self,
-        source: KernelSource | ProgramSource,
+        source: Source,
         keep_stages: bool | Follow,
         passes: tuple[Callable[..., object], ...],
     ) -> Artifact:
@@ -345,7 +344,7 @@ class Service:
 class _Request:
     """A kernel to compile. `identity` is by its text: as values, 1, 1.0 and True are equal."""
 
-    def __init__(self, source: KernelSource | ProgramSource, keep_stages: bool | Follow) -> None:
+    def __init__(self, source: Source, keep_stages: bool | Follow) -> None:
         self.source = source
         self.keep_stages = keep_stages
         self.identity = (source.key(""), keep_stages)

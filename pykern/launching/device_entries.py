@@ -19,6 +19,7 @@ from pykern.arrays.array import Array
 from pykern.arrays.view import covered
 from pykern.data.abi import ARRAY_CELLS, BIND_CELLS, array_kind, array_slots, grid_axes
 from pykern.data.artifact import Artifact
+from pykern.data.runtime_source import DeviceEntrySource
 from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
 from pykern.launching.device_kinds import facts
 from pykern.obtain.code import compiled
@@ -86,11 +87,13 @@ def offer(
         return
     given = sorted(keywords & KEYWORDS)
     launch = source.launch if "workgroup" in given else replace(source.launch, workgroup=())
-    told = [word for word in source.target.split("+")[1:] if word in ("aligned", "small")]
-    target = "+".join((f"entry:{direct.form}", *given, *told))
+    told = source.target.split("+")[1:]
+    aligned, small = "aligned" in told, "small" in told
     parameters = tuple(_used(source.parameters, artifact))
-    asked = replace(source, target=target, parameters=parameters, launch=launch, passes=())
-    made = compiled(replace(asked, bounds=artifact.bounds))
+    kernel = replace(
+        source, parameters=parameters, launch=launch, passes=(), bounds=artifact.bounds, target="llvm"
+    )
+    made = compiled(DeviceEntrySource(kernel, direct.form, tuple(given), aligned, small))
     handle, kept = direct.code(opened.code(artifact))
     try:
         entry = load_entry(made.binary)
@@ -116,7 +119,7 @@ def offer(
     bound = (ctypes.c_int64 * len(cells))(*cells)
     entry.bind(bound)
     _bound[ctypes.addressof(bound)] = bound
-    launcher.cache.entries.add_direct(entry.address, source, len(told), (entry, bound, kept, artifact))
+    launcher.cache.entries.add_direct(entry.address, source, aligned + small, (entry, bound, kept, artifact))
 
 
 def _has_entry(source: KernelSource, artifact: Artifact, keywords: frozenset[str]) -> bool:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pykern.arrays.foreign import by_interface
-from pykern.compiler.images import image
 from pykern.data.abi import TABLE_INDEX
+from pykern.data.runtime_source import ADAPTER
 from pykern.obtain.entry_code import EntryCode, numpy_functions
 from pykern.runtime.cpu_table import table
 from pykern.runtime.launchable import SUPPORTED
@@ -32,7 +32,7 @@ class _Method(ctypes.Structure):
 class AdapterCode(EntryCode):
     """Of this process; `address` is 1 once calls may be adapted."""
 
-    source = image("pk_adapt", "adapt")
+    source = ADAPTER
     waits = False
 
     def __init__(self) -> None:

@@ -16,6 +16,7 @@ from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.data.artifact import SCRATCH, Artifact
 from pykern.data.program_source import ProgramSource
+from pykern.data.runtime_source import Source
 from pykern.data.source import KernelSource
 from pykern.environment.installation import no_amd_backend
 from pykern.environment.settings import settings
@@ -26,8 +27,6 @@ from pykern.obtain.memory_code import memory_code
 from pykern.obtain.team_code import team_code
 from pykern.runtime.code_memory import NoRoom
 from pykern.runtime.loader import LoadedKernel, load
-
-Source = KernelSource | ProgramSource
 
 
 def loaded(source: Source) -> tuple[Artifact, LoadedKernel]:
@@ -90,9 +89,12 @@ def compiled(source: Source) -> Artifact:
 
 
 def _compile(source: Source, key: str) -> Artifact:
-    artifact = service().compile(source, keep_stages=settings().dump is not None)
-    if settings().dump is not None:
-        dump(source, replace(artifact, key=key), settings().dump)
+    folder = settings().dump
+    if folder is None or not isinstance(source, KernelSource | ProgramSource):
+        artifact = service().compile(source)
+    else:
+        artifact = service().compile(source, keep_stages=True)
+        dump(source, replace(artifact, key=key), folder)
         if artifact.lacks_code:
             raise no_code(artifact)
     shared_cache().put(key, artifact)

@@ -13,10 +13,10 @@ import threading
 import numpy as np
 
 from pykern.compiler.cache import shared_cache
-from pykern.compiler.images import image
 from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.data.abi import TABLE_INDEX
+from pykern.data.runtime_source import PROGRAM
 from pykern.errors import KernelError
 from pykern.runtime import launchable, numpy_api
 from pykern.runtime.cpu_table import table
@@ -24,13 +24,12 @@ from pykern.runtime.loader import load_entry
 
 MANY = 32
 """Calls of one kind after which the compiler process is started for the entry alone."""
-SOURCE = image("pk_entry", "program")
 
 
 class EntryCode:
     """Of this process: `address` is None as long as it is not there, and 0 where there can be none."""
 
-    source = SOURCE
+    source = PROGRAM
     waits = True
     """Whether a call that finds the compiler running waits for it: entries are made once, for all programs."""
 

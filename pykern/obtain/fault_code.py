@@ -5,7 +5,7 @@ Comes in: code that was loaded. Goes out: the handler, set once a process (`pyke
 
 from __future__ import annotations
 
-from pykern.compiler.images import FAULTS
+from pykern.data.runtime_source import FAULTS
 from pykern.data.source import FunctionSource
 from pykern.obtain.entry_code import EntryCode
 from pykern.runtime.faults import faults

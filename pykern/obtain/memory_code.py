@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from pykern.compiler.images import image
+from pykern.data.runtime_source import MEMORY
 from pykern.obtain.entry_code import EntryCode
 from pykern.runtime import kept_memory
 from pykern.runtime.launchable import SUPPORTED
@@ -19,7 +19,7 @@ from pykern.runtime.launchable import SUPPORTED
 class MemoryCode(EntryCode):
     """Of this process; `address` is 1 once memory is kept."""
 
-    source = image("pk_take", "memory")
+    source = MEMORY
     waits = False
 
     def __init__(self) -> None:

@@ -7,8 +7,8 @@ run, it is started, and launches run alone until the team is there.
 
 from __future__ import annotations
 
-from pykern.compiler.images import TEAM
 from pykern.compiler.service import service
+from pykern.data.runtime_source import TEAM
 from pykern.obtain.entry_code import MANY, EntryCode
 from pykern.runtime import team
 from pykern.runtime.awaited_team import await_no_more, await_team

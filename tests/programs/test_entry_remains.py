@@ -14,7 +14,7 @@ import pytest
 import pykern as pk
 from pykern.compiler.service import service
 from pykern.obtain import entry_code as program_entry_code
-from pykern.obtain.entry_code import SOURCE
+from pykern.obtain.entry_code import EntryCode
 from pykern.runtime.launchable import SUPPORTED
 from tests.programs.entry_calls import error, random, through_python, warm
 
@@ -188,8 +188,8 @@ def test_names_that_change_while_others_call(monkeypatch):
 
 
 def test_the_compiler_is_not_started_for_two_calls(monkeypatch):
-    known = program_entry_code.shared_cache().get(SOURCE.key(program_entry_code.versions()))
-    made = service().compile(SOURCE) if known is None else known.artifact
+    known = program_entry_code.shared_cache().get(EntryCode.source.key(program_entry_code.versions()))
+    made = service().compile(EntryCode.source) if known is None else known.artifact
 
     class Elsewhere:
         in_place, worker_pid, asked = False, None, 0
