@@ -20,6 +20,9 @@ _HOME = {
     "Kernel": "pykern.api.kernel",
     "func": "pykern.api.function",
     "cuda_func": "pykern.api.cuda_function",
+    "cfunc": "pykern.api.c_function",
+    "CFunction": "pykern.api.c_function",
+    "ufunc": "pykern.api.ufunc",
     "Dup": "pykern.derivatives.autodiff",
     "autodiff": "pykern.derivatives.autodiff",
     "custom_vjp": "pykern.derivatives.custom_vjp",
@@ -130,10 +133,13 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
+    from pykern.api.c_function import CFunction as CFunction
+    from pykern.api.c_function import cfunc as cfunc
     from pykern.api.cuda_function import cuda_func as cuda_func
     from pykern.api.function import func as func
     from pykern.api.lowered import Compiled as Compiled
     from pykern.api.lowered import Lowered as Lowered
+    from pykern.api.ufunc import ufunc as ufunc
     from pykern.arrays.array import Array as Array
     from pykern.arrays.copying import copyto as copyto
     from pykern.arrays.creation import array as array

@@ -12,6 +12,7 @@ from extensions.search_words import WORDS, entries
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Kernels": ("kernel", "Kernel", "func", "cuda_func", "static", "In", "Out", "InOut"),
+    "Functions of numbers elsewhere": ("ufunc", "cfunc", "CFunction"),
     "Array programs": ("jit", "Program", "range"),
     "Derivatives": (
         "grad", "value_and_grad", "vjp", "jvp", "hvp", "autodiff", "Dup", "custom_vjp", "stop_gradient",

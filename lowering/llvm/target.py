@@ -16,6 +16,7 @@ from pykern.data.source import KernelSource
 from pykern.dialect import attributes as kern
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
+from pykern.lowering.llvm.c_functions import C_FUNCTIONS, c_functions_text, inlined
 from pykern.lowering.llvm.chains import BreakChains
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
 from pykern.lowering.llvm.entry import entry_text, launch_text
@@ -109,11 +110,16 @@ def _lowered(
     record.add("llvm-translate", text, started, "llvm")
     repeats = any(word in text for word in REPEATED)
     sequential, endless = (mark in kernel.attributes for mark in (kern.SEQUENTIAL, kern.ENDLESS))
+    passes = CAREFUL if is_careful() else passes_for(text, product=False)
+    if source.called_from_c:
+        extra = (c_functions_text(source, symbol, host.triple), *needed_by(text))
+        text = inlined(text) if source.called_from_c == "function" else text
+        code = generate(text, extra, C_FUNCTIONS, host, texts=record.texts, passes=passes)
+        return CpuCode(link_shared(*code.objects, assemble(RUNTIME, host), host=host), False, workgroup, {})
     launcher = launcher_text(source, symbol, repeats, sequential, endless)
     entry = "" if reports else entry_text(source, uses, product)
     called = [launch_text(may_run_out(text), endless)] if entry else []
     extra = (launcher, *called, *needed_by(text))
-    passes = CAREFUL if is_careful() else passes_for(text, product=False)
     code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes)
     objects = list(code.objects)
     if entry and record.texts:

@@ -53,7 +53,8 @@ class Library:
 
 @record
 class LoadedKernel:
-    """Code that is there: `run_address` is that of `pk_run`, `entry_address` of the compiled CPython entry, or 0."""
+    """Code that is there: `run_address` is that of `pk_run`, `entry_address` of the compiled CPython entry, or 0. What
+    C calls has neither."""
 
     library: Library
     run_address: int
@@ -96,7 +97,8 @@ def load(binary: bytes, entry: str = "pk_entry") -> LoadedKernel:
     library = _told_of_table(binary)
     own_code.add(*library.code)
     entry_address = library.address(entry) if entry and SUPPORTED else 0
-    return LoadedKernel(library, library.address("pk_run"), entry_address)
+    run_address = library.address("pk_run") if "pk_run" in library else 0
+    return LoadedKernel(library, run_address, entry_address)
 
 
 @record
