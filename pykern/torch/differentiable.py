@@ -1,0 +1,101 @@
+"""The derivative of an operator's call: reverse and forward mode, and `torch.vmap`, each by operators again.
+
+Comes in: an operation and its arguments. Goes out: results that autograd and `torch.func` follow to any order, since
+`pulled` and `pushed` of an operation are operations. What has no derivative raises `NotDifferentiable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pykern.errors import NotDifferentiable
+from pykern.torch.framework import forward_ad, torch
+
+
+def needs_derivative(arguments: Sequence[Any]) -> bool:
+    """Whether autograd has to follow a call."""
+    if forward_ad._current_level >= 0:
+        return True
+    return torch.is_grad_enabled() and any(isinstance(a, torch.Tensor) and a.requires_grad for a in arguments)
+
+
+def apply(operation: Any, arguments: Sequence[Any]) -> Any:
+    """The results of a call that is followed."""
+    return Call.apply(operation, *arguments)
+
+
+class Call(torch.autograd.Function):
+    """One call of an operation."""
+
+    @staticmethod
+    def forward(operation: Any, *arguments: Any) -> Any:
+        with torch._C._AutoDispatchBelowAutograd():
+            found = operation.overload(*arguments)
+        return found if isinstance(found, torch.Tensor) else tuple(found)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.operation, *arguments = inputs
+        ctx.others = [None if isinstance(a, torch.Tensor) else a for a in arguments]
+        tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+        results = (output,) if isinstance(output, torch.Tensor) else output
+        ctx.floats = tuple(r.is_floating_point() for r in results)
+        ctx.mark_non_differentiable(*(r for r in results if not r.is_floating_point()))
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        arguments = _arguments(ctx)
+        active = tuple(n for n, a in enumerate(arguments) if ctx.needs_input_grad[n + 1] and _is_float(a))
+        given = [c for c, is_float in zip(cotangents, ctx.floats, strict=True) if is_float]
+        found: Any = iter(())
+        if active:
+            found = iter(
+                _tuple(ctx.operation.pulled(active, ctx.floats, arguments).overload(*arguments, *given))
+            )
+        return None, *(next(found) if n in active else None for n in range(len(arguments)))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        arguments = _arguments(ctx)
+        given = tangents[1:]
+        active = tuple(n for n, t in enumerate(given) if t is not None and _is_float(arguments[n]))
+        pushed = ctx.operation.pushed(active, ctx.floats, arguments)
+        found = iter(_tuple(pushed.overload(*arguments, *(given[n] for n in active))))
+        made = tuple(next(found) if is_float else None for is_float in ctx.floats)
+        return made[0] if len(made) == 1 else made
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], operation: Any, *arguments: Any) -> Any:
+        """One call after the other."""
+        if info.batch_size == 0:
+            raise NotDifferentiable(
+                f"`{operation.name}` under torch.vmap has no elements to map over",
+                hint="call it where the mapped dimension is not empty",
+            )
+        dims = in_dims[1:]
+        rows = [
+            _tuple(operation.overload(*map(_at, arguments, dims, [n] * len(arguments))))
+            for n in range(info.batch_size)
+        ]
+        stacked = tuple(torch.stack(found) for found in zip(*rows, strict=True))
+        return (stacked[0], 0) if operation.count == 1 else (stacked, (0,) * len(stacked))
+
+
+def _at(argument: Any, dim: int | None, n: int) -> Any:
+    return argument if dim is None else argument.select(dim, n)
+
+
+def _arguments(ctx: Any) -> list[Any]:
+    tensors = iter(ctx.saved_tensors)
+    return [next(tensors) if a is None else a for a in ctx.others]
+
+
+def _is_float(argument: Any) -> bool:
+    return isinstance(argument, torch.Tensor) and argument.is_floating_point()
+
+
+def _tuple(found: Any) -> tuple[Any, ...]:
+    return (found,) if isinstance(found, torch.Tensor) else tuple(found)

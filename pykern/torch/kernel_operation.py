@@ -1,0 +1,207 @@
+"""A launch of a kernel as a function of tensors, and its derivatives, which are such launches again.
+
+Comes in: a kernel, and a `Slot` for each of its parameters (`slots`). Goes out: fresh tensors, for the slots that are
+results. The derivative of a launch is a launch of the kernel's derivative (`pykern.derivatives.autodiff`), whose
+shadows are slots: cotangents and tangents come in as arguments, gradients start as zeros and are results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from pykern.data.index_space import index_space, is_plain
+from pykern.data.source import Derivative, KernelSource, LaunchSpec
+from pykern.derivatives.autodiff import differentiated
+from pykern.derivatives.raised_gradient import RaisedGradients
+from pykern.errors import KernelTypeError, NotDifferentiable
+from pykern.launching.specs import parameter
+from pykern.obtain.code import compiled
+from pykern.torch.framework import torch
+from pykern.torch.registration import register_functional, unique
+from pykern.torch.rules import space_of
+from pykern.torch.slots import Slot, shadow, value_of
+
+Space = Callable[..., Any]
+
+
+@dataclass
+class KernelOperation:
+    """A launch. `results` are numbers of slots; `space` gives the index space, as `rules.flat_space` has it, of the
+    first `primal` arguments. `names` and `kinds` are the arguments', as `registration` wants them."""
+
+    label: str
+    kernel: Any
+    names: tuple[str, ...]
+    kinds: str
+    slots: tuple[Slot, ...]
+    results: tuple[int, ...]
+    space: Space
+    primal: int
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        self.name = unique(self.label)
+        self.count = len(self.results)
+        self.overload: Any = None
+        self._derived: dict[Any, KernelOperation] = {}
+        self._checked = bool(self.kernel.derivatives)
+        register_functional(self)
+
+    # -- a call ----------------------------------------------------------------------------------
+
+    def run(self, arguments: Sequence[Any]) -> Any:
+        """Launch."""
+        plain = list(map(_detached, arguments))
+        values = self._values(plain)
+        self._launch(values, space_of(self.space(*plain[: self.primal])))
+        return self._results(values)
+
+    def run_on(self, arguments: Sequence[Any], space: tuple[Any, ...]) -> None:
+        """Launch on arguments that the kernel writes."""
+        plain = list(map(_detached, arguments))
+        numbers = [s.kind == "number" for s in self.slots]
+        named = [
+            value_of(s, plain, {}, False) if n else a
+            for s, n, a in zip(self.slots, numbers, plain, strict=True)
+        ]
+        self._launch(named, space)
+
+    def fake(self, arguments: Sequence[Any]) -> Any:
+        """The results without their values."""
+        return self._results(self._values(arguments, fake=True))
+
+    def _results(self, values: list[Any]) -> Any:
+        found = tuple(values[n] for n in self.results)
+        return found[0] if self.count == 1 else found
+
+    def _values(self, arguments: Sequence[Any], fake: bool = False) -> list[Any]:
+        named = dict(zip(self.names[: self.primal], arguments, strict=False))
+        return [value_of(slot, arguments, named, fake) for slot in self.slots]
+
+    def _launch(self, values: list[Any], space: tuple[Any, ...]) -> None:
+        if not self._checked:
+            self._check_uses(values, space)
+        if 0 in [len(n) if isinstance(n, range) else n for n in space]:
+            return
+        keywords = {"ndrange": space, **dict(self.options)}
+        if self._raised is None or self._raised.run(values, dict(keywords)) is None:
+            self.kernel(*values, **keywords)
+
+    @cached_property
+    def _raised(self) -> RaisedGradients | None:
+        derivatives = self.kernel.derivatives
+        is_reverse = bool(derivatives) and derivatives[-1].mode == "reverse"
+        return RaisedGradients(self.kernel, "auto") if is_reverse else None
+
+    def _check_uses(self, values: list[Any], space: tuple[Any, ...]) -> None:
+        """Refuse a kernel that writes what the operator says it only reads. Raises `KernelTypeError`."""
+        bound = list(zip(self.kernel.signature.parameters, values, strict=True))
+        parameters = tuple(parameter(n, v, self.kernel.annotations.get(n)) for n, v in bound)
+        extents = index_space(space)
+        launch = LaunchSpec(len(extents), is_plain(extents), None, ())
+        uses = iter(
+            compiled(KernelSource(self.kernel.captured()[0], parameters, launch, self.kernel.options)).uses
+        )
+        for (name, value), slot in zip(bound, self.slots, strict=True):
+            if isinstance(value, torch.Tensor) and next(uses).writes and not slot.is_written:
+                raise KernelTypeError(
+                    f"`{self.kernel.__name__}` writes `{name}`, which is no result of the operator",
+                    hint=f"say so: out={{{name!r}: pkt.like(...)}}, or annotate it `{name}: pk.InOut[...]` for an "
+                    "operator in place",
+                )
+        self._checked = True
+
+    # -- derivatives -----------------------------------------------------------------------------
+
+    def pulled(
+        self, active: tuple[int, ...], floats: tuple[bool, ...], arguments: Sequence[Any]
+    ) -> KernelOperation:
+        """The gradient by the arguments `active`: takes the arguments, then cotangents of the results in `floats`."""
+        typed = self._typed(floats, arguments)
+        key = "vjp", active, typed
+        if key not in self._derived:
+            self._derived[key] = self._reverse(active, typed)
+        return self._derived[key]
+
+    def pushed(
+        self, active: tuple[int, ...], floats: tuple[bool, ...], arguments: Sequence[Any]
+    ) -> KernelOperation:
+        """The tangents of the results in `floats`: takes the arguments, then tangents of those in `active`."""
+        typed = self._typed(floats, arguments)
+        key = "jvp", active, typed
+        if key not in self._derived:
+            self._derived[key] = self._forward(active, typed)
+        return self._derived[key]
+
+    def _typed(self, floats: tuple[bool, ...], arguments: Sequence[Any]) -> tuple[Slot, ...]:
+        """The slots, with whether they hold floats."""
+        known = dict(zip(self.results, floats, strict=True))
+        return tuple(
+            replace(s, is_float=known[n] if n in known else s.is_float and s.holds_float(arguments))
+            for n, s in enumerate(self.slots)
+        )
+
+    def _reverse(self, active: tuple[int, ...], typed: tuple[Slot, ...]) -> KernelOperation:
+        """Shadows of results are cotangents, those of arguments start as zeros and become gradients."""
+        floats = [slot for slot in self.results if typed[slot].is_float]
+        cotangents = {slot: len(self.kinds) + n for n, slot in enumerate(floats)}
+        slots: list[Slot] = []
+        gradients: dict[int, int] = {}
+        dup = []
+        for n, slot in enumerate(typed):
+            slots.append(slot)
+            if slot.is_float and (slot.is_written or slot.argument in active):
+                dup.append(n)
+                if slot.argument in active and slot.takes_argument:
+                    gradients[slot.argument] = len(slots)
+                slots.append(Slot("copy", cotangents[n]) if n in cotangents else shadow(slot))
+        return self._made("reverse", active, dup, slots, [gradients[n] for n in active], len(floats))
+
+    def _forward(self, active: tuple[int, ...], typed: tuple[Slot, ...]) -> KernelOperation:
+        """Shadows of arguments are tangents, and so are those of results then."""
+        tangents = {argument: len(self.kinds) + n for n, argument in enumerate(active)}
+        slots: list[Slot] = []
+        pushed: dict[int, int] = {}
+        dup = []
+        for n, slot in enumerate(typed):
+            slots.append(slot)
+            if slot.is_float and (slot.is_written or slot.argument in active):
+                dup.append(n)
+                pushed[n] = len(slots)
+                if slot.argument in tangents and slot.takes_argument:
+                    kind = "copy" if slot.kind == "copy" else "read"
+                    slots.append(Slot(kind, tangents[slot.argument]))
+                else:
+                    slots.append(shadow(slot))
+        results = [pushed[n] for n in self.results if typed[n].is_float]
+        return self._made("forward", active, dup, slots, results, len(active))
+
+    def _made(
+        self,
+        mode: str,
+        active: tuple[int, ...],
+        dup: list[int],
+        slots: list[Slot],
+        results: list[int],
+        more: int,
+    ) -> KernelOperation:
+        if not results:
+            raise NotDifferentiable(f"`{self.name}` has no result that is a float")
+        level = "auto" if mode == "reverse" else "direct"
+        kernel = differentiated(self.kernel, Derivative(mode, level, tuple(dup)))
+        short = {"reverse": "vjp", "forward": "jvp"}[mode]
+        names = tuple(f"{short}{len(self.kernel.derivatives)}_{n}" for n in range(more))
+        return KernelOperation(
+            f"{self.name}_{short}_{'_'.join(map(str, active))}", kernel, (*self.names, *names),
+            self.kinds + "T" * more, tuple(slots), tuple(results), self.space, self.primal, self.options,
+        )  # fmt: skip
+
+
+def _detached(argument: Any) -> Any:
+    """The tensor without what autograd holds of it: a launch takes no others."""
+    if isinstance(argument, torch.Tensor) and argument.requires_grad:
+        return argument.detach()
+    return argument

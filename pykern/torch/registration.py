@@ -1,0 +1,127 @@
+"""Tells PyTorch of operators: schema, code, fake results, and what autograd and `torch.func` do with a call.
+
+Comes in: an `Operation`. Goes out: its overload, `torch.ops.pykern.<name>.default`. Whoever calls it, by whatever way,
+meets the derivative: autograd's key and that of the transformations of `torch.func` lead to `differentiable.Call`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from pykern.torch.differentiable import apply, needs_derivative
+from pykern.torch.framework import torch
+
+NAMESPACE = "pykern"
+TYPES = {"T": "Tensor", "N": "Scalar", "D": "SymInt[]"}
+"""Kinds of arguments: a tensor, a number, an index space."""
+_library = torch.library.Library(NAMESPACE, "FRAGMENT")
+_registered: dict[str, Any] = {}
+_lock = threading.RLock()
+
+
+class Registered(Protocol):
+    """What is registered: see `kernel_operation`."""
+
+    name: str
+    names: tuple[str, ...]
+    kinds: str
+    overload: Any
+
+    def run(self, arguments: Sequence[Any]) -> Any: ...
+    def fake(self, arguments: Sequence[Any]) -> Any: ...
+
+
+class Functional(Registered, Protocol):
+    """One that changes no argument. `count` results, or a list of them where that is None."""
+
+    count: int | None
+
+
+class InPlace(Registered, Protocol):
+    """One that writes arguments, and gives nothing; `functional` gives what they become."""
+
+    written: tuple[int, ...]
+    functional: Functional
+
+
+def unique(name: str) -> str:
+    """A name that no operator has."""
+    with _lock:
+        found = next(n for k in range(1 << 30) if (n := f"{name}_{k}" if k else name) not in _registered)
+        _registered[found] = None
+        return found
+
+
+def register_functional(operation: Functional) -> None:
+    """Make an operator of it; sets its `overload`."""
+    count = operation.count
+    returned = (
+        "Tensor[]" if count is None else "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
+    )
+
+    def autograd(*arguments: Any) -> Any:
+        if needs_derivative(arguments):
+            return _as_returned(apply(operation, arguments), count)
+        return below_autograd(operation, arguments)
+
+    def transformed(*arguments: Any) -> Any:
+        return _as_returned(apply(operation, arguments), count)
+
+    _register(operation, (), returned, autograd, transformed)
+
+
+def register_in_place(operation: InPlace) -> None:
+    """Make an operator of it; sets its `overload`."""
+
+    def autograd(*arguments: Any) -> None:
+        if needs_derivative(arguments):
+            transformed(*arguments)
+        else:
+            below_autograd(operation, arguments)
+
+    def transformed(*arguments: Any) -> None:
+        """What is written, computed apart and copied: what autograd and `torch.func` know of copies holds then. The
+        derivative needs the values of before."""
+        kept = [a.clone() if n in operation.written else a for n, a in enumerate(arguments)]
+        found = operation.functional.overload(*kept)
+        for n, new in zip(operation.written, as_tuple(found), strict=True):
+            arguments[n].copy_(new)
+
+    _register(operation, operation.written, "()", autograd, transformed)
+
+
+def below_autograd(operation: Registered, arguments: Sequence[Any]) -> Any:
+    """The operator itself."""
+    with torch._C._AutoDispatchBelowAutograd():
+        return operation.overload(*arguments)
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """Results of an operator."""
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
+def _as_returned(results: Any, count: int | None) -> Any:
+    found = as_tuple(results)
+    return found[0] if count == 1 else list(found) if count is None else found
+
+
+def _register(
+    operation: Registered, written: Sequence[int], returned: str, autograd: Any, transformed: Any
+) -> None:
+    letters = iter("abcdefghijklmnopqrstuvwxyz")
+    aliases = {n: f"({next(letters)}!)" for n in written}
+    arguments = [
+        f"{TYPES[kind]}{aliases.get(n, '')} {name}"
+        for n, (kind, name) in enumerate(zip(operation.kinds, operation.names, strict=True))
+    ]
+    name = operation.name
+    _library.define(f"{name}({', '.join(arguments)}) -> {returned}", tags=(torch.Tag.needs_exact_strides,))
+    for key in ("CPU", "CUDA"):
+        _library.impl(name, lambda *given: operation.run(given), key)
+    torch.library.register_fake(f"{NAMESPACE}::{name}", lambda *given: operation.fake(given), lib=_library)
+    _library.impl(name, autograd, "Autograd")
+    _library.impl(name, transformed, "FuncTorchDynamicLayerFrontMode")
+    operation.overload = getattr(getattr(torch.ops, NAMESPACE), name).default

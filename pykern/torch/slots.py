@@ -1,0 +1,82 @@
+"""What the parameters of a launched kernel are given, in terms of an operator's arguments.
+
+Comes in: the arguments, real or fake tensors. Goes out: a value for each parameter. Read first: `kernel_operation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pykern.arrays.torch_tensors import view_of
+from pykern.errors import KernelTypeError
+from pykern.torch.framework import Tensor, torch
+from pykern.torch.rules import Like, MakeResult, made
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What a parameter is given; `kind` says what is done to the `argument` of that number:
+
+    - "read": itself;
+    - "copy": a copy, which the kernel may write;
+    - "zeros": zeros like it;
+    - "number": the only value of a tensor, as a number;
+    - "rule": no argument, but what `rule` makes; "rule zeros" are zeros like that.
+    """
+
+    kind: str
+    argument: int = -1
+    rule: Like | MakeResult | None = None
+    is_float: bool = True
+    """False where it is known to hold integers."""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the launch may write there."""
+        return self.kind not in ("read", "number")
+
+    @property
+    def takes_argument(self) -> bool:
+        """Whether it holds the values of an argument."""
+        return self.kind in ("read", "copy", "number")
+
+    def holds_float(self, arguments: Sequence[Any]) -> bool:
+        """Whether the argument is a tensor of floats; true where there is none."""
+        if self.argument < 0:
+            return True
+        given = arguments[self.argument]
+        return isinstance(given, torch.Tensor) and given.is_floating_point()
+
+
+def shadow(slot: Slot) -> Slot:
+    """Zeros for the shadow of what a slot holds."""
+    if slot.rule is not None:
+        return Slot("rule zeros", rule=slot.rule)
+    return Slot("zeros", slot.argument)
+
+
+def value_of(slot: Slot, arguments: Sequence[Any], named: dict[str, Any], fake: bool) -> Any:
+    """What a parameter is given. `named` are the arguments that rules know. Of a `fake` tensor no number is taken."""
+    if slot.rule is not None:
+        found = made(slot.rule, named)
+        return torch.zeros_like(found) if slot.kind == "rule zeros" else found
+    given = arguments[slot.argument]
+    if slot.kind == "copy":
+        return given.clone()
+    if slot.kind == "zeros":
+        return torch.zeros_like(given, requires_grad=False)
+    if slot.kind == "number" and not fake:
+        return _number(given)
+    return given
+
+
+def _number(tensor: Tensor) -> Any:
+    """A number of NumPy's, whose type is the tensor's. Raises `KernelTypeError`."""
+    if tensor.ndim:
+        raise KernelTypeError(
+            f"a tensor of shape {tuple(tensor.shape)} is given where the kernel wants a number",
+            hint="pass a number, or a tensor of no dimension: x.sum()",
+        )
+    return view_of(tensor.cpu())[()]

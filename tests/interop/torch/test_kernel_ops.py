@@ -1,0 +1,81 @@
+"""Kernels as operators of PyTorch: results, and derivatives of every kind, against PyTorch's own functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from pykern.pytest_plugin import need_package
+
+torch = need_package("torch")
+
+from tests.interop.torch.kernels import axpy_, axpy_expected, saxpy  # noqa: E402
+
+
+def doubles(*shape: int, **options):
+    return torch.randn(*shape, dtype=torch.float64, **options)
+
+
+def in_place(o, x, y, a):
+    o = o.clone()
+    axpy_(o, x, y, a, ndrange=o.shape)
+    return o
+
+
+def test_a_launch_gives_fresh_tensors():
+    x, y = doubles(7), doubles(7)
+    torch.testing.assert_close(saxpy(x, y, 2.0), axpy_expected(x, y, 2.0))
+    torch.testing.assert_close(saxpy(x, a=2, y=y), axpy_expected(x, y, 2))
+
+
+def test_a_launch_in_place_is_counted():
+    o, x, y = doubles(7), doubles(7), doubles(7)
+    before = o._version
+    axpy_(o, x, y, 2.0, ndrange=7)
+    torch.testing.assert_close(o, axpy_expected(x, y, 2.0))
+    assert o._version > before
+
+
+@pytest.mark.parametrize(
+    "function", [saxpy, lambda x, y, a: in_place(doubles(5), x, y, a)], ids=["out", "in place"]
+)
+def test_derivatives_of_both_modes_and_orders(function):
+    x, y = doubles(5, requires_grad=True), doubles(5, requires_grad=True)
+    a = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(function, (x, y, a), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(function, (x, y, a))
+
+
+def test_views_that_are_written_have_gradients():
+    def part(o, x, y):
+        o = o.clone()
+        axpy_(o[2:5], x, y, 2.0, ndrange=3)
+        return o
+
+    o, x, y = (doubles(n, requires_grad=True) for n in (9, 3, 3))
+    assert torch.autograd.gradcheck(part, (o, x, y), check_forward_ad=True)
+
+
+def test_transformations():
+    x, y = doubles(3, 5), doubles(5)
+
+    def loss(x, y):
+        return (saxpy(x, y, 2.0) ** 2).sum()
+
+    def expected(x, y):
+        return (axpy_expected(x, y, 2.0) ** 2).sum()
+
+    for transformed in (torch.func.grad, torch.func.hessian, lambda f: torch.func.jacrev(torch.func.grad(f))):
+        torch.testing.assert_close(transformed(loss)(x[0], y), transformed(expected)(x[0], y))
+    rows = torch.vmap(torch.func.grad(loss), (0, None))(x, y)
+    torch.testing.assert_close(rows, torch.vmap(torch.func.grad(expected), (0, None))(x, y))
+    _, tangent = torch.func.jvp(lambda x: saxpy(x, y, 2.0), (x[0],), (x[1],))
+    torch.testing.assert_close(tangent, 2 * x[1] * (2 * x[0]).exp())
+
+
+@pytest.mark.parametrize("operator", ["functional", "in place"])
+def test_opcheck(operator):
+    x, y = doubles(5, requires_grad=True), doubles(5)
+    if operator == "functional":
+        torch.library.opcheck(saxpy.variant("TTN").overload, (x, y, 2.0))
+    else:
+        torch.library.opcheck(axpy_.variant("TTTN").overload, (doubles(5), x, y, 2.0, [0, 5, 1]))
