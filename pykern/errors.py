@@ -46,7 +46,7 @@ CODES: dict[str, tuple[str, str]] = {
     "PK010": ("DeviceError", "a device failed, or cannot do this"),
     "PK011": ("OutOfBounds", "an access outside of an array"),
     "PK012": ("AssertionFailed", "an assert did not hold"),
-    "PK013": ("OutOfMemory", "a device has no room"),
+    "PK013": ("OutOfMemory", "a device is out of memory"),
     "PK014": ("UsedAfterFree", "an array is used after it was freed"),
     UNDEFINED_NAME: ("KernelSyntaxError", "a name is not defined"),
     NO_VALUE: ("KernelSyntaxError", "a name has no value on some path"),

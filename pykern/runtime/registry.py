@@ -70,7 +70,7 @@ def _instead(kind: str) -> str:
     """What to write for a kind of device that there is not."""
     kinds = ("cpu", "python", *KINDS)
     if kind.lower() in ("gpu", "device", "accelerator"):
-        return f"write its kind: {', '.join(KINDS)}; `pykern devices` tells which are there"
+        return f"write its kind: {', '.join(KINDS)}; `pykern devices` lists those of this machine"
     near = [_CALLED[kind.lower()]] if kind.lower() in _CALLED else get_close_matches(kind, kinds, 1, 0.7)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(kinds)}; see `pykern devices`"
 
