@@ -37,6 +37,7 @@ from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.simplify import Simplify
+from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.old_names import current
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
@@ -77,6 +78,7 @@ OWN: tuple[type[Pass], ...] = (
     RoundOnce,
     ScratchRows,
     ShiftDivisions,
+    SpeculateLoads,
     Simplify,
     TightenBounds,
     UnmaskSums,

@@ -236,3 +236,90 @@ func.func @streamed(%y: memref<?x?xf32>, %a: memref<?x?xf32>, %b: memref<?x?xf32
   }
   return
 }
+
+// The place of the largest value: lanes keep it beside the value. Of equal ones the first counts, so that is the least
+// place. What else the loop takes along is computed again for that place. A NaN in front keeps all others out.
+
+// CHECK-LABEL: func.func @selection
+// CHECK: %[[MANY:.*]] = arith.select %{{.*}}, %arg3, %c1
+// CHECK: %[[END:.*]] = arith.select %{{.*}}, %[[MANY]], %c1
+// CHECK: scf.for %[[J:.*]] = %c1 to %[[END]] step %c32 iter_args(%[[M:.*]] = %{{.*}}, %[[AT:.*]] = %cst{{.*}}) -> (vector<32xf32>, vector<32xi32>)
+// CHECK: %[[V:.*]] = vector.load
+// CHECK-NEXT: %[[BETTER:.*]] = arith.cmpf ogt, %[[V]], %[[M]]
+// CHECK-NEXT: arith.select %[[BETTER]], %[[V]], %[[M]]
+// CHECK: %[[HERE:.*]] = vector.broadcast %{{.*}} : i32 to vector<32xi32>
+// CHECK-NEXT: arith.select %[[BETTER]], %[[HERE]], %[[AT]]
+// CHECK: vector.reduction <maximumf>, %{{.*}} fastmath<nnan,nsz>
+// CHECK: vector.reduction <minsi>
+// CHECK: arith.cmpf ord
+// CHECK: scf.if
+// CHECK: memref.load %arg2[
+// CHECK-NOT: vector.bitcast
+// CHECK: scf.for %{{.*}} = %[[END]] to %arg3 step %c1
+func.func @selection(%at: memref<?xindex>, %x: memref<?x?xf32>, %w: memref<?xf32>, %n: index, %i: index) -> f32 attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %first = memref.load %x[%i, %c0] : memref<?x?xf32>
+  %weight = memref.load %w[%c0] : memref<?xf32>
+  %r:3 = scf.for %j = %c1 to %n step %c1 iter_args(%most = %first, %best = %c0, %taken = %weight) -> (f32, index, f32) {
+    %v = memref.load %x[%i, %j] : memref<?x?xf32>
+    %u = memref.load %w[%j] : memref<?xf32>
+    %better = arith.cmpf ogt, %v, %most : f32
+    %place = arith.select %better, %j, %best : index
+    %along = arith.select %better, %u, %taken : f32
+    %now = arith.select %better, %v, %most : f32
+    scf.yield %now, %place, %along : f32, index, f32
+  }
+  memref.store %r#1, %at[%i] : memref<?xindex>
+  return %r#2 : f32
+}
+
+// NumPy's argmin: the first NaN is the least. Lanes watch for one; where it came by, and where the least is a zero of
+// unknown sign, the loop runs from its beginning.
+
+// CHECK-LABEL: func.func @first_nan
+// CHECK: scf.for {{.*}} -> (vector<16xf64>, vector<16xi32>, vector<16xi64>)
+// CHECK: vector.reduction <minimumf>
+// CHECK: %[[DOUBT:.*]] = arith.ori
+// CHECK: %[[BEGIN:.*]] = arith.select %[[DOUBT]], %c0
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %arg1
+func.func @first_nan(%x: memref<?xf64>, %n: index) -> (f64, i64) attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %true = arith.constant true
+  %top = arith.constant 0x7FF0000000000000 : f64
+  %zero = arith.constant 0 : i64
+  %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%least = %top, %best = %zero) -> (f64, i64) {
+    %v = memref.load %x[%j] : memref<?xf64>
+    %better = arith.cmpf olt, %v, %least : f64
+    %is_nan = arith.cmpf uno, %v, %v : f64
+    %was_nan = arith.cmpf uno, %least, %least : f64
+    %was_number = arith.xori %was_nan, %true : i1
+    %first = arith.andi %is_nan, %was_number : i1
+    %take = arith.ori %better, %first : i1
+    %place = arith.index_cast %j : index to i64
+    %now = arith.select %take, %v, %least : f64
+    %at = arith.select %take, %place, %best : i64
+    scf.yield %now, %at : f64, i64
+  }
+  return %r#0, %r#1 : f64, i64
+}
+
+// What is compared depends on what was taken: the loop keeps its order.
+
+// CHECK-LABEL: func.func @in_order
+// CHECK-NOT: vector<
+// CHECK: return
+func.func @in_order(%x: memref<?xf32>, %n: index, %start: f32) -> f32 attributes {kern.noalias} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%most = %start, %bias = %start) -> (f32, f32) {
+    %u = memref.load %x[%j] : memref<?xf32>
+    %v = arith.addf %u, %bias : f32
+    %better = arith.cmpf ogt, %v, %most : f32
+    %other = arith.select %better, %u, %bias : f32
+    %now = arith.select %better, %v, %most : f32
+    scf.yield %now, %other : f32, f32
+  }
+  return %r#0 : f32
+}

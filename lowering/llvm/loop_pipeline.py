@@ -24,6 +24,7 @@ from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
 from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
+from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
@@ -77,6 +78,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             LowerReports(),
             Upstream("canonicalize,loop-invariant-code-motion,cse"),
             ShiftDivisions(),  # before lanes, which do not divide integers
+            SpeculateLoads(),  # before lanes and reductions, which have choices and no branches that read
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
             VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
             LowerTapes(),  # one tape a thread

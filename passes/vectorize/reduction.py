@@ -6,8 +6,9 @@ together. A maximum that keeps NaN is two vectors: the plain maximum, and the la
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, vector
@@ -15,6 +16,7 @@ from mlir.dialects import arith, vector
 from pykern.passes.ir.clone import remake
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.values import is_argument
+from pykern.passes.vectorize.body import VectorBody
 
 EXTREMES = {
     "arith.maximumf": (arith.CmpFPredicate.OGT, float("-inf")),
@@ -25,11 +27,23 @@ KINDS = {"arith.maximumf": "maximumf", "arith.minimumf": "minimumf", "arith.addf
 
 
 @dataclass(frozen=True)
+class Joined:
+    """What lanes come to at the end of a loop: values by their place among those that the loop carries."""
+
+    values: dict[int, ir.Value]
+    doubts: tuple[ir.Value, ...] = ()
+    """Where one of them is true, lanes do not know, and the loop has to run as it was."""
+
+
+@dataclass(frozen=True)
 class Reduction:
-    """`op` joins what the loop carries with `added`."""
+    """`op` joins what the loop carries at `place` with `added`."""
 
     op: ir.Operation
     added: ir.Value
+    place: int
+
+    runs_twice: ClassVar[bool] = False
 
     @property
     def is_extreme(self) -> bool:
@@ -43,16 +57,17 @@ class Reduction:
     def bits(self) -> ir.IntegerType:
         return ir.IntegerType.get_signless(self.element.width)
 
-    def begin(self, lanes: int) -> list[ir.Value]:
+    def begin(self, lanes: int, first: Sequence[ir.Value]) -> list[ir.Value]:
+        """What lanes begin with; the loop begins with the values `first`."""
         neutral = EXTREMES[self.op.name][1] if self.is_extreme else SUMS[self.op.name]
         values = [constant(ir.VectorType.get([lanes], self.element), neutral)]
         if self.is_extreme:
             values.append(constant(ir.VectorType.get([lanes], self.bits), 0))
         return values
 
-    def step(self, held: Iterator[ir.Value], added: ir.Value) -> list[ir.Value]:
+    def step(self, held: Iterator[ir.Value], body: VectorBody) -> list[ir.Value]:
         """The value that the loop carries to its next iteration."""
-        before = next(held)
+        before, added = next(held), body.evaluated(self.added)
         if not self.is_extreme:
             return [remake(self.op, [before, added], [before.type]).result]
         better = arith.CmpFOp(EXTREMES[self.op.name][0], added, before).result
@@ -61,7 +76,7 @@ class Reduction:
         now = arith.OrIOp(met, arith.ExtSIOp(met.type, is_nan).result).result
         return [arith.SelectOp(better, added, before).result, now]
 
-    def finish(self, found: Iterator[ir.Value], first: ir.Value) -> ir.Value:
+    def finish(self, found: Iterator[ir.Value], first: Sequence[ir.Value]) -> Joined:
         """The lanes together, and what the loop began with."""
         quick = "#arith.fastmath<nnan,nsz>" if self.is_extreme else "#arith.fastmath<reassoc>"
         kind = ir.Attribute.parse(f"#vector.kind<{KINDS[self.op.name]}>")
@@ -75,20 +90,13 @@ class Reduction:
             nan = constant(self.element, float("nan"))
             met = arith.CmpIOp(arith.CmpIPredicate.ne, any_nan, zero).result
             total = arith.SelectOp(met, nan, total).result
-        return remake(self.op, [first, total], [self.element]).result
+        return Joined({self.place: remake(self.op, [first[self.place], total], [self.element]).result})
 
 
-def reductions_of(loop: ir.Operation) -> list[Reduction]:
-    """One for each value the loop carries; none where one of them is something else or keeps its order."""
+def reduction_of(loop: ir.Operation, place: int) -> Reduction | None:
+    """The value that the loop carries at `place`; None where it is something else or keeps its order."""
     block = loop.regions[0].blocks[0]
-    results = list(list(block.operations)[-1].operation.operands)
-    found = [_reduction(v, held) for v, held in zip(results, list(block.arguments)[1:], strict=True)]
-    if any(each is None for each in found):
-        return []
-    return [each for each in found if each is not None]
-
-
-def _reduction(value: ir.Value, held: ir.Value) -> Reduction | None:
+    held, value = block.arguments[1 + place], block.operations[len(block.operations) - 1].operands[place]
     if is_argument(value) or not isinstance(value.type, ir.F32Type | ir.F64Type):
         return None
     op = value.owner.operation
@@ -98,7 +106,7 @@ def _reduction(value: ir.Value, held: ir.Value) -> Reduction | None:
     if op.name in SUMS and not _may_reorder(op):
         return None
     left, right = op.operands
-    return Reduction(op, right if left == held else left)
+    return Reduction(op, right if left == held else left, place)
 
 
 def _may_reorder(op: ir.Operation) -> bool:

@@ -26,6 +26,7 @@ from pykern.passes.analysis.cost_model.caches import (
 from pykern.passes.kernels import find, identity, index_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccess, LoopAccesses
 from pykern.passes.vectorize.reduction import Reduction
+from pykern.passes.vectorize.selection import Selection
 from pykern.passes.vectorize.vectorize_streams import columns_of, streaming_loops
 
 
@@ -35,7 +36,7 @@ class RowLoop:
 
     loop: ir.Operation
     accesses: LoopAccesses
-    reductions: list[Reduction]
+    reductions: list[Reduction | Selection]
     rows: ir.Operation | None
     """The loop over rows, or over blocks of one, where there is one; vectors make more, so it is looked for before."""
     ahead: list[LoopAccess] = field(default_factory=list)

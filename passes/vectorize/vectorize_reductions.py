@@ -11,6 +11,7 @@ what is going to be written gains nothing.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,8 +25,8 @@ from pykern.passes.framework import Pass
 from pykern.passes.kernels import find, identity, index_constant, is_constant
 from pykern.passes.vectorize.accesses import ELEMENTARY, accesses_of, arrays_of
 from pykern.passes.vectorize.body import VectorBody
-from pykern.passes.vectorize.reduction import reductions_of
 from pykern.passes.vectorize.row_loops import RowLoop, loop_over_rows, share_fetching
+from pykern.passes.vectorize.selection import NO_POSITION, reductions_of
 from pykern.passes.vectorize.vectorize_streams import functions, lanes_of
 
 AS_IT_IS = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
@@ -87,6 +88,8 @@ def _row_loop(loop: ir.Operation, arrays: list[ir.Value]) -> RowLoop | None:
     accesses = accesses_of(loop, arrays)
     if accesses is None or not (accesses.loads if reductions else accesses.stores):
         return None
+    if accesses.stores and any(each.runs_twice for each in reductions):
+        return None
     return RowLoop(loop, accesses, reductions, rows)
 
 
@@ -95,13 +98,17 @@ def _vectorize(row: RowLoop, width: int) -> None:
     loop = row.loop
     costly = find(loop, lambda op: op.name.startswith("math."))
     lanes = lanes_of(row.accesses, width // 2 if costly else width)
+    if any(each.runs_twice for each in row.reductions):
+        lanes = min(lanes, width // 4)  # positions have four bytes
     if lanes < 2 or _is_short(loop, 2 * lanes):
         return
     again_at_end = not row.accesses.stores and all(each.is_extreme for each in row.reductions)
     with ir.InsertionPoint(loop), loop.location:
         lower, upper, initial = loop.operands[0], loop.operands[1], list(loop.operands)[3:]
         middle = (_all_if_many if again_at_end else whole_vectors)(lower, upper, lanes)
-        begin = [value for each in row.reductions for value in each.begin(lanes)]
+        if any(each.runs_twice for each in row.reductions):
+            middle = _unless_longer(lower, upper, middle)
+        begin = [value for each in row.reductions for value in each.begin(lanes, initial)]
         vectors = scf.ForOp(lower, middle, index_constant(lanes), begin)
         vectors.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(AS_IT_IS)
         with ir.InsertionPoint(vectors.body):
@@ -112,13 +119,16 @@ def _vectorize(row: RowLoop, width: int) -> None:
             made = VectorBody(lanes, loop=loop, accesses=row.accesses, iv=at)
             made.emit()
             held = iter(vectors.inner_iter_args)
-            scf.YieldOp([v for each in row.reductions for v in each.step(held, made.evaluated(each.added))])
+            scf.YieldOp([v for each in row.reductions for v in each.step(held, made)])
         found = iter(vectors.results)
-        joined = [each.finish(found, first) for each, first in zip(row.reductions, initial, strict=True)]
-    loop.operands[0] = middle
+        joined = [each.finish(found, initial) for each in row.reductions]
+        ends = {place: value for each in joined for place, value in each.values.items()}
+        values = [middle, *(ends[place] for place in range(len(initial)))]
+        values = _unless([doubt for each in joined for doubt in each.doubts], values, [lower, *initial])
     loop.attributes["llvm.loop_annotation"] = ir.Attribute.parse(REST)
-    for number, value in enumerate(joined):
-        loop.operands[3 + number] = value
+    loop.operands[0] = values[0]
+    for place, value in enumerate(values[1:]):
+        loop.operands[3 + place] = value
 
 
 def whole_vectors(lower: ir.Value, upper: ir.Value, lanes: int) -> ir.Value:
@@ -133,6 +143,21 @@ def _all_if_many(lower: ir.Value, upper: ir.Value, lanes: int) -> ir.Value:
     trips = arith.SubIOp(upper, lower).result
     many = arith.CmpIOp(arith.CmpIPredicate.sge, trips, index_constant(lanes)).result
     return arith.SelectOp(many, upper, lower).result
+
+
+def _unless_longer(lower: ir.Value, upper: ir.Value, middle: ir.Value) -> ir.Value:
+    """The end of the vectors, where positions of iterations have 31 bits."""
+    trips = arith.SubIOp(upper, lower).result
+    fits = arith.CmpIOp(arith.CmpIPredicate.slt, trips, index_constant(NO_POSITION)).result
+    return arith.SelectOp(fits, middle, lower).result
+
+
+def _unless(doubts: list[ir.Value], values: list[ir.Value], others: list[ir.Value]) -> list[ir.Value]:
+    """The values; the others where one of the doubts is true."""
+    if not doubts:
+        return values
+    doubt = functools.reduce(lambda left, right: arith.OrIOp(left, right).result, doubts)
+    return [arith.SelectOp(doubt, b, a).result for a, b in zip(values, others, strict=True)]
 
 
 def _is_candidate(op: ir.Operation) -> bool:

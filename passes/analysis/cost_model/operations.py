@@ -12,6 +12,8 @@ LANE_ACCESS_COST = 3
 """Operations on vectors that an access made lane by lane may cost."""
 ASSUMED_TRIPS = 16
 """Iterations of a loop whose bounds are data."""
+SPECULATED_OPS = 4
+"""Operations of a branch beside its loads that are computed whether it is taken or not."""
 MOST_NEST_WORK = 1 << 31
 """Operations of a nest of loops where they are more: products of them would overflow."""
 OWN_SUM_ITEMS = 4
