@@ -13,13 +13,9 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.analysis.reductions import Combine, combines
-from pykern.passes.ir.memory import is_dense, outputs_of, root_of
+from pykern.passes.ir.memory import is_dense, outputs_of, root_of, whole
 from pykern.passes.ir.structured import indexing_maps, is_scalar_arithmetic, loop_lengths, reduction_loops
-from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import find, named
-
-SAME_BUFFER = ("memref.collapse_shape", "memref.expand_shape", "memref.cast")
-"""Views of all elements in the same order."""
 
 
 class BufferKind(enum.Enum):
@@ -163,13 +159,6 @@ def _access(value: ir.Value, m: ir.AffineMap, along: tuple[int, ...], across: tu
         kinds = {across: BufferKind.CELL, (): BufferKind.ROW}
     kind = kinds.get(tuple(used), BufferKind.OTHER)
     return RowOperand(whole(value), kind, tuple(every.index(d) for d in used))
-
-
-def whole(value: ir.Value) -> ir.Value:
-    """The buffer behind views that show all of it, in order."""
-    while (view := made_by(value, *SAME_BUFFER)) is not None:
-        value = view.operands[0]
-    return value
 
 
 def is_whole(value: ir.Value) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
@@ -71,6 +71,20 @@ def space_of(op: ir.Operation) -> Space:
     space.order = _order(space, strides)
     space.across = _across(space, strides)
     return space
+
+
+def ungrouped(space: Space) -> Space:
+    """The same with each dimension as a loop of its own, in the op's order."""
+    lengths = loop_lengths(space.op)
+    every = range(len(lengths))
+    return replace(
+        space,
+        lengths=lengths,
+        reduction=reduction_loops(space.op),
+        groups=[[d] for d in every],
+        order=[*every],
+        across=None,
+    )
 
 
 def _across(space: Space, strides: list[list[int]]) -> int | None:

@@ -15,7 +15,7 @@ from pykern.passes.fusion.legality import may_move_to, only_user
 from pykern.passes.fusion.readers import captured_by
 from pykern.passes.ir.affine import Access, Sum, access_of
 from pykern.passes.ir.memory import is_allocated_in, root_of
-from pykern.passes.ir.structured import indexing_maps, is_elementwise, loop_count
+from pykern.passes.ir.structured import element_types, indexing_maps, is_elementwise, loop_count
 from pykern.passes.ir.values import made_by
 from pykern.passes.kernels import body, find
 from pykern.passes.vectorize.lanes import computed
@@ -62,6 +62,13 @@ class Prologue:
         """Whether it reads memory that is written while it is computed."""
         roots = [root_of(v) for v in written]
         return any(root_of(v) in roots for v, a in self.operands if a is not None)
+
+    @property
+    def element_bits(self) -> tuple[int, int]:
+        """Bits of an element of the factor, and of what is read to make it, but for what several elements share."""
+        *_, made = element_types(self.op.operands)
+        whole = [v for v, a in self.operands if a is not None and a.dimensions == self.access.dimensions]
+        return made.width, sum(kind.width for kind in element_types(whole))
 
     @property
     def is_cheap(self) -> bool:

@@ -13,14 +13,16 @@ from mlir import ir
 from pykern.passes.analysis.space import Space
 from pykern.passes.fusion.legality import between, is_quiet, only_user
 from pykern.passes.ir.affine import Access, Sum, access_of
-from pykern.passes.ir.memory import is_allocated_in, root_of
+from pykern.passes.ir.clone import terminator_operands
+from pykern.passes.ir.memory import is_allocated_in, root_of, whole
 from pykern.passes.ir.structured import (
     indexing_maps,
     is_elementwise,
     loop_count,
 )
-from pykern.passes.ir.values import defining, home, made_by
+from pykern.passes.ir.values import home, made_by
 from pykern.passes.kernels import body, find
+from pykern.passes.vectorize.lanes import computed
 
 
 @dataclass(frozen=True)
@@ -47,26 +49,25 @@ class SumReader:
         known = {block.arguments[self.sums]: total}
         known.update(zip((block.arguments[n] for n in others), given, strict=False))
         known.update(zip(self.captured, given[len(others) :], strict=True))
-        *operations, end = [o.operation for o in block.operations]
-        for each in operations:
-            made = each.clone().operation
-            for n, operand in enumerate(made.operands):
-                made.operands[n] = known.get(operand, operand)
-                owner = defining(made.operands[n])
-                if owner is not None and owner.block != made.block:
-                    constant = owner.clone().operation  # constants may stand outside
-                    constant.move_before(made)
-                    made.operands[n] = constant.results[0]
-            known[each.results[0]] = made.results[0]
-        value = end.operands[0]
-        return known.get(value, value)
+        [result] = terminator_operands(block)
+        return computed(result, known, 0)
+
+    def is_in_vectors(self, along: int) -> bool:
+        """Whether vectors along a dimension can be read of all operands, and written."""
+        for value, access in (*self.operands, (self.out, self.access)):
+            if access is not None:
+                strides, _ = ir.MemRefType(value.type).get_strides_and_offset()
+                allowed = (1,) if value == self.out and access is self.access else (0, 1)
+                if access.descends or access.stride(along, strides) not in allowed:
+                    return False
+        return True
 
 
 def reader_of(space: Space) -> SumReader | None:
     """The one op that reads what a contraction leaves in memory of its own, where nothing stands between."""
     op = space.op
     target = op.operands[2]
-    found = only_user(target, (op, 2)) if is_allocated_in(target, op.block) else None
+    found = only_user(whole(target), (op, 2)) if is_allocated_in(whole(target), op.block) else None
     if found is None:
         return None
     reader, number = found
@@ -90,7 +91,6 @@ def _reader(space: Space, op: ir.Operation, number: int) -> SumReader | None:
     names = {
         s.factors[0][0]: o.factors[0][0] for s, o in zip(mine.sums, out.sums, strict=True)
     }  # dimensions of the reader to those of the contraction
-    lane = out.sums[-1].factors[0][0]
     if loop_count(op) != len(names):
         return None
     operands = []
@@ -102,14 +102,8 @@ def _reader(space: Space, op: ir.Operation, number: int) -> SumReader | None:
         if not isinstance(value.type, ir.MemRefType):
             operands.append((value, None))
             continue
-        named = Access(
-            tuple(Sum(tuple((names[d], f) for d, f in s.factors), s.constant) for s in access.sums)
-        )
-        strides, _ = ir.MemRefType(value.type).get_strides_and_offset()
-        last = n == len(op.operands) - 1
-        if named.descends or named.stride(lane, strides) not in ((1,) if last else (0, 1)):
-            return None
-        operands.append((value, named))
+        sums = (Sum(tuple((names[d], f) for d, f in s.factors), s.constant) for s in access.sums)
+        operands.append((value, Access(tuple(sums))))
     *inputs, (_, access) = operands
     if access is None or access.dimensions != set(names.values()) or len(access.sums) != len(names):
         return None

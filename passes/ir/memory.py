@@ -125,6 +125,13 @@ def root_of(value: ir.Value) -> ir.Value:
     return value
 
 
+def whole(value: ir.Value) -> ir.Value:
+    """The buffer behind views that show all of it, in order."""
+    while (view := made_by(value, *SAME_ELEMENTS)) is not None:
+        value = view.operands[0]
+    return value
+
+
 def is_dense(value: ir.Value) -> bool:
     """Whether elements lie one behind the other, the last index fastest; a scalar does."""
     if not isinstance(value.type, ir.MemRefType):

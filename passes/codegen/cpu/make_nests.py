@@ -35,12 +35,13 @@ from pykern.passes.codegen.cpu.transposed.direct import DirectSquares
 from pykern.passes.codegen.cpu.transposed.find import Transposition, transposition_of
 from pykern.passes.codegen.cpu.transposed.staged import StagedSquares
 from pykern.passes.framework import Pass
-from pykern.passes.fusion.contraction import makers_of_factors
+from pykern.passes.fusion.contraction import with_makers_last
 from pykern.passes.fusion.dual_matvec import ProductPair, pairs
+from pykern.passes.fusion.legality import is_quiet
 from pykern.passes.fusion.row_groups import RowForms
 from pykern.passes.fusion.rows import groups
 from pykern.passes.ir import structured
-from pykern.passes.ir.memory import outputs_of
+from pykern.passes.ir.memory import outputs_of, whole
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.ir.values import is_argument
 from pykern.passes.kernels import body, identity, index_constant, named, programs
@@ -88,13 +89,9 @@ class MakeNests(Pass):
             for pair in [] if self.ordered else pairs(left, cpu(self.machine).l2):
                 maker.dual_matvec(pair, starts)
             operations = [(n, op) for n, op in operations if n not in fills | maker.done]
-            waiting = set()
-            for _, op in operations:
-                waiting |= {identity(each) for each in makers_of_factors(op)}
-            # what makes a factor may be computed with it: it comes last
-            for place, op in sorted(operations, key=lambda each: each[0] in waiting):
-                if place not in fills and place not in maker.done:
-                    maker.generic(op, starts[place])
+            for number, op in with_makers_last(operations):
+                if number not in maker.done:
+                    maker.generic(op, starts[number])
 
 
 @dataclass
@@ -320,14 +317,14 @@ def _fill_before(op: ir.Operation, out: ir.Value) -> ir.Operation | None:
             return each
         if each.name == "linalg.generic" and _filled_with(each, list(each.operands)[-1]) is not None:
             continue  # another output's
-        if each.name not in ("arith.constant", "memref.alloc", "memref.subview"):
+        if not is_quiet(each):
             return None
     return None
 
 
 def _filled_with(op: ir.Operation, out: ir.Value) -> ir.Value | None:
     """The scalar that an op fills all of `out` with."""
-    if op.name != "linalg.generic" or list(op.operands)[-1] != out or outputs_of(op) != 1:
+    if op.name != "linalg.generic" or outputs_of(op) != 1 or whole(list(op.operands)[-1]) != whole(out):
         return None
     block = body(op)
     value = list(block.operations)[-1].operation.operands[0]

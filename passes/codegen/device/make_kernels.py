@@ -16,6 +16,7 @@ from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.reductions import launch_generic
 from pykern.passes.codegen.device.row_kernels import ROWS, launch_rows
 from pykern.passes.framework import Pass
+from pykern.passes.fusion.contraction import with_makers_last
 from pykern.passes.fusion.rows import groups
 from pykern.passes.ir.memory import outputs_of
 from pykern.passes.ir.values import made_by
@@ -53,14 +54,17 @@ def _generics(place: KernelContext) -> None:
     plain = [(identity(op), op) for op in ops if outputs_of(op) and not _moves(space_of(op))]
     starts, fills = starts_of([op for _, op in plain])
     erased = {number for number, _ in plain if number in fills}
-    for number, op in [(identity(o), o) for o in named(place.program, "linalg.generic")]:
+    operations = [(identity(op), op) for op in named(place.program, "linalg.generic")]
+    for number, op in with_makers_last(operations):
         if number in erased:
             continue
         if outputs_of(op):
             space = space_of(op)
             start = starts.get(number, [None] * outputs_of(op))
             if space.iterations:
-                launch_generic(place, space, start)
+                for other in launch_generic(place, space, start):
+                    erased.add(identity(other))
+                    other.erase()
             elif any(v is not None for v in start):
                 _only_start(place, op, start)
         op.erase()

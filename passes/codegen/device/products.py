@@ -2,14 +2,15 @@
 
 Comes in: the `Space` of a linalg.generic that multiplies two arrays and adds up. Goes out: `product_of`, which tells
 whether it is of that kind, and `launch_product`. Any order of dimensions will do: what counts is which of the three
-arrays has them.
+arrays has them. Elements of factors are computed by their prologues where they are fetched, and what reads the sums
+where they are finished (`pykern.passes.fusion.contraction`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 from mlir.dialects import arith, memref, scf
@@ -19,9 +20,11 @@ from pykern.dialect.memory import BarrierOp, SharedOp
 from pykern.passes.analysis.contraction import product_dimensions, shape_of_product
 from pykern.passes.analysis.cost_model.devices import FEWEST_GROUPS, FEWEST_TILED, PRODUCT_DEPTH, PRODUCT_SIDE
 from pykern.passes.analysis.reductions import Combine, combines
-from pykern.passes.analysis.space import Space
+from pykern.passes.analysis.space import Space, ungrouped
 from pykern.passes.codegen.device.kernel import Kernel, KernelContext
 from pykern.passes.codegen.device.points import Points, spread
+from pykern.passes.fusion.contraction import ContractionGroup, FactorReads, contraction_group
+from pykern.passes.ir.affine import Access
 from pykern.passes.ir.clone import clone
 from pykern.passes.ir.constants import constant
 from pykern.passes.kernels import body, index_constant
@@ -37,6 +40,8 @@ class ProductSpace:
     rows: tuple[int, ...]
     columns: tuple[int, ...]
     terms: tuple[int, ...]
+    group: ContractionGroup = field(default_factory=ContractionGroup)
+    """What is computed with it; each loop of the space is then one dimension."""
 
     def count(self, groups: Sequence[int]) -> int:
         return math.prod(self.space.lengths[g] for g in groups)
@@ -63,16 +68,32 @@ def _groups_of(space: Space, n: int) -> list[int]:
     return list(dict.fromkeys(place[ir.AffineDimExpr(e).position] for e in space.maps[n].results))
 
 
-def launch_product(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> None:
-    """Make the kernel and launch it before the op."""
+def launch_product(place: KernelContext, product: ProductSpace, start: ir.Value | None) -> list[ir.Operation]:
+    """Make the kernel and launch it before the op. Gives what was computed with it, to be erased."""
     m, n = product.count(product.rows), product.count(product.columns)
     batch = product.count(product.batch)
     groups = {r: batch * -(-m // (PRODUCT_SIDE * r)) * -(-n // (PRODUCT_SIDE * r)) for r in (4, 2)}
     each = next((r for r in (4, 2) if groups[r] >= FEWEST_GROUPS), 1)
     tile = PRODUCT_SIDE * each
-    ndrange = batch, -(-m // tile) * PRODUCT_SIDE, -(-n // tile) * PRODUCT_SIDE
+    tiles = -(-m // tile), -(-n // tile)
+    product = _grouped(product, tiles, start)
+    ndrange = batch, tiles[0] * PRODUCT_SIDE, tiles[1] * PRODUCT_SIDE
     with Kernel(place, product.space.op, ndrange, (1, PRODUCT_SIDE, PRODUCT_SIDE)) as kernel:
         _Tile(kernel, product, each).emit(start)
+    return product.group.operations
+
+
+def _grouped(product: ProductSpace, tiles: tuple[int, int], start: ir.Value | None) -> ProductSpace:
+    """The product with what is computed with it, at the place of what reads its sums."""
+    reads = [FactorReads(times, from_memory=True) for times in reversed(tiles)]
+    group = contraction_group(product.space, (reads[0], reads[1]), start is not None)
+    if not group.operations:
+        return product
+    if group.reader is not None:
+        product.space.op.move_before(group.reader.op)
+    apart = product_of(ungrouped(product.space))
+    assert apart is not None, "dimensions stay what they are, one by one"
+    return replace(apart, group=group)
 
 
 class _Tile:
@@ -83,11 +104,14 @@ class _Tile:
         self.space = product.space
         self.width = PRODUCT_SIDE * each
         self.points = Points(kernel, self.space)
+        self.prologues, self.reader = product.group.prologues, product.group.reader
 
     def emit(self, start: ir.Value | None) -> None:
         points, product = self.points, self.product
         points.prepare()
         first = None if start is None else self.kernel.value(start)
+        for value in product.group.outside:
+            self.kernel.value(value)
         tiles = [SharedOp.create((PRODUCT_DEPTH * self.width,), _element(v)) for v in points.operands[:2]]
         self.y, self.x = LocalIdOp.create(1), LocalIdOp.create(2)
         self.number = _sum(_times(self.y, PRODUCT_SIDE), self.x)
@@ -132,10 +156,22 @@ class _Tile:
             )
             terms = spread(k, [self.space.lengths[g] for g in product.terms])
             points.counters |= dict(zip(product.terms, terms, strict=True))
-            value = points.load(n)
+            value = self._factor(n)
             zero = constant(value.type, 0)
             value = arith.SelectOp(known, value, zero).result
             memref.StoreOp(value, tile, [_sum(_times(term, self.width), line)])
+
+    def _factor(self, n: int) -> ir.Value:
+        """The element of a factor at the counters, loaded or computed."""
+        prologue = self.prologues[n]
+        if prologue is None:
+            return self.points.load(n)
+        return prologue.element([*self._read(prologue.operands), *map(self.kernel.value, prologue.captured)])
+
+    def _read(self, operands: Sequence[tuple[ir.Value, Access | None]]) -> list[ir.Value]:
+        """Elements of what prologues and readers read, at the counters, and numbers."""
+        inside, at = self.kernel.value, self.points.counters
+        return [inside(v) if a is None else memref.LoadOp(inside(v), a.place(at)).result for v, a in operands]
 
     def _multiply(self, tiles: list[ir.Value], held: list[ir.Value]) -> list[ir.Value]:
         loop = scf.ForOp(index_constant(0), index_constant(PRODUCT_DEPTH), index_constant(1), held)
@@ -183,8 +219,17 @@ class _Tile:
                         places = spread(at, [self.space.lengths[g] for g in groups])
                         points.counters |= dict(zip(groups, places, strict=True))
                     held = points.load(2) if first is None else first
-                    points.store(2, product.join.join(held, sums[r * self.each + c]))
+                    self._finish(product.join.join(held, sums[r * self.each + c]))
                     scf.YieldOp([])
+
+    def _finish(self, total: ir.Value) -> None:
+        """Store a sum at the counters, or what is made from it."""
+        if self.reader is None:
+            self.points.store(2, total)
+            return
+        given = [*self._read(self.reader.operands), *map(self.kernel.value, self.reader.captured)]
+        place = self.reader.access.place(self.points.counters)
+        memref.StoreOp(self.reader.emit(total, given), self.kernel.value(self.reader.out), place)
 
 
 def _element(value: ir.Value) -> ir.Type:

@@ -33,15 +33,15 @@ KINDS = {
 """The kind of a group reduction, by the op that a reduction uses."""
 
 
-def launch_generic(place: KernelContext, space: Space, start: Start) -> None:
-    """Make the kernels of an op and launch them before it. The op stays."""
+def launch_generic(place: KernelContext, space: Space, start: Start) -> list[ir.Operation]:
+    """Make the kernels of an op and launch them before it. The op stays. Gives others that were computed with it."""
     reduced = space.reduced
     if any(map(space.moves_output, reduced)):
         _moving(place, space, start)
     elif not reduced:
         _cells(place, space, start)
     elif (product := product_of(space)) is not None:
-        launch_product(place, product, start[0])
+        return launch_product(place, product, start[0])
     else:
         joins = combines(space.op)
         terms = math.prod(space.lengths[g] for g in reduced)
@@ -52,6 +52,7 @@ def launch_generic(place: KernelContext, space: Space, start: Start) -> None:
             _in_parts(place, space, start, joins or [], cells, terms)
         else:
             _groups(place, space, start, joins or [], terms)
+    return []
 
 
 def _grouped(space: Space, joins: list[Combine] | None, cells: int, terms: int) -> bool:

@@ -13,7 +13,7 @@ from pykern.data.schedule import Schedule, parse
 from pykern.environment.machine import Cpu, cpu
 from pykern.passes.analysis.cost_model.lengths import FEWEST_LANES
 from pykern.passes.analysis.masks import needed
-from pykern.passes.analysis.space import Space
+from pykern.passes.analysis.space import Space, ungrouped
 from pykern.passes.codegen.cpu.contraction.cost_model import can_take, schedule_for, shares
 from pykern.passes.codegen.cpu.contraction.direct import Direct
 from pykern.passes.codegen.cpu.contraction.factor_reads import factor_reads
@@ -24,11 +24,9 @@ from pykern.passes.codegen.cpu.contraction.packed import Packed
 from pykern.passes.codegen.cpu.contraction.product import Product, product_of
 from pykern.passes.codegen.cpu.contraction.streamed import Streamed
 from pykern.passes.codegen.cpu.loop_nest.function import NestContext
-from pykern.passes.fusion.contraction import FactorReads, Prologues, paying
-from pykern.passes.fusion.prologues import prologue_of
+from pykern.passes.fusion.contraction import FactorReads, Prologues, profitable_prologues
 from pykern.passes.fusion.readers import SumReader, reader_of
 from pykern.passes.ir.memory import VIEWS
-from pykern.passes.ir.structured import loop_lengths, reduction_loops
 from pykern.passes.remarks import remark
 
 
@@ -61,10 +59,12 @@ def build(
     reader = None if start is None or product.permutation else reader_of(product.space)
     if (wanted := needed(product.op)) and (again := _apart(product)) is not None:
         product, reader = replace(again, needed=wanted), None
-    if reader is not None and (again := _apart(product)) is not None:
-        product = again
-    elif reader is not None:  # rows that lie as one are not a vector each
-        reader = None
+    if reader is not None:
+        again = _apart(product)  # rows that lie as one are not a vector each
+        if again is not None and reader.is_in_vectors(again.lane):
+            product = again
+        else:
+            reader = None
     product, schedule = _scheduled(product, target, asked, reader)
     if schedule.form == "dots" or (schedule.form == "direct" and schedule.depth):
         reader = None  # sums go through memory: there is no tile in which they are finished
@@ -100,17 +100,14 @@ def _scheduled(
     product: Product, target: Cpu, asked: str, reader: SumReader | None
 ) -> tuple[Product, Schedule]:
     """The schedule, and the product with those prologues that pay in it."""
-    found = [prologue_of(product.op, product.numbers[n]) for n in (0, 1)]
-    if not any(found) or dot_for(product, target) is not None or (again := _apart(product)) is None:
+    if dot_for(product, target) is not None or (again := _apart(product)) is None:
         return product, _schedule(product, target, asked)
-    written = [product.op.operands[2]] + ([] if reader is None else [reader.out])
-    left, right = (None if p is None or p.reads(written) else p for p in found)
 
     def reads(prologues: Prologues) -> tuple[FactorReads, FactorReads] | None:
         made = again.made_by(prologues)
         return factor_reads(made, _schedule(made, target, asked)) if _fits(made) else None
 
-    kept = paying((left, right), reads)
+    kept = profitable_prologues(product.op, product.numbers[:2], reader, reads)
     if any(kept):
         product = again.made_by(kept)
     return product, _schedule(product, target, asked)
@@ -128,17 +125,11 @@ def _apart(product: Product) -> Product | None:
     """The product with every dimension by itself; None where there is no form for it."""
     if all(len(group) == 1 for group in product.space.groups):
         return product
-    groups = [[d] for group in product.space.groups for d in group]
-    again = product_of(_ungrouped(replace(product.space, groups=groups)))
+    again = product_of(ungrouped(product.space))
     if again is None:
         return None
     again = replace(again, ordered=product.ordered)
     return again if _fits(again) else None
-
-
-def _ungrouped(space: Space) -> Space:
-    """Every dimension a loop of its own, so that readers can tell them apart."""
-    return replace(space, lengths=loop_lengths(space.op), reduction=reduction_loops(space.op))
 
 
 def _is_known(product: Product) -> bool:

@@ -12,7 +12,6 @@ from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.caches import ROW_BLOCK
 from pykern.passes.analysis.cost_model.threads import PARALLEL_WORK, REDUCTION_PARTS, ROWS_PER_PART
 from pykern.passes.analysis.reductions import allow_reordering
-from pykern.passes.analysis.rows import SAME_BUFFER
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
 from pykern.passes.codegen.cpu.loop_nest.parts import join_parts
 from pykern.passes.codegen.cpu.rows import online
@@ -22,7 +21,7 @@ from pykern.passes.codegen.cpu.rows.loops import RowLoops
 from pykern.passes.codegen.cpu.rows.schedule import schedule_of
 from pykern.passes.codegen.cpu.rows.values import Graph, Loaded, Write, graph_of
 from pykern.passes.fusion.row_groups import Group
-from pykern.passes.ir.memory import bytes_of
+from pykern.passes.ir.memory import SAME_ELEMENTS, bytes_of
 
 
 def make_rows(place: NestContext, group: Group, threads: bool, cache_bytes: int) -> None:
@@ -92,6 +91,6 @@ def _kind(shape: list[int], write: Write) -> ir.MemRefType:
 def _erase_views(root: ir.Value) -> None:
     for use in list(root.uses):
         op = use.owner.operation
-        if op.name in SAME_BUFFER:
+        if op.name in SAME_ELEMENTS:
             _erase_views(op.results[0])
             op.erase()
