@@ -93,6 +93,7 @@ NDRANGE = _declared("ndrange", lengths(0), FUNCTION,
     "The number of work-items in each dimension, where it is known.")
 WORKGROUP = _declared("workgroup", lengths(1), FUNCTION, "The size of a workgroup in each dimension.")
 PLAIN = _declared("plain", mark, FUNCTION, "Each range of the index space starts at 0 with step 1.")
+UNIT = _declared("unit", mark, FUNCTION, "Each range of the index space has step 1, whatever it starts at.")
 NOALIAS = _declared("noalias", mark, FUNCTION, "No two array arguments share memory.")
 NAME = _declared("name", string, ARGUMENT, "The argument's name in the user's source.")
 WRITTEN = _declared("written", mark, ARGUMENT,

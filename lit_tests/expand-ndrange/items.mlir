@@ -30,6 +30,21 @@ func.func @ranged(%x: memref<?xf32>) attributes {kern.kernel, kern.rank = 1 : i6
   return
 }
 
+// Ranges of step 1: the loop runs over coordinates.
+
+// CHECK-LABEL: func.func @unit
+// CHECK-SAME: (%[[X:.*]]: memref<?xf32>, %{{.*}}: index, %[[START:.*]]: index, %{{.*}}: index, %[[LO:.*]]: index, %[[HI:.*]]: index, %{{.*}}: index)
+func.func @unit(%x: memref<?xf32>) attributes {kern.kernel, kern.unit, kern.rank = 1 : i64} {
+  // CHECK: %[[FIRST:.*]] = arith.addi %[[START]], %[[LO]]
+  // CHECK: %[[END:.*]] = arith.addi %[[START]], %[[HI]]
+  // CHECK: scf.for %[[I:.*]] = %[[FIRST]] to %[[END]]
+  // CHECK-NEXT: memref.load %[[X]][%[[I]]]
+  %i = "kern.global_id"() {dim = 0} : () -> index
+  %v = memref.load %x[%i] : memref<?xf32>
+  memref.store %v, %x[%i] : memref<?xf32>
+  return
+}
+
 // Private memory without groups is a local buffer.
 
 // CHECK-LABEL: func.func @private

@@ -262,14 +262,20 @@ class Entry(Body):
         return self.load(PTR, found)
 
     def _extents(self) -> list[Value]:
-        """Count, start and step of each dimension; not all of them plain: that is other code."""
+        """Count, start and step of each dimension. Plain ranges have other code, and so have others of step 1."""
         numbers: list[Value] = []
-        plain = I1(1)
+        plain = unit = I1(1)
         for item in self._space():
             count, start, step = self._extent(item)
-            plain = self.and_(plain, self.and_(self.is_(start, "==", 0), self.is_(step, "==", 1)))
+            unit = self.and_(unit, self.is_(step, "==", 1))
+            if self.source.launch.unit:  # a loop over them has an end that a word holds
+                self.check(self.is_(self.add(start, count), ">=", start))
+            plain = self.and_(plain, self.is_(start, "==", 0))
             numbers += [count, start, step]
-        self.check(self.not_(plain))
+        if self.source.launch.unit:
+            self.check(self.and_(unit, self.not_(plain)))
+        else:
+            self.check(self.not_(unit))
         return numbers
 
     def _extent(self, item: Value) -> tuple[Value, ...]:

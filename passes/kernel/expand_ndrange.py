@@ -110,6 +110,8 @@ def _expand_items(kernel: ir.Operation, launch: LaunchArguments) -> None:
     for dim, count in enumerate(launch.counts):
         with ir.InsertionPoint(last), kernel.location:
             bounds = _part(launch, count, zero) if dim == 0 else (zero, count)
+            if launch.unit:  # over coordinates: what follows reads bounds and indices of one kind only
+                bounds = tuple(launch.coordinate(dim, bound) for bound in bounds)
             loop = scf.ForOp(*bounds, one)
             counters.append(loop.induction_variable)
         with ir.InsertionPoint(loop.body), kernel.location:
@@ -124,7 +126,8 @@ def _expand_items(kernel: ir.Operation, launch: LaunchArguments) -> None:
         for op in named(kernel, "kern.global_id"):
             dim = op.opview.dim
             if dim not in values:
-                values[dim] = launch.coordinate(dim, counters[dim])
+                counter = counters[dim]
+                values[dim] = counter if launch.unit else launch.coordinate(dim, counter)
     for op in named(kernel, "kern.global_id"):
         replace(op, [values[op.opview.dim]])
 

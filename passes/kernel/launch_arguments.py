@@ -26,11 +26,15 @@ class LaunchArguments:
     lo: ir.Value
     hi: ir.Value
     report: ir.Value
+    unit: bool = False
+    """Whether the steps are all 1."""
 
     def coordinate(self, dim: int, number: ir.Value) -> ir.Value:
         """Coordinate of the work-item with `number` in dimension `dim`."""
         if not self.starts:
             return number
+        if self.unit:
+            return arith.AddIOp(self.starts[dim], number).result
         return arith.AddIOp(self.starts[dim], arith.MulIOp(number, self.steps[dim]).result).result
 
 
@@ -51,7 +55,7 @@ def add_launch_arguments(kernel: ir.Operation) -> LaunchArguments:
     if known is not None:
         with ir.InsertionPoint.at_block_begin(block), kernel.location:
             counts = [kernels.index_constant(n) for n in known]
-    return LaunchArguments(counts, starts, steps, lo, hi, report)
+    return LaunchArguments(counts, starts, steps, lo, hi, report, kern.UNIT in kernel.attributes)
 
 
 def _argument(block: ir.Block, kernel: ir.Operation) -> ir.Value:

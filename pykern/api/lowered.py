@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pykern.compiler.service import service
 from pykern.data.artifact import Artifact, Remark, Stage, no_stage
 from pykern.data.debug_checks import debug_checks
-from pykern.data.index_space import group_size, index_space, is_alone, is_plain
+from pykern.data.index_space import group_size, index_space, is_alone, is_plain, is_unit
 from pykern.data.program_source import ProgramSource
 from pykern.data.provided import provided
 from pykern.data.source import (
@@ -228,4 +228,5 @@ def _launch_spec(kernel: KernelBase, options: dict[str, Any], has_specs: bool) -
     workgroup = options.get("workgroup", kernel.workgroup)
     size = () if workgroup is None else group_size(workgroup, len(space))
     shared = options.get("shared_bytes") is not None
-    return LaunchSpec(len(space), plain, tuple(e.count for e in space) if static else None, size, shared)
+    counts = tuple(e.count for e in space) if static else None
+    return LaunchSpec(len(space), plain, counts, size, shared, is_unit(space))

@@ -42,6 +42,11 @@ class LaunchShape:
         return is_plain(self.space)
 
     @cached_property
+    def unit(self) -> bool:
+        """Whether the coordinates of every dimension follow one another, though not all begin at 0."""
+        return is_unit(self.space)
+
+    @cached_property
     def counts(self) -> tuple[int, ...]:
         """Work-items along each dimension."""
         return tuple(extent.count for extent in self.space)
@@ -91,7 +96,8 @@ def _extent(dim: Any, ndrange: Any) -> Extent:
             extent = Extent(dim.start, dim.step, len(dim))
         except OverflowError:
             raise _too_large(ndrange) from None
-        if dim.start not in _WORDS or dim.step not in _WORDS:
+        end = dim.start + len(dim) if dim.step == 1 else dim.start
+        if not all(number in _WORDS for number in (dim.start, dim.step, end)):
             raise _too_large(ndrange)
         return extent
     count = _length(dim)
@@ -137,6 +143,11 @@ def _meant(dim: Any) -> str | None:
 def is_plain(space: tuple[Extent, ...]) -> bool:
     """Whether every dimension counts 0, 1, 2, ..."""
     return all(e.start == 0 and e.step == 1 for e in space)
+
+
+def is_unit(space: tuple[Extent, ...]) -> bool:
+    """Whether the space is not plain, and every step is 1."""
+    return not is_plain(space) and all(e.step == 1 for e in space)
 
 
 def is_alone(derivatives: tuple, space: tuple[Extent, ...]) -> bool:

@@ -317,7 +317,8 @@ class LaunchSpec:
 
     `rank` dimensions; `plain` when every dimension starts at 0 with step 1; `ndrange` holds static
     lengths or is None; `workgroup` is () where the target may choose; `shared` when the launch sizes
-    shared memory (`shared_bytes=`): the bytes are an argument, not part of the key.
+    shared memory (`shared_bytes=`): the bytes are an argument, not part of the key; `unit` when every
+    step is 1, and the starts are any.
     """
 
     rank: int
@@ -325,6 +326,7 @@ class LaunchSpec:
     ndrange: tuple[int, ...] | None = None
     workgroup: tuple[int, ...] = ()
     shared: bool = False
+    unit: bool = False
 
 
 @record

@@ -149,6 +149,8 @@ def _mark(made: func.FuncOp, source: KernelSource) -> None:
     attributes[kern.RANK] = ir.IntegerAttr.get(integer, source.launch.rank)
     if source.launch.plain:
         attributes[kern.PLAIN] = ir.UnitAttr.get()
+    if source.launch.unit:
+        attributes[kern.UNIT] = ir.UnitAttr.get()
     if source.launch.ndrange is not None:
         attributes[kern.NDRANGE] = ir.DenseI64ArrayAttr.get(list(source.launch.ndrange))
     if source.launch.workgroup:

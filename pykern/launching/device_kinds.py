@@ -61,7 +61,7 @@ def known_kind(
     # Where a launch's lengths are facts for the compiler, they are part of its kind.
     counts = shape.counts if kernel.ndrange is not None or kernel.derivatives else len(shape.counts)
     function, _ = kernel.captured()
-    launch = counts, shape.plain, _is_small(shape.space), shape.workgroup, shape.shared is None
+    launch = counts, shape.plain, shape.unit, _is_small(shape.space), shape.workgroup, shape.shared is None
     return opened.name, id(function), function.name, launch, tuple(kinds)
 
 

@@ -32,7 +32,9 @@ class LaunchKind:
         shape = self.shape
         static = shape.plain and (kernel.ndrange is not None or is_alone(kernel.derivatives, shape.space))
         counts = shape.counts if static else None
-        launch = LaunchSpec(len(shape.space), shape.plain, counts, shape.workgroup, shape.shared is not None)
+        launch = LaunchSpec(
+            len(shape.space), shape.plain, counts, shape.workgroup, shape.shared is not None, shape.unit
+        )
         return KernelSource(
             kernel.captured()[0],
             tuple(p.parameter for p in self.passed),

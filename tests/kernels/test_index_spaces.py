@@ -178,3 +178,58 @@ def test_a_list_of_lengths_is_no_tuple_of_dimensions():
     assert "write ndrange=(3, 4)" in str(caught.value)
     fill(x, ndrange=(3, 4))
     np.testing.assert_array_equal(x, np.add.outer(np.arange(3), 10 * np.arange(4)))
+
+
+@pk.kernel
+def spread(out, x):
+    i, j = pk.index()
+    out[i, j] = x[i - 1, j] + x[i + 1, j] + x[i, j - 1] + x[i, j + 1]
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (9, 4), (5, 40), (64, 131), (1100, 1030)], ids=str)
+@pytest.mark.parametrize("strided", [False, True])
+def test_ranges_of_step_one_write_the_inside_alone(shape, strided, rng):
+    n, m = shape
+    x = rng.random((n, 2 * m), np.float32)[:, ::2] if strided else rng.random(shape, np.float32)
+    memory = np.full(n * m + 64, 7, np.float32)
+    out = memory[32:-32].reshape(shape)
+    expected = np.full(shape, 7, np.float32)
+    spread(out, x, ndrange=(range(1, n - 1), range(1, m - 1)))
+    inside = x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]
+    expected[1:-1, 1:-1] = inside
+    np.testing.assert_array_equal(out, expected)
+    assert (memory[:32] == 7).all() and (memory[-32:] == 7).all()
+
+
+def test_one_kernel_takes_plain_ranges_ranges_of_step_one_and_others_in_turn():
+    for start, stop, step in [
+        (0, 9, 1),
+        (2, 7, 1),
+        (1, 8, 3),
+        (3, 3, 1),
+        (8, 2, -1),
+        (0, 5, 1),
+        (4, 9, 1),
+    ] * 2:
+        out = np.zeros(9, np.int64)
+        mark1(out, ndrange=range(start, stop, step))
+        np.testing.assert_array_equal(out, expected((range(start, stop, step),)))
+
+
+def test_negative_coordinates():
+    out = np.zeros(9, np.int64)
+
+    @pk.kernel
+    def shifted(out):
+        i = pk.index()
+        out[i + 4] = i
+
+    shifted(out, ndrange=range(-4, 5))
+    np.testing.assert_array_equal(out, np.arange(-4, 5))
+
+
+@pytest.mark.parametrize("last", [2**63 - 1, 2**63])
+def test_a_range_of_step_one_ends_within_64_bits(last):
+    out = np.zeros(9, np.int64)
+    with pytest.raises(pk.LaunchError, match="64 bits"):
+        mark1(out, ndrange=range(last - 3, last + 1))
