@@ -32,12 +32,21 @@ def view_of(tensor: Any) -> Any:
     return torch.Tensor.numpy(tensor.view(bits)).view(BY_NAME[ours].numpy)
 
 
+def tensor_of(array: Any) -> Any:
+    """A tensor over the memory of a NumPy array: `view_of` the other way round."""
+    theirs = _LONG.get(array.dtype)
+    if theirs is None:
+        return torch.from_numpy(array)
+    return torch.from_numpy(array.view(f"i{array.itemsize}")).view(theirs)
+
+
 _SHORT = {
     getattr(torch, theirs): ours
     for theirs, ours in (("bfloat16", "bf16"), ("float8_e4m3fn", "f8e4m3"), ("float8_e5m2", "f8e5m2"))
     if hasattr(torch, theirs)
 }
 """Dtypes that PyTorch does not give to NumPy."""
+_LONG = {BY_NAME[ours].numpy: theirs for theirs, ours in _SHORT.items()}
 
 
 def _is_wrapped(tensor: Any) -> bool:

@@ -18,7 +18,7 @@ from mlir.dialects import arith, func
 
 from pykern.compiler.program_halves import backward_half, forward_half, is_float_constant
 from pykern.data.program_source import ProgramDerivative, ProgramSource
-from pykern.data.source import DICT, LIST, ArgSpec, ArraySpec, ScalarSpec, StructSpec, leaves
+from pykern.data.source import DICT, LIST, ArgSpec, ArraySpec, Parameter, ScalarSpec, StructSpec, leaves
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import KernelTypeError
@@ -58,6 +58,7 @@ def differentiate(module: ir.Module, source: ProgramSource, record: Any) -> None
         before = replace(source, parameters=source.parameters[:count])
         run_pass(Upstream("canonicalize,cse", bodies=True), module)
         _take(module, before, derivative)
+        _name_added(module, source.parameters[count : count + added])
         verify(module, "differentiation made invalid IR")
         run_pass(Upstream("canonicalize,cse", bodies=True), module)
         count += added
@@ -90,6 +91,15 @@ def _take(module: ir.Module, source: ProgramSource, derivative: ProgramDerivativ
     name = primal.operation.attributes["sym_name"]
     primal.operation.erase()
     made.operation.attributes["sym_name"] = name
+
+
+def _name_added(module: ir.Module, parameters: Sequence[Parameter]) -> None:
+    """The arguments that a derivative adds are called as its parameters: the next derivative may be by them."""
+    attributes = programs(module)[0].operation.attributes
+    names = [name for p in parameters for name in argument_names(p.spec, p.name)]
+    given = list(ir.ArrayAttr(attributes["arg_attrs"]))
+    named = [ir.DictAttr.get({kern.NAME: ir.StringAttr.get(name)}) for name in names]
+    attributes["arg_attrs"] = ir.ArrayAttr.get([*given[: len(given) - len(named)], *named])
 
 
 def _check_arguments(module: ir.Module, source: ProgramSource) -> None:

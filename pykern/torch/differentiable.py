@@ -11,6 +11,7 @@ from typing import Any
 
 from pykern.errors import NotDifferentiable
 from pykern.torch.framework import forward_ad, torch
+from pykern.torch.operation import Call, as_tuple
 
 
 def needs_derivative(arguments: Sequence[Any]) -> bool:
@@ -22,10 +23,10 @@ def needs_derivative(arguments: Sequence[Any]) -> bool:
 
 def apply(operation: Any, arguments: Sequence[Any]) -> Any:
     """The results of a call that is followed."""
-    return Call.apply(operation, *arguments)
+    return Followed.apply(operation, *arguments)
 
 
-class Call(torch.autograd.Function):
+class Followed(torch.autograd.Function):
     """One call of an operation."""
 
     @staticmethod
@@ -41,31 +42,26 @@ class Call(torch.autograd.Function):
         tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
         ctx.save_for_backward(*tensors)
         ctx.save_for_forward(*tensors)
-        results = (output,) if isinstance(output, torch.Tensor) else output
+        results = as_tuple(output)
         ctx.floats = tuple(r.is_floating_point() for r in results)
         ctx.mark_non_differentiable(*(r for r in results if not r.is_floating_point()))
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        arguments = _arguments(ctx)
+        call = _call(ctx)
+        arguments = call.arguments
         active = tuple(n for n, a in enumerate(arguments) if ctx.needs_input_grad[n + 1] and _is_float(a))
         given = [c for c, is_float in zip(cotangents, ctx.floats, strict=True) if is_float]
-        found: Any = iter(())
-        if active:
-            found = iter(
-                _tuple(ctx.operation.pulled(active, ctx.floats, arguments).overload(*arguments, *given))
-            )
+        found = iter(ctx.operation.pull(active, call, given) if active else ())
         return None, *(next(found) if n in active else None for n in range(len(arguments)))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        arguments = _arguments(ctx)
-        given = tangents[1:]
-        active = tuple(n for n, t in enumerate(given) if t is not None and _is_float(arguments[n]))
-        pushed = ctx.operation.pushed(active, ctx.floats, arguments)
-        found = iter(_tuple(pushed.overload(*arguments, *(given[n] for n in active))))
+        call, given = _call(ctx), tangents[1:]
+        active = tuple(n for n, t in enumerate(given) if t is not None and _is_float(call.arguments[n]))
+        found = iter(ctx.operation.push(active, call, [given[n] for n in active]))
         made = tuple(next(found) if is_float else None for is_float in ctx.floats)
-        return made[0] if len(made) == 1 else made
+        return made[0] if len(made) == 1 and ctx.operation.count == 1 else made
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], operation: Any, *arguments: Any) -> Any:
@@ -77,7 +73,7 @@ class Call(torch.autograd.Function):
             )
         dims = in_dims[1:]
         rows = [
-            _tuple(operation.overload(*map(_at, arguments, dims, [n] * len(arguments))))
+            as_tuple(operation.overload(*map(_at, arguments, dims, [n] * len(arguments))))
             for n in range(info.batch_size)
         ]
         stacked = tuple(torch.stack(found) for found in zip(*rows, strict=True))
@@ -88,14 +84,10 @@ def _at(argument: Any, dim: int | None, n: int) -> Any:
     return argument if dim is None else argument.select(dim, n)
 
 
-def _arguments(ctx: Any) -> list[Any]:
+def _call(ctx: Any) -> Call:
     tensors = iter(ctx.saved_tensors)
-    return [next(tensors) if a is None else a for a in ctx.others]
+    return Call([next(tensors) if a is None else a for a in ctx.others], ctx.floats)
 
 
 def _is_float(argument: Any) -> bool:
     return isinstance(argument, torch.Tensor) and argument.is_floating_point()
-
-
-def _tuple(found: Any) -> tuple[Any, ...]:
-    return (found,) if isinstance(found, torch.Tensor) else tuple(found)

@@ -10,19 +10,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from pykern.torch.kernel_operation import KernelOperation
-from pykern.torch.registration import register_in_place, unique
+from pykern.torch.registration import InPlace, register_in_place, unique
 from pykern.torch.rules import space_of
 
 
-class InPlaceOperation:
+class InPlaceOperation(InPlace):
     """`written` are numbers of arguments."""
+
+    functional: KernelOperation
 
     def __init__(self, label: str, functional: KernelOperation, written: tuple[int, ...]) -> None:
         self.name = unique(label)
         self.functional = functional
         self.written = written
         self.names, self.kinds = functional.names, functional.kinds
-        self.overload: Any = None
         register_in_place(self)
 
     def run(self, arguments: Sequence[Any]) -> None:

@@ -20,6 +20,7 @@ from pykern.errors import KernelTypeError, NotDifferentiable
 from pykern.launching.specs import parameter
 from pykern.obtain.code import compiled
 from pykern.torch.framework import torch
+from pykern.torch.operation import Call, Operation, as_tuple
 from pykern.torch.registration import register_functional, unique
 from pykern.torch.rules import space_of
 from pykern.torch.slots import Slot, shadow, value_of
@@ -28,7 +29,7 @@ Space = Callable[..., Any]
 
 
 @dataclass
-class KernelOperation:
+class KernelOperation(Operation):
     """A launch. `results` are numbers of slots; `space` gives the index space, as `rules.flat_space` has it, of the
     first `primal` arguments. `names` and `kinds` are the arguments', as `registration` wants them."""
 
@@ -45,7 +46,6 @@ class KernelOperation:
     def __post_init__(self) -> None:
         self.name = unique(self.label)
         self.count = len(self.results)
-        self.overload: Any = None
         self._derived: dict[Any, KernelOperation] = {}
         self._checked = bool(self.kernel.derivatives)
         register_functional(self)
@@ -116,31 +116,25 @@ class KernelOperation:
 
     # -- derivatives -----------------------------------------------------------------------------
 
-    def pulled(
-        self, active: tuple[int, ...], floats: tuple[bool, ...], arguments: Sequence[Any]
-    ) -> KernelOperation:
-        """The gradient by the arguments `active`: takes the arguments, then cotangents of the results in `floats`."""
-        typed = self._typed(floats, arguments)
-        key = "vjp", active, typed
-        if key not in self._derived:
-            self._derived[key] = self._reverse(active, typed)
-        return self._derived[key]
+    def pull(self, active: tuple[int, ...], call: Call, cotangents: Sequence[Any]) -> Sequence[Any]:
+        """The gradients, by a launch of the kernel's reverse derivative."""
+        typed = self._typed(call)
+        if ("vjp", active, typed) not in self._derived:
+            self._derived["vjp", active, typed] = self._reverse(active, typed)
+        return as_tuple(self._derived["vjp", active, typed].overload(*call.arguments, *cotangents))
 
-    def pushed(
-        self, active: tuple[int, ...], floats: tuple[bool, ...], arguments: Sequence[Any]
-    ) -> KernelOperation:
-        """The tangents of the results in `floats`: takes the arguments, then tangents of those in `active`."""
-        typed = self._typed(floats, arguments)
-        key = "jvp", active, typed
-        if key not in self._derived:
-            self._derived[key] = self._forward(active, typed)
-        return self._derived[key]
+    def push(self, active: tuple[int, ...], call: Call, tangents: Sequence[Any]) -> Sequence[Any]:
+        """The tangents, by a launch of the kernel's forward derivative."""
+        typed = self._typed(call)
+        if ("jvp", active, typed) not in self._derived:
+            self._derived["jvp", active, typed] = self._forward(active, typed)
+        return as_tuple(self._derived["jvp", active, typed].overload(*call.arguments, *tangents))
 
-    def _typed(self, floats: tuple[bool, ...], arguments: Sequence[Any]) -> tuple[Slot, ...]:
+    def _typed(self, call: Call) -> tuple[Slot, ...]:
         """The slots, with whether they hold floats."""
-        known = dict(zip(self.results, floats, strict=True))
+        known = dict(zip(self.results, call.floats, strict=True))
         return tuple(
-            replace(s, is_float=known[n] if n in known else s.is_float and s.holds_float(arguments))
+            replace(s, is_float=known[n] if n in known else s.is_float and s.holds_float(call.arguments))
             for n, s in enumerate(self.slots)
         )
 

@@ -11,12 +11,14 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from pykern.api.jit import ProgramBase
 from pykern.api.kernel import KernelBase
 from pykern.errors import NDRANGE, KernelTypeError, LaunchError
 from pykern.torch.framework import torch
 from pykern.torch.in_place import InPlaceOperation
 from pykern.torch.kernel_operation import KernelOperation
 from pykern.torch.parameters import uses_of
+from pykern.torch.program_op import ProgramOp
 from pykern.torch.rules import Like, MakeResult, flat_space
 from pykern.torch.slots import Slot
 
@@ -162,7 +164,7 @@ def op(
     ndrange: Callable[..., Any] | int | tuple | None = None,
     workgroup: int | tuple[int, ...] | None = None,
 ) -> Any:
-    """Make an operator of PyTorch of a kernel.
+    """Make an operator of PyTorch of a kernel or of an array program, whose arrays and numbers become tensors.
 
     With `out`, the parameters that it names are results: ``out={"o": pkt.like("x")}``; what is left are the arguments,
     and `ndrange` is a function of them, ``lambda x, y, a: x.shape``. Without, the operator takes all parameters and the
@@ -170,8 +172,11 @@ def op(
     """
     if kernel is None:
         return functools.partial(op, out=out, ndrange=ndrange, workgroup=workgroup)
+    if isinstance(kernel, ProgramBase) and out is None and ndrange is None and workgroup is None:
+        return ProgramOp(kernel)
     if not isinstance(kernel, KernelBase):
         raise KernelTypeError(
-            f"pkt.op takes a kernel, not {type(kernel).__name__}", hint="decorate the function: @pk.kernel"
+            f"pkt.op takes a kernel, or a program alone, not {type(kernel).__name__}",
+            hint="decorate the function: @pk.kernel or @pk.jit",
         )
     return KernelOp(kernel, out, ndrange, workgroup)

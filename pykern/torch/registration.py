@@ -1,49 +1,30 @@
 """Tells PyTorch of operators: schema, code, fake results, and what autograd and `torch.func` do with a call.
 
 Comes in: an `Operation`. Goes out: its overload, `torch.ops.pykern.<name>.default`. Whoever calls it, by whatever way,
-meets the derivative: autograd's key and that of the transformations of `torch.func` lead to `differentiable.Call`.
+meets the derivative: autograd's key and that of the transformations of `torch.func` lead to `differentiable.Followed`.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from pykern.torch.differentiable import apply, needs_derivative
 from pykern.torch.framework import torch
+from pykern.torch.operation import Operation, as_tuple
 
 NAMESPACE = "pykern"
-TYPES = {"T": "Tensor", "N": "Scalar", "D": "SymInt[]"}
-"""Kinds of arguments: a tensor, a number, an index space."""
 _library = torch.library.Library(NAMESPACE, "FRAGMENT")
 _registered: dict[str, Any] = {}
 _lock = threading.RLock()
 
 
-class Registered(Protocol):
-    """What is registered: see `kernel_operation`."""
-
-    name: str
-    names: tuple[str, ...]
-    kinds: str
-    overload: Any
-
-    def run(self, arguments: Sequence[Any]) -> Any: ...
-    def fake(self, arguments: Sequence[Any]) -> Any: ...
-
-
-class Functional(Registered, Protocol):
-    """One that changes no argument. `count` results, or a list of them where that is None."""
-
-    count: int | None
-
-
-class InPlace(Registered, Protocol):
-    """One that writes arguments, and gives nothing; `functional` gives what they become."""
+class InPlace(Operation):
+    """An operation that writes the arguments `written`, and gives nothing; `functional` gives what they become."""
 
     written: tuple[int, ...]
-    functional: Functional
+    functional: Operation
 
 
 def unique(name: str) -> str:
@@ -54,7 +35,7 @@ def unique(name: str) -> str:
         return found
 
 
-def register_functional(operation: Functional) -> None:
+def register_functional(operation: Operation) -> None:
     """Make an operator of it; sets its `overload`."""
     count = operation.count
     returned = (
@@ -92,15 +73,10 @@ def register_in_place(operation: InPlace) -> None:
     _register(operation, operation.written, "()", autograd, transformed)
 
 
-def below_autograd(operation: Registered, arguments: Sequence[Any]) -> Any:
+def below_autograd(operation: Operation, arguments: Sequence[Any]) -> Any:
     """The operator itself."""
     with torch._C._AutoDispatchBelowAutograd():
         return operation.overload(*arguments)
-
-
-def as_tuple(value: Any) -> tuple[Any, ...]:
-    """Results of an operator."""
-    return tuple(value) if isinstance(value, tuple | list) else (value,)
 
 
 def _as_returned(results: Any, count: int | None) -> Any:
@@ -109,12 +85,12 @@ def _as_returned(results: Any, count: int | None) -> Any:
 
 
 def _register(
-    operation: Registered, written: Sequence[int], returned: str, autograd: Any, transformed: Any
+    operation: Operation, written: Sequence[int], returned: str, autograd: Any, transformed: Any
 ) -> None:
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     aliases = {n: f"({next(letters)}!)" for n in written}
     arguments = [
-        f"{TYPES[kind]}{aliases.get(n, '')} {name}"
+        f"{operation.TYPES[kind]}{aliases.get(n, '')} {name}"
         for n, (kind, name) in enumerate(zip(operation.kinds, operation.names, strict=True))
     ]
     name = operation.name

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pykern as pk
+from pykern.data.program_source import ProgramDerivative
 
 random = np.random.default_rng(23)
 
@@ -368,3 +369,19 @@ def chosen(x, w):
 @pytest.mark.parametrize("scale", [0.1, 1.0])
 def test_a_choice_between_arrays(scale):
     pk.check_grads(chosen, (scale * (1.0 + random.random(4)), random.random(4)), rtol=2e-7)
+
+
+def test_the_derivative_by_a_cotangent():
+    """A vjp is a program, whose cotangents are parameters like others."""
+
+    @pk.jit
+    def cubed(x):
+        return x * x * x
+
+    pulled = cubed.derived(ProgramDerivative("vjp", (0,)), ("u",), "vjp(cubed)")
+    again = pulled.derived(ProgramDerivative("vjp", (0, 1)), ("v",), "vjp(vjp(cubed))")
+    x, u, v = np.array([2.0, 3.0]), np.array([5.0, 7.0]), np.array([1.0, -1.0])
+    np.testing.assert_allclose(pulled(x, u), 3 * x**2 * u)
+    by_x, by_u = again(x, u, v)
+    np.testing.assert_allclose(by_x, 6 * x * u * v)
+    np.testing.assert_allclose(by_u, 3 * x**2 * v)

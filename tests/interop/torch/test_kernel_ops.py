@@ -12,7 +12,7 @@ from tests.interop.torch.kernels import axpy_, axpy_expected, saxpy  # noqa: E40
 
 
 def doubles(*shape: int, **options):
-    return torch.randn(*shape, dtype=torch.float64, **options)
+    return torch.randn(shape, dtype=torch.float64, **options)
 
 
 def in_place(o, x, y, a):

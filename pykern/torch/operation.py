@@ -1,0 +1,55 @@
+"""What an operator of PyTorch computes: the base of kernels' and programs' operations.
+
+Comes in: arguments in order, tensors and numbers. Goes out: fresh tensors, and gradients and tangents by further
+operations. `registration` makes an operator of it, `differentiable` calls `pull` and `push`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+
+class Operation:
+    """A function of tensors and numbers. Subclasses say what it computes."""
+
+    TYPES: ClassVar[dict[str, str]] = {"T": "Tensor", "S": "Tensor", "N": "Scalar", "D": "SymInt[]"}
+    """Kinds of arguments: a tensor, a tensor that stands for a number, a number, an index space."""
+
+    name: str
+    names: tuple[str, ...]
+    """Of the arguments."""
+    kinds: str
+    """Of the arguments, a letter each."""
+    count: int | None
+    """How many results; None where it gives a list of them."""
+    overload: Any
+    """The operator, once it is registered."""
+
+    def run(self, arguments: Sequence[Any]) -> Any:
+        """The results, of tensors that autograd does not follow."""
+        raise NotImplementedError
+
+    def fake(self, arguments: Sequence[Any]) -> Any:
+        """The results without their values."""
+        raise NotImplementedError
+
+    def pull(self, active: tuple[int, ...], call: Call, cotangents: Sequence[Any]) -> Sequence[Any]:
+        """The gradients by the arguments `active`; cotangents are those of the results that are floats."""
+        raise NotImplementedError
+
+    def push(self, active: tuple[int, ...], call: Call, tangents: Sequence[Any]) -> Sequence[Any]:
+        """The tangents of the results that are floats; `tangents` are those of the arguments `active`."""
+        raise NotImplementedError
+
+
+class Call:
+    """What a derivative is taken of: the arguments, and for each result whether it holds floats."""
+
+    def __init__(self, arguments: Sequence[Any], floats: tuple[bool, ...]) -> None:
+        self.arguments, self.floats = arguments, floats
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """Results of an operator."""
+    return tuple(value) if isinstance(value, tuple | list) else (value,)

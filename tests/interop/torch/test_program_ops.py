@@ -1,0 +1,112 @@
+"""Array programs as operators of PyTorch: values of every form, and their derivatives."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import pykern as pk
+from pykern.errors import KernelTypeError
+from pykern.pytest_plugin import need_package
+
+torch = need_package("torch")
+
+import pykern.torch as pkt  # noqa: E402
+
+
+@pkt.op
+@pk.jit
+def softmax(x):
+    e = pk.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+class Moments(NamedTuple):
+    mean: object
+    count: object
+
+
+@pkt.op
+@pk.jit
+def loss(p, x, y, rate):
+    wrong = pk.tanh(x @ p["w"] + p["b"]) - y
+    return (wrong * wrong).mean() * rate, {"wrong": wrong, "n": None}, Moments(wrong.sum(), 3)
+
+
+def loss_expected(w, b, x, y, rate):
+    wrong = torch.tanh(x @ w + b) - y
+    return (wrong * wrong).mean() * rate, wrong
+
+
+def doubles(*shape: int, **options):
+    return torch.randn(shape, dtype=torch.float64, **options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_types(dtype):
+    x = doubles(3, 7).to(getattr(torch, dtype))
+    found = softmax(x)
+    assert found.dtype is x.dtype
+    tolerance = {"float16": 3e-3, "bfloat16": 2e-2}.get(dtype, 1e-6)
+    torch.testing.assert_close(found, x.softmax(-1), rtol=tolerance, atol=tolerance)
+
+
+def test_strided_and_expanded_arguments():
+    x = doubles(7, 6)
+    torch.testing.assert_close(softmax(x.T), x.T.softmax(-1))
+    torch.testing.assert_close(softmax(x[::2, 1:4]), x[::2, 1:4].softmax(-1))
+    torch.testing.assert_close(softmax(x[:1].expand(4, 6)), x[:1].expand(4, 6).softmax(-1))
+
+
+def test_derivatives_of_both_modes_and_orders():
+    x = doubles(3, 4, requires_grad=True)
+    assert torch.autograd.gradcheck(softmax, (x,), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(softmax, (x,))
+
+
+def test_trees_come_in_and_go_out():
+    w, b = doubles(5, requires_grad=True), doubles(requires_grad=True)
+    x, y = doubles(6, 5), doubles(6)
+    value, more, moments = loss({"w": w, "b": b}, x, y, rate=2.0)
+    expected, wrong = loss_expected(w, b, x, y, 2.0)
+    torch.testing.assert_close(value, expected)
+    torch.testing.assert_close(more["wrong"], wrong)
+    torch.testing.assert_close(moments.mean, wrong.sum())
+    assert moments.count == 3
+    assert more["n"] is None
+    assert value.ndim == 0
+    found = torch.autograd.grad(value, (w, b))
+    for mine, theirs in zip(found, torch.autograd.grad(expected, (w, b)), strict=True):
+        torch.testing.assert_close(mine, theirs)
+
+
+def test_transformations():
+    x = doubles(3, 5)
+
+    def curved(f):
+        return torch.func.hessian(lambda x: (f(x) ** 2).sum())(x)
+
+    torch.testing.assert_close(curved(softmax), curved(lambda x: x.softmax(-1)))
+    torch.testing.assert_close(torch.vmap(softmax, 1)(x), torch.vmap(lambda x: x.softmax(-1), 1)(x))
+
+
+def test_opcheck():
+    torch.library.opcheck(softmax.variant("('T',)").overload, (doubles(2, 3, requires_grad=True),))
+
+
+def test_other_arrays_are_refused_by_name():
+    with pytest.raises(KernelTypeError, match=r"takes tensors and numbers, not ndarray"):
+        softmax(np.zeros((2, 3)))
+
+
+def test_a_program_that_writes_its_argument_is_refused():
+    @pkt.op
+    @pk.jit
+    def doubled(x):
+        x *= 2
+        return x.sum()
+
+    with pytest.raises(KernelTypeError, match="writes its arguments"):
+        doubled(doubles(3))
