@@ -24,7 +24,8 @@ def wrong_binding(signature: inspect.Signature, keywords: dict[str, Any], error:
 def how_to_launch(names: list[str], args: tuple, keywords: dict[str, Any]) -> str:
     """What a launch takes."""
     if names[:1] == ["self"]:
-        return "a kernel is no method: define it outside of the class, and pass what it reads of self as arguments"
+        where = "define it outside of the class, and pass what it reads of self as arguments"
+        return f"a kernel cannot be a method: {where}"
     unknown = [name for name in keywords if name not in names]
     near = get_close_matches(unknown[0], [*LAUNCH_KEYWORDS, *names], 1, 0.5) if unknown else []
     if unknown and (instead := instead_of_keyword(unknown[0])) is not None:
@@ -40,7 +41,7 @@ def how_to_launch(names: list[str], args: tuple, keywords: dict[str, Any]) -> st
 def how_to_call(names: list[str], keywords: dict[str, Any]) -> str:
     """What a call of an array program takes."""
     if names[:1] == ["self"]:
-        return "a program is no method: define it outside of the class, and pass what it reads of self"
+        return "a program cannot be a method: define it outside of the class, and pass what it reads of self"
     unknown = next((name for name in keywords if name not in names), "")
     if unknown in ("ndrange", "workgroup"):
         return (

@@ -75,7 +75,7 @@ class KernelBase(Decorated):
     def __getitem__(self, configuration: object) -> Any:
         """What CUDA's kernels and Triton's are launched with. Raises `LaunchError`, which says how it is done here."""
         error = LaunchError(
-            f"`{self.__name__}[...]` is no launch: a kernel is called with its index space",
+            f"`{self.__name__}[...]` does not launch a kernel: call it, with its index space as ndrange=",
             hint=f"write {self.__name__}(..., ndrange=n); workgroup=w says how large groups are",
             code=NDRANGE,
         )

@@ -242,5 +242,5 @@ def lengths_of(shape: Any) -> tuple[int, ...]:
             f"shape={shape!r}: a length is an integer", hint="n // 2 is an integer, n / 2 is not"
         ) from None
     if any(n < 0 for n in lengths):
-        raise LaunchError(f"shape={shape!r}: a length is not negative", hint="use max(0, n)")
+        raise LaunchError(f"shape={shape!r}: a length must not be negative", hint="use max(0, n)")
     return lengths

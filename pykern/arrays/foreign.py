@@ -180,7 +180,7 @@ def element_type(name: str, dtype: np.dtype) -> DType:
     if found is None:
         kinds = {"O": "Python objects", "U": "strings", "S": "bytes", "M": "dates", "m": "time differences"}
         held = kinds.get(dtype.kind, str(dtype))
-        raise refused(name, f"an array of {held}, which kernels have not", _converted(name, dtype))
+        raise refused(name, f"an array of {held}, which kernels do not support", _converted(name, dtype))
     return found
 
 

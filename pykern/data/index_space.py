@@ -109,7 +109,7 @@ def _extent(dim: Any, ndrange: Any) -> Extent:
         )
     if count < 0:
         raise LaunchError(
-            f"ndrange={ndrange!r}: a length is not negative", hint="use max(0, n)", code=NDRANGE
+            f"ndrange={ndrange!r}: a length must not be negative", hint="use max(0, n)", code=NDRANGE
         )
     if count not in _WORDS:
         raise _too_large(ndrange)

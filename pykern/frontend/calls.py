@@ -165,8 +165,8 @@ class Calls(Elements):
         signature = parsed.node.args
         names = [a.arg for a in (*signature.posonlyargs, *signature.args, *signature.kwonlyargs)]
         if signature.vararg or signature.kwarg:
-            raise self.syntax_error(node, f"`{parsed.source.name}` has *args or **kwargs: {self.PLACE} have not",
-                                    "name each parameter")  # fmt: skip
+            reason = f"`{parsed.source.name}` has *args or **kwargs, which {self.PLACE} do not support"
+            raise self.syntax_error(node, reason, "name each parameter")
         if len(arguments) > len(names):
             raise self.type_error(node, f"`{parsed.source.name}` takes {len(names)} positional, {len(arguments)} given",
                                   f"it is {parsed.source.name}({', '.join(names)})", ARGUMENTS)  # fmt: skip

@@ -377,7 +377,7 @@ def _not_carried(
             name,
             before[name],
             ends[name],
-            "in the first round of the loop",
+            "in the first iteration of the loop",
             "later",
             (known.get(name), t.place_of(name, body)),
         )

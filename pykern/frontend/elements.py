@@ -148,7 +148,9 @@ class Elements(Names):
         scalar = self.as_scalar(node, value)
         if not scalar.dtype.is_integer:
             advice = "use // to divide, or pk.cast(x, pk.i64) to cut off the fraction"
-            raise self.type_error(node, f"an index is an integer, not {describe(scalar)}", advice, INDICES)
+            raise self.type_error(
+                node, f"an index must be an integer, not {describe(scalar)}", advice, INDICES
+            )
         if scalar.is_const:
             length = array.shape[dimension]
             if length is not None and not -length <= scalar.const < length:

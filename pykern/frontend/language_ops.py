@@ -180,7 +180,7 @@ def _constant_shape(t: Calls, node: ast.Call, value: Value, space: str) -> tuple
     for item in items:
         length = t.as_scalar(node.args[0] if node.args else node, item)
         if not length.is_const or not isinstance(length.const, int) or length.const < 0:
-            raise t.type_error(node, f"the shape of pk.{space} is known when compiling",
+            raise t.type_error(node, f"the shape of pk.{space} must be known at compile time",
                                "use constants, captured values, or a pk.static parameter")  # fmt: skip
         shape.append(length.const)
     return tuple(shape)
@@ -261,7 +261,7 @@ def _reduction(made: type[collectives.ReductionOp]) -> Callable:
         kind = f"u{op.value}" if value.dtype.kind == "u" and op.value in ("min", "max") else op.value
         exclusive = t.as_scalar(node, given.get("exclusive", Scalar(bool_, const=False)))
         if not exclusive.is_const:
-            raise t.type_error(node, "whether a scan is exclusive is known when compiling",
+            raise t.type_error(node, "exclusive= of a scan must be known at compile time",
                                "write exclusive=True, or pass it as a pk.static parameter")  # fmt: skip
         wanted = collectives.SubgroupExclusiveScanOp if exclusive.const else made
         return Scalar(value.dtype, wanted.create(kind, materialise(value)))
@@ -310,7 +310,7 @@ def _static(t: Calls, node: ast.Call, args: list[Value], keywords: dict) -> Valu
     if isinstance(value, RangeValue):
         return RangeValue(value.start, value.stop, value.step, unroll=True)
     if flows(value) and not all(leaf.is_const for leaf in leaves(value)):
-        raise t.type_error(node, "pk.static takes a value that is known when compiling",
+        raise t.type_error(node, "pk.static takes a value that is known at compile time",
                            "pass it as a `name: pk.static` parameter")  # fmt: skip
     return value
 

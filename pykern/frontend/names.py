@@ -61,13 +61,13 @@ class Names(Translation):
             raise KernelSyntaxError(
                 f"`{node.id}` is read before it gets a value", self.span(node),
                 self.instead_of_unassigned(node.id),
-                ((f"`{node.id}` gets a value here only", place), *self.call_notes()), NO_VALUE,
+                ((f"`{node.id}` gets a value only here", place), *self.call_notes()), NO_VALUE,
             )  # fmt: skip
         if value is None:
             raise self.syntax_error(node, f"the name `{node.id}` is not defined",
                                     self.instead_of_name(node.id), UNDEFINED_NAME)  # fmt: skip
         if isinstance(value, Undefined):
-            notes = ((f"`{node.id}` gets a value here only", value.where),) if value.where else ()
+            notes = ((f"`{node.id}` gets a value only here", value.where),) if value.where else ()
             raise KernelSyntaxError(
                 f"`{node.id}` has no value on some paths that lead here", self.span(node),
                 f"give `{node.id}` a value before the branch or the loop", (*notes, *self.call_notes()), NO_VALUE,

@@ -41,7 +41,7 @@ class ReferenceArray:
         None for all work-items, a group, or `ALONE`."""
         dtype = from_numpy(array.dtype)
         if dtype is None:
-            raise KernelTypeError(f"`{name}` holds {array.dtype}, which kernels have not")
+            raise KernelTypeError(f"`{name}` holds {array.dtype}, which kernels do not support")
         self._array, self._name, self._dtype = array, name, dtype
         self._reads, self._writes = reads, writes
         self._refused, self._shared_by = refused, shared_by
@@ -140,7 +140,7 @@ class ReferenceArray:
         if not isinstance(item, bool | np.bool_) and hasattr(item, "__index__"):
             return operator.index(item)
         raise KernelTypeError(
-            f"`{self._name}` is indexed by {item!r}; an index is an integer",
+            f"`{self._name}` is indexed by {item!r}; an index must be an integer",
             hint="use pk.cast(x, pk.i64) to cut off the fraction",
         )
 

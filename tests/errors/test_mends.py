@@ -84,7 +84,7 @@ def test_elements_that_kernels_have_not_are_named_on_every_device(dtype, held, i
     for call in (lambda: k(y, x, ndrange=8, device=device), lambda: f(x, device=device)):
         with pytest.raises(pk.KernelTypeError) as caught:
             call()
-        assert caught.value.reason == f"`x` is an array of {held}, which kernels have not"
+        assert caught.value.reason == f"`x` is an array of {held}, which kernels do not support"
         assert caught.value.hint == instead and caught.value.code == "PK019"
 
 

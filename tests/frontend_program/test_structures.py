@@ -221,7 +221,7 @@ CALLERS = "is the caller's dict, which a program cannot change"
          "on one path only", "a[1]['w']"),
         (["t = (x, x)", "t[0] = x", "return t"], "a tuple of 2 cannot be assigned to in parts", "t[0]"),
         (["a = [x, x]", "a[2] = x", "return a"], "2 is outside of a list of 2", "a[2]"),
-        (["a = [x, x]", "for i in pk.range(2):", "    a[i] = x", "return a"], "known when compiling", "a[i]"),
+        (["a = [x, x]", "for i in pk.range(2):", "    a[i] = x", "return a"], "known at compile time", "a[i]"),
         (["d = {'w': x}", "del d['v']", "return d"], "has no such key", "d['v']"),
         (["d = {'w': x}", "d[0] = x", "return d"], "keys of a dict are strings", "d[0]"),
         (["d = {'w': x}", "for _ in pk.range(3):", "    d['v'] = x", "return d"], "`d` is a dict of 1 before", "for"),

@@ -187,7 +187,7 @@ REFUSED = {
     "parameter": (lambda: torch.nn.Parameter(torch.ones(7)), "requires a gradient"),
     "negative bit": (lambda: NUMBERS.conj().imag, "sign is still to be changed"),
     "conjugate bit": (lambda: NUMBERS.conj(), "conjugate that is still to be taken"),
-    "complex": (lambda: NUMBERS, "complex64, which kernels have not"),
+    "complex": (lambda: NUMBERS, "complex64, which kernels do not support"),
     "meta": (lambda: torch.zeros(7, device="meta"), "device meta"),
     "sparse": (lambda: torch.ones(7).to_sparse(), "sparse tensor"),
     "csr": (lambda: torch.eye(7).to_sparse_csr(), "sparse tensor"),

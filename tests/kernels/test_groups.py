@@ -254,7 +254,7 @@ def shuffled_from_nowhere(x):
         (cast_with_three, "takes x, dtype: not 3 values"),
         (reduced_exclusively, "not `exclusive` as well"),
         (given_twice, "not `value` as well"),
-        (scanned_as_data_say, "known when compiling"),
+        (scanned_as_data_say, "known at compile time"),
         (shuffled_from_nowhere, "takes the lane"),
     ],
 )

@@ -244,7 +244,7 @@ def _unroll(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
 def _static(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     value = arguments.bind(t, node, "static", "value", args, keywords)["value"]
     if isinstance(value, Cell) or (isinstance(value, Scalar) and not value.is_const):
-        raise t.type_error(node, "pk.static takes a value that is known when compiling",
+        raise t.type_error(node, "pk.static takes a value that is known at compile time",
                            "pass it as a `name: pk.static` parameter")  # fmt: skip
     return value
 

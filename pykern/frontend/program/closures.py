@@ -137,7 +137,7 @@ class Closures(Translator):
         function = self.frame.called
         if isinstance(function, LocalFunction) and name in visible(function.scope):
             return (
-                f"an assignment anywhere in `{function.name}` makes `{name}` a name of its own, as in Python: give it "
+                f"an assignment anywhere in `{function.name}` makes `{name}` a local variable, as in Python: give it "
                 f"another name, or pass `{name}` as an argument"
             )
         return super().instead_of_unassigned(name)

@@ -79,6 +79,6 @@ def _each(t: ProgramTranslator, node: ast.expr, generators: list[ast.comprehensi
 def _holds(t: ProgramTranslator, test: ast.expr) -> bool:
     found = arithmetic.truth(t.condition(test))
     if not found.is_const:
-        raise t.type_error(test, "a comprehension chooses by what is known when compiling",
+        raise t.type_error(test, "the condition of a comprehension must be known at compile time",
                            "choose among values with pk.where")  # fmt: skip
     return bool(found.const)

@@ -161,7 +161,7 @@ def _element(t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell,
     assert value is not None
     index = t.as_scalar(item, value)
     if not index.dtype.is_integer:
-        raise t.type_error(item, f"an index is an integer, not {describe(index)}",
+        raise t.type_error(item, f"an index must be an integer, not {describe(index)}",
                            "use pk.cast(x, pk.i64) to cut off the fraction")  # fmt: skip
     if index.is_const:
         number = int(index.const)  # type: ignore[call-overload]
@@ -221,7 +221,7 @@ def _moving(t: ProgramTranslator, item: ast.Slice, bounds: list[Scalar | None], 
     start, stop, step = bounds
     span = None if start is None or stop is None else constant_difference(stop, start)
     if span is None or start is None or (step is not None and not step.is_const):
-        raise t.type_error(item, "the length of a slice is known when compiling: it decides the shape",
+        raise t.type_error(item, "the length of a slice must be known at compile time, because it determines the shape",
                            "let the bounds lie a constant apart, as in x[i:i + 3], or use lengths of arrays and "
                            "pk.static parameters")  # fmt: skip
     stride = 1 if step is None else int(step.const)  # type: ignore[call-overload]

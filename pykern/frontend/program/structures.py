@@ -170,7 +170,7 @@ def _place(t: ProgramTranslator, target: ast.Subscript, held: Structure) -> int:
         )
     number = key.const if isinstance(key, Scalar) and key.is_const else None
     if not isinstance(number, int):
-        raise t.type_error(target, "an item of a list is changed by a number that is known when compiling",
+        raise t.type_error(target, "the index of a list item that is assigned must be known at compile time",
                            "loop over range(n), which is unrolled, or keep an array: pk.stack(t)")  # fmt: skip
     if not -len(held.items) <= number < len(held.items):
         raise t.type_error(target, f"{number} is outside of {describe(held)}", "add to its end: x.append(v)")
