@@ -323,9 +323,14 @@ def _of_library(function: types.FunctionType) -> bool:
 
 def _kernel(kernel: Any, scope: _Scope) -> CapturedKernel:
     inner = _source(kernel.__wrapped__, kernel.text, _Scope(scope.guards, (), False, scope.met))
+    return captured_kernel(kernel, inner)
+
+
+def captured_kernel(kernel: Any, function: FunctionSource) -> CapturedKernel:
+    """A kernel as a program launches it; `function` is what it was made of, as its names mean now."""
     group = kernel.workgroup
     return CapturedKernel(
-        inner,
+        function,
         tuple(_annotation(name, given) for name, given in kernel.annotations.items()),
         kernel.options,
         () if group is None else group if isinstance(group, tuple) else (group,),

@@ -13,11 +13,11 @@ from typing import Any
 
 from pykern.api.jit import ProgramBase
 from pykern.api.kernel import KernelBase
+from pykern.capture.uses import uses_of
 from pykern.errors import NDRANGE, KernelTypeError, LaunchError
 from pykern.torch.framework import torch
 from pykern.torch.in_place import InPlaceOperation
 from pykern.torch.kernel_operation import KernelOperation
-from pykern.torch.parameters import uses_of
 from pykern.torch.program_op import ProgramOp
 from pykern.torch.rules import Like, MakeResult, flat_space
 from pykern.torch.slots import Slot

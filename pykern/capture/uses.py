@@ -1,7 +1,7 @@
 """What a kernel does with its parameters, as its text says: which are arrays, and which of these it writes.
 
-Comes in: a kernel. Goes out: names. An operator is made known to PyTorch before the first call, when nothing has been
-compiled: see `kernel_operation.check_uses` for what the compiler says later.
+Comes in: a kernel. Goes out: names. Operators are made known to PyTorch before the first call, when nothing has been
+compiled; what the compiler finds later is the truth (`pykern.data.artifact.ArgumentUse`).
 """
 
 from __future__ import annotations
