@@ -16,7 +16,7 @@ from mlir import ir
 
 from pykern.data.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec
 from pykern.data.program_source import ProgramSource
-from pykern.data.source import FunctionSource, KernelOptions
+from pykern.data.source import FunctionSource, KernelOptions, Parameter
 from pykern.dialect import attributes as kern
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
@@ -24,6 +24,7 @@ from pykern.lowering.gpu.program import target as device
 from pykern.lowering.gpu.program.target import DeviceProgram
 from pykern.lowering.llvm.program import target as cpu
 from pykern.lowering.llvm.program.pipeline import launch_pipeline
+from pykern.lowering.llvm.xla.handler import handler_text
 from pykern.lowering.record import Recorder
 from pykern.lowering.targets import DEVICE_TARGETS, LINALG
 from pykern.passes import kernels
@@ -53,6 +54,7 @@ def compile_program(source: ProgramSource, record: Recorder, passes: Passes = ()
         source.donated,
         source.function,
         source.schedules,
+        source.parameters if source.handler else None,
     )
     if source.kernel is not None:
         launch = source.kernel
@@ -79,6 +81,8 @@ class Request:
     function: FunctionSource | None = None
     """What the kernels of a program on a device are named after."""
     schedules: tuple[str, ...] = ()
+    handled: tuple[Parameter, ...] | None = None
+    """The parameters, where XLA is going to call the code."""
 
 
 def compile_module(
@@ -117,11 +121,16 @@ def compile_module(
     shapes = [
         tuple(ir.ShapedType(t).shape) if isinstance(t, ir.ShapedType) else () for t in _results(program)
     ]
-    code = _lower(module, asked, record)
-    results = tuple(
-        ResultSpec(dtype, tuple(shape), argument)
-        for dtype, shape, argument in zip(dtypes, shapes, code.result_arguments, strict=True)
-    )
+
+    def results_in(arguments: tuple[int, ...]) -> tuple[ResultSpec, ...]:
+        return tuple(ResultSpec(*each) for each in zip(dtypes, shapes, arguments, strict=True))
+
+    def handler(arguments: tuple[int, ...], scratch: int) -> str:
+        assert asked.handled is not None
+        return handler_text(asked.name, asked.handled, results_in(arguments), scratch, sites)
+
+    code = _lower(module, asked, record, None if asked.handled is None else handler)
+    results = results_in(code.result_arguments)
     layout = ProgramLayout(results, tree, tuple(updated))
     if isinstance(code, DeviceProgram):
         layout = replace(layout, plan=code.plan)
@@ -142,10 +151,12 @@ def compile_module(
     )
 
 
-def _lower(module: ir.Module, asked: Request, record: Recorder) -> cpu.ProgramCode | DeviceProgram:
+def _lower(
+    module: ir.Module, asked: Request, record: Recorder, handler: cpu.HandlerText | None
+) -> cpu.ProgramCode | DeviceProgram:
     family = asked.target.split(":")[0]
     if family == "llvm":
-        return cpu.lower(module, asked.options, record, asked.target, asked.schedules)
+        return cpu.lower(module, asked.options, record, asked.target, asked.schedules, handler)
     if asked.target == LINALG:
         raise TargetError(
             "array programs have no target `linalg`, which is a form of kernels",

@@ -71,6 +71,8 @@ class ProgramSource:
     the residuals."""
     schedules: tuple[str, ...] = ()
     """Of its contractions, in order, as text (`pykern.data.schedule`); empty or missing: the cost model's."""
+    handler: str = ""
+    """Who else calls the code: "xla" adds `pk_xla`, the function by which XLA does."""
 
     def key(self, versions: str) -> str:
         """Hex digest of everything that decides the code; `versions` names compiler and host."""

@@ -34,7 +34,7 @@ LEVELS = (
     ("pykern",),  # the package itself, what users write `import pykern as pk` for
     ("pykern.typed",),
     ("pykern.derivatives",),
-    ("pykern.torch",),
+    ("pykern.jax", "pykern.torch"),
     ("pykern.tuning",),
     ("pykern.benchmarking",),
     ("pykern.explorer",),

@@ -7,6 +7,7 @@ Comes in: a module with one `kern.program` function on tensors, and the kernels 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -31,6 +32,7 @@ from pykern.lowering.llvm.resources import resources
 from pykern.lowering.llvm.runtime_functions import RUNTIME
 from pykern.lowering.llvm.scratch import ALLOCATE
 from pykern.lowering.llvm.short_floats import has_short_floats
+from pykern.lowering.llvm.xla.handler import SYMBOL as HANDLER
 from pykern.lowering.record import Record
 from pykern.passes.buffer.destination_passing import DestinationPassing
 from pykern.passes.buffer.forward_copies import ForwardCopies
@@ -66,6 +68,8 @@ register(
 )  # fmt: skip
 
 EXPORTS = ("pk_run",)
+HandlerText = Callable[[tuple[int, ...], int], str]
+"""Makes the text of `pk_xla`, of the argument whose memory each result is, and the bytes of scratch memory."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +101,12 @@ def lower(
     record: Record,
     target: str = "llvm",
     schedules: tuple[str, ...] = (),
+    handler: HandlerText | None = None,
 ) -> ProgramCode:
-    """Lower, generate, link. `schedules` are those of contractions that are not to be the cost model's."""
+    """Lower, generate, link. `schedules` are those of contractions that are not to be the cost model's; `handler` adds
+    the function by which XLA calls the program."""
     with ThreadPoolExecutor(1, "pykern-teams") as elsewhere:
-        return _lowered(module, options, record, target, schedules, elsewhere)
+        return _lowered(module, options, record, target, schedules, elsewhere, handler)
 
 
 def _lowered(
@@ -110,6 +116,7 @@ def _lowered(
     target: str,
     schedules: tuple[str, ...],
     elsewhere: ThreadPoolExecutor,
+    handler: HandlerText | None,
 ) -> ProgramCode:
     host, machine = host_of(target)
     short_floats = has_short_floats(module)
@@ -134,7 +141,8 @@ def _lowered(
 
     known = llvm.run(module, record, texts=record.texts, after=after)
     assert launcher is not None
-    made = _generate(module, known.names, launcher, host, record, product=bool(used))
+    handled = () if handler is None else (handler(result_arguments, scratch),)
+    made = _generate(module, known.names, launcher, host, record, product=bool(used), handled=handled)
     if used:
         made.resources[SCHEDULES] = used
     long = long or SCRATCH in made.resources  # it may run out of memory, and leave the call
@@ -159,14 +167,16 @@ def _generate(
     host: Host,
     record: Record,
     product: bool,
+    handled: tuple[str, ...],
 ) -> ProgramCode:
     started = time.perf_counter()
     record.before_code(module.operation)
     text = translate(module, names)
     record.add("llvm-translate", text, started, "llvm")
     passes = CAREFUL if is_careful() else passes_for(text, product)
-    extra = (launcher.run, *needed_by(text))
-    code = generate(text, extra, EXPORTS, host, texts=record.texts, passes=passes, shared=launcher.nests)
+    extra = (launcher.run, *needed_by(text), *handled)
+    exports = (*EXPORTS, HANDLER) if handled else EXPORTS
+    code = generate(text, extra, exports, host, texts=record.texts, passes=passes, shared=launcher.nests)
     if launcher.nests and record.texts:
         code.assembly += assembly_of(launcher.teams, host)
     for name, elapsed in code.times.items():

@@ -1,0 +1,121 @@
+"""A program that JAX calls, and its derivatives, which are such programs again.
+
+Comes in: a `ProgramSource`. Goes out: `Callee`, the same object for equal sources: its code, and the programs of its
+cotangents and tangents. Read next: `primitive`, which has JAX's rules; `code`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pykern.data.program_source import ProgramDerivative, ProgramSource
+from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, leaves
+from pykern.errors import KernelError, NotDifferentiable
+from pykern.jax.code import Code, code_of
+from pykern.program.results import Builder, builder, scalars_of
+from pykern.types import BY_NAME
+
+
+class Callee:
+    """A program for one kind of call. `leaves` are the specs of its flattened arguments, `owners` the numbers of the
+    parameters that they belong to."""
+
+    def __init__(self, source: ProgramSource) -> None:
+        self.source = source
+        flat = [(n, leaf) for n, p in enumerate(source.parameters) for leaf in leaves(p.spec)]
+        self.owners = tuple(n for n, _ in flat)
+        self.leaves: tuple[ArgSpec, ...] = tuple(leaf for _, leaf in flat)
+        self.floats = tuple(BY_NAME[leaf.dtype].is_float for _, leaf in flat)
+        """Which of the flattened arguments have tangents."""
+
+    @property
+    def code(self) -> Code:
+        """Compiled at the first use. Raises what the compiler raises."""
+        return code_of(self.source)
+
+    @property
+    def name(self) -> str:
+        return self.source.function.name
+
+    @functools.cached_property
+    def tree(self) -> str:
+        """How the returned value is made of the results."""
+        layout = self.code.artifact.program
+        assert layout is not None
+        return layout.tree
+
+    @functools.cached_property
+    def build(self) -> Builder:
+        """The returned value of the results, arrays of JAX; numbers are arrays without dimensions."""
+        return builder(self.tree, numbers=False)
+
+    @functools.cached_property
+    def float_results(self) -> tuple[int, ...]:
+        """The results that have tangents."""
+        return tuple(n for n, r in enumerate(self.code.results) if BY_NAME[r.dtype].is_float)
+
+    # -- derivatives -------------------------------------------------------------------------------
+
+    def parameters_of(self, arguments: Iterable[int]) -> tuple[int, ...]:
+        """The parameters that some of the flattened arguments belong to."""
+        return tuple(sorted({self.owners[n] for n in arguments if self.floats[n]}))
+
+    def floats_of(self, parameters: tuple[int, ...]) -> tuple[int, ...]:
+        """The flattened arguments of these parameters that have tangents."""
+        return tuple(n for n, owner in enumerate(self.owners) if owner in parameters and self.floats[n])
+
+    def pulled(self, parameters: tuple[int, ...]) -> Callee:
+        """Takes the arguments and cotangents of `float_results`; gives those of `floats_of(parameters)`."""
+        results, numbers = self.code.results, scalars_of(self.tree)
+        added = [
+            Parameter(f"cotangent{n}", _spec(results[n].dtype, results[n].shape, n in numbers))
+            for n in self.float_results
+        ]
+        return self._derived("vjp", parameters, added)
+
+    def pushed(self, parameters: tuple[int, ...]) -> Callee:
+        """Takes the arguments and tangents of `floats_of(parameters)`; gives results, then the tangents of
+        `float_results`."""
+        active = self.floats_of(parameters)
+        added = [Parameter(f"tangent{n}", _tangent(self.leaves[n])) for n in active]
+        return self._derived("jvp", parameters, added)
+
+    def _derived(self, kind: str, parameters: tuple[int, ...], added: list[Parameter]) -> Callee:
+        derivative = ProgramDerivative(kind, parameters, several=True)
+        before = self.source
+        made = callee_of(
+            replace(
+                before,
+                parameters=(*before.parameters, *added),
+                derivatives=(*before.derivatives, derivative),
+                added=(*before.added, len(added)),
+                donated=(),
+            )
+        )
+        try:
+            _ = made.code
+        except NotDifferentiable:
+            raise
+        except KernelError as error:
+            raise NotDifferentiable(
+                f"the {kind} of `{self.name}` has no code: {error.reason}", error.span, error.hint
+            ) from error
+        return made
+
+
+def _spec(dtype: str, shape: tuple[int, ...], is_number: bool) -> ArraySpec | ScalarSpec:
+    if is_number:
+        return ScalarSpec("float" if dtype in ("f64", "float") else dtype)
+    return ArraySpec(dtype, shape)
+
+
+def _tangent(leaf: ArgSpec) -> ArgSpec:
+    return replace(leaf, layout="C") if isinstance(leaf, ArraySpec) else leaf
+
+
+@functools.lru_cache(None)
+def callee_of(source: ProgramSource) -> Callee:
+    """The callee of a source: one for all that are equal."""
+    return Callee(source)
