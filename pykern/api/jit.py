@@ -41,7 +41,7 @@ from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.calls import call_here, call_on
 from pykern.program.entry import ProgramEntries
 from pykern.program.kinds import kind_of, leaf_values
-from pykern.program.outputs import given_back, viewed
+from pykern.program.outputs import as_given, given_back, holds_tensors, viewed
 from pykern.program.plan import Plan
 from pykern.program.results import out_arrays
 from pykern.runtime.devices import OVERRIDE, chosen_device, current_device
@@ -68,10 +68,11 @@ class _Asked(NamedTuple):
 class ProgramBase(Decorated):
     """A function over whole arrays, compiled for each kind of call.
 
-    Calling it runs it and returns fresh arrays where its own lie: NumPy's, or `pk.Array`s of a device. Keywords
-    beside the parameters: ``out`` (an array, or a tuple of arrays, one for each result, to write into), ``donate``
-    (parameter numbers whose arrays the program may use as memory, for a result above all), and, unless a parameter
-    has the name, ``device`` and ``stream`` as for kernels. `lower` shows every stage without running.
+    Calling it runs it and returns fresh arrays where its own lie: NumPy's, or `pk.Array`s of a device; PyTorch's
+    tensors where an argument is one. Keywords beside the parameters: ``out`` (an array, or a tuple of arrays, one for
+    each result, to write into), ``donate`` (parameter numbers whose arrays the program may use as memory, for a result
+    above all), and, unless a parameter has the name, ``device`` and ``stream`` as for kernels. `lower` shows every
+    stage without running.
     On the device ``python`` (``PYKERN_DEVICE``, ``with pk.device("python")``) the function itself runs, over NumPy.
     """
 
@@ -191,7 +192,10 @@ class ProgramBase(Decorated):
     # -- a call ------------------------------------------------------------------------------
 
     def _run(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
-        if out is None or type(out) is np.ndarray:
+        if out is None:
+            tensors = holds_tensors((*args, *keywords.values()))
+            return as_given(self._run_viewed(args, None, donate, keywords), tensors)
+        if type(out) is np.ndarray:
             return self._run_viewed(args, out, donate, keywords)
         given, pairs = viewed(out)
         return given_back(self._run_viewed(args, given, donate, keywords), pairs)

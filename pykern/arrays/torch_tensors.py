@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from pykern.arrays.refused import refused
 from pykern.types import BY_NAME
 
@@ -38,6 +40,21 @@ def tensor_of(array: Any) -> Any:
     if theirs is None:
         return torch.from_numpy(array)
     return torch.from_numpy(array.view(f"i{array.itemsize}")).view(theirs)
+
+
+def with_tensors(value: Any) -> Any:
+    """A program's value with tensors over the memory of its arrays; numbers stay numbers."""
+    if isinstance(value, np.ndarray):
+        return tensor_of(value)
+    if getattr(value, "__pykern_array__", False):
+        return torch.from_dlpack(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(with_tensors, value))
+    if isinstance(value, tuple | list):
+        return type(value)(map(with_tensors, value))
+    if isinstance(value, dict):
+        return {key: with_tensors(item) for key, item in value.items()}
+    return value
 
 
 _SHORT = {

@@ -23,7 +23,9 @@ from pykern.derivatives import checkpointing
 from pykern.derivatives.plain_functions import as_program
 from pykern.derivatives.trees import leaves, parts, rebuilt
 from pykern.errors import KernelTypeError, LaunchError
-from pykern.launching.arguments import homes
+from pykern.launching.arguments import homes, is_array
+from pykern.program.outputs import as_given, holds_tensors
+from pykern.runtime.other_libraries import is_tensor
 from pykern.types import BY_NAME, from_numpy
 
 _FLOAT0 = np.dtype([("float0", np.void, 0)])
@@ -85,9 +87,12 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
     pulled = forward.pullback(name, (*taken, *(f"residual{n}" for n in range(len(residuals)))))
     alone = takes[0] if taken and _is_float(value) else None
     count, several = len(args), len(active) > 1
-    every = len(active) == count
+    every, tensors = len(active) == count, holds_tensors(args)
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
+        return as_given(pulled_back(cotangent), tensors)
+
+    def pulled_back(cotangent: Any) -> tuple[Any, ...]:
         if alone is not None and type(cotangent) in (np.ndarray, float):
             found = pulled(alone(cotangent), *residuals)
         else:
@@ -276,9 +281,9 @@ def _taking(value: Any, arguments: tuple) -> Callable[[Any], Any]:
     if isinstance(value, np.floating):
         home = next(iter(homes([(f"argument{n}", a) for n, a in enumerate(arguments)]).values()), None)
         return lambda given: _of_rank_0(_like(given, value), home)
-    if type(value) is not np.ndarray:
+    if type(value) is not np.ndarray and not is_tensor(value):
         return lambda given: _like(given, value)
-    dtype, shape = value.dtype, value.shape
+    dtype, shape = _dtype(value), tuple(value.shape)
     like = np.broadcast_to(np.zeros((), dtype), shape)  # the array itself need not be kept
 
     def take(given: Any) -> Any:
@@ -300,6 +305,8 @@ def _of_rank_0(value: Any, home: str | None) -> Any:
 
 def _like(given: Any, value: Any) -> Any:
     """A cotangent or tangent in the type of the value it belongs to; None is zero. Raises where the shape differs."""
+    if is_tensor(given):
+        given = is_array("the derivative", given)
     if given is None:
         given = 0.0 if isinstance(value, float | np.floating) else np.zeros(value.shape)
     if isinstance(value, float | np.floating):

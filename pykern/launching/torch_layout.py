@@ -12,6 +12,7 @@ import functools
 import sys
 from typing import Any
 
+from pykern.arrays.torch_tensors import with_tensors
 from pykern.data.abi import TABLE_INDEX, TORCH_DTYPES
 from pykern.runtime.cpu_table import keep, table
 from pykern.types import BY_NAME
@@ -56,6 +57,7 @@ def _tell_torch() -> bool:
         "forward": vars(forward),
         "level": sys.intern("_current_level"),
         "increment_version": increment,
+        "given_tensors": with_tensors,
     }
     for name, value in objects.items():
         cells[TABLE_INDEX[f"torch.{name}"]] = id(keep(value))

@@ -1,18 +1,42 @@
-"""`out=` of array programs: arrays of other libraries and of pykern's own, of which the program sees NumPy's views.
+"""What array programs give: arrays of the library that they are given, and `out=` itself.
 
-Comes in: what a call gives as `out`. Goes out: the same with views in their places, and, for the value that the program
-returns, which object each view stands for. Compiled code does the same: `pykern.lowering.llvm.adapt.outputs`.
+Comes in: the arguments of a call, and what it gives as `out`. Goes out: for tensors tensors; `out` with views in their
+places, and, for the value that the program returns, which object each view stands for. Compiled code does the same:
+`pykern.lowering.llvm.adapt.outputs` and `after_launch`.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from pykern.launching.arguments import is_array
+from pykern.launching.arguments import fields_of, is_array
+from pykern.runtime.other_libraries import is_tensor
 
 Pairs = list[tuple[np.ndarray, Any]]
+
+
+def as_given(value: Any, tensors: bool) -> Any:
+    """The value, or, where the call `holds_tensors`, the value with these for its arrays. Nothing is copied."""
+    if not tensors:
+        return value
+    from pykern.arrays.torch_tensors import with_tensors  # here: it needs PyTorch
+
+    return with_tensors(value)
+
+
+def holds_tensors(arguments: Iterable[Any]) -> bool:
+    """Whether an argument is a tensor of PyTorch, or holds one."""
+    return "torch" in sys.modules and any(map(_holds_tensor, arguments))
+
+
+def _holds_tensor(value: Any) -> bool:
+    if isinstance(value, np.ndarray | np.generic | int | float):
+        return False
+    return is_tensor(value) or any(_holds_tensor(item) for _, item in fields_of(value, trees=True) or ())
 
 
 def viewed(out: Any) -> tuple[Any, Pairs]:

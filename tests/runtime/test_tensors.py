@@ -315,3 +315,42 @@ def test_a_package_that_is_missing_is_told(tmp_path):
     assert "1 failed, 1 passed, 1 skipped" in done.stdout, done.stdout
     assert "PYKERN_TEST_REQUIRE asks for it: no_such_package is not installed" in done.stdout
     assert "another_package is not installed" in done.stdout
+
+
+@pk.jit
+def both(x):
+    return {"twice": x * 2, "sum": x.sum()}, (x + 1, None)
+
+
+def test_programs_give_what_they_are_given():
+    for dtype in (torch.float32, torch.bfloat16, torch.int32):
+        x = torch.arange(5).to(dtype)
+        for _ in range(4):  # through Python, then without
+            found = doubled(x)
+            assert type(found) is torch.Tensor and found.dtype is dtype
+            assert found.tolist() == [0, 2, 4, 6, 8]
+        for _ in range(4):
+            held, more = both(x)
+            assert type(held["twice"]) is torch.Tensor and type(more[0]) is torch.Tensor and more[1] is None
+            assert float(held["sum"]) == 10
+    for _ in range(4):
+        assert type(doubled(np.arange(3.0))) is np.ndarray
+    assert type(update_pair({"y": torch.zeros(3), "x": torch.ones(3)})) is type(None)
+
+
+def test_out_comes_back_as_it_is_given():
+    x, y, z = torch.arange(5.0), torch.zeros(5), np.zeros(5, np.float32)
+    for _ in range(4):
+        assert doubled(x, out=y) is y
+        assert doubled(x, out=z) is z
+        assert doubled(z, out=y) is y
+
+
+def test_derivatives_give_tensors():
+    x = torch.arange(3.0, dtype=torch.bfloat16)
+    value, pull = pk.vjp(doubled, x)
+    (slope,) = pull(torch.ones_like(x))
+    assert type(value) is torch.Tensor and type(slope) is torch.Tensor and slope.dtype is torch.bfloat16
+    assert slope.tolist() == [2, 2, 2]
+    _, tangent = pk.jvp(doubled, (x,), (x,))
+    assert type(tangent) is torch.Tensor and tangent.tolist() == [0, 2, 4]

@@ -13,6 +13,7 @@ from pykern.lowering.llvm.adapt.frame import (
     MOST_VIEWS,
     NUMBER,
     ORIGINAL,
+    OUTPUTS,
     TENSORS,
     TRUE,
     VIEWS,
@@ -25,11 +26,12 @@ from pykern.lowering.llvm.text_ir.values import I64, NULL, PTR, VOID, Value
 
 
 def write_after(module: Module) -> None:
-    """Write `pk_may_take(frame, writes)` and `pk_after(frame, value, writes)`."""
+    """Write `pk_may_take(frame, writes)`, `pk_after(frame, value, writes)` and `pk_as_given(frame, value)`."""
     _may_take(module)
     _counted(module)
     _given(module)
     _after(module)
+    _as_given(module)
 
 
 def _flag(f: Body, writes: Value, name: str) -> Value:
@@ -86,6 +88,21 @@ def _given(module: Module) -> None:
             f.call("Py_DecRef", VOID, value)
             f.ret(original)
     f.ret(value)
+
+
+def _as_given(module: Module) -> None:
+    """`pk_as_given(frame, value)`: the value of a program with tensors for its arrays, where it was given tensors and
+    no `out`; takes the value's reference."""
+    f = Body(module, "pk_as_given", PTR, [PTR, PTR])
+    frame, value = f.arguments
+    f.need(f.is_(value, "!=", NULL), NULL)
+    f.need(f.is_(f.load(I64, frame, TENSORS), "!=", 0), value)
+    f.need(f.is_(f.load(I64, frame, OUTPUTS), "==", 0), value)
+    given = f.stack("ptr")
+    f.store(value, given)
+    made = f.call("PyObject_Vectorcall", PTR, table(f, "torch.given_tensors"), given, I64(1), NULL)
+    f.call("Py_DecRef", VOID, value)
+    f.ret(made)
 
 
 def _after(module: Module) -> None:

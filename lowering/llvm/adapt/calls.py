@@ -17,6 +17,7 @@ from pykern.lowering.llvm.adapt.frame import (
     HELD,
     NAMES,
     NUMBER,
+    OUTPUTS,
     POSITIONAL,
     TENSORS,
     TRUE,
@@ -115,6 +116,7 @@ def _put(module: Module) -> None:
         with f.if_else(program) as (of_program, of_kernel):
             with of_program, f.if_else(f.is_(name, "==", table(f, "out"))) as (out, argument):
                 with out:
+                    f.store(1, frame, OUTPUTS)
                     f.need(f.call("pk_outputs", TRUE.type, frame, place), FALSE)
                 with argument:
                     f.need(f.call("pk_value", TRUE.type, frame, place), FALSE)
@@ -150,7 +152,10 @@ def _tried(module: Module) -> None:
             values, positional = f.place(frame, VALUES), f.load(I64, frame, POSITIONAL)
             made = f.call_pointer(code, PTR, alone, values, positional, f.load(PTR, frame, NAMES))
             with f.if_then(f.is_(made, "!=", missed)):
-                f.ret(f.call("pk_after", PTR, frame, made, writes))
+                after = f.call("pk_after", PTR, frame, made, writes)
+                with f.if_then(f.is_(program, "!=", 0)):
+                    f.ret(f.call("pk_as_given", PTR, frame, after))
+                f.ret(after)
             f.call("Py_DecRef", VOID, made)
     f.ret(missed)
 
@@ -168,7 +173,7 @@ def _adapt(module: Module) -> None:
     f = Body(module, "pk_adapt", PTR, [PTR, PTR, I64, PTR])
     this, args, positional, names = f.arguments
     frame = f.stack(f"[{FRAME // 8} x i64], align 16")
-    for word in (CHANGED, VIEWS, TENSORS, HELD):
+    for word in (CHANGED, VIEWS, TENSORS, OUTPUTS, HELD):
         f.store(0, frame, word)
     cells = cells_of(f, this)
     made = f.variable(table(f, "missed"))
