@@ -12,7 +12,6 @@ import functools
 import sys
 from typing import Any
 
-from pykern.arrays.torch_tensors import with_tensors
 from pykern.data.abi import TABLE_INDEX, TORCH_DTYPES
 from pykern.runtime.cpu_table import keep, table
 from pykern.types import BY_NAME
@@ -52,6 +51,8 @@ def _tell_torch() -> bool:
     if not isinstance(getattr(forward, "_current_level", None), int) or increment is None:
         return False
     assert forward is not None
+    from pykern.arrays.torch_tensors import with_tensors  # here: it needs PyTorch
+
     cells = table()
     objects = {
         "forward": vars(forward),
