@@ -105,6 +105,14 @@ def integers(kernel: ir.Operation, name: str) -> tuple[int, ...] | None:
     return tuple(ir.DenseI64ArrayAttr(kernel.attributes[name]))
 
 
+def function_around(op: ir.Operation) -> ir.Operation:
+    """The function that an op stands in, or is."""
+    while op.name != "func.func":
+        assert op.parent is not None
+        op = op.parent.operation
+    return op
+
+
 def find(root: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
     """Ops under `root` for which `wanted` holds, in order, `root` not among them."""
     found: list[ir.Operation] = []

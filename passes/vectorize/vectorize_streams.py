@@ -23,12 +23,17 @@ from mlir.dialects import arith, llvm, scf
 from pykern.dialect import attributes as kern
 from pykern.errors import PassError
 from pykern.passes.analysis.cost_model.caches import FETCH_AHEAD_BYTES, FIRST_CACHE_BYTES, LAST_CACHE_BYTES
-from pykern.passes.analysis.cost_model.lengths import FEWEST_VECTORS, FEWEST_VECTORS_OF_ROWS
+from pykern.passes.analysis.cost_model.lengths import (
+    FEWEST_VECTORS,
+    FEWEST_VECTORS_IN_PASSES,
+    FEWEST_VECTORS_OF_ROWS,
+    FEWEST_VECTORS_WITH_ENDS,
+)
 from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.framework import Pass
-from pykern.passes.kernels import body, find, index_constant, is_constant
+from pykern.passes.kernels import body, find, function_around, index_constant, is_constant
 from pykern.passes.remarks import remark
-from pykern.passes.vectorize.accesses import LoopAccesses, accesses_of, argument, arrays_of
+from pykern.passes.vectorize.accesses import ELEMENTARY, LoopAccesses, accesses_of, argument, arrays_of
 from pykern.passes.vectorize.addresses import address, is_multiple
 from pykern.passes.vectorize.body import VectorBody
 from pykern.passes.vectorize.cache import arrays_given, cache_of
@@ -132,15 +137,16 @@ def version(
     lower, upper = loop.operands[0], loop.operands[1]
     first, size = accesses.streamed[0], accesses.streamed[0].size
     lanes = lanes_of(accesses, width)
-    fewest = lanes * (FEWEST_VECTORS_OF_ROWS if reads_rows(accesses) else FEWEST_VECTORS)
     with ir.InsertionPoint(loop), loop.location:
         begin = address(first, loop, lower)
+        lead = _to_alignment(begin, size, lanes * size)
+        middle = arith.AddIOp(lower, lead).result
+        rest = arith.RemUIOp(arith.SubIOp(upper, middle).result, index_constant(lanes)).result
+        last = arith.SubIOp(upper, rest).result
+        fewest = _fewest(loop, accesses, lanes, arith.OrIOp(lead, rest).result)
         chosen = condition
         for needed in (*_are_many(lower, upper, fewest), is_multiple(begin, size)):
             chosen = arith.AndIOp(chosen, needed).result
-        middle = arith.AddIOp(lower, _to_alignment(begin, size, lanes * size)).result
-        rest = arith.RemUIOp(arith.SubIOp(upper, middle).result, index_constant(lanes)).result
-        last = arith.SubIOp(upper, rest).result
         branch = scf.IfOp(chosen)
         with ir.InsertionPoint(branch.then_block):
             _vectors(loop, accesses, (middle, last), lanes, ahead)
@@ -203,11 +209,28 @@ def reads_rows(accesses: LoopAccesses) -> bool:
     return any(len(one) > 1 for one in rows.values())
 
 
-def _are_many(lower: ir.Value, upper: ir.Value, fewest: int) -> tuple[ir.Value, ir.Value]:
+def _fewest(loop: ir.Operation, accesses: LoopAccesses, lanes: int, ends: ir.Value) -> ir.Value:
+    """Iterations from which stores past the cache gain; `ends` is 0 where vectors leave nothing over."""
+    if reads_rows(accesses):
+        return index_constant(lanes * FEWEST_VECTORS_OF_ROWS)
+    is_whole = arith.CmpIOp(arith.CmpIPredicate.eq, ends, index_constant(0)).result
+    whole, others = (index_constant(lanes * vectors) for vectors in (FEWEST_VECTORS, _with_ends(loop)))
+    return arith.SelectOp(is_whole, whole, others).result
+
+
+def _with_ends(loop: ir.Operation) -> int:
+    """Vectors from which stores past the cache gain in rows that share lines with others."""
+    if find(function_around(loop), lambda op: op.name in ELEMENTARY):
+        return FEWEST_VECTORS_OF_ROWS
+    is_alone = not any(op.operation != loop and op.operation.regions for op in loop.block.operations)
+    return FEWEST_VECTORS_WITH_ENDS if is_alone else FEWEST_VECTORS_IN_PASSES
+
+
+def _are_many(lower: ir.Value, upper: ir.Value, fewest: ir.Value) -> tuple[ir.Value, ir.Value]:
     """Two conditions that together say `upper - lower >= fewest`, whatever the bounds are."""
     some = arith.CmpIOp(arith.CmpIPredicate.slt, lower, upper).result
     count = arith.SubIOp(upper, lower).result
-    return some, arith.CmpIOp(arith.CmpIPredicate.uge, count, index_constant(fewest)).result
+    return some, arith.CmpIOp(arith.CmpIPredicate.uge, count, fewest).result
 
 
 def _to_alignment(begin: ir.Value, size: int, width: int) -> ir.Value:

@@ -19,9 +19,15 @@ FEWEST_SCORES = 32
 FUSED_STREAMS = 10
 """Operands of two operations that are joined, at most: more streams do not get faster by running together."""
 FEWEST_VECTORS = 4
-"""Vectors of a loop from which its stores go past the cache: the scalar ends of shorter ones would outweigh."""
+"""Vectors of a loop over whole cache lines from which its stores go past the cache: shorter ones are all beginning."""
+FEWEST_VECTORS_WITH_ENDS = 16
+"""The same where the first and the last line are shared with other rows: a line that goes past the cache in part is
+fetched and written back for each part."""
+FEWEST_VECTORS_IN_PASSES = 48
+"""The same for one of several loops over a row: it waits for memory less, as the others have fetched the row."""
 FEWEST_VECTORS_OF_ROWS = 96
-"""The same for loops that read several rows of an array, whose ends are as much work again."""
+"""The same for loops that wait for memory even less: they read several rows of an array, or stand among elementary
+functions."""
 MASKED_VECTORS = 16
 """Vectors of a loop up to which its last ones are masked: in longer loops masks cost more than they bring."""
 FEWEST_MASKED_LANES = 9

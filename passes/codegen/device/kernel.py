@@ -21,7 +21,7 @@ from pykern.passes.ir.clone import clone
 from pykern.passes.ir.memory import Positions, ancestor_in, is_distinct, root_of, users, writes
 from pykern.passes.ir.values import defining
 from pykern.passes.kernel.launch_arguments import update_type
-from pykern.passes.kernels import identity, index_constant
+from pykern.passes.kernels import function_around, identity, index_constant
 
 PURE = ("arith.", "math.", "index.")
 """Dialects whose ops on scalars a kernel may do again."""
@@ -133,11 +133,7 @@ def is_steady(load: ir.Operation, op: ir.Operation) -> bool:
     ancestor = ancestor_in(op, load.block)
     if ancestor is None:
         return False
-    function = load
-    while function.name != "func.func":
-        assert function.parent is not None
-        function = function.parent.operation
-    positions = Positions(function)
+    positions = Positions(function_around(load))
     begin = positions.first[identity(load)]
     end = positions.last[identity(ancestor)] if ancestor != op else positions.last[identity(op)]
     return not any(

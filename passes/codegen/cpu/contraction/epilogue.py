@@ -18,7 +18,7 @@ from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import Counted
 from pykern.passes.ir.values import arguments_behind
-from pykern.passes.kernels import body, index_constant
+from pykern.passes.kernels import body, function_around, index_constant
 from pykern.passes.vectorize.lanes import computed
 
 if TYPE_CHECKING:
@@ -180,12 +180,8 @@ class Epilogue:
 
     def _buffer(self, rows: int, columns: int) -> ir.Value:
         """Memory of the function's own: made once, not in every iteration."""
-        parent = self.tile.op.parent
-        while parent is not None and parent.operation.name != "func.func":
-            parent = parent.operation.parent
-        assert parent is not None
         alignment = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 64)
-        with ir.InsertionPoint.at_block_begin(body(parent.operation)):
+        with ir.InsertionPoint.at_block_begin(body(function_around(self.tile.op))):
             kind = ir.MemRefType.get([rows, columns], self.tile.element)
             return memref.AllocaOp(kind, [], [], alignment=alignment).result
 
