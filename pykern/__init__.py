@@ -72,7 +72,7 @@ _HOME = {
     ),
 }  # fmt: skip
 _LANGUAGE = ("pykern.language", "pykern.api.array_language")
-_SUBMODULES = ("errors", "language", "testing", "types")
+_SUBMODULES = ("errors", "language", "mpi", "testing", "types")
 
 
 provide(
@@ -133,6 +133,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
+    from pykern import mpi as mpi
     from pykern.api.c_function import CFunction as CFunction
     from pykern.api.c_function import cfunc as cfunc
     from pykern.api.cuda_function import cuda_func as cuda_func

@@ -66,8 +66,8 @@ DTYPES = (
     "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2",
 )  # fmt: skip
 CONSTANTS = ("e", "pi", "tau", "inf", "nan")
-MODULES = ("errors", "language", "testing", "types")
-TESTING = "pykern.testing"
+MODULES = ("errors", "language", "mpi", "testing", "types")
+TESTING, MPI = "pykern.testing", "pykern.mpi"
 
 
 def public() -> set[str]:

@@ -32,6 +32,7 @@ from pykern.errors import DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
 from pykern.launching.entries import register_arrays
+from pykern.launching.interceptor import INTERCEPTOR
 from pykern.launching.warned import warn_of
 from pykern.obtain.code import compiled, loaded
 from pykern.obtain.prewarm import before_first_call, remember
@@ -114,6 +115,8 @@ class ProgramBase(Decorated):
     def __call__(self, *args: Any, out: Any = None, donate: Any = None, **keywords: Any) -> Any:
         """Run. Raises a `KernelError` at the program's line, or `LaunchError`."""
         __tracebackhide__ = True  # where pytest and IPython print
+        if (interceptor := INTERCEPTOR.get()) is not None:
+            return interceptor(self, args, {"out": out, "donate": donate, **keywords})
         try:
             return self._run(args, out, donate, keywords)
         except (KernelError, KeyboardInterrupt) as error:

@@ -12,6 +12,7 @@ from base64 import b64decode, b64encode
 from dataclasses import fields
 from typing import Any
 
+from pykern.data.access_offsets import AccessOffsets, Offset
 from pykern.data.artifact import (
     ArgumentUse,
     Artifact,
@@ -31,11 +32,13 @@ from pykern.data.locations import SourceSpan
 _CLASSES: dict[str, Any] = {
     cls.__name__: cls
     for cls in (
+        AccessOffsets,
         Artifact,
         ArgumentUse,
         DeviceCode,
         LaunchBounds,
         LaunchCheck,
+        Offset,
         PlanKernel,
         ProgramLayout,
         ProgramPlan,

@@ -17,7 +17,7 @@ from mlir import ir
 
 from pykern.compiler.crash import kernel_span
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
-from pykern.data.artifact import FROM_END, REFERENCE, ArgumentUse, Artifact, Site
+from pykern.data.artifact import ACCESSES, FROM_END, REFERENCE, ArgumentUse, Artifact, Site
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.data.lineage import Follow
 from pykern.data.program_source import ProgramSource
@@ -37,6 +37,7 @@ from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import Callback, Pipeline, Upstream, carefully, verification, verify
 from pykern.passes.ir.argument_uses import argument_uses
 from pykern.passes.kernel import work_item_warnings
+from pykern.passes.kernel.access_offsets import access_offsets
 from pykern.passes.kernel.expand_ndrange import default_group
 from pykern.passes.kernel.launch_bounds.find import launch_bounds
 from pykern.passes.pipelines import kern_pipeline
@@ -73,7 +74,7 @@ def compile_source(
     if isinstance(source, RuntimeSource | DeviceEntrySource):
         with _context(), ir.Location.unknown():
             return _runtime(source, Recorder(bool(keep_stages)))
-    if source.target != REFERENCE:
+    if source.target not in (ACCESSES, REFERENCE):
         source = replace(source, target=checked(source.target))
     try:
         with carefully(careful):
@@ -128,6 +129,9 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         return Artifact("", source.function.name, REFERENCE, "", b"", resources=known)
     module = kern_module(source, record, passes)
     uses = argument_uses(next(kernels.kernels(module)))
+    if source.target == ACCESSES:
+        found: dict[str, object] = {ACCESSES: access_offsets(next(kernels.kernels(module)))}
+        return Artifact("", source.function.name, ACCESSES, "", b"", uses, resources=found)
     sites = number_sites(module)
     if source.target == LINALG:
         return _raised(source, module, uses, record)

@@ -15,6 +15,8 @@ from pykern.data.lineage import Lineage
 from pykern.data.locations import SourceSpan
 from pykern.data.records import record
 
+ACCESSES = "accesses"
+"""The target that only asks which elements a kernel accesses, and the key in `Artifact.resources` of the answer."""
 REFERENCE = "python"
 """The target of the reference device: nothing is made for it, the kernel is only looked at."""
 FROM_END = "from end"

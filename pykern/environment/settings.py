@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from typing import Any
 
 from pykern.data.debug_checks import KINDS
@@ -265,8 +265,31 @@ def _warn_of_misspelt(environ: Mapping[str, str]) -> None:
 
 @functools.cache
 def settings() -> Settings:
-    """The settings of this process."""
-    return read_settings(os.environ)
+    """The settings of this process. Of the processes that run a program together the first alone tells progress."""
+    found = read_settings(os.environ)
+    return found if launched_rank() in (None, 0) else replace(found, quiet=True)
+
+
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
+"""Variables by which launchers of MPI say which rank a process is."""
+
+
+_SIZES_OF_RUNS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE")
+
+
+def launched_size(environ: Mapping[str, str] | None = None) -> int | None:
+    """How many ranks its launcher started with this process; None where it does not say."""
+    return _number(_SIZES_OF_RUNS, environ)
+
+
+def launched_rank(environ: Mapping[str, str] | None = None) -> int | None:
+    """Which rank of MPI this process was launched as; None where none of its launchers did."""
+    return _number(_RANKS, environ)
+
+
+def _number(names: tuple[str, ...], environ: Mapping[str, str] | None) -> int | None:
+    environ = os.environ if environ is None else environ
+    return next((int(environ[name]) for name in names if environ.get(name, "").isdigit()), None)
 
 
 def table() -> str:

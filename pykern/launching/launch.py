@@ -25,6 +25,7 @@ from pykern.launching.checks import (
     shared_bytes,
 )
 from pykern.launching.entries import LAUNCH_KEYWORDS, register_arrays
+from pykern.launching.interceptor import INTERCEPTOR
 from pykern.launching.launch_cache import LaunchCache
 from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.warned import warn
@@ -58,6 +59,8 @@ class Launcher:
         self.cache = LaunchCache(kernel)
 
     def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
+        if (interceptor := INTERCEPTOR.get()) is not None:
+            return interceptor(self.kernel, args, keywords)
         repeats = self.cache.repeats
         if repeats is None:
             return self._launch(args, keywords)

@@ -11,6 +11,7 @@ import ast
 from typing import Any
 
 from pykern.api.user_file import UsageError
+from pykern.capture.usage import array_rank, index_rank
 from pykern.data.locations import parse_definition
 from pykern.types import ArrayAnnotation, IntentAnnotation, static
 
@@ -27,7 +28,7 @@ def refuse_incomplete(kernel: Any, chosen: argparse.Namespace, length: str = "?"
     missing = ["the types of its arguments"] * wants_types + ["its index space"] * wants_space
     code = parse_definition(kernel.text.text)
     told = [f'--args "{" ".join(_argument(kernel, name, code, length) for name in names)}"'] * wants_types
-    told += [f'--ndrange "{",".join([length] * _rank(code))}"'] * wants_space
+    told += [f'--ndrange "{",".join([length] * index_rank(code))}"'] * wants_space
     raise UsageError(
         f"`{kernel.__name__}({', '.join(names)})` is compiled for a call: say {' and '.join(missing)}",
         hint=f"as in {' '.join(told)}",
@@ -44,26 +45,7 @@ def _argument(kernel: Any, name: str, code: ast.AST, length: str) -> str:
         return f"{inner.dtype.name}[{','.join(length if n is None else str(n) for n in inner.shape)}]"
     if inner is not None:
         return getattr(inner, "name", None) or getattr(inner, "__name__", str(inner))
-    rank = max((_indices(node, name) for node in ast.walk(code)), default=0)
+    rank = array_rank(code, name)
     if not rank and hasattr(type(kernel), "__pykern_program__"):
         rank = 1
     return f"f32[{','.join([length] * rank)}]" if rank else "float"
-
-
-def _indices(node: ast.AST, name: str) -> int:
-    """How many indices `name` has at this node; 1 where an array is passed on or asked for its shape."""
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name:
-        return len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
-        return 1
-    return 0
-
-
-def _rank(code: ast.AST) -> int:
-    """The dimensions of the index space: as many names as ``pk.index()`` is unpacked to."""
-    for node in ast.walk(code):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            target, called = node.targets[0], ast.unparse(node.value.func)
-            if isinstance(target, ast.Tuple) and called.rpartition(".")[2] == "index":
-                return len(target.elts)
-    return 1

@@ -36,6 +36,7 @@ LEVELS = (
     ("pykern.derivatives",),
     ("pykern.jax", "pykern.torch"),
     ("pykern.tuning",),
+    ("pykern.mpi",),
     ("pykern.benchmarking",),
     ("pykern.explorer",),
     ("pykern.interpreter",),

@@ -1,0 +1,79 @@
+"""Messages by MPI: persistent requests of mpi4py.
+
+Comes in: a communicator, or None for that of all ranks. Goes out: a `Transport` over a duplicate of it, so that no
+other message is taken for one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from mpi4py import MPI  # which starts MPI
+
+from pykern.mpi.transport import Message, polled
+
+_OPERATIONS = {"sum": MPI.SUM, "max": MPI.MAX, "min": MPI.MIN}
+
+
+class Persistent:
+    """Requests that are started again and again."""
+
+    def __init__(self, requests: list[MPI.Prequest]) -> None:
+        self._requests = requests
+
+    def start(self) -> None:
+        MPI.Prequest.Startall(self._requests)
+
+    def wait(self, limit: float) -> bool:
+        return polled(lambda: MPI.Request.Testall(self._requests), limit)
+
+    def __del__(self) -> None:
+        if not MPI.Is_finalized():
+            for request in self._requests:
+                request.Free()
+
+
+class Once:
+    """A request that runs already."""
+
+    def __init__(self, request: MPI.Request) -> None:
+        self._request = request
+
+    def start(self) -> None:
+        """It was started when it was made."""
+
+    def wait(self, limit: float) -> bool:
+        return polled(self._request.Test, limit)
+
+
+class Mpi:
+    """The ranks of a communicator."""
+
+    def __init__(self, communicator: Any) -> None:
+        self._communicator: MPI.Comm = (communicator or MPI.COMM_WORLD).Dup()
+        self.rank = self._communicator.Get_rank()
+        self.size = self._communicator.Get_size()
+        here = self._communicator.Split_type(MPI.COMM_TYPE_SHARED)
+        self.local_rank = here.Get_rank()
+        self.machines = self._communicator.allreduce(self.local_rank == 0)
+        here.Free()
+
+    def requests(self, sent: Sequence[Message], received: Sequence[Message]) -> Persistent:
+        made = [
+            begin([message.buffer, MPI.BYTE], message.peer, message.tag)
+            for begin, messages in (
+                (self._communicator.Recv_init, received),
+                (self._communicator.Send_init, sent),
+            )
+            for message in messages
+        ]
+        return Persistent(made)
+
+    def allreduce(self, values: np.ndarray, operation: str) -> Once:
+        return Once(self._communicator.Iallreduce(MPI.IN_PLACE, values, _OPERATIONS[operation]))
+
+    def abort(self) -> NoReturn:
+        self._communicator.Abort(1)
+        raise SystemExit(1)

@@ -1,0 +1,181 @@
+"""How far kernels look: the width of halos, and which part of a launch needs none.
+
+Comes in: a kernel and the arguments of a call, or its text alone. Goes out: widths, and the two parts of a launch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from pykern.api.kernel import KernelBase
+from pykern.capture.usage import array_rank, index_rank
+from pykern.data.access_offsets import AccessOffsets, Offsets, width
+from pykern.data.artifact import ACCESSES
+from pykern.data.locations import parse_definition
+from pykern.data.records import record
+from pykern.data.source import ArraySpec, KernelSource, LaunchSpec, Parameter
+from pykern.errors import ARGUMENTS, KernelError, LaunchError
+from pykern.launching.specs import Spec, parameter
+from pykern.mpi.blocks import Block
+from pykern.obtain.code import compiled
+from pykern.types import ArrayAnnotation, DType, IntentAnnotation, f32, f64, static
+
+Space = tuple[range, ...]
+
+
+@record
+class ArrayAccess:
+    """An array of a call, and how a work-item accesses it."""
+
+    name: str
+    value: Any
+    reads: Offsets
+    writes: Offsets
+
+
+def accesses(
+    kernel: KernelBase, values: Sequence[tuple[str, Any]], rank: int
+) -> tuple[bool, list[ArrayAccess]]:
+    """Whether the kernel's work-items may run in several launches, and its arrays. Raises what the compiler raises."""
+    parameters = tuple(parameter(name, value, kernel.annotations.get(name)) for name, value in values)
+    launch = LaunchSpec(rank)
+    source = KernelSource(
+        kernel.captured()[0], parameters, launch, kernel.options, ACCESSES, derivatives=kernel.derivatives
+    )
+    found = cast(AccessOffsets, compiled(source).resources[ACCESSES])
+    arrays = [(p.name, value) for p, (_, value) in zip(parameters, values, strict=True) if _is_array(p)]
+    if len(arrays) != len(found.reads):  # some are in tuples
+        return False, []
+    return found.alone, [
+        ArrayAccess(name, value, reads, writes)
+        for (name, value), reads, writes in zip(arrays, found.reads, found.writes, strict=True)
+    ]
+
+
+def _is_array(of: Parameter) -> bool:
+    return isinstance(of.spec, ArraySpec)
+
+
+# -- the width of halos ----------------------------------------------------------------------------
+
+
+def widest(names: Mapping[str, Any], axes: int) -> tuple[int, ...]:
+    """How far the kernels among these names look along each axis: 1 where there are none. Raises `LaunchError` where it
+    cannot be told of one."""
+    kernels = {id(k): k for k in names.values() if isinstance(k, KernelBase)}.values()
+    found = [w for kernel in kernels for w in _widths(kernel, axes)]
+    return tuple(max(column) for column in zip(*found, strict=True)) if found else (1,) * axes
+
+
+def _widths(kernel: KernelBase, axes: int) -> Iterable[tuple[int, ...]]:
+    """Those of a kernel's arrays that have the axes of its index space: elements of f32, as nothing says otherwise."""
+    code = parse_definition(kernel.text.text)
+    if index_rank(code) != axes or any(a is static for a in kernel.annotations.values()):
+        return []
+    values = [(name, _described(kernel, code, name)) for name in kernel.signature.parameters]
+    try:
+        _, arrays = accesses(kernel, values, axes)
+    except KernelError as error:
+        raise LaunchError(
+            f'halo="auto": how far `{kernel.__name__}` looks is not known before it is called ({error.reason})',
+            hint="give its width: pk.mpi.Grid(shape, halo=1)",
+            code=ARGUMENTS,
+        ) from None
+    found = [width(array.reads) for array in arrays if len(array.reads or ()) == axes]
+    return [w for w in found if w is not None]
+
+
+def _described(kernel: KernelBase, code: Any, name: str) -> Any:
+    annotation = kernel.annotations.get(name)
+    inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
+    if isinstance(inner, ArrayAnnotation):
+        return Spec(inner.shape, inner.dtype)
+    if isinstance(inner, DType):
+        return inner
+    rank = array_rank(code, name)
+    return Spec((None,) * rank, f32) if rank else f64
+
+
+# -- launches in two parts ---------------------------------------------------------------------------
+
+
+@record
+class Split:
+    """A launch in two parts: what needs no halo, and the rest, the rim."""
+
+    interior: Space
+    rim: tuple[Space, ...]
+
+    @property
+    def elements(self) -> int:
+        """Work-items of the interior."""
+        return math.prod(map(len, self.interior))
+
+
+def split(
+    kernel: KernelBase,
+    values: Sequence[tuple[str, Any]],
+    space: tuple[int, ...],
+    block: Block,
+    exchanged: Sequence[Any],
+) -> Split | None:
+    """The two parts of a launch that reads arrays whose halos are on their way; None where it cannot be told apart.
+
+    Raises `LaunchError` where the kernel looks further than the halo reaches.
+    """
+    alone, arrays = accesses(kernel, values, len(space))
+    begin, end = [0] * len(space), list(space)
+    for array in arrays:
+        if not any(array.value is one for one in exchanged):
+            if any(overlap(array.value, one) for one in exchanged):
+                return None
+            continue
+        reads = width(array.reads)
+        if (
+            not alone
+            or array.writes != ()
+            or tuple(array.value.shape) != space
+            or (array.reads and reads is None)
+        ):
+            return None
+        for axis, offset in enumerate(array.reads or ()):
+            span = block.spans[axis]
+            extra = space[axis] - (span.high - span.low)
+            _check_width(kernel, array.name, max(-offset.least, offset.most), span.halo + max(0, extra))
+            if span.has(-1):
+                begin[axis] = max(begin[axis], span.begin - span.low - offset.least)
+            if span.has(1):
+                end[axis] = min(end[axis], span.end - span.low - offset.most)
+    if any(b >= e for b, e in zip(begin, end, strict=True)):
+        return None
+    interior = tuple(map(range, begin, end))
+    return Split(interior, tuple(_rim(interior, space)))
+
+
+def _check_width(kernel: KernelBase, name: str, wanted: int, there: int) -> None:
+    if wanted > there:
+        raise LaunchError(
+            f"`{kernel.__name__}` reads `{name}` {wanted} elements away, and the grid's halo has {there}",
+            hint=f"make it wider: pk.mpi.Grid(shape, halo={wanted})",
+            code=ARGUMENTS,
+        )
+
+
+def _rim(interior: Space, space: tuple[int, ...]) -> Iterable[Space]:
+    """What is left of an index space, in boxes that do not overlap."""
+    for axis, inside in enumerate(interior):
+        before, behind = interior[:axis], tuple(map(range, space[axis + 1 :]))
+        for side in (range(inside.start), range(inside.stop, space[axis])):
+            if len(side):
+                yield (*before, side, *behind)
+
+
+def overlap(a: Any, b: Any) -> bool:
+    """Whether two arrays share memory, as far as their ends tell."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.may_share_memory(a, b)
+    return getattr(a, "_allocation", a) is getattr(b, "_allocation", b)
