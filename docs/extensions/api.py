@@ -99,6 +99,9 @@ def page() -> str:
     testing = __import__(TESTING, fromlist=["x"])
     parts += ["## Tests of your kernels: pykern.testing"]
     parts += [_entry(TESTING, name, getattr(testing, name)) for name in testing._HOME]
+    mpi = __import__(MPI, fromlist=["x"])
+    parts += ["## Grids over many ranks: pykern.mpi"]
+    parts += [_entry(MPI, name, getattr(mpi, name)) for name in mpi.__all__]
     return "\n\n".join(parts)
 
 
