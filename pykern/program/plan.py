@@ -94,7 +94,7 @@ class Plan:
             slots.append(array.ctypes.data)
         for n, argument in self.taken:
             results[n] = kept[argument]
-        self._invoke(slots)
+        self.run_at(slots)
         for target, source in (*copied_back, *copied_out):
             np.copyto(target, source)
         for target, _ in copied_out:
@@ -149,7 +149,9 @@ class Plan:
                     hint=f"pass a copy: {self.names[other]}.copy()",
                 )
 
-    def _invoke(self, slots: list[int]) -> None:
+    def run_at(self, slots: Sequence[int]) -> None:
+        """Run with an address for each array (the bits of each number): the arguments', then those of the fresh
+        results, in order. The memory is dense in the order of axes that the plan was made for; nothing is checked."""
         scratch = self._take()
         try:
             if not self.artifact.sites:

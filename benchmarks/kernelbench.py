@@ -1,0 +1,291 @@
+"""``torch.compile(backend="pykern")`` on the problems of KernelBench, beside eager PyTorch and Inductor, on the CPU.
+
+    python benchmarks/kernelbench.py path/to/KernelBench [--levels 1 2 3] [--only 23_Softmax ...] [--inductor]
+
+Comes in: a checkout of KernelBench (github.com/ScalingIntelligence/KernelBench), of which nothing is kept here. A
+problem is a file with a class `Model`, `get_inputs()` and `get_init_inputs()`. Its lengths are the constants of the
+module: the largest are halved until a run needs at most `MOST_WORK` multiplications and `MOST_ELEMENTS` elements.
+Goes out: a line a problem, and how many are right, how many in PyTorch alone, how many slower.
+
+A result is right where it differs by at most 1e-4 of the norm, and of the largest element, of eager PyTorch's: no
+absolute tolerance, which a result of zeros would pass. Where more is lost because numbers cancel, it is right that is
+at most twice as far from the same model in float64 as eager PyTorch is. Random numbers are the same for all (`manual_seed`).
+Each problem runs in a process of its own kind, which is started anew when one dies or takes too long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import math
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+TOLERANCE = 1e-4
+MOST_WORK = 1e9
+MOST_ELEMENTS = 1 << 22
+LEAST_LENGTH = 16
+"""Constants up to this one are left alone: channels, groups, sizes of windows."""
+SECONDS = 240.0
+SLOWER = 1.1
+
+
+# -- a problem, reduced --------------------------------------------------------------------------
+
+
+def constants(tree: ast.Module) -> list[ast.Constant]:
+    """The integers above `LEAST_LENGTH` in the assignments of a module."""
+    assigned = [node.value for node in tree.body if isinstance(node, ast.Assign)]
+    found = [node for value in assigned for node in ast.walk(value) if isinstance(node, ast.Constant)]
+    return [n for n in found if type(n.value) is int and n.value > LEAST_LENGTH]
+
+
+def names_of(tree: ast.Module, path: Path) -> dict[str, Any]:
+    """The module's names."""
+    names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    exec(compile(tree, str(path), "exec"), names)
+    return names
+
+
+def work_of(tree: ast.Module, path: Path) -> tuple[float, int]:
+    """Multiplications of a run, and elements of what it is given and makes; nothing is computed."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+        names = names_of(tree, path)
+        model = names["Model"](*names["get_init_inputs"]())
+        inputs = names["get_inputs"]()
+        counted = FlopCounterMode(display=False)
+        with counted:
+            made = model(*inputs)
+        tensors = [*inputs, *model.parameters(), made]
+        elements = sum(t.numel() for t in tensors if isinstance(t, torch.Tensor))
+    return counted.get_total_flops() / 2, elements
+
+
+def reduced(path: Path) -> ast.Module:
+    """The problem's module with smaller constants."""
+    tree = ast.parse(path.read_text())
+    fixed: set[int] = set()
+    work, elements = work_of(tree, path)
+    while work > MOST_WORK or elements > MOST_ELEMENTS:
+        left = [c for c in constants(tree) if id(c) not in fixed]
+        if not left:
+            break
+        largest = max(left, key=lambda c: c.value)
+        before = largest.value
+        same = [c for c in left if c.value == before]
+        for one in same:
+            one.value = before // 2
+        try:
+            work, elements = work_of(tree, path)
+        except Exception:  # noqa: BLE001  a length that the model needs as it is
+            for one in same:
+                one.value = before
+            fixed |= {id(one) for one in same}
+    return tree
+
+
+# -- one run -------------------------------------------------------------------------------------
+
+
+def leaves(value: Any) -> list[Any]:
+    return [t for item in value for t in leaves(item)] if isinstance(value, tuple | list) else [value]
+
+
+def difference(found: Any, expected: Any) -> float:
+    """The relative difference: by norm and by the largest element, the larger of the two."""
+    worst = 0.0
+    for a, b in zip(leaves(found), leaves(expected), strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return math.inf
+        a, b = a.detach().double(), b.detach().double()
+        if bool((a.isnan() != b.isnan()).any()):
+            return math.inf
+        same = (a == b) | b.isnan()
+        off = (a - b).masked_fill(same, 0.0)
+        size = b.masked_fill(~b.isfinite(), 0.0)
+        scales = ((off.norm(), size.norm()), (off.abs().max(), size.abs().max()))
+        worst = max(worst, *(float(o / s) if o else 0.0 for o, s in scales))
+    return worst
+
+
+def seconds(runs: dict[str, Any]) -> dict[str, float]:
+    """The least time of each, in turns."""
+    best = dict.fromkeys(runs, math.inf)
+    end = time.perf_counter() + 1.5
+    rounds = 0
+    while rounds < 5 or (time.perf_counter() < end and rounds < 100):
+        for name, run in runs.items():
+            started = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - started)
+        rounds += 1
+    return best
+
+
+def in_double(model: Any, state: dict[str, Any], inputs: list[Any]) -> Any:
+    """What the model gives in float64, as float32."""
+    import torch
+
+    model.load_state_dict(state)
+    model.double()
+    torch.manual_seed(1)
+    wide = [t.double() if isinstance(t, torch.Tensor) and t.is_floating_point() else t for t in inputs]
+    with torch.no_grad():
+        made = [t.float() for t in leaves(model(*wide))]
+    return made
+
+
+def measure(path: Path, inductor: bool) -> dict[str, Any]:
+    """All of one problem."""
+    import torch
+
+    import pykern.torch.backend as pkb
+
+    warnings.simplefilter("ignore")
+    names = names_of(reduced(path), path)
+    torch.manual_seed(0)
+    model = names["Model"](*names["get_init_inputs"]())
+    inputs = names["get_inputs"]()
+    torch._dynamo.reset()
+    compiled = {"pykern": torch.compile(model, backend=pkb.backend)}
+    if inductor:
+        torch._inductor.config.fallback_random = True
+        compiled["inductor"] = torch.compile(model)
+    runs: dict[str, Any] = {"eager": model, **compiled}
+    results, state = {}, {k: v.clone() for k, v in model.state_dict().items()}
+    took = {}
+    with torch.no_grad():
+        for name, run in runs.items():
+            model.load_state_dict(state)
+            torch.manual_seed(1)
+            started = time.perf_counter()
+            results[name] = run(*inputs)
+            took[name] = time.perf_counter() - started
+        times = seconds({name: lambda run=run: run(*inputs) for name, run in runs.items()})
+    errors = {name: difference(results[name], results["eager"]) for name in compiled}
+    if max(errors.values()) > TOLERANCE:  # numbers that cancel to nothing: who is farther from the truth?
+        exact = in_double(model, state, inputs)
+        mine = difference(results["eager"], exact)
+        errors = {n: min(e, difference(results[n], exact) / (2 * mine) * TOLERANCE) for n, e in errors.items()}
+    told = pkb.summary(compiled["pykern"])
+    return {
+        "problem": path.stem,
+        "error": errors,
+        "ms": {name: 1e3 * t for name, t in times.items()},
+        "compile": took,
+        "taken": sum(g.taken for g in told.graphs),
+        "in_torch": sum(g.in_torch for g in told.graphs),
+        "failures": [part.failure for g in told.graphs for part in g.parts if part.failure],
+        "summary": str(told),
+    }
+
+
+def work() -> None:
+    """The process that measures: a line of input a problem, a line of output each."""
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            found = measure(Path(asked["path"]), asked["inductor"])
+        except Exception as error:  # noqa: BLE001  the next problem is another one
+            found = {"problem": Path(asked["path"]).stem, "failed": f"{type(error).__name__}: {error}"[:600]}
+        print("\n" + json.dumps(found), flush=True)
+
+
+# -- all of them ---------------------------------------------------------------------------------
+
+
+class Worker:
+    """The process, started when it is needed."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+
+    def ask(self, path: Path, inductor: bool) -> dict[str, Any]:
+        if self.process is None:
+            command = [sys.executable, __file__, "--work"]
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL
+            )
+        process = self.process
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(json.dumps({"path": str(path), "inductor": inductor}) + "\n")
+        process.stdin.flush()
+        import threading
+
+        timer = threading.Timer(SECONDS, process.kill)
+        timer.start()
+        for line in process.stdout:
+            if line.startswith("{"):
+                timer.cancel()
+                return json.loads(line)
+        timer.cancel()
+        self.process = None
+        return {"problem": path.stem, "failed": f"the process died ({process.wait()}) or took too long"}
+
+
+def verdict(found: dict[str, Any]) -> str:
+    if "failed" in found:
+        return f"FAILED  {found['failed'][:100]}"
+    ms, error = found["ms"], found["error"]["pykern"]
+    right = "right" if error <= TOLERANCE else "WRONG"
+    ratios = "  ".join(f"{name} {ms[name]:8.3f}" for name in ms)
+    return (
+        f"{right} {error:.1e}  ours {found['taken']:3d} torch {found['in_torch']:3d}  {ratios}  "
+        f"x{ms['eager'] / ms['pykern']:.2f}" + (f"  FELL BACK: {found['failures'][0][:80]}" if found["failures"] else "")
+    )
+
+
+def told(results: list[dict[str, Any]]) -> None:
+    """What came of all of them."""
+    ran = [r for r in results if "failed" not in r]
+    right = [r for r in ran if r["error"]["pykern"] <= TOLERANCE]
+    alone = [r for r in right if not r["taken"]]
+    slower = [r for r in ran if r["ms"]["pykern"] > SLOWER * r["ms"]["eager"]]
+    print(f"{len(right)} of {len(results)} right, {len(alone)} of them in PyTorch alone; "
+          f"{len(slower)} slower than eager by more than {SLOWER - 1:.0%}")  # fmt: skip
+    ours = [r for r in ran if r["taken"] > r["in_torch"]]
+    for name in ("eager", "inductor"):
+        pairs = [r["ms"][name] / r["ms"]["pykern"] for r in ours if name in r["ms"]]
+        if pairs:
+            mean = math.exp(sum(map(math.log, pairs)) / len(pairs))
+            print(f"where most of the graph is ours ({len(pairs)}): {mean:.2f} times as fast as {name}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkout", nargs="?", type=Path)
+    parser.add_argument("--levels", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument("--only", nargs="+", default=[], help="parts of problems' names")
+    parser.add_argument("--inductor", action="store_true", help="measure Inductor, too")
+    parser.add_argument("--json", type=Path, help="a file for all results")
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.work:
+        work()
+        return
+    folder = options.checkout / "KernelBench"
+    worker, results = Worker(), []
+    for level in options.levels:
+        problems = sorted(folder.glob(f"level{level}/*.py"), key=lambda p: int(p.stem.split("_")[0]))
+        for path in problems:
+            if options.only and not any(part in path.stem for part in options.only):
+                continue
+            found = worker.ask(path, options.inductor)
+            results.append({"level": level, **found})
+            print(f"{level}/{path.stem[:48]:48s} {verdict(found)}", flush=True)
+            if options.json:
+                options.json.write_text(json.dumps(results, indent=1))
+    told(results)
+
+
+if __name__ == "__main__":
+    main()

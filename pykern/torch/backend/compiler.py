@@ -1,0 +1,50 @@
+"""The backend of `torch.compile`: ``torch.compile(model, backend="pykern")``.
+
+Comes in: a graph that Dynamo has captured. Goes out: a function that runs it. AOTAutograd makes a forward and a
+backward graph of ATen operations without mutation; parts of both become array programs (`partition`, `part`), the
+rest is called in PyTorch. Read next: `support` (what is taken), `writer` (how it is written), `summary`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
+from torch._dynamo.backends.common import aot_autograd
+from torch.fx import GraphModule
+
+from pykern.torch.backend.decompositions import decompositions
+from pykern.torch.backend.part import Part
+from pykern.torch.backend.partition import partitioned, writes_elsewhere
+from pykern.torch.backend.summary import GraphSummary, Summary, summary_of_caller
+from pykern.torch.backend.support import Support
+
+
+def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
+    """Compile a graph that Dynamo has captured, its gradient included."""
+    compiling = summary_of_caller()
+    compile_with = aot_autograd(
+        fw_compiler=functools.partial(_compiled, compiling, "forward"),
+        bw_compiler=functools.partial(_compiled, compiling, "backward"),
+        inference_compiler=functools.partial(_compiled, compiling, "inference"),
+        decompositions=decompositions(),
+        partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=True,
+    )
+    return compile_with(graph, inputs, **options)
+
+
+def _compiled(compiling: Summary, kind: str, graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+    """One graph with its parts replaced."""
+    support = Support()
+    parts: list[Part] = []
+    if not writes_elsewhere(graph):
+        graph, names = partitioned(graph, support)
+        for name in names:
+            part = Part(graph.get_submodule(name))
+            parts.append(part)
+            setattr(graph, name, part)
+    compiling.add(GraphSummary.of(kind, graph, parts, support.reasons))
+    return make_boxed_func(graph.forward)

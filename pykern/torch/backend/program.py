@@ -1,0 +1,171 @@
+"""One part of a graph as a compiled array program, for tensors of given lengths and strides.
+
+Comes in: a part (a graph of ATen operations), what its values are. Goes out: `Compiled`, which takes the part's tensors
+as they lie and writes into tensors that PyTorch allocates. The text of the program is kept for errors, for the explorer
+and for the summary; parts with the same text are one program.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+import pykern as pk
+from pykern.api.jit import Program
+from pykern.data.digests import digest_of
+from pykern.data.source import ArraySpec, Parameter
+from pykern.obtain.code import loaded
+from pykern.obtain.schedules import tuned
+from pykern.program.plan import Plan
+from pykern.torch.backend.ops import FREE, TABLE
+from pykern.torch.backend.writer import CONSTANTS, TYPES, NotTaken, Writer
+
+MOST_WORDS = 4
+"""Operations that the name of a program lists."""
+_PROGRAMS: dict[str, Program] = {}
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a tensor lies in memory."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: torch.dtype
+
+    @staticmethod
+    def of(tensor: torch.Tensor) -> Form:
+        return Form(tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype)
+
+    @cached_property
+    def order(self) -> tuple[int, ...] | None:
+        """The axes of dense elements, the fastest last; None where they are not dense."""
+        axes = range(len(self.shape))
+        order = tuple(sorted(axes, key=lambda a: (self.shape[a] != 1, -self.strides[a])))
+        step = 1
+        for axis in reversed(order):
+            if self.shape[axis] != 1 and self.strides[axis] != step:
+                return None
+            step *= self.shape[axis]
+        return order
+
+    @property
+    def dense(self) -> Form:
+        """The same where it is dense, else in the order of the axes."""
+        if self.order is not None:
+            return self
+        strides = [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
+        return Form(self.shape, tuple(strides), self.dtype)
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of a program: what it takes, what it gives."""
+
+    name: str
+    source: str
+    parameters: tuple[tuple[str, Form], ...]
+    results: tuple[Form, ...]
+
+
+def written(part: GraphModule, value: Callable[[Node], Any]) -> Text:
+    """The program of a part. Raises `NotTaken` where a rule does."""
+    w = Writer(value)
+    nodes = list(part.graph.nodes)
+    parameters = [(w.parameter(n), Form.of(value(n)).dense) for n in nodes if n.op == "placeholder"]
+    for node in nodes:
+        if node.op == "call_function":
+            w.write(node, TABLE[node.target])
+    [output] = [n for n in nodes if n.op == "output"]
+    results, forms = [], []
+    for node in output.args[0]:
+        form = Form.of(value(node)).dense
+        order = form.order
+        assert order is not None
+        straight = order == tuple(range(len(order)))
+        results.append(w.name(node) if straight else f"pk.transpose({w.name(node)}, {order!r})")
+        forms.append(form)
+    name = _named(nodes)
+    head = f"def {name}({', '.join(n for n, _ in parameters)}):"
+    body = [*w.lines, f"return ({', '.join(results)},)"]
+    return Text(name, "\n    ".join([head, *body]) + "\n", tuple(parameters), tuple(forms))
+
+
+def _named(nodes: list[Node]) -> str:
+    """After what it computes, as in ``fused_addmm_gelu``."""
+    words = [
+        n.target.overloadpacket.__name__.strip("_")
+        for n in nodes
+        if n.op == "call_function" and n.target not in FREE and hasattr(n.target, "overloadpacket")
+    ]
+    return "_".join(["fused", *dict.fromkeys(words)][: MOST_WORDS + 1])
+
+
+def program_of(text: Text) -> Program:
+    """The program as a function of Python that pykern compiles; one for each text."""
+    if text.source not in _PROGRAMS:
+        file = f"<pykern.torch {digest_of(text.source, 12)}>"
+        linecache.cache[file] = len(text.source), None, text.source.splitlines(keepends=True), file
+        names: dict[str, Any] = {"pk": pk, "__name__": "pykern_of_torch", **CONSTANTS}
+        exec(compile(text.source, file, "exec"), names)
+        _PROGRAMS[text.source] = pk.jit(names[text.name])
+    return _PROGRAMS[text.source]
+
+
+class Compiled:
+    """A program that is ready to run on tensors."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.program = program_of(text)
+        names = tuple(name for name, _ in text.parameters)
+        parameters = [Parameter(name, _spec(form)) for name, form in text.parameters]
+        source = tuned(self.program.source_of(self.program.captured()[0], parameters))
+        self._plan = Plan(*loaded(source), names, source)
+        self._check()
+        self._taken = tuple(form.strides for _, form in text.parameters)
+        self._given = tuple(form for form in text.results)
+
+    def _check(self) -> None:
+        """The code writes what it is given memory for. Raises `NotTaken` where it would not."""
+        layout = self._plan.layout
+        made = [(tuple(r.shape), r.dtype, r.argument) for r in layout.results]
+        expected = [(tuple(form.shape[a] for a in form.order or ()), _name(form.dtype), -1) for form in self.text.results]
+        if made != expected:
+            raise NotTaken(f"the program gives {made}, and {expected} is needed")
+
+    def __call__(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Run on tensors of the lengths that it was made for. One that lies otherwise in memory is copied first."""
+        kept = [
+            tensor if tensor.stride() == strides else _relaid(tensor, strides)
+            for tensor, strides in zip(tensors, self._taken, strict=True)
+        ]
+        results = tuple(
+            torch.empty_strided(form.shape, form.strides, dtype=form.dtype) for form in self._given
+        )
+        self._plan.run_at([*(t.data_ptr() for t in kept), *(t.data_ptr() for t in results)])
+        return results
+
+
+def _relaid(tensor: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+    """The same elements in the order of memory that the program takes."""
+    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
+
+
+def _spec(form: Form) -> ArraySpec:
+    order = form.order
+    if order is None:
+        raise NotTaken("a tensor is not dense")
+    straight = order == tuple(range(len(order)))
+    return ArraySpec(_name(form.dtype), form.shape, "C" if straight else "".join(map(str, order)))
+
+
+def _name(dtype: torch.dtype) -> str:
+    return TYPES[dtype].rstrip("_")

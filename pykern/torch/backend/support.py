@@ -1,0 +1,107 @@
+"""Which operations of a graph array programs take, and why the others stay in PyTorch.
+
+Comes in: a graph of ATen operations with what their values are. Goes out: whether a node is taken. It is asked of the
+rule that would write it, so there is no second list that could disagree.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.utils._pytree import tree_leaves
+
+from pykern.torch.backend.ops import TABLE
+from pykern.torch.backend.writer import TYPES, NotTaken, Writer
+
+
+class Support(OperatorSupportBase):
+    """What the partitioner asks; `reasons` says why a node, by its name, is not taken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reasons: dict[str, str] = {}
+        self._taken: dict[Node, bool] = {}
+
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
+        """Whether array programs take a node."""
+        if node not in self._taken:
+            try:
+                check(node)
+                self._taken[node] = True
+            except NotTaken as why:
+                self._taken[node] = False
+                if node.op == "call_function":
+                    self.reasons[node.name] = str(why)
+        return self._taken[node]
+
+
+def check(node: Node) -> None:
+    """Raise `NotTaken` where a node stays in PyTorch."""
+    if node.op != "call_function":
+        raise NotTaken("no operation")
+    rule = TABLE.get(node.target)
+    if rule is None:
+        raise NotTaken("no rule writes it")
+    if node.target is operator.getitem:
+        check(node.args[0])  # a result goes with what gives it
+    for tensor in _tensors(node):
+        _check_tensor(tensor)
+    made = rule(Writer(hinted), node)
+    values = hinted(node)
+    if isinstance(made, str) != isinstance(values, torch.Tensor):
+        raise NotTaken("it has another number of results")
+
+
+def _tensors(node: Node) -> Iterator[torch.Tensor]:
+    """What a node is given. Of its results the first is looked at: others may be there in name alone."""
+    for each in node.all_input_nodes:
+        value = each.meta.get("val")
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif not isinstance(value, tuple | list):
+            raise NotTaken("it is given a number of run time")
+    yield from [v for v in tree_leaves(node.meta.get("val")) if isinstance(v, torch.Tensor)][:1]
+
+
+def _check_tensor(tensor: torch.Tensor) -> None:
+    if tensor.device.type != "cpu":
+        raise NotTaken(f"a tensor lies on {tensor.device.type}")
+    if tensor.layout != torch.strided or tensor.is_quantized:
+        raise NotTaken("a tensor is sparse or quantised")
+    if tensor.dtype not in TYPES:
+        raise NotTaken(f"{tensor.dtype} is no type of array programs")
+    if tensor.is_neg() or tensor.is_conj():
+        raise NotTaken("a tensor is negated or conjugated when it is read")
+    if any(hint(n) == 0 for n in tensor.shape):
+        raise NotTaken("a tensor has no elements")
+
+
+def hinted(node: Node) -> Any:
+    """What a node's value is, with an example for each length that is known at run time alone."""
+    value = node.meta["val"]
+    if isinstance(value, torch.Tensor):
+        return _with_hints(value)
+    return [_with_hints(v) for v in value] if isinstance(value, tuple | list) else value
+
+
+def _with_hints(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor) or all(isinstance(n, int) for n in (*value.shape, *value.stride())):
+        return value
+    empty: Callable[..., torch.Tensor] = torch.empty_strided
+    lengths, strides = [hint(n) for n in value.shape], [hint(n) for n in value.stride()]
+    return empty(lengths, strides, dtype=value.dtype, device="meta")
+
+
+def hint(length: int | torch.SymInt) -> int:
+    """A length, or an example of it."""
+    if isinstance(length, int):
+        return length
+    found = length.node.hint
+    if found is None:
+        raise NotTaken("a length follows from the data")
+    return int(found)
