@@ -7,7 +7,24 @@ an operator computes, and its derivatives.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from pykern.torch.op import op
 from pykern.torch.rules import like
 
-__all__ = ["like", "op"]
+if TYPE_CHECKING:
+    from pykern.torch.backend.summary import Summary
+
+__all__ = ["like", "op", "summary"]
+
+
+def summary(compiled: Callable[..., Any]) -> Summary:
+    """What became of a model or function that ``torch.compile(..., backend="pykern")`` gave.
+
+    Graphs are compiled when it is called, and those of gradients when these are first computed: ask afterwards. The
+    summary holds the graphs with their programs, and what stays in PyTorch and why; it prints as a table.
+    """
+    from pykern.torch.backend.summary import summary_of  # here: it loads PyTorch's compiler
+
+    return summary_of(compiled)

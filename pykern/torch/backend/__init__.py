@@ -7,5 +7,7 @@ operations can, `partition` which parts, `writer` and `ops` write the text, `pro
 from __future__ import annotations
 
 from pykern.torch.backend.compiler import backend as backend
-from pykern.torch.backend.summary import Summary as Summary
-from pykern.torch.backend.summary import summary as summary
+from pykern.torch.backend.framework import registry
+
+if "pykern" not in registry.list_backends():  # the package is not installed: its entry point would say so
+    registry.register_backend(backend, name="pykern")

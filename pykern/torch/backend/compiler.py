@@ -11,11 +11,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
-from torch._dynamo.backends.common import aot_autograd
-from torch.fx import GraphModule
-
 from pykern.torch.backend.decompositions import decompositions
+from pykern.torch.backend.framework import (
+    GraphModule,
+    aot_autograd,
+    make_boxed_func,
+    min_cut_rematerialization_partition,
+)
 from pykern.torch.backend.part import Part
 from pykern.torch.backend.partition import partitioned, writes_elsewhere
 from pykern.torch.backend.summary import GraphSummary, Summary, summary_of_caller

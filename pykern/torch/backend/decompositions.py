@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-from torch._decomp import core_aten_decompositions
+from pykern.torch.backend.framework import aten, core_aten_decompositions
 
 _NAMES = (
     # arithmetic
@@ -41,6 +40,5 @@ _NAMES = (
 def decompositions() -> dict[Any, Any]:
     """PyTorch's rules by operation."""
     known = core_aten_decompositions()
-    wanted = {name: getattr(torch.ops.aten, name) for name in _NAMES}
-    found = {op: rule for op, rule in known.items() if getattr(op, "overloadpacket", None) in wanted.values()}
-    return found
+    wanted = {getattr(aten, name) for name in _NAMES}
+    return {op: rule for op, rule in known.items() if getattr(op, "overloadpacket", None) in wanted}

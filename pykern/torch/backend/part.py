@@ -12,11 +12,16 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx import GraphModule, Interpreter, Node
-
 from pykern.errors import KernelError
+from pykern.torch.backend.framework import (
+    FakeTensorMode,
+    GraphModule,
+    Interpreter,
+    Module,
+    Node,
+    Tensor,
+    torch,
+)
 from pykern.torch.backend.program import Compiled, written
 from pykern.torch.backend.writer import NotTaken
 
@@ -24,7 +29,7 @@ MOST_PROGRAMS = 16
 """Lengths for which a part is compiled; each takes a tenth of a second or more."""
 
 
-class Part(torch.nn.Module):
+class Part(Module):
     """What stands in the graph in place of a part."""
 
     def __init__(self, graph: GraphModule) -> None:
@@ -42,7 +47,7 @@ class Part(torch.nn.Module):
     def forward(self, *args: Any) -> Any:
         if not self.is_dynamic:
             return self._run(*args)
-        key = tuple((a.shape, a.stride()) if isinstance(a, torch.Tensor) else a for a in args)
+        key = tuple((a.shape, a.stride()) if isinstance(a, Tensor) else a for a in args)
         program = self.programs.get(key)
         return (self._program(key, args) if program is None else program)(*args)
 
@@ -72,7 +77,7 @@ def _is_known(value: Any) -> bool:
     """Whether the lengths and strides of a value are numbers."""
     if isinstance(value, tuple | list):
         return all(map(_is_known, value))
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         return all(isinstance(n, int) for n in (*value.shape, *value.stride()))
     return not isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
 
@@ -81,7 +86,7 @@ def _values(graph: GraphModule, args: tuple) -> dict[Node, Any]:
     """What the values of a part are where it is given these arguments; nothing is computed."""
     with FakeTensorMode():
         given = [
-            torch.empty_strided(a.shape, a.stride(), dtype=a.dtype) if isinstance(a, torch.Tensor) else a
+            torch.empty_strided(a.shape, a.stride(), dtype=a.dtype) if isinstance(a, Tensor) else a
             for a in args
         ]
         run = _Kept(graph, garbage_collect_values=False)

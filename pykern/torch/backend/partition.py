@@ -10,11 +10,14 @@ stays as it is. PyTorch's partitioner proposes parts that make no cycle; this sa
 
 from __future__ import annotations
 
-import torch
-from torch.fx import GraphModule, Node
-from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner, Partition
-from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
-
+from pykern.torch.backend.framework import (
+    CapabilityBasedPartitioner,
+    GraphModule,
+    Node,
+    Partition,
+    aten,
+    fuse_by_partitions,
+)
 from pykern.torch.backend.ops import COMPOSITE, FREE, VIEWS
 from pykern.torch.backend.support import Support
 
@@ -27,9 +30,13 @@ def partitioned(graph: GraphModule, support: Support) -> tuple[GraphModule, list
     """The graph with its parts as submodules, and their names."""
     partitioner = CapabilityBasedPartitioner(graph, support, allows_single_node_partition=True)
     parts = [part for part in map(_without_last_views, partitioner.propose_partitions()) if _pays(part)]
-    fused = fuse_by_partitions(graph, [dict.fromkeys(part) for part in parts], PREFIX, always_return_tuple=True)
+    fused = fuse_by_partitions(
+        graph, [dict.fromkeys(part) for part in parts], PREFIX, always_return_tuple=True
+    )
     _write_last(fused)
-    names = [str(n.target) for n in fused.graph.nodes if n.op == "call_module" and str(n.target).startswith(PREFIX)]
+    names = [
+        str(n.target) for n in fused.graph.nodes if n.op == "call_module" and str(n.target).startswith(PREFIX)
+    ]
     return fused, names
 
 
@@ -49,11 +56,13 @@ def _pays(part: list[Node]) -> bool:
 
 def writes_elsewhere(graph: GraphModule) -> bool:
     """Whether something is written but arguments at the end, so that the order of operations means something."""
-    return any(_writes(n) and (n.target is not torch.ops.aten.copy_.default or n.users) for n in graph.graph.nodes)
+    return any(_writes(n) and (n.target is not aten.copy_.default or n.users) for n in graph.graph.nodes)
 
 
 def _writes(node: Node) -> bool:
-    return node.op == "call_function" and bool(getattr(getattr(node.target, "_schema", None), "is_mutable", False))
+    return node.op == "call_function" and bool(
+        getattr(getattr(node.target, "_schema", None), "is_mutable", False)
+    )
 
 
 def _write_last(graph: GraphModule) -> None:

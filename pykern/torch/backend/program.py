@@ -14,22 +14,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import torch
-from torch.fx import GraphModule, Node
-
 import pykern as pk
-from pykern.api.jit import Program
 from pykern.data.digests import digest_of
 from pykern.data.source import ArraySpec, Parameter
 from pykern.obtain.code import loaded
 from pykern.obtain.schedules import tuned
 from pykern.program.plan import Plan
+from pykern.torch.backend.framework import GraphModule, Node, Tensor, torch
 from pykern.torch.backend.ops import FREE, TABLE
-from pykern.torch.backend.writer import CONSTANTS, TYPES, NotTaken, Writer
+from pykern.torch.backend.writer import CONSTANTS, TYPES, DType, NotTaken, Writer
 
 MOST_WORDS = 4
 """Operations that the name of a program lists."""
-_PROGRAMS: dict[str, Program] = {}
+_PROGRAMS: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -38,10 +35,10 @@ class Form:
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    dtype: torch.dtype
+    dtype: DType
 
     @staticmethod
-    def of(tensor: torch.Tensor) -> Form:
+    def of(tensor: Tensor) -> Form:
         return Form(tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype)
 
     @cached_property
@@ -108,7 +105,7 @@ def _named(nodes: list[Node]) -> str:
     return "_".join(["fused", *dict.fromkeys(words)][: MOST_WORDS + 1])
 
 
-def program_of(text: Text) -> Program:
+def program_of(text: Text) -> Any:
     """The program as a function of Python that pykern compiles; one for each text."""
     if text.source not in _PROGRAMS:
         file = f"<pykern.torch {digest_of(text.source, 12)}>"
@@ -137,11 +134,14 @@ class Compiled:
         """The code writes what it is given memory for. Raises `NotTaken` where it would not."""
         layout = self._plan.layout
         made = [(tuple(r.shape), r.dtype, r.argument) for r in layout.results]
-        expected = [(tuple(form.shape[a] for a in form.order or ()), _name(form.dtype), -1) for form in self.text.results]
+        expected = [
+            (tuple(form.shape[a] for a in form.order or ()), _name(form.dtype), -1)
+            for form in self.text.results
+        ]
         if made != expected:
             raise NotTaken(f"the program gives {made}, and {expected} is needed")
 
-    def __call__(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def __call__(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         """Run on tensors of the lengths that it was made for. One that lies otherwise in memory is copied first."""
         kept = [
             tensor if tensor.stride() == strides else _relaid(tensor, strides)
@@ -154,7 +154,7 @@ class Compiled:
         return results
 
 
-def _relaid(tensor: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+def _relaid(tensor: Tensor, strides: tuple[int, ...]) -> Tensor:
     """The same elements in the order of memory that the program takes."""
     return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
 
@@ -167,5 +167,5 @@ def _spec(form: Form) -> ArraySpec:
     return ArraySpec(_name(form.dtype), form.shape, "C" if straight else "".join(map(str, order)))
 
 
-def _name(dtype: torch.dtype) -> str:
+def _name(dtype: DType) -> str:
     return TYPES[dtype].rstrip("_")

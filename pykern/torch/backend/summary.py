@@ -13,11 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch._dynamo.eval_frame import OptimizedModule
-from torch.fx import GraphModule
-
 from pykern.compiler.progress import tell
 from pykern.environment.settings import settings
+from pykern.torch.backend.framework import GraphModule, OptimizedModule
 from pykern.torch.backend.ops import FREE
 from pykern.torch.backend.part import Part
 
@@ -63,7 +61,9 @@ class GraphSummary:
         return sum(each.count for each in self.left) + sum(_work(part) for part in self.parts if part.failure)
 
     def __str__(self) -> str:
-        lines = [f"{self.kind}: {self.taken} operations in {len(self.parts)} programs, {self.in_torch} in PyTorch"]
+        lines = [
+            f"{self.kind}: {self.taken} operations in {len(self.parts)} programs, {self.in_torch} in PyTorch"
+        ]
         lines += [f"  {_described(part)}" for part in self.parts]
         lines += [f"  {each.count} x {each.operation}: {each.reason}" for each in self.left]
         return "\n".join(lines)
@@ -97,29 +97,25 @@ class Summary:
 
 
 _OF: weakref.WeakKeyDictionary[Any, Summary] = weakref.WeakKeyDictionary()
-"""What became of the models and functions that were compiled."""
+"""Summaries by what PyTorch makes at each `torch.compile`: the context that compiled calls run in."""
 
 
-def summary(compiled: Callable[..., Any]) -> Summary:
-    """What became of a model or function that ``torch.compile(..., backend="pykern")`` gave, so far: its graphs are
-    compiled when it is called, those of gradients when these are first computed. A summary prints as a table."""
-    return _OF.get(_owner(compiled), Summary())
+def summary_of(compiled: Callable[..., Any]) -> Summary:
+    """What became of a model or function that ``torch.compile`` gave, so far; empty where it was another backend."""
+    if isinstance(compiled, OptimizedModule):
+        return _OF.get(compiled.dynamo_ctx, Summary())
+    wrapper = getattr(compiled, "_compiled_call_impl", None) or compiled  # of ``model.compile()``
+    cells = zip(wrapper.__code__.co_freevars, wrapper.__closure__ or (), strict=True)
+    contexts = [cell.cell_contents for name, cell in cells if name == "self"]
+    return _OF.get(contexts[0], Summary()) if contexts else Summary()
 
 
 def summary_of_caller() -> Summary:
-    """The summary of the compiled function that is being called: what Dynamo runs holds the function it stands for."""
+    """The summary of the compiled function that is being called: it is further up among the callers."""
     frame = sys._getframe()
     while frame is not None:
-        if frame.f_code.co_name == "compile_wrapper" and "fn" in frame.f_locals:
-            return _OF.setdefault(_owner(frame.f_locals["fn"]), Summary())
+        context = frame.f_locals.get("self") if frame.f_code.co_name == "compile_wrapper" else None
+        if context is not None:
+            return _OF.setdefault(context, Summary())
         frame = frame.f_back
     return Summary()
-
-
-def _owner(function: Any) -> Any:
-    """The module that a method is of, or the function."""
-    if isinstance(function, OptimizedModule):
-        return function._orig_mod
-    while hasattr(function, "_torchdynamo_orig_callable"):
-        function = function._torchdynamo_orig_callable
-    return getattr(function, "__self__", function)

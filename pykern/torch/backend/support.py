@@ -7,14 +7,10 @@ rule that would write it, so there is no second list that could disagree.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import torch
-from torch.fx import Node
-from torch.fx.passes.operator_support import OperatorSupportBase
-from torch.utils._pytree import tree_leaves
-
+from pykern.torch.backend.framework import Module, Node, OperatorSupportBase, Tensor, torch
 from pykern.torch.backend.ops import TABLE
 from pykern.torch.backend.writer import TYPES, NotTaken, Writer
 
@@ -27,7 +23,7 @@ class Support(OperatorSupportBase):
         self.reasons: dict[str, str] = {}
         self._taken: dict[Node, bool] = {}
 
-    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
+    def is_node_supported(self, submodules: Mapping[str, Module], node: Node) -> bool:
         """Whether array programs take a node."""
         if node not in self._taken:
             try:
@@ -53,22 +49,24 @@ def check(node: Node) -> None:
         _check_tensor(tensor)
     made = rule(Writer(hinted), node)
     values = hinted(node)
-    if isinstance(made, str) != isinstance(values, torch.Tensor):
+    if isinstance(made, str) != isinstance(values, Tensor):
         raise NotTaken("it has another number of results")
 
 
-def _tensors(node: Node) -> Iterator[torch.Tensor]:
+def _tensors(node: Node) -> Iterator[Tensor]:
     """What a node is given. Of its results the first is looked at: others may be there in name alone."""
     for each in node.all_input_nodes:
         value = each.meta.get("val")
-        if isinstance(value, torch.Tensor):
+        if isinstance(value, Tensor):
             yield value
         elif not isinstance(value, tuple | list):
             raise NotTaken("it is given a number of run time")
-    yield from [v for v in tree_leaves(node.meta.get("val")) if isinstance(v, torch.Tensor)][:1]
+    made = node.meta.get("val")
+    results = made if isinstance(made, tuple | list) else (made,)
+    yield from [v for v in results if isinstance(v, Tensor)][:1]
 
 
-def _check_tensor(tensor: torch.Tensor) -> None:
+def _check_tensor(tensor: Tensor) -> None:
     if tensor.device.type != "cpu":
         raise NotTaken(f"a tensor lies on {tensor.device.type}")
     if tensor.layout != torch.strided or tensor.is_quantized:
@@ -84,20 +82,19 @@ def _check_tensor(tensor: torch.Tensor) -> None:
 def hinted(node: Node) -> Any:
     """What a node's value is, with an example for each length that is known at run time alone."""
     value = node.meta["val"]
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         return _with_hints(value)
     return [_with_hints(v) for v in value] if isinstance(value, tuple | list) else value
 
 
 def _with_hints(value: Any) -> Any:
-    if not isinstance(value, torch.Tensor) or all(isinstance(n, int) for n in (*value.shape, *value.stride())):
+    if not isinstance(value, Tensor) or all(isinstance(n, int) for n in (*value.shape, *value.stride())):
         return value
-    empty: Callable[..., torch.Tensor] = torch.empty_strided
     lengths, strides = [hint(n) for n in value.shape], [hint(n) for n in value.stride()]
-    return empty(lengths, strides, dtype=value.dtype, device="meta")
+    return torch.empty_strided(lengths, strides, dtype=value.dtype, device="meta")
 
 
-def hint(length: int | torch.SymInt) -> int:
+def hint(length: Any) -> int:
     """A length, or an example of it."""
     if isinstance(length, int):
         return length

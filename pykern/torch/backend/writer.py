@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
-from torch.fx import Node
+from pykern.torch.backend.framework import Node, Tensor, torch
 
 TYPES = {
     torch.float64: "f64", torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16",
@@ -26,7 +25,8 @@ HALVES = (torch.float16, torch.bfloat16)
 CONSTANTS = {"inf": float("inf"), "nan": float("nan")}
 """Names that stand for numbers in the text."""
 
-Value = torch.Tensor | tuple[torch.Tensor, ...]
+DType = Any
+"""A type of elements, in annotations."""
 Rule = Callable[["Writer", Node], "str | tuple[str, ...]"]
 
 
@@ -46,8 +46,8 @@ class Writer:
     # -- names -------------------------------------------------------------------------------
 
     def parameter(self, node: Node) -> str:
-        """Name a value that the program is given."""
-        name = self._fresh(node.name)
+        """Name a value that the program is given: not after the node, so that equal parts have one text."""
+        name = self._fresh("given")
         self._names[node] = name
         return name
 
@@ -74,7 +74,7 @@ class Writer:
     def names(self, node: Node) -> str | tuple[str, ...]:
         """What the value of a node is called: one name, or one for each of its results."""
         if node not in self._names:
-            several = not isinstance(self.value(node), torch.Tensor)
+            several = not isinstance(self.value(node), Tensor)
             self._names[node] = tuple(f"{node.name}_{n}" for n in range(9)) if several else node.name
         return self._names[node]
 
@@ -92,18 +92,18 @@ class Writer:
         """The lengths of a tensor."""
         return tuple(self.value(node).shape)
 
-    def dtype(self, node: Node) -> torch.dtype:
+    def dtype(self, node: Node) -> DType:
         """The type of a tensor's elements."""
         return self.value(node).dtype
 
-    def computed_in(self, node: Node) -> torch.dtype:
+    def computed_in(self, node: Node) -> DType:
         """The type that PyTorch computes a node's elements in."""
         made = self.dtype(node)
         return torch.float32 if made in HALVES else made
 
     # -- expressions -------------------------------------------------------------------------
 
-    def operand(self, value: Any, dtype: torch.dtype) -> str:
+    def operand(self, value: Any, dtype: DType) -> str:
         """A tensor or a number as an operand of an operation in `dtype`."""
         if isinstance(value, Node):
             return cast(self.name(value), self.dtype(value), dtype)
@@ -116,7 +116,7 @@ class Writer:
         return cast(f"({expression})", self.computed_in(node), self.dtype(node))
 
 
-def cast(expression: str, have: torch.dtype, want: torch.dtype) -> str:
+def cast(expression: str, have: DType, want: DType) -> str:
     """An expression in another type. Raises `NotTaken` for types that programs have not."""
     if have not in TYPES or want not in TYPES:
         raise NotTaken(f"{have if have not in TYPES else want} is no type of array programs")
@@ -127,15 +127,16 @@ def cast(expression: str, have: torch.dtype, want: torch.dtype) -> str:
     return f"{expression}.astype(pk.{TYPES[want]})"
 
 
-def number(value: bool | int | float, dtype: torch.dtype) -> str:
+def number(value: bool | int | float, dtype: DType) -> str:
     """A constant of an operation in `dtype`."""
     if dtype == torch.bool:
         return repr(bool(value))
     if dtype.is_floating_point:
         value = float(value)
-    elif isinstance(value, float):
-        raise NotTaken(f"the number {value} in an operation on {dtype}")
-    elif not torch.iinfo(dtype).min <= (value := int(value)) <= torch.iinfo(dtype).max:
+    elif (
+        isinstance(value, float)
+        or not torch.iinfo(dtype).min <= (value := int(value)) <= torch.iinfo(dtype).max
+    ):
         raise NotTaken(f"the number {value} in an operation on {dtype}")
     text = repr(value)
     return f"({text})" if text.startswith("-") else text
@@ -152,11 +153,6 @@ def axes(dims: Any, rank: int) -> tuple[int, ...]:
 def argument(node: Node, place: int, name: str, default: Any = None) -> Any:
     """An argument of an operation, by its place or its name."""
     return node.args[place] if len(node.args) > place else node.kwargs.get(name, default)
-
-
-def known(values: Mapping[Node, Any]) -> Callable[[Node], Any]:
-    """What nodes are, from a table."""
-    return values.__getitem__
 
 
 def _base(node: Node) -> str:

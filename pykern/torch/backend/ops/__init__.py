@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import operator
 
-from torch.fx import Node
-
+from pykern.torch.backend.framework import Node
 from pykern.torch.backend.ops import elementwise, forms, normalisation, products, reductions
 from pykern.torch.backend.writer import Rule, Writer
 

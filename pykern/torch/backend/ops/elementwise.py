@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import math
 
-import torch
-from torch.fx import Node
-
-from pykern.torch.backend.writer import NotTaken, Rule, Writer, argument, cast, number
-
-aten = torch.ops.aten
+from pykern.torch.backend.framework import Node, aten, prims, torch
+from pykern.torch.backend.writer import DType, NotTaken, Rule, Writer, argument, cast, number
 
 _FLOAT_FUNCTIONS = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
@@ -62,7 +58,7 @@ def _plain(template: str, count: int) -> Rule:
     return rule
 
 
-def _refuse_truths(dtype: torch.dtype) -> None:
+def _refuse_truths(dtype: DType) -> None:
     if dtype == torch.bool:
         raise NotTaken("arithmetic of bools")
 
@@ -219,6 +215,6 @@ RULES: dict[object, Rule] = {
     aten.div.Tensor_mode: _divided_and_rounded,
     aten.gelu.default: _gelu, aten.leaky_relu.default: _leaky_relu, aten.elu.default: _elu,
     aten.hardtanh.default: _hardtanh,
-    aten._to_copy.default: _converted, torch.ops.prims.convert_element_type.default: _converted,
+    aten._to_copy.default: _converted, prims.convert_element_type.default: _converted,
     aten.copy.default: _copied,
 }  # fmt: skip

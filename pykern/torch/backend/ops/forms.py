@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import torch
-from torch.fx import Node
-
+from pykern.torch.backend.framework import Node, aten, prims
 from pykern.torch.backend.writer import TYPES, NotTaken, Rule, Writer, argument, number
-
-aten = torch.ops.aten
-prims = torch.ops.prims
 
 RESHAPES = (
     aten.view.default, aten.reshape.default, aten._unsafe_view.default, aten.unsqueeze.default,
@@ -18,9 +13,17 @@ PERMUTATIONS = (aten.permute.default, aten.t.default, aten.transpose.int)
 SAME = (aten.clone.default, aten.alias.default, aten.detach.default, aten.lift_fresh_copy.default)
 PARTS = (aten.slice.Tensor, aten.select.int)
 NEW = frozenset(
-    (aten.full.default, aten.full_like.default, aten.scalar_tensor.default, aten.arange.start_step, prims.iota.default)
+    (
+        aten.full.default,
+        aten.full_like.default,
+        aten.scalar_tensor.default,
+        aten.arange.start_step,
+        prims.iota.default,
+    )
 )
-VIEWS = frozenset((*RESHAPES, *PERMUTATIONS, *PARTS, aten.alias.default, aten.detach.default, aten.expand.default))
+VIEWS = frozenset(
+    (*RESHAPES, *PERMUTATIONS, *PARTS, aten.alias.default, aten.detach.default, aten.expand.default)
+)
 """Operations that cost PyTorch nothing: what they give is another look at the same memory."""
 
 

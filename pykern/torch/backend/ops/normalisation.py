@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import math
 
-import torch
-from torch.fx import Node
-
-from pykern.torch.backend.writer import HALVES, NotTaken, Rule, Writer, cast
-
-aten = torch.ops.aten
+from pykern.torch.backend.framework import Node, aten, torch
+from pykern.torch.backend.writer import HALVES, DType, NotTaken, Rule, Writer, cast
 
 
 def _softmax(logarithm: bool) -> Rule:
@@ -28,13 +24,13 @@ def _softmax(logarithm: bool) -> Rule:
     return rule
 
 
-def _typed(w: Writer, node: Node) -> tuple[torch.dtype, list[torch.dtype]]:
+def _typed(w: Writer, node: Node) -> tuple[DType, list[DType]]:
     """The type to compute in, and the types of the results."""
     results = [t.dtype for t in w.value(node)]
     return torch.float32 if results[0] in HALVES else results[0], results
 
 
-def _scaled(w: Writer, made: str, weight: Node | None, bias: Node | None, form: tuple, dtype: torch.dtype) -> str:
+def _scaled(w: Writer, made: str, weight: Node | None, bias: Node | None, form: tuple, dtype: DType) -> str:
     """Times a weight and plus a bias, each in the `form` that broadcasts."""
     if weight is not None:
         made = f"{made} * pk.reshape({w.operand(weight, dtype)}, {form!r})"

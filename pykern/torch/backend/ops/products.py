@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import torch
-from torch.fx import Node
-
+from pykern.torch.backend.framework import Node, aten, torch
 from pykern.torch.backend.writer import NotTaken, Rule, Writer, number
 
-aten = torch.ops.aten
 PRODUCTS = frozenset((aten.mm.default, aten.bmm.default, aten.addmm.default))
 
 

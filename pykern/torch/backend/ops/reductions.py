@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 
-import torch
-from torch.fx import Node
-
+from pykern.torch.backend.framework import Node, aten, torch
 from pykern.torch.backend.writer import TYPES, NotTaken, Rule, Writer, argument, axes
 
-aten = torch.ops.aten
 _WIDENED = (torch.int32, torch.int16, torch.int8, torch.uint8)
 """Types whose sums and products are wider in array programs than PyTorch was asked for."""
 

@@ -1,0 +1,100 @@
+"""Views, updates in place, results that are arguments: what is the same memory in PyTorch is so when compiled."""
+
+from __future__ import annotations
+
+import pytest
+
+from pykern.pytest_plugin import need_package
+
+torch = need_package("torch")
+
+from pykern.torch.backend import backend  # noqa: E402
+from tests.interop.torch_backend.compare import compared, same  # noqa: E402
+
+
+def both(function, *inputs):
+    """Results and arguments afterwards, of the compiled function and of the plain one."""
+    torch._dynamo.reset()
+    found = []
+    for run in (torch.compile(function, backend=backend), function):
+        given = [x.clone() for x in inputs]
+        found.append((run(*given), given))
+    same(*found)
+    return found[0]
+
+
+def added_in_place(x, y):
+    x.add_(y).mul_(2)
+    return x.sum(), torch.exp(x)
+
+
+def read_before_it_is_written(x, y):
+    z = torch.sin(x) * y + 1
+    x.copy_(z)
+    return torch.cumsum(z, 0), torch.cos(x) * 2 + y
+
+
+def part_written(x, y):
+    x[1:, ::2] = y[:-1, ::2] * 2 + 1
+    return x * y + 1
+
+
+def view_and_base(x, y):
+    z = torch.exp(x) + y
+    z.t().mul_(2)
+    return z, z.t(), z[0]
+
+
+@pytest.mark.parametrize("function", [added_in_place, read_before_it_is_written, part_written, view_and_base])
+def test_updates_in_place(function):
+    both(function, torch.rand(4, 6), torch.rand(4, 6))
+
+
+def test_a_result_that_is_an_argument():
+    result, given = both(lambda x: (x, x.view(-1), torch.exp(x) * 2), torch.rand(3, 4))
+    assert result[0] is given[0]
+    assert result[1].data_ptr() == given[0].data_ptr()
+
+
+def test_results_that_share_memory():
+    def function(x):
+        y = torch.exp(x) * 2 + 1
+        return y, y[1], y.t()
+
+    (y, row, turned), _ = both(function, torch.rand(3, 4))
+    assert row.data_ptr() == y[1].data_ptr()
+    assert turned.data_ptr() == y.data_ptr()
+
+
+def test_two_equal_results_are_two():
+    (a, b), _ = both(lambda x: ((y := torch.exp(x) + 1), y.clone()), torch.rand(5))
+    assert a.data_ptr() != b.data_ptr()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        torch.rand(4, 6).t(), torch.rand(8, 12)[::2, ::3], torch.rand(6).expand(4, 6), torch.rand(25)[1:].view(4, 6),
+        torch.rand(2, 3, 4).permute(2, 0, 1), torch.rand(3, 1, 4)[:, :, ::2],
+    ],
+    ids=["transposed", "strided", "expanded", "offset", "permuted", "ones"],
+)  # fmt: skip
+def test_arguments_as_they_lie(given):
+    told = compared(lambda x: (torch.exp(x) * 2 + 1, x.sum(0) - 1), given)
+    assert told.graphs[0].parts
+
+
+def test_buffers_are_updated():
+    model = torch.nn.BatchNorm1d(4)
+    other = torch.nn.BatchNorm1d(4)
+    torch._dynamo.reset()
+    compiled = torch.compile(model, backend=backend)
+    for _ in range(3):
+        x = torch.randn(5, 4)
+        same(compiled(x).detach(), other(x).detach())
+    same([*model.buffers()], [*other.buffers()])
+
+
+def test_negated_and_conjugated_views_are_right():
+    z = torch.randn(4, dtype=torch.complex64)
+    compared(lambda x: (torch.exp(x) * 2, x + 1), z.conj().imag)
