@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from pykern.pytest_plugin import need_package
 from tests.docs.pages import Runner, blocks, expect
 from tests.project.tree import ROOT
 
 PAGES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 LONG = ("getting-started", "testing")
 """Pages with many commands, each a process of its own."""
+NEEDED = {"pytorch": "torch"}
+"""Packages that a page's code imports, and not everybody has."""
 
 
 def parameter(page: Path):
@@ -20,6 +23,8 @@ def parameter(page: Path):
 
 @pytest.mark.parametrize("page", [parameter(page) for page in PAGES])
 def test_page(page: Path, tmp_path, monkeypatch, capfd):
+    if page.stem in NEEDED:
+        need_package(NEEDED[page.stem])
     monkeypatch.chdir(tmp_path)
     assert Runner(page, tmp_path, capfd).run() > 0
 
