@@ -24,7 +24,7 @@ class Nothing:
 class Alone:
     """The one rank there is."""
 
-    rank, size, local_rank, machines = 0, 1, 0, 1
+    rank, size, local_rank, local_size, machines = 0, 1, 0, 1, 1
 
     def requests(self, sent: Sequence[Message], received: Sequence[Message]) -> Nothing:
         return Nothing()

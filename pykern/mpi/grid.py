@@ -19,7 +19,8 @@ import numpy as np
 from pykern.api import array_language
 from pykern.arrays.array import Array
 from pykern.arrays.foreign import as_numpy
-from pykern.environment.settings import launched_rank, launched_size
+from pykern.environment.machine import processors
+from pykern.environment.settings import launched_rank, launched_size, settings
 from pykern.errors import ARGUMENTS, LaunchError
 from pykern.mpi.alone import Alone
 from pykern.mpi.blocks import block_of, check_parts, partition
@@ -29,6 +30,7 @@ from pykern.mpi.global_arrays import Whole
 from pykern.mpi.overlap import Exchange
 from pykern.mpi.stencils import widest
 from pykern.mpi.transport import Message, Requests, Transport
+from pykern.runtime.cpu_table import get_num_threads, set_num_threads
 
 AXES = "xyz"
 KEPT = 64
@@ -71,6 +73,7 @@ class Grid:
         self._device = device
         self._known: set[str] = set()
         end_run_on_errors(self._transport)
+        _share_processors(self._transport)
         if halo == "auto":
             frame = sys._getframe(1)
             halo = widest({**frame.f_globals, **frame.f_locals}, axes)
@@ -385,6 +388,13 @@ def _transport(comm: Any) -> Transport:
             "`pip install mpich` is in the folder of `python`",
         )
     return found
+
+
+def _share_processors(transport: Transport) -> None:
+    """Give each rank of this machine as many threads, where neither the user nor the launcher has shared them out."""
+    everywhere = processors() == (os.cpu_count() or 1)
+    if transport.local_size > 1 and everywhere and settings().num_threads is None:
+        set_num_threads(min(get_num_threads(), max(1, processors() // transport.local_size)))
 
 
 def _lengths(shape: int | Sequence[int]) -> tuple[int, ...]:

@@ -57,6 +57,7 @@ class Mpi:
         self.size = self._communicator.Get_size()
         here = self._communicator.Split_type(MPI.COMM_TYPE_SHARED)
         self.local_rank = here.Get_rank()
+        self.local_size = here.Get_size()
         self.machines = self._communicator.allreduce(self.local_rank == 0)
         here.Free()
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from pykern.api.kernel import KernelBase
-from pykern.capture.usage import array_rank, index_rank
+from pykern.capture.usage import has_attributes, index_rank, indices, is_passed_on
 from pykern.data.access_offsets import AccessOffsets, Offsets, width
 from pykern.data.artifact import ACCESSES
 from pykern.data.locations import parse_definition
@@ -76,27 +76,34 @@ def _widths(kernel: KernelBase, axes: int) -> Iterable[tuple[int, ...]]:
     code = parse_definition(kernel.text.text)
     if index_rank(code) != axes or any(a is static for a in kernel.annotations.values()):
         return []
-    values = [(name, _described(kernel, code, name)) for name in kernel.signature.parameters]
-    try:
-        _, arrays = accesses(kernel, values, axes)
-    except KernelError as error:
-        raise LaunchError(
-            f'halo="auto": how far `{kernel.__name__}` looks is not known before it is called ({error.reason})',
-            hint="give its width: pk.mpi.Grid(shape, halo=1)",
-            code=ARGUMENTS,
-        ) from None
-    found = [width(array.reads) for array in arrays if len(array.reads or ()) == axes]
-    return [w for w in found if w is not None]
+    for passed_on in (True, False):  # what is only passed on may be an array or a number
+        values = [
+            (name, _described(kernel, code, name, axes, passed_on)) for name in kernel.signature.parameters
+        ]
+        try:
+            _, arrays = accesses(kernel, values, axes)
+        except KernelError as error:
+            reason = error.reason
+        else:
+            found = [width(array.reads) for array in arrays if len(array.reads or ()) == axes]
+            return [w for w in found if w is not None]
+    raise LaunchError(
+        f'halo="auto": how far `{kernel.__name__}` looks is not known before it is called ({reason})',
+        hint="give its width: pk.mpi.Grid(shape, halo=1)",
+        code=ARGUMENTS,
+    )
 
 
-def _described(kernel: KernelBase, code: Any, name: str) -> Any:
+def _described(kernel: KernelBase, code: Any, name: str, axes: int, passed_on: bool) -> Any:
+    """A parameter as its annotation says, else as the code uses it: of f32, or an f64 number."""
     annotation = kernel.annotations.get(name)
     inner = annotation.of if isinstance(annotation, IntentAnnotation) else annotation
     if isinstance(inner, ArrayAnnotation):
         return Spec(inner.shape, inner.dtype)
     if isinstance(inner, DType):
         return inner
-    rank = array_rank(code, name)
+    is_whole = has_attributes(code, name) or (passed_on and is_passed_on(code, name))
+    rank = indices(code, name) or (axes if is_whole else 0)
     return Spec((None,) * rank, f32) if rank else f64
 
 
@@ -135,12 +142,7 @@ def split(
                 return None
             continue
         reads = width(array.reads)
-        if (
-            not alone
-            or array.writes != ()
-            or tuple(array.value.shape) != space
-            or (array.reads and reads is None)
-        ):
+        if not alone or array.writes != () or tuple(array.value.shape) != space or reads is None:
             return None
         for axis, offset in enumerate(array.reads or ()):
             span = block.spans[axis]

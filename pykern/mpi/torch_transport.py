@@ -70,6 +70,7 @@ class TorchDistributed:
         hosts: list[Any] = [None] * self.size
         distributed.all_gather_object(hosts, socket.gethostname(), group)
         self.local_rank = hosts[: self.rank].count(hosts[self.rank])
+        self.local_size = hosts.count(hosts[self.rank])
         self.machines = len(set(hosts))
 
     def requests(self, sent: Sequence[Message], received: Sequence[Message]) -> Batch:

@@ -47,6 +47,8 @@ class Transport(Protocol):
     size: int
     local_rank: int
     """Among the ranks of this machine."""
+    local_size: int
+    """How many ranks this machine has."""
     machines: int
     """How many machines there are, at least."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pykern.environment.machine import processors
 from pykern.pytest_plugin import need_package
 
 HERE = Path(__file__).parent
@@ -138,6 +139,16 @@ def test_the_launcher_of_another_mpi_is_noticed(tmp_path):
         timeout=60,
     )
     assert "the launcher started 2 ranks, and mpi4py's MPI knows one" in run.stderr
+
+
+def test_ranks_share_the_processors_of_their_machine(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import pykern as pk; pk.mpi.Grid(8, halo=1); print('threads', pk.get_num_threads())")
+    everything = {k: v for k, v in environment().items() if k != "PYKERN_NUM_THREADS"}
+    run = subprocess.run(
+        command(2, str(program)), capture_output=True, text=True, timeout=TIMEOUT, env=everything
+    )
+    assert run.stdout.split() == ["threads", str(max(1, processors() // 2))] * 2
 
 
 def test_ctrl_c_ends_a_wait(tmp_path):
