@@ -224,9 +224,11 @@ class Grid:
         self._wait(exchange.requests, "the halos of its neighbours")
         exchange.unpack()
 
-    def entered(self, site: Any) -> None:
-        """A ``with`` statement stands there: the next call may return before the halos have come."""
+    def entered(self, site: Any) -> bool:
+        """A ``with`` statement stands there: the next call may return before halos have come. Whether this is new."""
+        is_new = site not in self._sites
         self._sites.add(site)
+        return is_new
 
     def _overlaps(self, exchange: HaloExchange) -> bool:
         if self._overlap != "auto":

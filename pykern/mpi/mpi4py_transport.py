@@ -6,13 +6,16 @@ other message is taken for one of these.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from mpi4py import MPI  # which starts MPI
 
 from pykern.mpi.transport import Message, polled
+
+MPI: Any = importlib.import_module("mpi4py.MPI")
+"""Untyped: type checkers need none. Importing it starts MPI."""
 
 _OPERATIONS = {"sum": MPI.SUM, "max": MPI.MAX, "min": MPI.MIN}
 
@@ -20,7 +23,7 @@ _OPERATIONS = {"sum": MPI.SUM, "max": MPI.MAX, "min": MPI.MIN}
 class Persistent:
     """Requests that are started again and again."""
 
-    def __init__(self, requests: list[MPI.Prequest]) -> None:
+    def __init__(self, requests: list[Any]) -> None:
         self._requests = requests
 
     def start(self) -> None:
@@ -38,7 +41,7 @@ class Persistent:
 class Once:
     """A request that runs already."""
 
-    def __init__(self, request: MPI.Request) -> None:
+    def __init__(self, request: Any) -> None:
         self._request = request
 
     def start(self) -> None:
@@ -52,7 +55,7 @@ class Mpi:
     """The ranks of a communicator."""
 
     def __init__(self, communicator: Any) -> None:
-        self._communicator: MPI.Comm = (communicator or MPI.COMM_WORLD).Dup()
+        self._communicator: Any = (communicator or MPI.COMM_WORLD).Dup()
         self.rank = self._communicator.Get_rank()
         self.size = self._communicator.Get_size()
         here = self._communicator.Split_type(MPI.COMM_TYPE_SHARED)

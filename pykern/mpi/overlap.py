@@ -50,8 +50,7 @@ class Exchange:
         self._token: Any = None
 
     def __enter__(self) -> Exchange:
-        self._grid.entered(self._site)
-        if self._pending is not None:
+        if self._grid.entered(self._site) or self._pending is not None:
             self._token = interceptor.begin(self._launch)
         return self
 
@@ -79,8 +78,8 @@ class Exchange:
 
     def _launch(self, function: Any, args: tuple, keywords: dict[str, Any]) -> Any:
         with interceptor.paused():
-            found = self._split(function, args, keywords) if self._pending is not None else None
-            if found is None:
+            found = self._split(function, args, keywords)  # also checks how far the kernel looks
+            if found is None or self._pending is None:
                 self.wait()
                 return function(*args, **keywords)
             self._rims.append(Rim(function, args, keywords, found.rim))

