@@ -33,6 +33,7 @@ from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.limit_time import LimitTime
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
+from pykern.passes.kernel.promote_cells import PromoteCells
 from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
@@ -69,6 +70,7 @@ OWN: tuple[type[Pass], ...] = (
     MaskShortRows,
     NarrowIndices,
     PrivatiseReductions,
+    PromoteCells,
     PromotePrivate,
     RaiseToLinalg,
     Reverse,

@@ -22,6 +22,7 @@ from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
+from pykern.passes.kernel.promote_cells import PromoteCells
 from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
@@ -79,6 +80,7 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             Upstream("canonicalize,loop-invariant-code-motion,cse"),
             ShiftDivisions(),  # before lanes, which do not divide integers
             SpeculateLoads(),  # before lanes and reductions, which have choices and no branches that read
+            PromoteCells(),  # before lanes and reductions, which see what loops carry
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
             VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
             LowerTapes(),  # one tape a thread
