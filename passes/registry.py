@@ -45,6 +45,7 @@ from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
 from pykern.passes.raise_to_linalg.unmask_sums import UnmaskSums
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
+from pykern.passes.vectorize.ordered.vectorize_rows import VectorizeRows
 from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.short_rows import VersionShortRows
 from pykern.passes.vectorize.vectorize_elementary import VectorizeElementary
@@ -87,6 +88,7 @@ OWN: tuple[type[Pass], ...] = (
     VectorizeElementary,
     VectorizeItems,
     VectorizeReductions,
+    VectorizeRows,
     VectorizeStreams,
     VersionShortRows,
 )

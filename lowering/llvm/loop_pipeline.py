@@ -29,6 +29,7 @@ from pykern.passes.kernel.speculate_loads import SpeculateLoads
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
+from pykern.passes.vectorize.ordered.vectorize_rows import VectorizeRows
 from pykern.passes.vectorize.scratch_rows import ScratchRows
 from pykern.passes.vectorize.short_rows import VersionShortRows
 from pykern.passes.vectorize.vectorize_elementary import VectorizeElementary
@@ -82,6 +83,9 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             SpeculateLoads(),  # before lanes and reductions, which have choices and no branches that read
             PromoteCells(),  # before lanes and reductions, which see what loops carry
             PromotePrivate(),  # after loops are clean; where lanes will not do it, which have such memory in vectors
+            *(
+                [VectorizeRows()] if kernel else []
+            ),  # of what lanes would not gain from; programs reorder sums
             VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
             LowerTapes(),  # one tape a thread
             HoistAtomics(),  # wants cells that do not change outside of the loop

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
+from mlir.dialects import arith
 
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.operations import SPECULATED_OPS
 from pykern.passes.framework import Pass
+from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.memory import ancestor_in
-from pykern.passes.kernels import MEMORY_OPERAND, find, named
+from pykern.passes.kernels import MEMORY_OPERAND, find, named, replace
 
 _ACCESSES = ("memref.load", "memref.store")
 
@@ -28,7 +30,7 @@ class SpeculateLoads(Pass):
 
     In:  kernels as loops over work-items.
     Out: an scf.if of loads whose place another access names in front of it, and of at most `ops` cheap operations
-         beside, is empty but for what it yields, and therefore a choice of values. Other branches stay.
+         beside, is a choice of values, an arith.select each. Other branches stay.
     """
 
     name: ClassVar[str] = "kern-speculate-loads"
@@ -54,7 +56,19 @@ class SpeculateLoads(Pass):
                 return False
         for op in inside:
             op.move_before(branch)
+        _choose(branch)
         return True
+
+
+def _choose(branch: ir.Operation) -> None:
+    """Replace a branch that only yields values by choices of them."""
+    yes, no = (terminator_operands(region.blocks[0]) for region in branch.regions)
+    with ir.InsertionPoint(branch), branch.location:
+        condition = branch.operands[0]
+        values = [
+            a if a == b else arith.SelectOp(condition, a, b).result for a, b in zip(yes, no, strict=True)
+        ]
+    replace(branch, values)
 
 
 def _is_accessed_before(load: ir.Operation, branch: ir.Operation) -> bool:
@@ -62,8 +76,10 @@ def _is_accessed_before(load: ir.Operation, branch: ir.Operation) -> bool:
     memory, *indices = load.operands
     for use in memory.uses:
         other = use.owner.operation
-        at = MEMORY_OPERAND.get(other.name)
-        if other.name not in _ACCESSES or use.operand_number != at:
+        if other.name not in _ACCESSES:
+            continue
+        at = MEMORY_OPERAND[other.name]
+        if use.operand_number != at:
             continue
         if list(other.operands)[at + 1 :] == indices and _comes_before(other, branch):
             return True

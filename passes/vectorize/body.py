@@ -26,18 +26,23 @@ class VectorBody(LaneEmitter):
     iv: ir.Value = field(kw_only=True)
     alignment: dict[ir.Value, int] = field(kw_only=True, default_factory=dict)
     """Streamed arrays whose addresses are multiples of that many bytes."""
+    outside: dict[ir.Value, ir.Value] = field(kw_only=True, default_factory=dict)
+    """Numbers that stand for values from outside of the loop."""
+
+    def __post_init__(self) -> None:
+        counter = self.loop.opview.induction_variable
+        self.give(self.outside)
+        self.keep(counter, self.iv, 1)
+        self.first = {**self.outside, counter: self.iv}
 
     def emit(self) -> None:
         """Loads and stores in the order of the loop, everything else where it is first needed."""
-        counter = self.loop.opview.induction_variable
-        self.keep(counter, self.iv, 1)
-        self.first = {counter: self.iv}
         known = {access.op: access for access in (*self.accesses.loads, *self.accesses.stores)}
         for op in [o.operation for o in self.loop.regions[0].blocks[0].operations]:
             if (access := known.get(op)) is None:
                 continue
             with op.location:
-                self._load(access) if op.results else self._store(access)
+                self._load(access) if op.results else self.store(access, self.evaluated(op.operands[0]))
 
     def is_made_here(self, value: ir.Value) -> bool:
         return is_inside(value, self.loop)
@@ -50,8 +55,9 @@ class VectorBody(LaneEmitter):
             made = vector.LoadOp(self.type_of(result.type), access.memory, indices).result
             self.keep(result, made, VARYING)
 
-    def _store(self, access: LoopAccess) -> None:
-        value, indices = self.evaluated(access.op.operands[0]), self._indices(access)
+    def store(self, access: LoopAccess, value: ir.Value) -> None:
+        """Store a vector where the access stores its numbers."""
+        indices = self._indices(access)
         alignment = self.alignment.get(access.memory)
         vector.StoreOp(
             value, access.memory, indices, nontemporal=True if alignment else None, alignment=alignment

@@ -6,6 +6,9 @@ VECTOR_BYTES = 64
 """Bytes of a vector of a loop: a cache line, one register of AVX-512, two of AVX2."""
 PAIR_BYTES = 2 * VECTOR_BYTES
 """Bytes of a vector of sums and of work-items in lanes: its halves hide each other's latency."""
+ROWS_IN_LANES = 8
+"""Rows whose sums run side by side, and columns of the squares in which they are transposed: AVX2 has registers for
+one such square of f32, and the latency of eight additions hides that of one."""
 PROMOTED_CELLS = 64
 """Cells of a private array that are kept in values rather than in memory."""
 MULTIPLY_ADD_CYCLES = 5

@@ -15,12 +15,12 @@ from mlir import ir
 from mlir.dialects import vector
 
 from pykern.passes.analysis.cost_model.registers import EXCHANGE_BITS
-from pykern.passes.codegen.cpu.contraction.block_packing import transposed_square
 from pykern.passes.codegen.cpu.contraction.product import width
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
 from pykern.passes.codegen.cpu.transposed.find import Transposition
 from pykern.passes.ir.affine import as_value, least, minus, plus
 from pykern.passes.ir.loops import Counted
+from pykern.passes.vectorize.square import transposed_square
 
 Range = tuple[ir.Value, ir.Value]
 """The begin and end of a range."""
