@@ -86,7 +86,8 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
             *(
                 [VectorizeRows()] if kernel else []
             ),  # of what lanes would not gain from; programs reorder sums
-            VectorizeItems(),  # while what is put on tapes and added to shadows is one op each
+            # while what is put on tapes and added to shadows is one op each
+            VectorizeItems(masks=cpu(machine).isa == "avx512"),
             LowerTapes(),  # one tape a thread
             HoistAtomics(),  # wants cells that do not change outside of the loop
             PrivatiseReductions(),  # what is left of atomics in loops

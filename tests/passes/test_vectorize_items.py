@@ -15,7 +15,7 @@ RANDOM = np.random.default_rng(5)
 def in_lanes(kernel, *arguments, ndrange) -> bool:
     """Whether the pass put the kernel into vectors."""
     lowered = kernel.lower(*arguments, ndrange=ndrange)
-    text = next(s.text for s in lowered.stages if s.name == "kern-vectorize-items")
+    text = lowered.as_text("kern-vectorize-items")
     return "vector<16xf64>" in text or "vector<32xf32>" in text
 
 
@@ -236,11 +236,10 @@ def test_branches_in_branches_of_integers(n, dtype):
 
 
 def test_branches_in_branches_are_in_lanes():
-    stages = {
-        s.name: s.text for s in steps_to_four_sides.lower(np.zeros((99, 2), np.int32), 5, ndrange=99).stages
-    }
-    assert "vector<16xi32>" in stages["kern-vectorize-items"]
-    assert "scf.if" not in stages["kern-vectorize-items"].split("scf.for")[2]
+    lowered = steps_to_four_sides.lower(np.zeros((99, 2), np.int32), 5, ndrange=99)
+    text = lowered.as_text("kern-vectorize-items")
+    assert "vector<16xi32>" in text
+    assert "scf.if" not in text.split("scf.for")[2]
 
 
 @pk.kernel
@@ -300,8 +299,7 @@ def seldom(out, x, steps):
 
 
 def lanes_of(kernel, *arguments, ndrange) -> bool:
-    stages = {s.name: s.text for s in kernel.lower(*arguments, ndrange=ndrange).stages}
-    return "vector<" in stages["kern-vectorize-items"]
+    return "vector<" in kernel.lower(*arguments, ndrange=ndrange).as_text("kern-vectorize-items")
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int32", "int64"])

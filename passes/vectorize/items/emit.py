@@ -50,7 +50,7 @@ class ItemEmitter(LaneEmitter):
 
     def operation(self, op: ir.Operation) -> None:
         if op.name in _STRUCTURED:
-            _STRUCTURED[op.name](self, op)
+            getattr(self, _STRUCTURED[op.name])(op)
         elif op.results and op.results[0] in self.tables:
             table, memory = self.tables[op.results[0]]
             places = [self.scalar(i) for i in table.indices()]
@@ -79,7 +79,7 @@ class ItemEmitter(LaneEmitter):
         if memory in self.rows:
             return vector.LoadOp(kind, self.rows[memory], [self.scalar(indices[1]), index_constant(0)]).result
         if self.lanes.is_contiguous(op):
-            return vector.LoadOp(kind, *self._place(memory, indices)).result
+            return self._load_neighbours(kind, memory, indices)
         elements = [memref.LoadOp(*self._cell(memory, indices, n)).result for n in range(self.width)]
         return vector.FromElementsOp(kind, elements).result
 
@@ -87,11 +87,21 @@ class ItemEmitter(LaneEmitter):
         value, memory = list(op.operands)[:2]
         indices = self.lanes.indices(op)
         if self.lanes.is_contiguous(op):
-            vector.StoreOp(self.vector(value), *self._place(memory, indices))
+            self._store_neighbours(self.vector(value), memory, indices)
             return
         given = self.vector(value)
         for n in range(self.width):
-            memref.StoreOp(vector.ExtractOp(given, [], [n]).result, *self._cell(memory, indices, n))
+            self._store_lane(vector.ExtractOp(given, [], [n]).result, self._cell(memory, indices, n), n)
+
+    def _load_neighbours(self, kind: ir.VectorType, memory: ir.Value, indices: list[ir.Value]) -> ir.Value:
+        return vector.LoadOp(kind, *self._place(memory, indices)).result
+
+    def _store_neighbours(self, value: ir.Value, memory: ir.Value, indices: list[ir.Value]) -> None:
+        vector.StoreOp(value, *self._place(memory, indices))
+
+    def _store_lane(self, value: ir.Value, place: tuple[ir.Value, list[ir.Value]], n: int) -> None:
+        """Store the number of lane `n`."""
+        memref.StoreOp(value, *place)
 
     def _place(self, memory: ir.Value, indices: list[ir.Value]) -> tuple[ir.Value, list[ir.Value]]:
         """The position of the lanes in private memory, where they are the last dimension."""
@@ -193,9 +203,10 @@ def _sum(element: ir.Type, lanes: ir.Value) -> ir.Value:
 
 
 _STRUCTURED = {
-    "scf.for": ItemEmitter._for,
-    "scf.if": ItemEmitter._if,
-    "memref.store": ItemEmitter._store,
-    "kern.push": ItemEmitter._push,
-    "kern.atomic_rmw": ItemEmitter._atomic,
+    "scf.for": "_for",
+    "scf.if": "_if",
+    "memref.store": "_store",
+    "kern.push": "_push",
+    "kern.atomic_rmw": "_atomic",
 }
+"""Methods for ops that are no plain arithmetic, by name, so that emitters derived from this one may have their own."""

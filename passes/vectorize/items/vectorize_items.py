@@ -17,6 +17,7 @@ from pykern.passes.kernels import find, index_constant
 from pykern.passes.remarks import remark
 from pykern.passes.vectorize.items.emit import ItemEmitter
 from pykern.passes.vectorize.items.lanes import Lanes, Scalar
+from pykern.passes.vectorize.items.rests import emit_masked, emit_narrow, has_narrow_form
 from pykern.passes.vectorize.items.rows import buffer_of, copy_rows, rows_read_often
 from pykern.passes.vectorize.items.tables import Table, tables_of
 from pykern.passes.vectorize.items.worth import refuse_if_slower, suits_integers
@@ -30,7 +31,8 @@ class VectorizeItems(Pass):
     In:  kernels as loops over work-items, the innermost marked `kern.items`, with `kern.push`, `kern.pop`
          and atomics still there; `kern.noalias`.
     Out: where all work-items run the same loops and branches, and the kernel gains by it: a loop of step
-         W on vectors, and the loop as it was for the rest. What each work-item computes stays the same,
+         W on vectors, and the loop as it was for the rest; with `masks` one of step W / 2 with masks, where no op
+         needs all lanes; else one of step W / 4 before what is left. What each work-item computes stays the same,
          bit by bit; what they add to one cell is summed over the lanes first.
     """
 
@@ -39,6 +41,8 @@ class VectorizeItems(Pass):
     only_speed: ClassVar[bool] = True
     bytes: int = PAIR_BYTES
     """Bytes of a vector; W is the number of the widest floats in it. With AVX2 a value has four registers."""
+    masks: bool = False
+    """Whether the processor leaves out lanes of loads and stores at no cost, as AVX-512 does."""
 
     def run(self, module: ir.Module) -> bool:
         changed = False
@@ -57,7 +61,8 @@ class VectorizeItems(Pass):
             remark(loop, f"not several work-items at a time: {reason}")
             return
         remark(loop, f"vectorised: {width} work-items at a time, in lanes of vectors")
-        emit(kernel, lanes, sorted(rows, key=lambda m: ir.BlockArgument(m).arg_number), width)
+        given = sorted(rows, key=lambda m: ir.BlockArgument(m).arg_number)
+        emit(kernel, lanes, given, width, self.masks)
 
     def plan(self, kernel: ir.Operation, loop: ir.Operation) -> tuple[Lanes, set[ir.Value], int]:
         """The analysis, the arrays whose rows are copied, and how many work-items. Raises `Scalar`."""
@@ -80,8 +85,8 @@ def _bits(kind: ir.Type) -> int:
     return max(8, kind.width) if isinstance(kind, ir.IntegerType) else 64
 
 
-def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int) -> None:
-    """Put the loop over vectors of work-items in front of the loop."""
+def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int, masks: bool = False) -> None:
+    """Put the loop over vectors of work-items in front of the loop, which runs what is left, or is gone with masks."""
     loop = lanes.loop
     with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
         buffers = {memory: buffer_of(memory, width) for memory in rows}
@@ -106,6 +111,12 @@ def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int) -
         for buffer in (*buffers.values(), *(made for _, made in tables)):
             memref.DeallocOp(buffer)
     loop.operands[0] = middle
+    narrow = not rows and not tables and has_narrow_form(lanes)
+    if narrow and masks:
+        emit_masked(lanes, private, width // 2)
+        return
+    if narrow and width // 4 > 2:
+        emit_narrow(lanes, private, width // 4)
     _compile_quickly(loop)
 
 
