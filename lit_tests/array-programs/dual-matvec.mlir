@@ -1,4 +1,4 @@
-// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx2},canonicalize,cse)" | FileCheck %s
+// RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-make-nests{machine=avx2 cache-bytes=2000000},canonicalize,cse)" | FileCheck %s
 
 #id = affine_map<(d0) -> (d0)>
 #matrix = affine_map<(d0, d1) -> (d0, d1)>

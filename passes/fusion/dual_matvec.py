@@ -1,6 +1,6 @@
 """Where a program multiplies one matrix with vectors from both sides, so that it can go by once: `A @ x` and `w @ A`.
 
-Comes in: the ops of a program on buffers, and the size of the second cache. Goes out: `ProductPair`s, whose ops may
+Comes in: the ops of a program on buffers, and the sizes of caches. Goes out: `ProductPair`s, whose ops may
 stand in one place. `w` may be `A @ x` itself, or be computed from it element by element (`r = A @ x - b; r @ A`). Read
 next: `codegen/cpu/dual_matvec`.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from pykern.passes.analysis.contraction import multiplies
+from pykern.passes.analysis.cost_model.caches import LAST_CACHE_SHARE
 from pykern.passes.analysis.cost_model.lengths import FEWEST_LANES
 from pykern.passes.analysis.cost_model.registers import MATVEC_ROWS
 from pykern.passes.fusion.legality import between, may_swap, touches
@@ -66,6 +67,14 @@ class ProductPair:
         made = [self.rows.out, *(list(op.operands)[-1] for op in self.between)]
         return root_of(self.columns.vector) in map(root_of, made)
 
+    def is_profitable(self, second_cache: int, last_cache: int) -> bool:
+        """Whether to read the matrix once saves more than it costs: where both products are computed at once, two rows'
+        loads serve both. Where rows are added up after their sums, they are read again from the second cache."""
+        if not self.dependent:
+            return self.rows.bytes >= second_cache
+        is_large = self.rows.bytes * LAST_CACHE_SHARE >= last_cache
+        return is_large and self.rows_at_a_time(second_cache) > 0
+
     def rows_at_a_time(self, cache_bytes: int) -> int:
         """Rows that stay in half of a cache where they are read twice; 0 where not even one does."""
         line = self.rows.terms * self.rows.element.width // 8
@@ -73,8 +82,8 @@ class ProductPair:
         return min(most, self.rows.length)
 
 
-def pairs(operations: list[ir.Operation], cache_bytes: int) -> Iterator[ProductPair]:
-    """Those over matrices of at least the size of a cache: smaller ones stay there between two passes.
+def pairs(operations: list[ir.Operation], second_cache: int, last_cache: int) -> Iterator[ProductPair]:
+    """Those over matrices that do not stay in a cache between two passes.
 
     Each is to be built before the next one is asked for: what lies between two products may be taken once.
     """
@@ -83,7 +92,7 @@ def pairs(operations: list[ir.Operation], cache_bytes: int) -> Iterator[ProductP
     waiting: list[MatvecOp] = []
     for op in operations:
         product = matrix_vector(op)
-        if product is None or product.bytes < cache_bytes:
+        if product is None:
             continue
         for n, other in enumerate(waiting):
             if other.is_by_rows == product.is_by_rows or other.op.block != op.block:
@@ -91,7 +100,7 @@ def pairs(operations: list[ir.Operation], cache_bytes: int) -> Iterator[ProductP
             pair = _pair(other, product) if other.is_by_rows else _pair(product, other)
             if pair is not None:
                 del waiting[n]
-                if pair.rows_at_a_time(cache_bytes):
+                if pair.is_profitable(second_cache, last_cache):
                     remark(pair.last, "the matrix goes by once for products with vectors from both sides")
                     yield pair
                 break

@@ -7,7 +7,8 @@ import pytest
 
 import pykern as pk
 
-SHAPES = [(1002, 509), (190, 2101), (1, 70001), (7, 70003), (20000, 7)]
+SHAPES = [(1002, 509), (1602, 1409), (190, 12101), (1, 70001), (7, 310003), (310000, 7)]
+"""Those of 17 MB are larger than half of a last cache of 32: there rows are added up right after their sums."""
 
 
 @pk.jit
@@ -85,7 +86,7 @@ def test_either_way(shape):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_other_forms(dtype):
-    a, x, w, b = _vectors((1002, 509), dtype)
+    a, x, w, b = _vectors((2602, 1809), dtype)
     A, X, W, B = (v.astype(np.float64) for v in (a, x, w, b))  # noqa: N806
     size = np.abs(A)
     of_rows, along = size @ np.abs(X), np.abs(W) @ size
@@ -129,7 +130,7 @@ def test_what_lies_between_is_taken_once():
 
 @pytest.mark.parametrize("function", [there_and_back, lambda a, x: both(a, x, a[:, 0].copy())[1]])
 def test_threads_change_no_bit(function):
-    a, x, _, _ = _vectors((1003, 1009), np.float64)
+    a, x, _, _ = _vectors((1603, 1409), np.float64)
     before = pk.get_num_threads()
     results = []
     for threads in (1, 2, 3):

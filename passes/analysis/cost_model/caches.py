@@ -12,6 +12,8 @@ FIRST_CACHE_BYTES = 32 << 10
 """Bytes of the first cache where the processor is not known."""
 LAST_CACHE_BYTES = 32 << 20
 """Bytes of the last cache where the processor is not known."""
+LAST_CACHE_SHARE = 2
+"""Parts of the last cache, one of which a matrix takes that does not stay there from one pass over it to the next."""
 LEAST_LAST_CACHE_BYTES = 1 << 20
 """Bytes below which arrays fit the last cache of any processor, so that stores past it need no second version."""
 BUFFER_SPREAD_BYTES = 5 * LINE_BYTES

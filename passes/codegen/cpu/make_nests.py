@@ -86,7 +86,7 @@ class MakeNests(Pass):
             operations = [(identity(op), op) for op in named(function, "linalg.generic")]
             starts, fills = starts_of([op for _, op in operations])
             left = [op for n, op in operations if n not in fills]
-            for pair in [] if self.ordered else pairs(left, cpu(self.machine).l2):
+            for pair in [] if self.ordered else pairs(left, cpu(self.machine).l2, self.cache_bytes):
                 maker.dual_matvec(pair, starts)
             operations = [(n, op) for n, op in operations if n not in fills | maker.done]
             for number, op in with_makers_last(operations):
