@@ -6,8 +6,10 @@ or `TargetError` before anything is compiled. Loads no MLIR: it is asked in the 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 
+from pykern.data.target import CPU, LINALG, Target, parse
 from pykern.errors import TargetError
 from pykern.lowering.llvm import machines
 from pykern.lowering.nvvm import options as nvvm
@@ -15,8 +17,6 @@ from pykern.lowering.rocdl import options as rocdl
 from pykern.lowering.source import options as source
 from pykern.lowering.spirv import flavour as spirv
 
-LINALG = "linalg"
-"""The target that is the raised form itself: nothing runs there, it is read."""
 DEFAULTS = {
     "nvvm": "nvvm:sm_90a",
     "rocdl": "rocdl:gfx942",
@@ -37,37 +37,38 @@ DEVICE_TARGETS = {
     "source": "pykern.lowering.source.target",
 }
 """Families of GPU-like targets and the modules that lower to them, imported when first asked for."""
-_PARSERS = {
+_OPTIONS = {
     "llvm": machines.host_of,
-    "nvvm": nvvm.parse,
-    "rocdl": rocdl.parse,
+    "nvvm": nvvm.options_of,
+    "rocdl": rocdl.options_of,
     "spirv": spirv.flavour,
-    "source": source.parse,
+    "source": source.options_of,
 }
 
 
-def checked(target: object) -> str:
-    """The target by pykern's own name. Raises `TargetError` for one that there is not."""
-    name = resolved(target) if isinstance(target, str) else ""
-    if name.partition("+")[0] not in names():
-        raise TargetError(f"no target `{target}`", hint=_instead(str(target)))
-    if name != LINALG:
-        _PARSERS[name.partition(":")[0]](name)  # refuses options that there are not
-    return name
+def checked(given: object) -> Target:
+    """The target of a name, or the target itself. Raises `TargetError` for one that there is not."""
+    target = given if isinstance(given, Target) else resolved(parse(str(given)))
+    if target.name not in names():
+        raise TargetError(f"no target `{given}`", hint=_instead(parse(str(given))))
+    if target.family in _OPTIONS:
+        _OPTIONS[target.family](target)  # refuses options that there are not
+    return target
 
 
-def resolved(target: str) -> str:
+def resolved(target: Target) -> Target:
     """A word of elsewhere as pykern's own, and a chip for a family alone; what is not known stays as it is."""
-    word, colon, chip = target.partition(":")
-    family = SYNONYMS.get(word, word)
-    return f"{family}:{chip}" if colon else DEFAULTS.get(family, family)
+    family = SYNONYMS.get(target.family, target.family)
+    if target.chip or target.added or family not in DEFAULTS:
+        return replace(target, family=family)
+    return parse(DEFAULTS[family])
 
 
 def names() -> list[str]:
     """Every target, without options."""
     return [
-        "llvm",
-        LINALG,
+        CPU.name,
+        LINALG.name,
         *(f"llvm:{name}" for name in machines.ELSEWHERE),
         *(f"nvvm:{name}" for name in nvvm.CHIPS),
         *(f"rocdl:{name}" for name in rocdl.CHIPS),
@@ -76,21 +77,20 @@ def names() -> list[str]:
     ]
 
 
-def _instead(target: str) -> str:
+def _instead(given: Target) -> str:
     """What to write: names that are like it; all of its family, where only the chip is wrong."""
-    word, colon, chip = target.partition(":")
-    family = SYNONYMS.get(word, word)
-    if chip.isdecimal():
-        return f"this names a device: a target is what code is made for, as in {resolved(family)}"
+    family = SYNONYMS.get(given.family, given.family)
+    if given.chip.isdecimal():
+        return f"this names a device: a target is what code is made for, as in {resolved(Target(family))}"
     of_family = [name for name in names() if name.startswith(f"{family}:")]
     known = of_family or [*names(), *DEFAULTS, *SYNONYMS]
-    chips = [name for name in names() if name.partition(":")[2].startswith(target.lower())]
-    if chips and len(target) > 2:
+    chips = [name for name in names() if parse(name).chip.startswith(str(given).lower())]
+    if chips and len(str(given)) > 2:
         return f"did you mean {' or '.join(chips[:3])}?"
-    near = get_close_matches(f"{family}{colon}{chip}", known, 3, 0.6 if of_family else 0.7)
+    near = get_close_matches(str(replace(given, family=family)), known, 3, 0.6 if of_family else 0.7)
     listed = f"there are {', '.join(of_family)}" if of_family else ""
     if near:
         return f"did you mean {' or '.join(near)}?{listed and f' For {family} {listed}'}"
     if listed:
         return listed
-    return f"there are {', '.join(('llvm', *DEFAULTS, 'cuda', 'rocm', LINALG))}"
+    return f"there are {', '.join((CPU.name, *DEFAULTS, 'cuda', 'rocm', LINALG.name))}"

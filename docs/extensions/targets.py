@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from extensions.markdown import table
+from pykern.data.target import parse
 from pykern.types import STORAGE, STRONG
 
 HEAD = (
@@ -80,7 +81,7 @@ def _spirv() -> Iterator[tuple[str, ...]]:
     for api, versions in (("opencl", flavour.OPENCL_VERSIONS), ("vulkan", flavour.VULKAN_VERSIONS)):
         for version in versions:
             name = f"spirv:{api}{version}"
-            yield f"`{name}`", f"SPIR-V {flavour.flavour(name).spirv.removeprefix('v')}"
+            yield f"`{name}`", f"SPIR-V {flavour.flavour(parse(name)).spirv.removeprefix('v')}"
 
 
 def _languages() -> Iterator[tuple[str, ...]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pykern.data.target import Target
 from pykern.errors import TargetError
 
 
@@ -38,11 +39,10 @@ ELSEWHERE = {
 `pykern.environment.machine`."""
 
 
-def host_of(target: str) -> tuple[Host, str]:
+def host_of(target: Target) -> tuple[Host, str]:
     """The machine of a target, and its name for schedules: both empty for this one, ``llvm``."""
-    _, _, name = target.partition(":")
-    if not name:
+    if not target.chip and not target.added:
         return HERE, ""
-    if name not in ELSEWHERE:
+    if target.chip not in ELSEWHERE or target.added:
         raise TargetError(f"no target `{target}`", hint=f"after `llvm:` there are {', '.join(ELSEWHERE)}")
-    return ELSEWHERE[name]
+    return ELSEWHERE[target.chip]

@@ -13,6 +13,7 @@ from mlir import ir
 from pykern.data.artifact import PRODUCT, SCRATCH, ArgumentUse, Stage
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.data.source import KernelSource
+from pykern.data.target import CPU
 from pykern.dialect import attributes as kern
 from pykern.lowering.llvm.arguments import FlattenArguments
 from pykern.lowering.llvm.atomics import LowerAtomics
@@ -149,7 +150,7 @@ def _is_product(module: ir.Module, source: KernelSource) -> bool:
     options = source.options
     checked = options.debug or options.nan or options.limited
     special = checked or source.derivatives or launch.workgroup or launch.shared
-    if special or not launch.plain or source.target != "llvm" or not source.noalias:
+    if special or not launch.plain or source.target != CPU or not source.noalias:
         return False
     from pykern.passes.tensor.raise_launches import is_product  # here: most kernels have no such loop
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pykern.lowering.gpu.options import parse_target
+from pykern.data.target import Target
+from pykern.lowering.gpu.options import chip_and_options
 from pykern.lowering.nvvm.chips import CHIPS, Chip
 
 
@@ -19,6 +20,6 @@ class NvvmOptions:
     ptx: bool = False
 
 
-def parse(target: str) -> tuple[Chip, NvvmOptions]:
+def options_of(target: Target) -> tuple[Chip, NvvmOptions]:
     """Raises `TargetError` for a chip or an option that there is not."""
-    return parse_target(target, CHIPS, NvvmOptions)
+    return chip_and_options(target, CHIPS, NvvmOptions)

@@ -22,7 +22,7 @@ from pykern.lowering.nvvm.chips import Chip
 from pykern.lowering.nvvm.disassembly import disassembled, disassembler
 from pykern.lowering.nvvm.library import CallLibdevice, ask_for_exact_roots
 from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
-from pykern.lowering.nvvm.options import parse
+from pykern.lowering.nvvm.options import options_of
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import Cubin, assemble, ptxas
 from pykern.lowering.nvvm.user_code import calls, compiled, linked
@@ -35,7 +35,7 @@ register(CallLibdevice)
 
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
     """Lower, generate, assemble. Raises `TargetError` for a target or an op that there is not."""
-    chip, options = parse(source.target)
+    chip, options = options_of(source.target)
     arrays = dynamic_arrays(module)
     functions = cuda_functions(source)
     called = calls(module, functions)

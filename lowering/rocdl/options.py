@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pykern.data.target import Target
 from pykern.errors import TargetError
-from pykern.lowering.gpu.options import parse_target
+from pykern.lowering.gpu.options import chip_and_options
 from pykern.lowering.rocdl.chips import CHIPS, Chip
 
 
@@ -20,9 +21,9 @@ class RocdlOptions:
     cumode: bool = False
 
 
-def parse(target: str) -> tuple[Chip, RocdlOptions]:
+def options_of(target: Target) -> tuple[Chip, RocdlOptions]:
     """Raises `TargetError` for a chip or an option that there is not."""
-    chip, options = parse_target(target, CHIPS, RocdlOptions)
+    chip, options = chip_and_options(target, CHIPS, RocdlOptions)
     if options.cumode:
         if chip.is_cdna:
             raise TargetError(f"{chip.name} has compute units of one kind", hint=f"write rocdl:{chip.name}")

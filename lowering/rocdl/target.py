@@ -21,7 +21,7 @@ from pykern.lowering.rocdl.chips import Chip
 from pykern.lowering.rocdl.codegen import can_generate, generate
 from pykern.lowering.rocdl.metadata import kernel_metadata
 from pykern.lowering.rocdl.occupancy import limited_by, occupancy, resident_groups
-from pykern.lowering.rocdl.options import parse
+from pykern.lowering.rocdl.options import options_of
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.lowering.rocdl.remainder import ExpandRemainder
 from pykern.passes.kernels import find
@@ -33,7 +33,7 @@ register(DescribeKernels, ExpandRemainder)
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
     """Lower, generate, link. Raises `TargetError` for a target or an op that there is not, and without LLVM's backend,
     unless only the stages are wanted."""
-    chip, options = parse(source.target)
+    chip, options = options_of(source.target)
     arrays = dynamic_arrays(module)
     rocdl_pipeline(chip, options).run(module, record, texts=record.texts)
     device = find(module.operation, lambda op: op.name == "gpu.module")[0]

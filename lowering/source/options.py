@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pykern.lowering.gpu.options import parse_target
+from pykern.data.target import Target
+from pykern.lowering.gpu.options import chip_and_options
 
 LANGUAGES = ("opencl-c", "cuda-cpp", "hip-cpp", "msl", "wgsl")
 
@@ -19,6 +20,6 @@ class SourceOptions:
     small: bool = False
 
 
-def parse(target: str) -> tuple[str, SourceOptions]:
+def options_of(target: Target) -> tuple[str, SourceOptions]:
     """The language and the options. Raises `TargetError` for those that there are not."""
-    return parse_target(target, {name: name for name in LANGUAGES}, SourceOptions)
+    return chip_and_options(target, {name: name for name in LANGUAGES}, SourceOptions)

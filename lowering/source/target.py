@@ -24,7 +24,7 @@ from pykern.lowering.source.language import CALLED, Language, Memory, Word
 from pykern.lowering.source.msl import Metal
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.opencl_c import OpenClC
-from pykern.lowering.source.options import parse
+from pykern.lowering.source.options import options_of
 from pykern.lowering.source.pipeline import source_pipeline
 from pykern.lowering.source.printer import INDENT, Printer, memories_written
 from pykern.lowering.source.wgsl import Wgsl
@@ -48,9 +48,9 @@ LANGUAGES: dict[str, Callable[[], Language]] = {
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
     """Lower and print. Raises `TargetError` for what the language lacks."""
     arrays = dynamic_arrays(module)
-    names = list(argument_names(source, parse(source.target)[1].words))
+    names = list(argument_names(source, options_of(source.target)[1].words))
     name_ids(module, UserNames(source.function))
-    name, options = parse(source.target)
+    name, options = options_of(source.target)
     language = LANGUAGES[name]()
     source_pipeline(options, language).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pykern.data.target import Target
 from pykern.errors import TargetError
 
 _OPENCL = ("Kernel", "Addresses", "Linkage", "Int64", "Int16", "Int8", "Float16", "Float16Buffer", "Float64",
@@ -57,14 +58,14 @@ class Flavour:
         )
 
 
-def flavour(target: str) -> Flavour:
-    """``spirv:opencl2.0`` and the like; without a version, one that every driver has."""
-    found = re.fullmatch(r"spirv:(opencl|vulkan)(\d\.\d)?(\+lavapipe)?(\+small)?", target)
+def flavour(target: Target) -> Flavour:
+    """That of ``spirv:opencl2.0`` and the like; without a version, one that every driver has."""
+    found = re.fullmatch(r"(opencl|vulkan)(\d\.\d)?", target.chip)
     versions = {"opencl": OPENCL_VERSIONS, "vulkan": VULKAN_VERSIONS}
-    if found is not None:
+    if found is not None and {*target.added} <= {"lavapipe", "small"}:
         api, version = found.group(1), found.group(2) or ("1.2" if found.group(1) == "opencl" else "1.1")
         if version in versions[api]:
-            return Flavour(api, version, found.group(3) is not None, found.group(4) is not None)
+            return Flavour(api, version, "lavapipe" in target.options, target.small)
     raise TargetError(f"no target `{target}`", hint=f"there are {', '.join(names())}")
 
 

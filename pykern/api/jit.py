@@ -27,6 +27,7 @@ from pykern.compiler.service import service
 from pykern.data.debug_checks import debug_checks
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import KernelOptions, Parameter
+from pykern.data.target import CPU, Target
 from pykern.environment.settings import settings
 from pykern.errors import DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
@@ -181,7 +182,7 @@ class ProgramBase(Decorated):
         return made
 
     def source_of(
-        self, function: Any, parameters: list[Parameter], target: str = "llvm", donated: tuple[str, ...] = ()
+        self, function: Any, parameters: list[Parameter], target: Target = CPU, donated: tuple[str, ...] = ()
     ) -> ProgramSource:
         """What the compiler is asked for."""
         source = ProgramSource(
@@ -372,11 +373,11 @@ class ProgramBase(Decorated):
         from pykern.lowering.targets import checked
 
         target = keywords.pop("target", None)
-        target = "llvm" if target is None else checked(target)
+        target = CPU if target is None else checked(target)
         passes = tuple(keywords.pop("passes", ()))
         donated = self._donated(keywords.pop("donate", None))
         values = self._bind(args, keywords)
-        permuted = self._permuted(values, donated) if target == "llvm" else ()
+        permuted = self._permuted(values, donated) if target == CPU else ()
         parameters = describe_specs(values, self.annotations, permuted)
         source = tuned(self.source_of(self.captured()[0], parameters, target, donated))
         return Lowered(source, service().compile(source, keep_stages=True, passes=passes), passes)

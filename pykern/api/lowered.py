@@ -20,6 +20,7 @@ from pykern.data.source import (
     KernelSource,
     LaunchSpec,
 )
+from pykern.data.target import CPU, Target, parse
 from pykern.errors import LaunchError, NotRaisable, TargetError
 from pykern.launching.arguments import homes
 from pykern.launching.specs import Spec, parameter
@@ -50,7 +51,7 @@ class Compiled:
     @property
     def source(self) -> str:
         """The kernel in another language, of a target such as ``wgsl``. Raises `TargetError` for other targets."""
-        if not self.artifact.target.startswith("source:"):
+        if parse(self.artifact.target).family != "source":
             raise TargetError(
                 f"{self.artifact.target} is no language", hint='lower with target="wgsl", for example'
             )
@@ -59,7 +60,7 @@ class Compiled:
     def asm(self) -> str:
         """The assembly text, or the source of a target that is a language; of an array program on a device that of
         each of its kernels."""
-        if self.artifact.target.startswith("source:"):
+        if parse(self.artifact.target).family == "source":
             return self.source
         found = [s for s in self.artifact.stages if s.kind == "asm"]
         if self.artifact.program is None or not found:
@@ -199,20 +200,20 @@ def lower(kernel: KernelBase, args: tuple, keywords: dict[str, Any]) -> Lowered:
     return Lowered(source, service().compile(source, keep_stages=True, passes=live), live)
 
 
-def _checked(options: KernelOptions, debug: bool | str | None, target: str) -> KernelOptions:
+def _checked(options: KernelOptions, debug: bool | str | None, target: Target) -> KernelOptions:
     """The options with what ``debug=`` asks for, where it is given; the CPU alone ends a launch."""
-    options = replace(options, limited=options.limited and target.startswith("llvm"))
+    options = replace(options, limited=options.limited and target.family == "llvm")
     if debug is None:
         return options
     checks = debug_checks(debug)
     return replace(options, debug=checks.bounds, nan=checks.nan, races=checks.races)
 
 
-def _target_of(values: list[tuple[str, Any]]) -> str:
+def _target_of(values: list[tuple[str, Any]]) -> Target:
     """What kernels are compiled for where the arrays live."""
     for name in homes(values).values():
-        return registry.info(name).target
-    return "llvm"
+        return parse(registry.info(name).target)
+    return CPU
 
 
 def _launch_spec(kernel: KernelBase, options: dict[str, Any], has_specs: bool) -> LaunchSpec:

@@ -17,12 +17,13 @@ from mlir import ir
 
 from pykern.compiler.crash import kernel_span
 from pykern.compiler.derivatives import derivative_passes, undifferentiated
-from pykern.data.artifact import ACCESSES, FROM_END, REFERENCE, ArgumentUse, Artifact, Site
+from pykern.data.artifact import ACCESS_OFFSETS, FROM_END, ArgumentUse, Artifact, Site
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.data.lineage import Follow
 from pykern.data.program_source import ProgramSource
 from pykern.data.runtime_source import DeviceEntrySource, RuntimeSource, Source
 from pykern.data.source import KernelSource
+from pykern.data.target import ACCESSES, LINALG, REFERENCE
 from pykern.dialect.context import new_context
 from pykern.dialect.reports import number_sites
 from pykern.errors import PassError, VerifyError, nested_too_deeply
@@ -31,7 +32,7 @@ from pykern.frontend.kernel import build_module
 from pykern.frontend.lost_values import lost_values
 from pykern.lowering.llvm import target as cpu
 from pykern.lowering.record import Recorder
-from pykern.lowering.targets import DEVICE_TARGETS, LINALG, checked
+from pykern.lowering.targets import DEVICE_TARGETS, checked
 from pykern.passes import kernels, remarks
 from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import Callback, Pipeline, Upstream, carefully, verification, verify
@@ -126,16 +127,16 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
         with from_end.collected() as places:
             built(source, record)
         known: dict[str, object] = {FROM_END: tuple(sorted(places))}
-        return Artifact("", source.function.name, REFERENCE, "", b"", resources=known)
+        return Artifact("", source.function.name, str(REFERENCE), "", b"", resources=known)
     module = kern_module(source, record, passes)
     uses = argument_uses(next(kernels.kernels(module)))
     if source.target == ACCESSES:
-        found: dict[str, object] = {ACCESSES: access_offsets(next(kernels.kernels(module)))}
-        return Artifact("", source.function.name, ACCESSES, "", b"", uses, resources=found)
+        found: dict[str, object] = {ACCESS_OFFSETS: access_offsets(next(kernels.kernels(module)))}
+        return Artifact("", source.function.name, str(ACCESSES), "", b"", uses, resources=found)
     sites = number_sites(module)
     if source.target == LINALG:
         return _raised(source, module, uses, record)
-    family = source.target.split(":")[0]
+    family = source.target.family
     bounds = _bounds(source, module, family)
     if family in DEVICE_TARGETS:
         return replace(_device(source, module, uses, sites, record), bounds=bounds)
@@ -143,7 +144,7 @@ def _compiled(source: KernelSource | ProgramSource, record: Recorder, passes: Pa
     return Artifact(
         key="",
         kernel=source.function.name,
-        target=source.target,
+        target=str(source.target),
         entry="pk_entry" if code.entry else "",
         binary=code.binary,
         uses=uses,
@@ -172,12 +173,12 @@ def _device(
     record: Recorder,
 ) -> Artifact:
     """A kernel for a GPU-like device."""
-    lower = importlib.import_module(DEVICE_TARGETS[source.target.split(":")[0]]).lower
+    lower = importlib.import_module(DEVICE_TARGETS[source.target.family]).lower
     code = lower(module, source, record)
     return Artifact(
         key="",
         kernel=source.function.name,
-        target=source.target,
+        target=str(source.target),
         entry=code.symbol,
         binary=code.binary,
         uses=uses,
@@ -198,7 +199,7 @@ def _raised(
     Pipeline((RaiseToLinalg(), Upstream("canonicalize,cse"))).run(module, record, texts=record.texts)
     times = tuple((s.name, s.ms) for s in record.stages)
     return Artifact(
-        "", source.function.name, source.target, "", b"", uses, stages=tuple(record.stages), times=times
+        "", source.function.name, str(source.target), "", b"", uses, stages=tuple(record.stages), times=times
     )
 
 

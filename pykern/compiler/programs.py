@@ -17,6 +17,7 @@ from mlir import ir
 from pykern.data.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import FunctionSource, KernelOptions, Parameter
+from pykern.data.target import CPU, LINALG, Target
 from pykern.dialect import attributes as kern
 from pykern.dialect.reports import number_sites
 from pykern.errors import TargetError
@@ -26,7 +27,7 @@ from pykern.lowering.llvm.program import target as cpu
 from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.llvm.xla.handler import handler_text
 from pykern.lowering.record import Recorder
-from pykern.lowering.targets import DEVICE_TARGETS, LINALG
+from pykern.lowering.targets import DEVICE_TARGETS
 from pykern.passes import kernels
 from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import Callback, Pipeline, run_pass, verification, verify
@@ -76,7 +77,7 @@ class Request:
 
     name: str
     options: KernelOptions = field(default_factory=KernelOptions)
-    target: str = "llvm"
+    target: Target = CPU
     donated: tuple[str, ...] = ()
     function: FunctionSource | None = None
     """What the kernels of a program on a device are named after."""
@@ -139,7 +140,7 @@ def compile_module(
     return Artifact(
         key="",
         kernel=asked.name,
-        target=asked.target,
+        target=str(asked.target),
         entry="",
         binary=code.binary,
         uses=uses,
@@ -154,7 +155,7 @@ def compile_module(
 def _lower(
     module: ir.Module, asked: Request, record: Recorder, handler: cpu.HandlerText | None
 ) -> cpu.ProgramCode | DeviceProgram:
-    family = asked.target.split(":")[0]
+    family = asked.target.family
     if family == "llvm":
         return cpu.lower(module, asked.options, record, asked.target, asked.schedules, handler)
     if asked.target == LINALG:

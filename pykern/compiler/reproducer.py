@@ -55,7 +55,7 @@ def reproducer_text(source: Source, what: str, words: Sequence[str] = ()) -> str
     facts = {
         "kernel": source.function.name,
         "place": f"{source.function.file}, line {source.function.first_line}",
-        "target": source.target,
+        "target": str(source.target),
         "what": what,
         "versions": versions(),
         "words": f"it said\n{said}" if said else "",

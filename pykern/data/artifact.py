@@ -15,10 +15,8 @@ from pykern.data.lineage import Lineage
 from pykern.data.locations import SourceSpan
 from pykern.data.records import record
 
-ACCESSES = "accesses"
-"""The target that only asks which elements a kernel accesses, and the key in `Artifact.resources` of the answer."""
-REFERENCE = "python"
-"""The target of the reference device: nothing is made for it, the kernel is only looked at."""
+ACCESS_OFFSETS = "access offsets"
+"""The resource of the target `ACCESSES`: which elements the kernel accesses, `pykern.data.access_offsets`."""
 FROM_END = "from end"
 """The resource of the reference device's: accesses that count from the end, `pykern.frontend.from_end`."""
 PRODUCT = "product"

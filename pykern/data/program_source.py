@@ -11,6 +11,7 @@ from dataclasses import field, replace
 
 from pykern.data.records import record
 from pykern.data.source import FunctionSource, KernelOptions, KernelSource, Parameter, digest
+from pykern.data.target import CPU, Target
 
 
 @record
@@ -57,7 +58,7 @@ class ProgramSource:
     function: FunctionSource
     parameters: tuple[Parameter, ...]
     options: KernelOptions = field(default_factory=KernelOptions)
-    target: str = "llvm"
+    target: Target = CPU
     donated: tuple[str, ...] = ()
     """Parameters whose arrays the program may use as its own memory."""
     derivatives: tuple[ProgramDerivative, ...] = ()
@@ -88,4 +89,4 @@ class ProgramSource:
 
     def pullback_name(self) -> str:
         """Tells pullbacks of one program apart: wherever it runs, and however its products are scheduled."""
-        return replace(self, target="", donated=(), schedules=()).key("pullback")
+        return replace(self, target=CPU, donated=(), schedules=()).key("pullback")

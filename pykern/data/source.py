@@ -14,6 +14,7 @@ from typing import Union
 from pykern.data.digests import digest_of
 from pykern.data.launch_bounds import NO_BOUNDS, LaunchBounds
 from pykern.data.records import record
+from pykern.data.target import CPU, Target
 from pykern.errors import nested_too_deeply
 
 
@@ -372,7 +373,7 @@ class KernelSource:
     parameters: tuple[Parameter, ...]
     launch: LaunchSpec
     options: KernelOptions = field(default_factory=KernelOptions)
-    target: str = "llvm"
+    target: Target = CPU
     noalias: bool = True
     passes: tuple[str, ...] = ()
     derivatives: tuple[Derivative, ...] = ()

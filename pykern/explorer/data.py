@@ -162,7 +162,7 @@ def failed(
     return Exploration(
         source.function.name,
         title(source),
-        source.target,
+        str(source.target),
         signature(source),
         texts(source),
         (*stages, Stage(name, text, 0.0, FAILED, nothing)),

@@ -91,7 +91,7 @@ def look(
     targets = keywords.pop("target", None)
     targets = tuple(targets) if isinstance(targets, tuple | list) else (targets,)
     targets = [
-        None if target is None else checked(target) for target in targets
+        None if target is None else str(checked(target)) for target in targets
     ]  # all, before one is compiled
     subjects = []
     for kernel in kernels:

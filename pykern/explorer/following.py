@@ -18,6 +18,7 @@ from pykern.data.artifact import Artifact, Remark, Stage
 from pykern.data.lineage import Follow
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import KernelSource
+from pykern.data.target import LINALG
 from pykern.environment.memory_file import MemoryFile
 from pykern.errors import KernelError
 from pykern.explorer.data import Exploration, exploration, failed
@@ -89,9 +90,9 @@ def _facts(source: KernelSource | ProgramSource) -> dict[str, object]:
 
 def _raising(source: KernelSource | ProgramSource) -> tuple[Remark, ...]:
     """Whether the kernel is linalg on tensors as well, or the line that prevents it."""
-    if not isinstance(source, KernelSource) or source.derivatives or source.target == "linalg":
+    if not isinstance(source, KernelSource) or source.derivatives or source.target == LINALG:
         return ()
-    plain = replace(source, target="linalg", passes=(), options=replace(source.options, debug=False))
+    plain = replace(source, target=LINALG, passes=(), options=replace(source.options, debug=False))
     try:
         service().compile(plain, keep_stages=True)
     except KernelError as error:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pykern.data.target import parse
+
 _SHEETS = {
     "nvvm:sm_80": ("A100 80 GB SXM", 2039.0, {"f32": 19500.0, "f64": 9700.0}),
     "nvvm:sm_90": ("H100 SXM", 3350.0, {"f32": 67000.0, "f64": 34000.0}),
@@ -40,5 +42,5 @@ class Run:
 
 def declared(target: str) -> Roof | None:
     """The ceilings in a data sheet of one product with this target; None for other targets."""
-    found = next((sheet for name, sheet in _SHEETS.items() if target.split("+")[0].startswith(name)), None)
+    found = next((sheet for name, sheet in _SHEETS.items() if parse(target).name.startswith(name)), None)
     return None if found is None else Roof(*found)

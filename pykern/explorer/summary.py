@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pykern.data.costs import Costs, least_bytes, total
+from pykern.data.target import parse
 from pykern.explorer.data import FAILED, Exploration, lineage_of
 from pykern.explorer.roof import Roof
 
@@ -90,7 +91,7 @@ def _bound(costs: Costs, roof: Roof | None) -> str:
 
 def _machine(data: Exploration) -> Iterator[str]:
     known = data.resources
-    family = data.target.split(":")[0]
+    family = parse(data.target).family
     mapped = 100 * lineage_of(data.reached).mapped()
     end = f"{mapped:.0f} % of the last stage's operations know their line of Python"
     if "registers" in known or "vgprs" in known:

@@ -29,7 +29,7 @@ FAMILY = "nvvm"
 def call(t: Calls, node: ast.Call, function: CapturedCuda, arguments: list[Value], keywords: dict) -> Value:
     """The value of ``f(...)``. Raises `TargetError` where the kernel is for another target."""
     target = t.source.target
-    if target.split(":")[0] != FAMILY:
+    if target.family != FAMILY:
         raise TargetError(
             f"`{function.name}` is CUDA C++, and this is compiled for {target}: {CUDA_ONLY}",
             t.span(node), INSTEAD_OF_CUDA, t.call_notes(),

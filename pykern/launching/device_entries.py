@@ -21,6 +21,7 @@ from pykern.data.abi import ARRAY_CELLS, BIND_CELLS, array_kind, array_slots, gr
 from pykern.data.artifact import Artifact
 from pykern.data.runtime_source import DeviceEntrySource
 from pykern.data.source import ArraySpec, KernelSource, Parameter, ScalarSpec, StaticSpec
+from pykern.data.target import CPU
 from pykern.launching.device_kinds import facts
 from pykern.obtain.code import compiled
 from pykern.runtime.launchable import SUPPORTED
@@ -87,11 +88,10 @@ def offer(
         return
     given = sorted(keywords & KEYWORDS)
     launch = source.launch if "workgroup" in given else replace(source.launch, workgroup=())
-    told = source.target.split("+")[1:]
-    aligned, small = "aligned" in told, "small" in told
+    aligned, small = source.target.aligned, source.target.small
     parameters = tuple(_used(source.parameters, artifact))
     kernel = replace(
-        source, parameters=parameters, launch=launch, passes=(), bounds=artifact.bounds, target="llvm"
+        source, parameters=parameters, launch=launch, passes=(), bounds=artifact.bounds, target=CPU
     )
     made = compiled(DeviceEntrySource(kernel, direct.form, tuple(given), aligned, small))
     handle, kept = direct.code(opened.code(artifact))

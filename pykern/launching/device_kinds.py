@@ -8,6 +8,7 @@ shared memory, static parameters, annotated lengths. Then `pykern.launching.on_d
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from pykern.arrays.array import Array
 from pykern.arrays.view import covered
 from pykern.data.abi import SMALL_COUNT
 from pykern.data.index_space import Extent, LaunchShape
+from pykern.data.target import Target, parse
 from pykern.launching.arguments import scalar_bits
 from pykern.launching.bounds import launch_numbers
 from pykern.runtime.driver import Memory
@@ -132,22 +134,20 @@ def facts(array: Array) -> tuple[bool, bool]:
     return array._facts
 
 
-def fitted(target: str, arrays: Iterable[Array], space: tuple[Extent, ...]) -> str:
-    """The target with what is true of a launch: code that relies on it is compiled when it is first launched."""
-    told = [facts(array) for array in arrays]
-    family = target.partition(":")[0]
-    if family in ADDRESSED and all(aligned for aligned, _ in told):
-        target += "+aligned"
-    if family in (*ADDRESSED, "spirv") and _is_small(space) and all(small for _, small in told):
-        target += "+small"
-    return target
+def fitted(name: str, arrays: Iterable[Array], space: tuple[Extent, ...]) -> Target:
+    """The target of a device, by name, with what is true of a launch: code that relies on it is compiled when it is
+    first launched."""
+    target, told = parse(name), [facts(array) for array in arrays]
+    if target.family not in (*ADDRESSED, "spirv"):
+        return target
+    aligned = target.family in ADDRESSED and all(aligned for aligned, _ in told)
+    return replace(target, aligned=aligned, small=_is_small(space) and all(small for _, small in told))
 
 
-def suits(target: str, array: Array) -> bool:
+def suits(target: Target, array: Array) -> bool:
     """Whether what code for `target` relies on is true of an array."""
     aligned, small = facts(array)
-    told = target.split("+")
-    return (aligned or "aligned" not in told) and (small or "small" not in told)
+    return (aligned or not target.aligned) and (small or not target.small)
 
 
 def _is_small(space: tuple[Extent, ...]) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pykern.data.artifact import Artifact
 from pykern.data.source import KernelSource
+from pykern.data.target import CPU
 from pykern.launching.entries import Entries
 from pykern.obtain.code import compiled
 from pykern.obtain.variant import Variant, obtain
@@ -64,7 +65,7 @@ class LaunchCache:
 
     def artifact(self, source: KernelSource) -> Artifact:
         """The code of a source for any target, made once."""
-        if source.target == "llvm":
+        if source.target == CPU:
             return self.variant(source).artifact
         found = self.artifacts.get(source)
         if found is None:

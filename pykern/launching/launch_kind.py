@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pykern.data.index_space import LaunchShape, is_alone
 from pykern.data.records import record
 from pykern.data.source import KernelSource, LaunchSpec
+from pykern.data.target import CPU, Target
 from pykern.launching.arguments import Passed
 from pykern.launching.checks import names_in, overlapping
 
@@ -25,7 +26,7 @@ class LaunchKind:
 
     passed: list[Passed]
     shape: LaunchShape
-    target: str = "llvm"
+    target: Target = CPU
 
     def source(self, kernel: LaunchedKernel) -> KernelSource:
         """What is compiled where the arguments do not overlap."""

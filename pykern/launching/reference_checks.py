@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from pykern.data.artifact import FROM_END, REFERENCE, Artifact
+from pykern.data.artifact import FROM_END, Artifact
 from pykern.data.source import KernelOptions, KernelSource
+from pykern.data.target import REFERENCE
 from pykern.errors import CAPTURED, KernelError, KernelTypeError
 from pykern.launching.launch_kind import LaunchKind
 from pykern.launching.warned import warn

@@ -14,10 +14,11 @@ import numpy as np
 from pykern.api.kernel import KernelBase
 from pykern.capture.usage import has_attributes, index_rank, indices, is_passed_on
 from pykern.data.access_offsets import AccessOffsets, Offsets, width
-from pykern.data.artifact import ACCESSES
+from pykern.data.artifact import ACCESS_OFFSETS
 from pykern.data.locations import parse_definition
 from pykern.data.records import record
 from pykern.data.source import ArraySpec, KernelSource, LaunchSpec, Parameter
+from pykern.data.target import ACCESSES
 from pykern.errors import ARGUMENTS, KernelError, LaunchError
 from pykern.launching.specs import Spec, parameter
 from pykern.mpi.blocks import Block
@@ -46,7 +47,7 @@ def accesses(
     source = KernelSource(
         kernel.captured()[0], parameters, launch, kernel.options, ACCESSES, derivatives=kernel.derivatives
     )
-    found = cast(AccessOffsets, compiled(source).resources[ACCESSES])
+    found = cast(AccessOffsets, compiled(source).resources[ACCESS_OFFSETS])
     arrays = [(p.name, value) for p, (_, value) in zip(parameters, values, strict=True) if _is_array(p)]
     if len(arrays) != len(found.reads):  # some are in tuples
         return False, []

@@ -18,6 +18,7 @@ from pykern.data.artifact import SCRATCH, Artifact
 from pykern.data.program_source import ProgramSource
 from pykern.data.runtime_source import Source
 from pykern.data.source import KernelSource
+from pykern.data.target import parse
 from pykern.environment.installation import no_amd_backend
 from pykern.environment.settings import settings
 from pykern.errors import DeviceError, TargetError
@@ -103,6 +104,6 @@ def _compile(source: Source, key: str) -> Artifact:
 
 def no_code(artifact: Artifact) -> TargetError:
     """Why the stages are all there is."""
-    if artifact.target.startswith("rocdl:"):
+    if parse(artifact.target).family == "rocdl":
         return no_amd_backend(artifact.target)
     return TargetError(f"`{artifact.target}` has no machine code", hint='use target="llvm"')

@@ -15,6 +15,7 @@ from pykern.compiler.versions import host_cpu
 from pykern.data.program_source import ProgramSource
 from pykern.data.schedule import parse
 from pykern.data.source import digest
+from pykern.data.target import CPU
 from pykern.storage.store import TUNED, shared_store
 
 _VERSION = 1
@@ -57,7 +58,7 @@ def best(source: ProgramSource) -> tuple[str, ...]:
 
 def tuned(source: ProgramSource) -> ProgramSource:
     """The source with the best schedules that tuning found on this machine."""
-    if source.target != "llvm" or source.schedules:
+    if source.target != CPU or source.schedules:
         return source
     found = best(source)
     return replace(source, schedules=found) if found else source

@@ -17,6 +17,7 @@ from pykern.arrays.foreign import several_places
 from pykern.capture.functions import FunctionText
 from pykern.data.artifact import Artifact
 from pykern.data.source import ArraySpec, Parameter, ScalarSpec, leaves
+from pykern.data.target import parse
 from pykern.errors import LaunchError
 from pykern.launching.device_kinds import suits
 from pykern.launching.on_device import Places, check_dtypes
@@ -55,6 +56,7 @@ class DevicePlan:
             names,
             debug,
         )
+        self.target = parse(artifact.target)
         self.returned = len(layout.results) - len(layout.updated)
         self.dtypes = [BY_NAME[r.dtype].numpy for r in layout.results]
         self.build = builder(layout.tree)
@@ -168,7 +170,7 @@ class DevicePlan:
 
     def _may_take(self, given: Array, kept: list[Any], out: list[Any]) -> bool:
         """Whether a result may be made in an array given as ``out=``."""
-        if not given.contiguous or not suits(self.artifact.target, given):
+        if not given.contiguous or not suits(self.target, given):
             return False
         others = [
             *(a for a in kept if a is not None),

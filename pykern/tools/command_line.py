@@ -205,7 +205,7 @@ def _targets(text: str) -> str:
     from pykern.lowering.targets import checked
 
     try:
-        return ",".join(checked(name.strip()) for name in text.split(","))
+        return ",".join(str(checked(name.strip())) for name in text.split(","))
     except TargetError as error:
         raise argparse.ArgumentTypeError(f"{error.reason}: {error.hint}") from None
 

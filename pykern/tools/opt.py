@@ -150,13 +150,12 @@ def _number_sites(module: ir.Module) -> None:
 
 def _target_pipeline(given: str) -> Pipeline:
     target = checked(given)
-    family = target.partition(":")[0]
-    if family == "llvm":
+    if target.family == "llvm":
         return cpu_pipeline(host_of(target)[1])
-    if family == "nvvm":
-        return nvvm_pipeline(*nvvm_options.parse(target))
-    if family == "rocdl":
-        return rocdl_pipeline(*rocdl_options.parse(target))
+    if target.family == "nvvm":
+        return nvvm_pipeline(*nvvm_options.options_of(target))
+    if target.family == "rocdl":
+        return rocdl_pipeline(*rocdl_options.options_of(target))
     raise PassError(
         f"pykern-opt has no whole pipeline for `{target}`",
         hint="there are those of `llvm`, the CPU, `nvvm:…` and `rocdl:…`, e.g. nvvm:sm_90a",

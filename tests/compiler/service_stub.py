@@ -85,7 +85,7 @@ def compile(source: KernelSource, *, keep_stages: bool = False, careful: bool = 
         raise CompilerCrash("of another kind")
     stages = (Stage("kern", "module {}", 1.0),) if keep_stages else ()
     return Artifact(
-        source.key("")[:8], name, source.target, "pk_run", b"\x7fELF", resources=resources, stages=stages
+        source.key("")[:8], name, str(source.target), "pk_run", b"\x7fELF", resources=resources, stages=stages
     )
 
 

@@ -7,10 +7,11 @@ import re
 import pytest
 
 import pykern as pk
+from pykern.data.target import parse
 from pykern.errors import TargetError
 from pykern.lowering.nvvm.chips import CHIPS
 from pykern.lowering.nvvm.occupancy import limited_by, occupancy, resident_groups
-from pykern.lowering.nvvm.options import parse
+from pykern.lowering.nvvm.options import options_of
 from pykern.lowering.nvvm.pipeline import nvvm_pipeline
 from pykern.lowering.nvvm.ptxas import ptxas
 from pykern.passes.registry import parse_pipeline
@@ -108,7 +109,7 @@ def test_ptx_is_given_where_there_is_no_assembler(monkeypatch):
 
 def test_the_pipeline_is_its_text():
     for target in ("nvvm:sm_75", "nvvm:sm_90a+aligned"):
-        text = str(nvvm_pipeline(*parse(target)))
+        text = str(nvvm_pipeline(*options_of(parse(target))))
         assert str(parse_pipeline(text)) == text
 
 

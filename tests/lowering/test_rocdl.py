@@ -9,11 +9,12 @@ import sys
 import pytest
 
 import pykern as pk
+from pykern.data.target import parse
 from pykern.errors import TargetError
 from pykern.lowering.rocdl.chips import CHIPS
 from pykern.lowering.rocdl.metadata import kernel_metadata
 from pykern.lowering.rocdl.occupancy import limited_by, occupancy, resident_groups
-from pykern.lowering.rocdl.options import parse
+from pykern.lowering.rocdl.options import options_of
 from pykern.lowering.rocdl.pipeline import rocdl_pipeline
 from pykern.passes.registry import parse_pipeline
 from tests.lowering.kernels import BINARY, CASES, UNARY, Case, function, on_chips, vector
@@ -47,7 +48,7 @@ def test_functions(name, kind):
 
 def test_the_pipeline_is_its_text():
     for target in ("rocdl:gfx90a", "rocdl:gfx1100+cumode+aligned"):
-        text = str(rocdl_pipeline(*parse(target)))
+        text = str(rocdl_pipeline(*options_of(parse(target))))
         assert str(parse_pipeline(text)) == text
 
 
@@ -90,7 +91,7 @@ def test_compute_units_alone_or_in_pairs():
     ],
 )
 def test_resident_groups(target, group, registers, shared, groups):
-    chip, _ = parse(f"rocdl:{target}")
+    chip, _ = options_of(parse(f"rocdl:{target}"))
     assert resident_groups(chip, group, registers, shared) == groups
     waves = groups * (group // chip.subgroup_size)
     assert occupancy(chip, group, registers, shared) == waves / (chip.waves * chip.simds)
@@ -105,7 +106,7 @@ def test_resident_groups(target, group, registers, shared, groups):
     ],
 )
 def test_what_limits_occupancy(group, registers, shared, limit):
-    chip, _ = parse("rocdl:gfx942")
+    chip, _ = options_of(parse("rocdl:gfx942"))
     assert limited_by(chip, group, registers, shared) == limit
 
 

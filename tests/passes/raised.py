@@ -36,7 +36,7 @@ def kern_text(kernel: Any, args: tuple, ndrange: Any, noalias: bool = True) -> s
     """The kernel on the kern stage, as the raising pass gets it."""
     parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in kernel.bind(args, {}))
     launch = _launch_spec(kernel, {"ndrange": ndrange}, False)
-    source = KernelSource(kernel.captured()[0], parameters, launch, kernel.options, target="llvm")
+    source = KernelSource(kernel.captured()[0], parameters, launch, kernel.options)
     with new_context(), ir.Location.unknown():
         return str(kern_module(replace(source, noalias=noalias), Recorder(False)))
 
@@ -45,7 +45,7 @@ def kern_text_with_locations(kernel: Any, args: tuple, ndrange: Any, noalias: bo
     """The same with the Python lines."""
     parameters = tuple(parameter(n, v, kernel.annotations.get(n)) for n, v in kernel.bind(args, {}))
     launch = _launch_spec(kernel, {"ndrange": ndrange}, False)
-    source = KernelSource(kernel.captured()[0], parameters, launch, kernel.options, target="llvm")
+    source = KernelSource(kernel.captured()[0], parameters, launch, kernel.options)
     with new_context(), ir.Location.unknown():
         module = kern_module(replace(source, noalias=noalias), Recorder(False))
         return module.operation.get_asm(enable_debug_info=True)

@@ -143,7 +143,7 @@ def test_static_shapes_leave_no_dynamic_ones():
     parameters = tuple(parameter(n, v, None) for n, v in square.bind((spec, spec), {}))
     launch = _launch_spec(square, {"ndrange": 8}, True)
     with new_context(), ir.Location.unknown():
-        source = KernelSource(square.captured()[0], parameters, launch, square.options, target="llvm")
+        source = KernelSource(square.captured()[0], parameters, launch, square.options)
         module = kern_module(source, Recorder(False))
         RaiseToLinalg().run(module)
         Upstream("canonicalize,cse").run(module)

@@ -15,6 +15,7 @@ from mlir import ir
 import pykern as pk
 from pykern.compiler.programs import Request, compile_module
 from pykern.data.source import ArraySpec, Parameter
+from pykern.data.target import parse
 from pykern.lowering.record import Recorder
 from pykern.program.device import DevicePlan
 from pykern.runtime.registry import opened
@@ -32,7 +33,7 @@ def run(text: str, device: str, arrays: list[np.ndarray]) -> list[Any]:
     with _CONTEXT, ir.Location.unknown():
         module = ir.Module.parse(text)
         artifact = compile_module(
-            lambda: module, Request("f", target=there.info.target), Recorder(texts=False)
+            lambda: module, Request("f", target=parse(there.info.target)), Recorder(texts=False)
         )
     names = tuple(f"a{n}" for n in range(len(arrays)))
     specs = tuple(Parameter(n, ArraySpec("f64", a.shape)) for n, a in zip(names, arrays, strict=True))

@@ -8,35 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from mlir import ir
 
 from pykern.data.abi import SMALL_COUNT
+from pykern.data.target import Target
 from pykern.passes.ir.memory import bytes_of
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import is_constant, named
 
-ALIGNED, SMALL = "aligned", "small"
 POSITIONS = 1 << 31
 BYTES = 16
 _SAME_BEGIN = ("memref.cast", "memref.collapse_shape", "memref.expand_shape")
 _OWN_MEMORY = ("memref.alloc", "memref.alloca", "memref.get_global")
 
 
-def targets(program: ir.Operation, target: str) -> dict[str, str]:
+def targets(program: ir.Operation, target: Target) -> dict[str, Target]:
     """The target of each kernel, by symbol."""
-    base, *told = target.split("+")
-    small = SMALL in told and _is_small(program)
+    small = target.small and _is_small(program)
     launches = [launch.opview for launch in named(program, "kern.launch")]
-    aligned = dict.fromkeys((launch.kernel for launch in launches), ALIGNED in told)
+    aligned = dict.fromkeys((launch.kernel for launch in launches), target.aligned)
     for launch in launches:
         arrays = (v for v in launch.call.operands if isinstance(v.type, ir.MemRefType))
         aligned[launch.kernel] &= all(map(_is_aligned, arrays))
-    others = [word for word in told if word not in (ALIGNED, SMALL)]
-    return {
-        kernel: "+".join((base, *others, *[ALIGNED] * told, *[SMALL] * small))
-        for kernel, told in aligned.items()
-    }
+    return {kernel: replace(target, aligned=told, small=small) for kernel, told in aligned.items()}
 
 
 def _is_small(program: ir.Operation) -> bool:

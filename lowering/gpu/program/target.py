@@ -16,6 +16,7 @@ from mlir import ir
 
 from pykern.data.artifact import PlanKernel, ProgramPlan
 from pykern.data.source import FunctionSource, KernelOptions, KernelSource, LaunchSpec
+from pykern.data.target import Target
 from pykern.dialect import attributes as kern
 from pykern.dialect.reports import SiteOp
 from pykern.errors import TargetError
@@ -51,7 +52,7 @@ def lower(
     module: ir.Module,
     function: FunctionSource,
     options: KernelOptions,
-    target: str,
+    target: Target,
     kernel: Lower,
     record: Record,
 ) -> DeviceProgram:
@@ -78,7 +79,7 @@ class _Kernels:
 
     function: FunctionSource
     options: KernelOptions
-    targets: dict[str, str]
+    targets: dict[str, Target]
     lower: Lower
     record: Record
     numbers: dict[str, int] = field(default_factory=dict)
@@ -91,13 +92,13 @@ class _Kernels:
         if symbol not in self.targets:  # a launch of nothing is none
             return
         target = self.targets[symbol]
-        text = target + re.sub(rf"@{re.escape(symbol)}\b", "@kernel", str(kernel))
+        text = str(target) + re.sub(rf"@{re.escape(symbol)}\b", "@kernel", str(kernel))
         if text not in self._known:
             self._known[text] = len(self.made)
             self.made.append(self._compile(kernel, target))
         self.numbers[symbol] = self._known[text]
 
-    def _compile(self, kernel: ir.Operation, target: str) -> PlanKernel:
+    def _compile(self, kernel: ir.Operation, target: Target) -> PlanKernel:
         alone = ir.Module.create(kernel.location)
         for op in (kernel, *_called(kernel)):
             op.clone(ip=ir.InsertionPoint(alone.body))

@@ -16,6 +16,7 @@ from mlir import ir
 from pykern.data.artifact import SCRATCH, Stage
 from pykern.data.schedule import SCHEDULES
 from pykern.data.source import KernelOptions
+from pykern.data.target import CPU, Target
 from pykern.dialect import attributes as kern
 from pykern.errors import TargetError
 from pykern.lowering.llvm.codegen import assemble, assembly_of, generate, translate
@@ -99,7 +100,7 @@ def lower(
     module: ir.Module,
     options: KernelOptions,
     record: Record,
-    target: str = "llvm",
+    target: Target = CPU,
     schedules: tuple[str, ...] = (),
     handler: HandlerText | None = None,
 ) -> ProgramCode:
@@ -113,7 +114,7 @@ def _lowered(
     module: ir.Module,
     options: KernelOptions,
     record: Record,
-    target: str,
+    target: Target,
     schedules: tuple[str, ...],
     elsewhere: ThreadPoolExecutor,
     handler: HandlerText | None,

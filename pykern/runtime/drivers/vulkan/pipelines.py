@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pykern.data.artifact import Artifact, DeviceCode
+from pykern.data.target import parse
 from pykern.errors import DeviceError
 from pykern.runtime.driver import Memory
 from pykern.runtime.drivers.vulkan import spirv
@@ -219,7 +220,7 @@ def check_code(
     if lacking:
         wanted = ", ".join(spirv.capability_name(number) for number in lacking)
         raise DeviceError(f"{name}: its SPIR-V needs {wanted}, which {info.name} lacks")
-    newest = (1, 6) if info.target.startswith("spirv:vulkan1.3") else (1, 5)
+    newest = (1, 6) if parse(info.target).chip == "vulkan1.3" else (1, 5)
     if module.version > newest:
         raise DeviceError(f"{name}: SPIR-V {module.version} is too new for {info.target}: {newest} at most")
     if artifact.entry not in module.entries:
