@@ -190,13 +190,12 @@ class DeviceEntry(Entry):
         aligned, small = self.facts
         ignored = (not use.writes) << READONLY_BIT | (not aligned) << ALIGNED_BIT | (not small) << SMALL_BIT
         kind = self.and_(array_cell(self, cells, "kind"), ~ignored)
-        strided = spec.layout == "strided"
-        wanted = array_kind(NUMBERS[spec.dtype], spec.rank, strided, 0, False, aligned, small)
+        wanted = array_kind(NUMBERS[spec.dtype], spec.rank, spec.strided, 0, False, aligned, small)
         self.check(self.is_(kind, "==", self.or_(self.shl(self.bound("device"), DEVICE_BIT), wanted)))
         self.fill(array_cell(self, cells, "memory"))
         if self.form == "handles":
             self.fill(array_cell(self, cells, "offset"))
-        for n in range(spec.rank * (2 if strided else 1)):
+        for n in range(spec.rank * (2 if spec.strided else 1)):
             number = self.load(I64, cells, 8 * (len(ARRAY_CELLS) + n))
             if n < spec.rank:
                 self.given.append(self.filled)

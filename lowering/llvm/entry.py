@@ -107,7 +107,7 @@ class Entry(Body):
         write_forget(module)
         super().__init__(module, "pk_entry", PTR, [PTR, PTR, I64, PTR])
         self.source, self.uses = source, uses
-        whole = all(isinstance(p.spec, ArraySpec) and p.spec.layout == "C" for p in source.parameters)
+        whole = all(isinstance(p.spec, ArraySpec) and not p.spec.strided for p in source.parameters)
         self.product = product and whole
         self.lengths: list[Value] = []
         self.spans: list[Span] = []
@@ -166,12 +166,12 @@ class Entry(Body):
         value = numpy_array(self, value, self.miss)
         self.check(self.is_(self.load(PTR, value, DESCR), "==", table(self, f"dtype.{spec.dtype}")))
         self.check(self.is_(self.load(I32, value, NDIM), "==", spec.rank))
-        wanted = ALIGNED | (C_CONTIGUOUS if spec.layout == "C" else 0) | (WRITEABLE if use.writes else 0)
+        wanted = ALIGNED | (0 if spec.strided else C_CONTIGUOUS) | (WRITEABLE if use.writes else 0)
         self.check(self.is_(self.and_(self.load(I32, value, FLAGS), wanted), "==", wanted))
         data = self.load(PTR, value, DATA)
         self.fill(data)
         lengths = self._lengths(value, spec)
-        strides = self._strides(value, spec) if spec.layout == "strided" else []
+        strides = self._strides(value, spec) if spec.strided else []
         if strides and use.writes:
             check_itself(self, spec, lengths, strides, self.miss)
         self.spans.append(span_of(self, data, spec, lengths, strides, use.writes))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pykern.data.abi import array_slots
 from pykern.data.integer_expressions import COMPARISONS, Node
 from pykern.data.launch_bounds import LaunchBounds
 from pykern.data.source import ArraySpec, KernelSource, leaves
@@ -48,7 +49,7 @@ def given_slots(source: KernelSource) -> list[int]:
         for spec in leaves(parameter.spec):
             if isinstance(spec, ArraySpec):
                 places += range(slot + 1, slot + 1 + spec.rank)
-                slot += 1 + spec.rank * (1 if spec.layout == "C" else 2)
+                slot += array_slots(spec.rank, spec.strided)
             else:
                 places.append(slot)
                 slot += 1

@@ -45,7 +45,7 @@ def argument_types(source: KernelSource) -> list[Type]:
 def _of(spec: ArgSpec) -> Iterator[Type]:
     if isinstance(spec, ArraySpec):
         yield PTR
-        yield from [I64] * (spec.rank * (1 if spec.layout == "C" else 2))
+        yield from [I64] * (spec.rank * (2 if spec.strided else 1))
     elif isinstance(spec, ScalarSpec):
         yield scalar_type(spec.dtype)
     elif isinstance(spec, StructSpec):

@@ -33,13 +33,13 @@ def span_of(
     f: Body, data: Value, spec: ArraySpec, lengths: Sequence[Value], strides: Sequence[Value], writes: bool
 ) -> Span:
     """The span of an array of NumPy's; `strides` are in bytes, none where elements are dense."""
-    kind, itemsize = (spec.dtype, spec.rank, spec.layout), BY_NAME[spec.dtype].itemsize
+    kind, itemsize = (spec.dtype, spec.rank, spec.strided), BY_NAME[spec.dtype].itemsize
     first = f.cast("ptrtoint", data, I64)
     view = (first, *lengths, *strides)
     size = I64(itemsize)
     for length in lengths:
         size = f.mul(size, length)
-    if spec.layout == "C":
+    if not spec.strided:
         return Span(first, f.add(first, size), writes, kind, view)
     low, high = first, f.add(first, itemsize)
     for length, stride in zip(lengths, strides, strict=True):

@@ -116,7 +116,7 @@ def argument_names(source: KernelSource, offsets: bool) -> Iterator[str]:
                 if offsets:
                     yield f"{name}_at"
                 yield from (f"{name}_n{dim}" for dim in range(spec.rank))
-                if spec.layout != "C":
+                if spec.strided:
                     yield from (f"{name}_s{dim}" for dim in range(spec.rank))
     rank = source.launch.rank
     for dim in range(rank):

@@ -37,7 +37,7 @@ def _pass(source: KernelSource) -> Pass:
         if number in derivative.active:
             active.append(argument)
             shadow = next(given).spec
-            if isinstance(shadow, ArraySpec) and shadow.layout == "strided":
+            if isinstance(shadow, ArraySpec) and shadow.strided:
                 strided.append(argument)
         argument += len(list(argument_types(parameter.spec)))
     if derivative.mode == "forward":

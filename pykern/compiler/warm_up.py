@@ -18,7 +18,7 @@ TEXT = "def warm_up(a, b):\n    return (a @ b).sum(axis=1)\n"
 
 def warm_up(compile: Callable[..., Any]) -> None:
     """Compile a small program. What fails fails again for the user's own, and is told there."""
-    array = ArraySpec(dtype="f32", shape=(64, 64), layout="C")
+    array = ArraySpec(dtype="f32", shape=(64, 64))
     function = FunctionSource(name="warm_up", file=__file__, first_line=1, text=TEXT)
     parameters = tuple(Parameter(name=name, spec=array) for name in ("a", "b"))
     try:

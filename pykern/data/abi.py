@@ -269,9 +269,9 @@ STOP_CELL = REPORT_CELLS - 2
 [2 ..] the failing index (one cell a dimension), then the shape; the rest is free."""
 
 
-def array_slots(rank: int, layout: str) -> int:
+def array_slots(rank: int, strided: bool) -> int:
     """Slots that an array argument takes."""
-    return 1 + rank + (rank if layout == "strided" else 0)
+    return 1 + rank * (2 if strided else 1)
 
 
 # -- device code --------------------------------------------------------------------------------

@@ -22,13 +22,14 @@ from pykern.errors import nested_too_deeply
 class ArraySpec:
     """An array argument. `shape` holds known lengths, None where the length is taken at launch.
 
-    `layout` is ``"C"`` (dense, last index fastest) or ``"strided"`` (any strides, also negative). Arrays of programs
-    may be dense in another order: its axes, the fastest last, ``"10"`` for a transposed matrix.
+    It is dense, its last axis fastest, unless `strided` allows any strides, also negative. Arrays of programs may be
+    dense in another order: `axes`, the fastest last, are ``(1, 0)`` for a transposed matrix.
     """
 
     dtype: str
     shape: tuple[int | None, ...]
-    layout: str = "C"
+    strided: bool = False
+    axes: tuple[int, ...] = ()
 
     @property
     def rank(self) -> int:
@@ -37,7 +38,7 @@ class ArraySpec:
     @property
     def order(self) -> tuple[int, ...]:
         """The axes of a dense array, the fastest last."""
-        return tuple(map(int, self.layout)) if self.layout.isdigit() else tuple(range(self.rank))
+        return self.axes or tuple(range(self.rank))
 
 
 @record

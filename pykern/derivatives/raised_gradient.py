@@ -95,7 +95,7 @@ class RaisedGradients:
         extras = [k for k in launch if k != "ndrange" and launch[k] is not None]
         parameters = describe_specs(list(zip(names, values, strict=True)), self.kernel.annotations)
         known = all(
-            None not in p.spec.shape and p.spec.layout == "C"
+            None not in p.spec.shape and not p.spec.strided
             for p in parameters
             if isinstance(p.spec, ArraySpec)
         )

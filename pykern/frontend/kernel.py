@@ -121,7 +121,7 @@ def memref_type(spec: ArraySpec) -> ir.MemRefType:
     dynamic = ir.ShapedType.get_dynamic_size()
     shape = [dynamic if d is None else d for d in spec.shape]
     element = memory_type(BY_NAME[spec.dtype])
-    if spec.layout == "C":
+    if not spec.strided:
         return ir.MemRefType.get(shape, element)
     stride = ir.ShapedType.get_dynamic_stride_or_offset()
     layout = ir.StridedLayoutAttr.get(0, [stride] * len(shape))

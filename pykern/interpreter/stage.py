@@ -249,7 +249,7 @@ class _Run:
     def _view(self, spec: ArraySpec, array: np.ndarray, passed: list[int], kind: ir.Type) -> View:
         address, *rest = passed
         sizes = tuple(rest[: spec.rank])
-        strides = tuple(rest[spec.rank :]) if spec.layout == "strided" else _dense(sizes)
+        strides = tuple(rest[spec.rank :]) if spec.strided else _dense(sizes)
         return View(self.memory, address, dtype_of(kind), sizes, strides)
 
     def _all_slots(self) -> list[Any]:
@@ -347,7 +347,7 @@ def _finish(generator: Any) -> Any:
 
 
 def _slots(spec: ArraySpec) -> int:
-    return array_slots(spec.rank, spec.layout)
+    return array_slots(spec.rank, spec.strided)
 
 
 def _dense(sizes: tuple[int, ...]) -> tuple[int, ...]:

@@ -112,7 +112,7 @@ def _spec(dtype: str, shape: tuple[int, ...], is_number: bool) -> ArraySpec | Sc
 
 
 def _tangent(leaf: ArgSpec) -> ArgSpec:
-    return replace(leaf, layout="C") if isinstance(leaf, ArraySpec) else leaf
+    return replace(leaf, strided=False) if isinstance(leaf, ArraySpec) else leaf
 
 
 @functools.lru_cache(None)

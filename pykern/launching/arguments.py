@@ -190,8 +190,7 @@ def _array_spec(name: str, array: np.ndarray, annotation: Any, aligned: bool) ->
             hint=f"copy it: np.ascontiguousarray({name})",
             code=ARRAY_MEMORY,
         )
-    layout = "C" if array.flags.c_contiguous else "strided"
-    return ArraySpec(dtype.name, (None,) * array.ndim, layout)
+    return ArraySpec(dtype.name, (None,) * array.ndim, not array.flags.c_contiguous)
 
 
 def _check_annotation(name: str, array: np.ndarray, dtype: DType, annotation: Any) -> None:
@@ -228,7 +227,7 @@ def _check_annotation(name: str, array: np.ndarray, dtype: DType, annotation: An
 
 def _array_slots(array: np.ndarray, spec: ArraySpec) -> list[int]:
     slots = [array.ctypes.data, *array.shape]
-    if spec.layout == "strided":
+    if spec.strided:
         slots += [stride // array.itemsize for stride in array.strides]
     return slots
 

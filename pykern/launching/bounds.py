@@ -20,7 +20,7 @@ def given_numbers(passed: Iterable[Passed], shape: LaunchShape) -> list[int]:
                 numbers.append(next(slots))
                 continue
             numbers += next(arrays).shape
-            for _ in range(array_slots(spec.rank, spec.layout)):
+            for _ in range(array_slots(spec.rank, spec.strided)):
                 next(slots)
     return [*numbers, *launch_numbers(shape)]
 

@@ -137,7 +137,7 @@ def _has_entry(source: KernelSource, artifact: Artifact, keywords: frozenset[str
     for parameter in source.parameters:
         spec = parameter.spec
         if isinstance(spec, ArraySpec):
-            words += array_slots(spec.rank, spec.layout) + device.offsets
+            words += array_slots(spec.rank, spec.strided) + device.offsets
         elif isinstance(spec, ScalarSpec):
             words += 1
         elif not isinstance(spec, StaticSpec) or type(spec.value) is not int:

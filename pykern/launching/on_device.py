@@ -318,7 +318,7 @@ def _flattened(passed: list[Passed], arrays: list[Array], artifact: Artifact) ->
                     found.append(next(slots))
                     continue
                 found += memory_and_slots(next(there), stream, offsets)
-                for _ in range(array_slots(spec.rank, spec.layout)):
+                for _ in range(array_slots(spec.rank, spec.strided)):
                     next(slots)
         return found
 

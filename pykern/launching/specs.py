@@ -90,7 +90,7 @@ def spec_of(name: str, value: Any, leaf: Callable[[str, Any], ArgSpec], trees: b
         return ScalarSpec(value.name)
     if isinstance(value, Spec):
         shape = tuple(n if isinstance(n, int) else None for n in value.shape)
-        return ArraySpec(value.dtype.name, shape, value.layout)
+        return ArraySpec(value.dtype.name, shape, value.layout == "strided")
     fields = fields_of(value, trees)
     if fields is None:
         return leaf(name, value)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pykern.data.abi import array_slots
 from pykern.data.source import ArgSpec, ArraySpec, Constant, Parameter, ScalarSpec, StaticSpec, StructSpec
 from pykern.launching.arguments import Places, pass_value
 from pykern.launching.specs import Spec, holds_specs, parameter, spec_of
@@ -83,13 +84,13 @@ def _known(
 ) -> ArgSpec:
     """The spec with the lengths of the arrays; the values go to `arguments`."""
     if isinstance(spec, ArraySpec):
-        for _ in range(1 + spec.rank * (1 if spec.layout == "C" else 2)):
+        for _ in range(array_slots(spec.rank, spec.strided)):
             next(slots)
         array: np.ndarray = next(arrays)
         arguments.values.append(array)
         arguments.names.append(name)
         order = order_of(array) if permuted and isinstance(array, np.ndarray) else None
-        return ArraySpec(spec.dtype, tuple(array.shape), "".join(map(str, order)) if order else "C")
+        return ArraySpec(spec.dtype, tuple(array.shape), axes=order or ())
     if isinstance(spec, ScalarSpec):
         arguments.values.append(next(slots))
         arguments.names.append(name)

@@ -69,7 +69,7 @@ class Plan:
         self.keeps_scratch = layout.scratch_bytes <= KEPT_BYTES
         parameters = () if self.source is None else self.source.parameters
         passed = enumerate(leaf for p in parameters for leaf in leaves(p.spec))
-        self.orders = {n: s.order for n, s in passed if isinstance(s, ArraySpec) and s.layout != "C"}
+        self.orders = {n: s.order for n, s in passed if isinstance(s, ArraySpec) and s.axes}
         """Axes of the flattened arguments that are dense in another order than C's."""
         self.pool: list[np.ndarray] = []
         self.calls: dict[tuple[int | str, ...], int] = {}

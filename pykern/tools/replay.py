@@ -92,11 +92,11 @@ def _passed(
             filled.append(next(cells))
             continue
         raw = kept[f"p{number}_{len(own)}"].view(BY_NAME[spec.dtype].numpy)
-        array = _strided(raw) if spec.layout == "strided" else raw.copy()
+        array = _strided(raw) if spec.strided else raw.copy()
         own.append(array)
         described = pass_value("x", array, None)
         address, *lengths = described.slots
-        strides = [s // array.itemsize for s in array.strides] if spec.layout == "strided" else []
+        strides = [s // array.itemsize for s in array.strides] if spec.strided else []
         filled += [address, *lengths[: spec.rank], *strides]
         for _ in range(1 + spec.rank + len(strides)):
             next(cells)

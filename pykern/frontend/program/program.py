@@ -93,7 +93,7 @@ def _types(parameter: Parameter) -> Iterator[ir.Type]:
 
 def _type(parameter: Parameter, spec: ArraySpec | ScalarSpec) -> ir.Type:
     if isinstance(spec, ArraySpec):
-        if None in spec.shape or spec.layout == "strided":
+        if None in spec.shape or spec.strided:
             raise KernelTypeError(f"`{parameter.name}`: the arrays of a program are dense, of known lengths")
         if BY_NAME[spec.dtype].is_storage:
             raise KernelTypeError(f"`{parameter.name}`: {spec.dtype} is for arrays of kernels",
