@@ -1,8 +1,9 @@
-"""pykern-opt, asked of a process that has loaded MLIR already; see `pykern.tools.warm_server`.
+"""A tool such as pykern-opt, asked of a process that has loaded MLIR already; see `pykern.tools.warm_server`.
 
-Comes in: the name of the server's socket, then the arguments of pykern-opt. Goes out: what pykern-opt prints and its
-exit status. Where no server answers, or this process has other variables than the server, the tool itself starts.
-Run as a file, ``python -I -S warm_client.py NAME ARGUMENTS``: it imports nothing of pykern, and so starts at once.
+Comes in: the name of the server's socket, the tool's module, then the arguments of the tool. Goes out: what the tool
+prints and its exit status. Where no server answers, or this process has other variables than the server, the tool
+itself starts. Run as a file, ``python -I -S warm_client.py NAME TOOL ARGUMENTS``: it imports nothing of pykern, and
+so starts at once.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ CRASHED = 4
 
 
 def main() -> int:
-    """The exit status of pykern-opt, run by the server whose socket the first argument names."""
-    name, *arguments = sys.argv[1:]
+    """The exit status of the tool, run by the server whose socket the first argument names."""
+    name, tool, *arguments = sys.argv[1:]
     request = marshal.dumps((os.getcwd(), arguments, dict(os.environ)))
     try:
         with socket.socket(socket.AF_UNIX) as server:
@@ -33,11 +34,11 @@ def main() -> int:
     except OSError:
         answer = FRESH_PROCESS.to_bytes(LENGTH, "little")
     if len(answer) < LENGTH:
-        print("pykern-opt: error: the process that runs the tool for lit ended", file=sys.stderr)
+        print(f"{tool}: error: the process that runs the tool for others ended", file=sys.stderr)
         return CRASHED
     status = int.from_bytes(answer, "little")
     if status == FRESH_PROCESS:
-        os.execv(sys.executable, [sys.executable, "-m", "pykern.tools.opt", *arguments])
+        os.execv(sys.executable, [sys.executable, "-m", tool, *arguments])
     return status
 
 

@@ -1,6 +1,6 @@
-"""A process that has loaded MLIR and runs pykern-opt for the RUN lines of a lit suite, which so start at once.
+"""A process that has loaded MLIR and runs a tool for others: the RUN lines of a lit suite so start at once.
 
-Comes in: a listening socket, and requests of `pykern.tools.warm_client`. Goes out: what pykern-opt prints, to the
+Comes in: a listening socket, and requests of `pykern.tools.warm_client`. Goes out: what the tool prints, to the
 standard streams of the client, and its exit status. Each request runs the tool's `main` in a fork of this process,
 so that none sees what another has left. The process ends when its standard input does, which the process that started
 it holds open. Read next: `pykern.tools.opt`.
@@ -8,6 +8,7 @@ it holds open. Read next: `pykern.tools.opt`.
 
 from __future__ import annotations
 
+import importlib
 import marshal
 import os
 import selectors
@@ -19,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 
 from pykern.tools import warm_client
 from pykern.tools.warm_client import CRASHED, FRESH_PROCESS, LENGTH, STANDARD_STREAMS
@@ -30,10 +32,11 @@ servers: list[subprocess.Popen[bytes]] = []
 """Kept until this process ends: a server ends when nobody holds the other end of its standard input."""
 
 
-def client_command(environment: Mapping[str, str]) -> list[str]:
-    """Start a server with these variables, and give the command that stands for pykern-opt.
+def client_command(environment: Mapping[str, str], tool: str = "pykern.tools.opt", *loaded: str) -> list[str]:
+    """Start a server with these variables, and give the command that stands for ``python -m tool``.
 
-    Empty where the system has neither forks nor sockets with names in the file system.
+    The server imports the tool and the modules `loaded`, so that its forks have them. Empty where the system has
+    neither forks nor sockets with names in the file system.
     """
     if not hasattr(os, "fork") or not hasattr(socket, "AF_UNIX"):
         return []
@@ -42,19 +45,18 @@ def client_command(environment: Mapping[str, str]) -> list[str]:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(name)
         listening.listen()  # clients may come before the server has loaded MLIR; they wait
-        command = [sys.executable, "-m", __name__, str(listening.fileno()), folder]
+        command = [sys.executable, "-m", __name__, str(listening.fileno()), folder, tool, *loaded]
         server = subprocess.Popen(
             command, stdin=subprocess.PIPE, env=dict(environment), pass_fds=[listening.fileno()]
         )
     servers.append(server)
-    return [sys.executable, "-I", "-S", str(Path(warm_client.__file__)), name]
+    return [sys.executable, "-I", "-S", str(Path(warm_client.__file__)), name, tool]
 
 
 def main() -> None:
     """Answer requests until standard input ends; then remove the folder of the socket."""
-    number, folder = sys.argv[1:]
-    from pykern.tools import opt  # noqa: F401  what takes long, once
-
+    number, folder, *modules = sys.argv[1:]
+    tool, *_ = map(importlib.import_module, modules)  # what takes long, once
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for lit, whose end ends this process
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
     with socket.socket(fileno=int(number)) as listening, selectors.DefaultSelector() as selector:
@@ -64,17 +66,18 @@ def main() -> None:
             client, _ = listening.accept()
             if os.fork() == 0:
                 listening.close()
-                os._exit(_serve(client))
+                os._exit(_serve(client, tool))
             client.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _serve(client: socket.socket) -> int:
+def _serve(client: socket.socket, tool: ModuleType) -> int:
     """Answer one request, in a process of its own."""
     first, streams, _, _ = socket.recv_fds(client, LENGTH, len(STANDARD_STREAMS))
     request = client.recv(int.from_bytes(first, "little"), socket.MSG_WAITALL)
     folder, arguments, environment = marshal.loads(request)
-    status = _run(streams, folder, arguments, environment) if _same_start(environment) else FRESH_PROCESS
+    same = _same_start(environment)
+    status = _run(tool, streams, folder, arguments, environment) if same else FRESH_PROCESS
     client.sendall(status.to_bytes(LENGTH, "little"))
     return 0
 
@@ -88,10 +91,10 @@ def _same_start(environment: Mapping[str, str]) -> bool:
     return fixed(environment) == fixed(os.environ)
 
 
-def _run(streams: list[int], folder: str, arguments: list[str], environment: Mapping[str, str]) -> int:
-    """The exit status of pykern-opt in the client's folder, with its streams and variables."""
-    from pykern.tools import opt
-
+def _run(
+    tool: ModuleType, streams: list[int], folder: str, arguments: list[str], environment: Mapping[str, str]
+) -> int:
+    """The exit status of the tool in the client's folder, with its streams and variables."""
     for stream, standard in zip(streams, STANDARD_STREAMS, strict=True):
         os.dup2(stream, standard)
         os.close(stream)
@@ -99,11 +102,11 @@ def _run(streams: list[int], folder: str, arguments: list[str], environment: Map
     os.environ.clear()
     os.environ.update(environment)
     sys.path[0] = folder  # as ``python -m`` has it
-    sys.argv = [opt.__file__, *arguments]
+    sys.argv = [str(tool.__file__), *arguments]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        status = opt.main()
+        status = tool.main()
     except SystemExit as ended:  # argparse, after --help or a wrong option
         status = ended.code if isinstance(ended.code, int) else CRASHED
     sys.stdout.flush()

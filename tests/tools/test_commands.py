@@ -18,7 +18,7 @@ from pykern.lowering.nvvm.ptxas import ptxas
 from pykern.lowering.spirv.disassembly import disassembler as spirv_dis
 from pykern.testing.lit import llvm_tools
 from pykern.tools.command_line import COMMANDS
-from tests.tools import pykern_opt
+from tests.tools import warm_tools
 from tests.tools.kernels_for_tools import saxpy
 
 SPECS = (*(pk.spec((64,), pk.f32),) * 3, pk.f32)
@@ -41,9 +41,9 @@ func.func @f(%x: memref<?xf32>) attributes {kern.kernel, kern.plain, kern.rank =
 
 
 def run(tool: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    start = pykern_opt.command() if tool == "opt" else [sys.executable, "-m", f"pykern.tools.{tool}"]
+    start, variables = {"opt": warm_tools.opt, "cli": warm_tools.cli}[tool](), warm_tools.in_place()
     return subprocess.run(
-        [*start, *arguments], input=stdin, capture_output=True, text=True, timeout=120, check=False
+        [*start, *arguments], input=stdin, capture_output=True, text=True, timeout=120, env=variables
     )
 
 

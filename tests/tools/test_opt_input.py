@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.pykern_opt import ALONE, command
+from tests.tools.warm_tools import ALONE, opt
 
 WRONG_INPUT, USAGE, CRASHED = 1, 2, 4
 EMPTY = "module {\n}\n"
 
 
 def run(*arguments: str, data: bytes = b"") -> tuple[int, str, str]:
-    done = subprocess.run([*command(), *arguments], input=data, capture_output=True, timeout=120, check=False)
+    done = subprocess.run([*opt(), *arguments], input=data, capture_output=True, timeout=120, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from pykern.tools import warm_server
-from tests.tools.pykern_opt import ALONE
+from tests.tools.warm_tools import ALONE, CLI_ALONE, cli, in_place
 
+KERNELS = Path(__file__).with_name("kernels_for_tools.py")
 FUNCTION = b"func.func @f() -> i32 {\n  %0 = arith.constant 1 : i32\n  return %0 : i32\n}\n"
 
 
@@ -21,11 +22,12 @@ def warm():
     command = warm_server.client_command(os.environ)
     if not command:
         pytest.skip("this system has no forks")
+    server = warm_server.servers[-1]
     yield command
-    server = warm_server.servers.pop()
+    warm_server.servers.remove(server)
     server.stdin.close()
     assert server.wait(timeout=60) == 0
-    assert not Path(command[-1]).parent.exists()
+    assert not Path(command[-2]).parent.exists()
 
 
 def outcome(command, arguments, data=FUNCTION, **options):
@@ -56,5 +58,12 @@ def test_a_client_with_other_variables_of_python_starts_the_tool(warm):
 
 
 def test_without_a_server_the_tool_starts(tmp_path):
-    client = [sys.executable, "-I", "-S", warm_server.warm_client.__file__, str(tmp_path / "none")]
+    client = [sys.executable, "-I", "-S", warm_server.warm_client.__file__, str(tmp_path / "none"), ALONE[-1]]
     assert outcome(client, ["--cse"]) == outcome(ALONE, ["--cse"])
+
+
+def test_pykern_compiles_in_a_fork_as_it_does_in_a_process_of_its_own():
+    call = ["compile", f"{KERNELS}::saxpy", "--args", "f32[?] f32[?] f32[?] f32", "--ndrange", "?", "--asm"]
+    status, printed, errors = outcome(cli(), call, env=in_place())
+    assert (status, printed) == outcome(CLI_ALONE, call)[:2]  # the latter may say that it compiles
+    assert (status, errors) == (0, b"") and b"pk_run:" in printed
