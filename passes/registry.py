@@ -27,6 +27,7 @@ from pykern.passes.autodiff.tensor.reverse import Reverse
 from pykern.passes.framework import Callback, Pass, Pipeline, Upstream
 from pykern.passes.kernel.check_bounds import CheckBounds
 from pykern.passes.kernel.check_nans import CheckNans
+from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.drop_stop_gradient import DropStopGradient
 from pykern.passes.kernel.expand_ndrange import ExpandNdrange
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
@@ -39,6 +40,7 @@ from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.simplify import Simplify
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
+from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.old_names import current
 from pykern.passes.raise_to_linalg.raise_to_linalg import RaiseToLinalg
@@ -80,7 +82,9 @@ OWN: tuple[type[Pass], ...] = (
     KeepRoundings,
     RoundOnce,
     ScratchRows,
+    Delinearise,
     ShiftDivisions,
+    SplitEdges,
     SpeculateLoads,
     Simplify,
     TightenBounds,

@@ -19,6 +19,7 @@ from pykern.lowering.llvm.tapes import LowerTapes
 from pykern.passes.arithmetic.keep_roundings import KeepRoundings
 from pykern.passes.arithmetic.vector_math.expand_math import ExpandMath
 from pykern.passes.framework import Pipeline, Upstream
+from pykern.passes.kernel.delinearise import Delinearise
 from pykern.passes.kernel.hoist_atomics import HoistAtomics
 from pykern.passes.kernel.narrow_indices import NarrowIndices
 from pykern.passes.kernel.privatise_reductions import PrivatiseReductions
@@ -26,6 +27,7 @@ from pykern.passes.kernel.promote_cells import PromoteCells
 from pykern.passes.kernel.promote_private import PromotePrivate
 from pykern.passes.kernel.shift_divisions import ShiftDivisions
 from pykern.passes.kernel.speculate_loads import SpeculateLoads
+from pykern.passes.kernel.split_edges import SplitEdges
 from pykern.passes.kernel.tighten_bounds import TightenBounds
 from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 from pykern.passes.vectorize.masked_rows import MaskShortRows
@@ -79,6 +81,11 @@ def loop_pipeline(machine: str = "", short_floats: bool = True, kernel: bool = T
         (
             LowerReports(),
             Upstream("canonicalize,loop-invariant-code-motion,cse"),
+            Delinearise(),  # before divisions look different
+            Upstream("canonicalize,cse"),
+            TightenBounds(),  # guards of all there is become loop bounds: they have no rims
+            SplitEdges(),  # before lanes, which take no branches and no indices that clamp
+            Upstream("canonicalize,cse"),
             ShiftDivisions(),  # before lanes, which do not divide integers
             SpeculateLoads(),  # before lanes and reductions, which have choices and no branches that read
             PromoteCells(),  # before lanes and reductions, which see what loops carry

@@ -44,10 +44,12 @@ class TightenBounds(Pass):
     looks_for: ClassVar[tuple[str, ...]] = ("scf.if",)
     scalar_only: ClassVar[bool] = True
 
-    def run(self, module: ir.Module) -> None:
+    def run(self, module: ir.Module) -> bool:
+        changed = False
         for loop in _inner_first(module.operation):
             if not loop.results and isinstance(loop.operands[0].type, ir.IndexType) and _is_signed(loop):
-                _tighten(loop)
+                changed = _tighten(loop) or changed
+        return changed
 
 
 def _inner_first(root: ir.Operation) -> list[ir.Operation]:
@@ -58,7 +60,7 @@ def _is_signed(loop: ir.Operation) -> bool:
     return "unsignedCmp" not in loop.attributes or not ir.BoolAttr(loop.attributes["unsignedCmp"]).value
 
 
-def _tighten(loop: ir.Operation) -> None:
+def _tighten(loop: ir.Operation) -> bool:
     facts = GuardFacts(loop)
     guards = _guard_chain(loop.regions[0].blocks[0])
     for guard in guards:
@@ -66,6 +68,7 @@ def _tighten(loop: ir.Operation) -> None:
     if guards:
         facts.apply()
         erase_dead(loop.regions[0].blocks[0])
+    return bool(guards)
 
 
 # -- guards -------------------------------------------------------------------------------------

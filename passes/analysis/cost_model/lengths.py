@@ -39,3 +39,7 @@ SHORT_ROW_BYTES = 32
 NARROW_LIMITS = (1 << 30, 1 << 28, 1 << 26, 1 << 24, 1 << 22, 1 << 20, 1 << 18, 1 << 16)
 """Largest values that may come into a version with narrow indices, the most generous first; below the last one the
 version would be taken too rarely."""
+FEWEST_FLAT_COLUMNS = 16
+"""Columns from which a flat index is taken apart: over shorter rows the loops cost more than the divisions."""
+WIDEST_RIM = 16
+"""Work-items next to an edge, at most, that are taken apart from the interior: they run one after the other."""

@@ -1,0 +1,94 @@
+// RUN: %pykern-opt %s --kern-split-edges --canonicalize --cse | FileCheck %s
+
+// A clamped index: rims at both ends in one loop, and the interior, in which the index moves along memory. The clamp of
+// the row is computed once a row anyway.
+
+// CHECK-LABEL: func.func @clamped
+// CHECK: scf.for %[[I:.*]] = %arg2 to %arg3
+// CHECK:   %[[FIRST:.*]] = arith.minsi %arg4, %c1
+// CHECK:   %[[LAST:.*]] = arith.maxsi %[[FIRST]]
+// CHECK:   scf.for %[[PART:.*]] = %c0 to %c2
+// CHECK:     scf.for
+// CHECK:       arith.maxsi
+// CHECK:       arith.minsi
+// CHECK:     } {llvm.loop_annotation
+// CHECK:   } {llvm.loop_annotation
+// CHECK:   scf.for %[[J:.*]] = %[[FIRST]] to %[[LAST]]
+// CHECK-NOT: arith.maxsi
+// CHECK-NOT: arith.minsi
+// CHECK:   } {kern.items}
+func.func @clamped(%o: memref<?x?xf32>, %t: memref<?x?xf32>, %lo: index, %hi: index, %m: index) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %w = memref.dim %t, %c1 : memref<?x?xf32>
+  %end = arith.subi %w, %c1 : index
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %j = %c0 to %m step %c1 {
+      %a = arith.subi %j, %c1 : index
+      %left = arith.maxsi %a, %c0 : index
+      %b = arith.addi %j, %c1 : index
+      %right = arith.minsi %b, %end : index
+      %x = memref.load %t[%i, %left] : memref<?x?xf32>
+      %y = memref.load %t[%i, %right] : memref<?x?xf32>
+      %s = arith.addf %x, %y : f32
+      memref.store %s, %o[%i, %j] : memref<?x?xf32>
+    } {kern.items}
+  }
+  return
+}
+
+// A branch that tests the row splits the loop over rows, too.
+
+// CHECK-LABEL: func.func @branch
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK:   scf.if
+// CHECK: } {llvm.loop_annotation
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK:   } {kern.items}
+func.func @branch(%o: memref<?x?xf32>, %t: memref<?x?xf32>, %lo: index, %hi: index, %m: index) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %lo to %hi step %c1 {
+    %below = arith.cmpi sgt, %i, %c0 : index
+    scf.for %j = %c0 to %m step %c1 {
+      %s = scf.if %below -> f32 {
+        %a = arith.subi %i, %c1 : index
+        %x = memref.load %t[%a, %j] : memref<?x?xf32>
+        scf.yield %x : f32
+      } else {
+        scf.yield %zero : f32
+      }
+      memref.store %s, %o[%i, %j] : memref<?x?xf32>
+    } {kern.items}
+  }
+  return
+}
+
+// A selected number is left to vectors, a comparison far from the ends stays, and so does one of two work-items' indices.
+
+// CHECK-LABEL: func.func @stays
+// CHECK-COUNT-2: scf.for
+// CHECK-NOT: scf.for
+func.func @stays(%o: memref<?x?xf32>, %x: f32, %y: f32, %lo: index, %hi: index, %m: index) attributes {kern.kernel, kern.plain, kern.rank = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c500 = arith.constant 500 : index
+  scf.for %i = %lo to %hi step %c1 {
+    scf.for %j = %c0 to %m step %c1 {
+      %first = arith.cmpi eq, %j, %c0 : index
+      %s = arith.select %first, %x, %y : f32
+      memref.store %s, %o[%i, %j] : memref<?x?xf32>
+      %far = arith.cmpi slt, %j, %c500 : index
+      scf.if %far {
+        memref.store %x, %o[%j, %i] : memref<?x?xf32>
+      }
+      %diagonal = arith.cmpi eq, %i, %j : index
+      scf.if %diagonal {
+        memref.store %y, %o[%j, %j] : memref<?x?xf32>
+      }
+    } {kern.items}
+  }
+  return
+}

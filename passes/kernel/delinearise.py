@@ -1,0 +1,212 @@
+"""One flat index becomes a row and a column: no division is left in the loop.
+
+Comes in: a loop over work-items `k` that compute `k // d` and `k % d`. Goes out: a loop over rows, and within it one
+over columns, in which the two are loop variables. Read next: `split_edges`, `vectorize.vectorize_streams`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, scf
+
+from pykern.dialect import attributes as kern
+from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.lengths import FEWEST_FLAT_COLUMNS
+from pykern.passes.framework import Pass
+from pykern.passes.ir.effects import erase_dead
+from pykern.passes.ir.floor_division import FloorDivision, floor_divisions
+from pykern.passes.ir.index_arithmetic import hoist
+from pykern.passes.ir.loops import leave_alone
+from pykern.passes.ir.values import has_uses, is_inside, made_by
+from pykern.passes.kernels import find, index_arithmetic, index_constant, is_constant
+from pykern.passes.remarks import remark
+
+
+@dataclass(frozen=True)
+class Delinearise(Pass):
+    """Take apart the flat indices of work-items.
+
+    In:  kernels as loops over work-items, the innermost marked `kern.items`; `k // d` and `k % d` of its variable as
+         the frontend writes them, `d` the same for all work-items.
+    Out: where `d` is at least `columns`, known or tested before the loop: a loop over rows `i` and in it the loop over
+         columns `j`, marked `kern.items`, for `k = i * d + j`. The first and the last row may be parts of rows: nothing
+         has to divide anything. The loop as it was for other `d`. Divisions of `i` stand in front of the inner loop.
+    """
+
+    name: ClassVar[str] = "kern-delinearise"
+    only_speed: ClassVar[bool] = True
+    looks_for: ClassVar[tuple[str, ...]] = ("arith.floordivsi", "arith.remsi")
+    columns: int = FEWEST_FLAT_COLUMNS
+
+    def run(self, module: ir.Module) -> bool:
+        changed = False
+        for kernel in kernels.kernels(module):
+            for loop in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
+                changed = self._loop(kernel, loop) or changed
+        return changed
+
+    def _loop(self, kernel: ir.Operation, loop: ir.Operation) -> bool:
+        flat = loop.regions[0].blocks[0].arguments[0]
+        divisions = [f for f in floor_divisions(loop) if f.dividend == flat]
+        divisors = list(dict.fromkeys(f.divisor for f in divisions if hoist(f.divisor, loop)))
+        if loop.results or not divisors:
+            return False
+        divisor = _largest(divisors)
+        if divisor is None:
+            remark(
+                divisions[0].op, "an index is divided by numbers of which none is a multiple of all others"
+            )
+            return False
+        number = is_constant(divisor)
+        if number is not None and number < self.columns:
+            return False
+        remark(divisions[0].op, "flat index: a loop over rows and one over columns, without divisions")
+        with ir.InsertionPoint(loop), loop.location:
+            tests = [] if number is not None else [_at_least(divisor, self.columns)]
+            if kern.PLAIN not in kernel.attributes:
+                tests.append(_at_least(loop.operands[0], 0))
+            if tests:
+                inner = _beside(loop, tests, divisor)
+            else:
+                inner = _rows(loop, loop, divisor)
+        # a volume has rows of rows
+        self._loop(kernel, inner)
+        return True
+
+
+def _largest(divisors: list[ir.Value]) -> ir.Value | None:
+    """The divisor that all others divide: rows of rows are taken apart from outside."""
+    for one in divisors:
+        if all(is_multiple(one, other) for other in divisors):
+            return one
+    return None
+
+
+def is_multiple(value: ir.Value, factor: ir.Value) -> bool:
+    """Whether a value is surely a multiple of another, as `h * w` is of `w`."""
+    if value == factor:
+        return True
+    numbers = is_constant(value), is_constant(factor)
+    if numbers[0] is not None and numbers[1]:
+        return numbers[0] % numbers[1] == 0
+    product = made_by(value, "arith.muli")
+    return product is not None and any(is_multiple(operand, factor) for operand in product.operands)
+
+
+def _at_least(value: ir.Value, least: int) -> ir.Value:
+    return arith.CmpIOp(arith.CmpIPredicate.sge, value, index_constant(least)).result
+
+
+def _beside(loop: ir.Operation, tests: list[ir.Value], divisor: ir.Value) -> ir.Operation:
+    """The rows where all tests hold, and the loop as it was elsewhere."""
+    holds = tests[0]
+    for test in tests[1:]:
+        holds = arith.AndIOp(holds, test).result
+    branch = scf.IfOp(holds, has_else=True)
+    with ir.InsertionPoint(branch.then_block):
+        inner = _rows(loop, loop.clone().operation, divisor)
+        scf.YieldOp([])
+    with ir.InsertionPoint(branch.else_block):
+        end = scf.YieldOp([]).operation
+    loop.move_before(end)
+    del loop.attributes[kern.ITEMS]
+    leave_alone(loop)
+    return inner
+
+
+def _rows(loop: ir.Operation, columns: ir.Operation, divisor: ir.Value) -> ir.Operation:
+    """A loop over rows at the insertion point, with `columns` in it, which was the loop over all of them."""
+    first, last = list(loop.operands)[:2]
+    zero, one = index_constant(0), index_constant(1)
+    some = arith.CmpIOp(arith.CmpIPredicate.slt, first, last).result
+    row = arith.DivUIOp(first, divisor).result
+    final = arith.DivUIOp(arith.SubIOp(last, one).result, divisor).result
+    rows = scf.ForOp(row, arith.SelectOp(some, arith.AddIOp(final, one).result, row).result, one)
+    with ir.InsertionPoint(rows.body):
+        start = arith.MulIOp(rows.induction_variable, divisor).result
+        begin = arith.MaxSIOp(arith.SubIOp(first, start).result, zero).result
+        end = arith.MinSIOp(arith.SubIOp(last, start).result, divisor).result
+        terminator = scf.YieldOp([]).operation
+    columns.move_before(terminator)
+    columns.operands[0], columns.operands[1] = begin, end
+    _use_both(columns, rows.induction_variable, start, divisor)
+    return columns
+
+
+def _use_both(columns: ir.Operation, row: ir.Value, start: ir.Value, divisor: ir.Value) -> None:
+    """Put row and column in place of the quotients and remainders of the flat index, which is their sum."""
+    block = columns.regions[0].blocks[0]
+    column = block.arguments[0]
+    with ir.InsertionPoint.at_block_begin(block), columns.location:
+        flat = index_arithmetic("addi", start, start)
+    column.replace_all_uses_with(flat)
+    flat.owner.operation.operands[1] = column
+    for division in floor_divisions(columns):
+        if division.dividend != flat:
+            continue
+        if division.divisor == divisor:
+            _replace(division, column if division.is_remainder else row)
+        elif is_multiple(divisor, division.divisor):
+            _divide_column(division, column)
+            if not division.is_remainder:
+                _add_rows(division, row, divisor)
+    for taken in [use.owner.operation for use in flat.uses]:
+        if taken.name == "arith.subi" and taken.operands[0] == flat and _is_start(taken, row, divisor):
+            taken.results[0].replace_all_uses_with(column)
+    erase_dead(block)
+    for division in floor_divisions(columns):
+        if division.never_traps and division.op.parent.operation == columns:
+            _move_before(division.op.results[0], columns)
+
+
+def _replace(division: FloorDivision, value: ir.Value) -> None:
+    division.op.results[0].replace_all_uses_with(value)
+
+
+def _divide_column(division: FloorDivision, column: ir.Value) -> None:
+    """Let ``(i * h * w + j) % w`` be ``j % w``; and so for the quotient, to which `_add_rows` adds the rest."""
+    name = "arith.remsi" if division.is_remainder else "arith.floordivsi"
+    for op in find(division.op.parent.operation, lambda op: op.name == name):
+        if op.operands[0] == division.dividend and _same_divisor(op.operands[1], division.divisor):
+            op.operands[0] = column
+
+
+def _add_rows(division: FloorDivision, row: ir.Value, divisor: ir.Value) -> None:
+    """``(i * h * w + j) // w`` is ``i * h + j // w``."""
+    quotient = division.op.results[0]
+    readers = [(use.owner, use.operand_number) for use in quotient.uses]
+    with ir.InsertionPoint(row.owner.owner), division.op.location:
+        each = arith.DivSIOp(divisor, division.divisor).result
+    with ir.InsertionPoint(division.op.parent.operation), division.op.location:
+        before = arith.MulIOp(row, each).result
+    with ir.InsertionPoint.after(division.op), division.op.location:
+        total = arith.AddIOp(before, quotient).result
+    for reader, number in readers:
+        reader.operation.operands[number] = total
+
+
+def _same_divisor(tested: ir.Value, divisor: ir.Value) -> bool:
+    op = made_by(tested, "arith.select")
+    return tested == divisor or (op is not None and op.operands[2] == divisor)
+
+
+def _is_start(taken: ir.Operation, row: ir.Value, divisor: ir.Value) -> bool:
+    """Whether ``k - i * d`` is what is taken."""
+    product = made_by(taken.operands[1], "arith.muli")
+    return product is not None and sorted(map(hash, product.operands)) == sorted(map(hash, (row, divisor)))
+
+
+def _move_before(value: ir.Value, loop: ir.Operation) -> bool:
+    """Move what gives an invariant value in front of the loop, divisions that cannot trap with it."""
+    if not is_inside(value, loop):
+        return True
+    op = value.owner
+    if isinstance(op, ir.Block) or not op.operation.name.startswith("arith.") or not has_uses(value):
+        return False
+    if not all(_move_before(operand, loop) for operand in op.operation.operands):
+        return False
+    op.operation.move_before(loop)
+    return True

@@ -1,0 +1,193 @@
+"""Where in a loop an index is clamped, wraps around, or is compared with the edge of an array.
+
+Comes in: a loop over work-items. Goes out: `Edge`s: on which iterations each of these ops has one outcome, and which.
+Only edges near an end of the loop count: small numbers at its beginning, lengths at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith
+
+from pykern.dialect import attributes as kern
+from pykern.passes.analysis.cost_model.lengths import WIDEST_RIM
+from pykern.passes.ir.floor_division import FloorDivision, floor_divisions
+from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist
+from pykern.passes.ir.values import defining
+from pykern.passes.kernels import find, is_constant
+
+_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge")
+_MIRRORED = {"slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle"}
+_FIRST_INDEX = {"memref.load": 1, "memref.store": 2, "kern.atomic_rmw": 2}
+_CLAMPS = {"arith.maxsi": "sge", "arith.minsi": "sle"}
+_ONE = Affine(constant=1)
+
+
+@dataclass(frozen=True)
+class HalfLine:
+    """Iterations from `bound` on, or (not `is_lower`) below it; there a comparison has the outcome `truth`."""
+
+    bound: Affine
+    is_lower: bool
+    truth: bool
+    is_short: bool
+    """Whether few iterations lie outside, as far as lengths of arrays are those of launches."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """`op` gives `outcome` on all of these half-lines."""
+
+    op: ir.Operation
+    lines: tuple[HalfLine, ...]
+    outcome: ir.Value | bool
+    says: str
+
+    def settle(self) -> None:
+        """Put the outcome in place of the op."""
+        result = self.op.results[0]
+        if not isinstance(self.outcome, bool):
+            result.replace_all_uses_with(self.outcome)
+            return
+        for user in [use.owner.operation for use in result.uses if use.operand_number == 0]:
+            if user.name == "arith.select":
+                user.results[0].replace_all_uses_with(user.operands[1 if self.outcome else 2])
+        with ir.InsertionPoint(self.op), self.op.location:
+            known = arith.ConstantOp(result.type, ir.IntegerAttr.get(result.type, int(self.outcome))).result
+        result.replace_all_uses_with(known)
+
+
+def edges_of(loop: ir.Operation, branches_only: bool) -> list[Edge]:
+    """The edges that matter: an index of an access depends on them, or a branch; with `branches_only` a branch of the
+    innermost loop over work-items."""
+    found = list(_comparisons(loop))
+    if not branches_only:
+        found += [*_clamps(loop), *_remainders(loop)]
+    return [edge for edge in found if _matters(edge.op.results[0], branches_only)]
+
+
+def _comparisons(loop: ir.Operation) -> Iterator[Edge]:
+    for op in find(loop, lambda op: op.name == "arith.cmpi"):
+        number = ir.IntegerAttr(op.attributes["predicate"]).value
+        line = _half_line(op, _PREDICATES[number], loop) if number < len(_PREDICATES) else None
+        if line is not None:
+            yield Edge(op, (line,), line.truth, "a test of the edge")
+
+
+def _clamps(loop: ir.Operation) -> Iterator[Edge]:
+    for op in find(loop, lambda op: op.name in _CLAMPS):
+        line = _half_line(op, _CLAMPS[op.name], loop)
+        if line is not None:
+            yield Edge(op, (line,), op.operands[0 if line.truth else 1], "an index clamped to the edge")
+
+
+def _remainders(loop: ir.Operation) -> Iterator[Edge]:
+    for division in floor_divisions(loop):
+        lines = _wrapped(division, loop) if division.is_remainder else ()
+        if lines:
+            yield Edge(division.op, lines, division.dividend, "a periodic index")
+
+
+def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation) -> HalfLine | None:
+    """Where ``operand 0 predicate operand 1`` has one outcome."""
+    if not isinstance(op.operands[0].type, ir.IndexType):
+        return None
+    left, right = (affine_of(operand, loop) for operand in op.operands)
+    if left is None or right is None:
+        return None
+    difference = left - right
+    if difference.coefficient == -1:
+        difference, predicate = difference * -1, _MIRRORED.get(predicate, predicate)
+    if difference.coefficient != 1:
+        return None
+    bound = Affine(0, difference.terms, difference.constant) * -1
+    place = _place(bound, loop)
+    if place is None:
+        return None
+    is_lower, is_short = place
+    if predicate in ("eq", "ne"):
+        return HalfLine(bound + _ONE if is_lower else bound, is_lower, predicate == "ne", is_short)
+    if predicate in ("sgt", "sle"):
+        return HalfLine(bound + _ONE, is_lower, (predicate == "sgt") is is_lower, is_short)
+    return HalfLine(bound, is_lower, (predicate == "sge") is is_lower, is_short)
+
+
+def _wrapped(division: FloorDivision, loop: ir.Operation) -> tuple[HalfLine, ...]:
+    """Where a remainder is its dividend: ``0 <= x < d``, which also says that d is not 0."""
+    dividend = affine_of(division.dividend, loop)
+    if dividend is None or dividend.coefficient != 1 or dividend.terms or not hoist(division.divisor, loop):
+        return ()
+    number = is_constant(division.divisor)
+    length = Affine(terms=((1, division.divisor),)) if number is None else Affine(constant=number)
+    bounds = Affine(constant=-dividend.constant), length - Affine(constant=dividend.constant)
+    places = [_place(bound, loop) for bound in bounds]
+    if [place and place[0] for place in places] != [True, False]:
+        return ()
+    return HalfLine(bounds[0], True, True, True), HalfLine(bounds[1], False, True, True)
+
+
+def _place(bound: Affine, loop: ir.Operation) -> tuple[bool, bool] | None:
+    """Whether a bound lies at the lower end of the loop, and whether it surely is near an end; None for others."""
+    if bound.is_number:
+        last = is_constant(loop.operands[1])
+        if last is not None and last - WIDEST_RIM <= bound.constant:
+            return False, True
+        return (True, True) if abs(bound.constant) <= WIDEST_RIM else None
+    if len(bound.terms) != 1 or bound.terms[0][0] != 1 or abs(bound.constant) > WIDEST_RIM:
+        return None
+    is_sure = _is_length(bound.terms[0][1])
+    return None if is_sure is None else (False, is_sure)
+
+
+def _is_length(value: ir.Value) -> bool | None:
+    """Whether a value is a length of an array, but for a small number; False for a number that the kernel is given,
+    which often is one; None for all else."""
+    op = defining(value)
+    if op is None:
+        return False if value.owner.owner.operation.name == "func.func" else None
+    if op.name == "memref.dim":
+        return True
+    if (
+        op.name in ("arith.addi", "arith.subi")
+        and abs(is_constant(op.operands[1]) or WIDEST_RIM + 1) <= WIDEST_RIM
+    ):
+        return _is_length(op.operands[0])
+    if op.name in _CLAMPS:
+        sides = {_is_length(operand) for operand in op.operands}
+        return None if None in sides else False not in sides
+    return None
+
+
+def _matters(value: ir.Value, branches_only: bool) -> bool:
+    """Whether an access or a branch depends on a value, rather than numbers alone, which vectors select."""
+    seen: set[ir.Value] = set()
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        for use in one.uses:
+            user = use.owner.operation
+            if user.name == "scf.if" and use.operand_number == 0:
+                if not branches_only or _is_innermost(user):
+                    return True
+            elif user.name in _FIRST_INDEX and use.operand_number >= _FIRST_INDEX[user.name]:
+                if not branches_only:
+                    return True
+            elif user.name == "scf.yield" and user.parent.operation.name == "scf.if":
+                waiting.append(user.parent.operation.results[use.operand_number])
+            elif user.name.startswith("arith."):
+                waiting.extend(user.results)
+    return False
+
+
+def _is_innermost(branch: ir.Operation) -> bool:
+    """Whether a branch stands in the innermost loop over work-items."""
+    around = branch.parent
+    while around is not None and kern.ITEMS not in around.operation.attributes:
+        around = around.operation.parent
+    return around is not None

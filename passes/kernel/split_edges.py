@@ -1,0 +1,112 @@
+"""A loop over work-items is split where clamped and periodic indices and tests of edges change their outcome.
+
+Comes in: loops over work-items. Goes out: the interior, in which none of these is left, and the rims, which run the
+loop as it was. Read next: `edges` (what an outcome is), `tighten_bounds` (tests that guard all there is need no rims).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+from mlir.dialects import arith, scf
+
+from pykern.dialect import attributes as kern
+from pykern.passes import kernels
+from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
+from pykern.passes.framework import Pass
+from pykern.passes.ir.effects import erase_dead
+from pykern.passes.ir.index_arithmetic import materialise
+from pykern.passes.ir.loops import leave_alone
+from pykern.passes.kernel.edges import HalfLine, edges_of
+from pykern.passes.kernels import find, index_constant
+from pykern.passes.remarks import remark
+
+
+@dataclass(frozen=True)
+class SplitEdges(Pass):
+    """Split the index set of work-items at the edges of arrays.
+
+    In:  kernels as loops over work-items, the innermost marked `kern.items`; where it pays, of at most `ops` ops.
+    Out: of the innermost loop, where an index or a branch depends on an edge, and of the loops around it, where a
+         branch does: the interior, with outcomes in place of clamps, remainders and comparisons, and one loop for both
+         rims, which is what it was. Each loop is written out once more at most.
+    """
+
+    name: ClassVar[str] = "kern-split-edges"
+    only_speed: ClassVar[bool] = True
+    looks_for: ClassVar[tuple[str, ...]] = ("arith.cmpi", "arith.maxsi", "arith.minsi")
+    ops: int = VERSIONED_OPS
+
+    def run(self, module: ir.Module) -> bool:
+        changed = False
+        for kernel in kernels.kernels(module):
+            for loop in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
+                for around in _nest(loop):
+                    changed = self._loop(around) or changed
+        return changed
+
+    def _loop(self, loop: ir.Operation) -> bool:
+        branches_only = kern.ITEMS not in loop.attributes
+        edges = edges_of(loop, branches_only)
+        if loop.results or not edges:
+            return False
+        if len(find(loop, lambda op: True)) > self.ops:
+            remark(loop, f"edges stay tests of each work-item: the loop has more than {self.ops} ops")
+            return False
+        with ir.InsertionPoint(loop):
+            rim = loop.clone().operation
+        lines: list[HalfLine] = []
+        while edges:  # one clamp within another comes to light when that is settled
+            for edge in edges:
+                remark(
+                    edge.op, f"{edge.says}: the rims are loops of their own, and the interior is without it"
+                )
+                edge.settle()
+                lines += edge.lines
+            edges = edges_of(loop, branches_only)
+        erase_dead(loop.regions[0].blocks[0])
+        _split(loop, rim, lines)
+        return True
+
+
+def _nest(innermost: ir.Operation) -> list[ir.Operation]:
+    """The loops over work-items, the outermost first."""
+    loops, around = [innermost], innermost.parent
+    while around is not None and around.operation.name in ("scf.for", "scf.if"):
+        if around.operation.name == "scf.for":
+            loops.insert(0, around.operation)
+        around = around.operation.parent
+    return loops
+
+
+def _split(loop: ir.Operation, rim: ir.Operation, lines: list[HalfLine]) -> None:
+    """Let `loop` run where all half-lines meet, and `rim` below and above."""
+    lower, upper = list(loop.operands)[:2]
+    with ir.InsertionPoint(rim), loop.location:
+        first, last = lower, upper
+        for line in dict.fromkeys((line.bound, line.is_lower) for line in lines):
+            bound = materialise(line[0])
+            if line[1]:
+                first = arith.MaxSIOp(first, bound).result
+            else:
+                last = arith.MinSIOp(last, bound).result
+        first = arith.MinSIOp(first, upper).result
+        last = arith.MaxSIOp(first, last).result
+        zero, one, two = map(index_constant, (0, 1, 2))
+        rims = scf.ForOp(zero, two, one)
+        with ir.InsertionPoint(rims.body):
+            is_first = arith.CmpIOp(arith.CmpIPredicate.eq, rims.induction_variable, zero).result
+            begin = arith.SelectOp(is_first, lower, last).result
+            end = arith.SelectOp(is_first, first, upper).result
+            terminator = scf.YieldOp([]).operation
+    rim.move_before(terminator)
+    rim.operands[0], rim.operands[1] = begin, end
+    loop.operands[0], loop.operands[1] = first, last
+    for op in (rim, *find(rim, lambda op: kern.ITEMS in op.attributes)):
+        if kern.ITEMS in op.attributes:
+            del op.attributes[kern.ITEMS]
+    leave_alone(rims.operation)
+    if all(line.is_short for line in lines):
+        leave_alone(rim)
