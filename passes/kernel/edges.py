@@ -14,7 +14,7 @@ from mlir.dialects import arith
 
 from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.lengths import WIDEST_RIM
-from pykern.passes.ir.floor_division import FloorDivision, floor_divisions
+from pykern.passes.ir.floor_division import floor_divisions
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist
 from pykern.passes.ir.values import defining
 from pykern.passes.kernels import find, is_constant
@@ -45,12 +45,14 @@ class Edge:
     lines: tuple[HalfLine, ...]
     outcome: ir.Value | bool
     says: str
+    less: ir.Value | None = None
+    """What is to be taken off the outcome."""
 
     def settle(self) -> None:
         """Put the outcome in place of the op."""
         result = self.op.results[0]
         if not isinstance(self.outcome, bool):
-            result.replace_all_uses_with(self.outcome)
+            result.replace_all_uses_with(self._value(self.outcome))
             return
         for user in [use.owner.operation for use in result.uses if use.operand_number == 0]:
             if user.name == "arith.select":
@@ -58,6 +60,12 @@ class Edge:
         with ir.InsertionPoint(self.op), self.op.location:
             known = arith.ConstantOp(result.type, ir.IntegerAttr.get(result.type, int(self.outcome))).result
         result.replace_all_uses_with(known)
+
+    def _value(self, outcome: ir.Value) -> ir.Value:
+        if self.less is None:
+            return outcome
+        with ir.InsertionPoint(self.op), self.op.location:
+            return arith.SubIOp(outcome, self.less).result
 
 
 def edges_of(loop: ir.Operation, branches_only: bool) -> list[Edge]:
@@ -86,9 +94,15 @@ def _clamps(loop: ir.Operation) -> Iterator[Edge]:
 
 def _remainders(loop: ir.Operation) -> Iterator[Edge]:
     for division in floor_divisions(loop):
-        lines = _wrapped(division, loop) if division.is_remainder else ()
-        if lines:
-            yield Edge(division.op, lines, division.dividend, "a periodic index")
+        dividend = affine_of(division.dividend, loop) if division.is_remainder else None
+        if dividend is None or dividend.coefficient != 1 or not hoist(division.divisor, loop):
+            continue
+        period = ((1, division.divisor),)  # `(j + n - 1) % n` is `j - 1`, too
+        less = division.divisor if dividend.terms == period else None
+        if not dividend.terms or less is not None:
+            lines = _wrapped(dividend.constant, division.divisor, loop)
+            if lines:
+                yield Edge(division.op, lines, division.dividend, "a periodic index", less)
 
 
 def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation) -> HalfLine | None:
@@ -115,14 +129,11 @@ def _half_line(op: ir.Operation, predicate: str, loop: ir.Operation) -> HalfLine
     return HalfLine(bound, is_lower, (predicate == "sge") is is_lower, is_short)
 
 
-def _wrapped(division: FloorDivision, loop: ir.Operation) -> tuple[HalfLine, ...]:
-    """Where a remainder is its dividend: ``0 <= x < d``, which also says that d is not 0."""
-    dividend = affine_of(division.dividend, loop)
-    if dividend is None or dividend.coefficient != 1 or dividend.terms or not hoist(division.divisor, loop):
-        return ()
-    number = is_constant(division.divisor)
-    length = Affine(terms=((1, division.divisor),)) if number is None else Affine(constant=number)
-    bounds = Affine(constant=-dividend.constant), length - Affine(constant=dividend.constant)
+def _wrapped(offset: int, divisor: ir.Value, loop: ir.Operation) -> tuple[HalfLine, ...]:
+    """Where ``0 <= iv + offset < divisor``, which also says that the divisor is not 0."""
+    number = is_constant(divisor)
+    length = Affine(terms=((1, divisor),)) if number is None else Affine(constant=number)
+    bounds = Affine(constant=-offset), length - Affine(constant=offset)
     places = [_place(bound, loop) for bound in bounds]
     if [place and place[0] for place in places] != [True, False]:
         return ()

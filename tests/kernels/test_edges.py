@@ -72,7 +72,7 @@ def periodic_if(o, t):
 @pk.kernel
 def periodic_scalars(o, t, n, m):
     i, j = pk.index()
-    o[i, j] = t[(i + 1) % n, j] + t[(i + n - 1) % n, j] + t[i, (j + 1) % m] + t[i, (j - 1) % m]
+    o[i, j] = t[(i + 1) % n, j] + t[(i + n - 1) % n, j] + t[i, (j + 1) % m] + t[i, (j + m - 1) % m]
 
 
 @pk.kernel
