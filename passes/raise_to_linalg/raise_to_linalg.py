@@ -80,7 +80,7 @@ class _Plan:
                 _materialize(writer.state[array], self.program.arrays[array])
         for op in reversed(old[:-1]):
             op.erase()
-        for name in (kern.KERNEL, kern.PLAIN, kern.RANK, kern.NDRANGE, kern.NOALIAS):
+        for name in (kern.KERNEL, kern.PLAIN, kern.UNIT, kern.RANK, kern.NDRANGE, kern.NOALIAS):
             if name in self.kernel.attributes:
                 del self.kernel.attributes[name]
         self.kernel.attributes[kern.RAISED] = ir.UnitAttr.get()
