@@ -102,7 +102,7 @@ def annotations_of(function: Callable, signature: inspect.Signature) -> dict[str
                     f"`{name}` has an annotation that means nothing: {error}",
                     hint="annotate arrays as pk.f32[:] or pk.f32[:, :], numbers as pk.f32, and constants as pk.static",
                 ) from None
-        if not _is_any_array(annotation):
+        if annotation is not Any and not _is_any_array(annotation):
             found[name] = annotation
     return found
 

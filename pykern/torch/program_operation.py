@@ -54,8 +54,12 @@ class ProgramOperation(Operation):
     def run(self, arguments: Sequence[Any]) -> list[Any]:
         """Call the program."""
         given = [_plain(a, kind) for a, kind in zip(arguments, self.kinds, strict=True)]
-        donated = {"donate": ()} if self.program.donate_argnums else {}
-        value = self.program(*self._restored(given), **donated)
+        parameters = self.program.signature.parameters.values()
+        values = list(zip(parameters, self._restored(given), strict=True))
+        keywords = {p.name: value for p, value in values if p.kind is p.KEYWORD_ONLY}
+        if self.program.donate_argnums:
+            keywords["donate"] = ()
+        value = self.program(*(v for p, v in values if p.kind is not p.KEYWORD_ONLY), **keywords)
         tree = json.loads(self.layout(arguments).tree)
         device = _device(arguments)
         return [_tensor(leaf, device) for leaf in leaves_of(tree, value)]

@@ -35,6 +35,7 @@ LEVELS = (
     ("pykern.typed",),
     ("pykern.derivatives",),
     ("pykern.jax", "pykern.torch"),
+    ("pykern.library",),
     ("pykern.tuning",),
     ("pykern.mpi",),
     ("pykern.benchmarking",),

@@ -1,0 +1,31 @@
+"""Softmax with dropout behind it, whose mask is never stored.
+
+Source: N. Srivastava et al., Dropout, JMLR 15 (2014).
+"""
+
+# pyright: reportArgumentType=false
+# Parameters that are `pk.static` have defaults: None, numbers, words.
+
+from __future__ import annotations
+
+from typing import Any
+
+import pykern as pk
+from pykern.library.function import library_function
+from pykern.library.philox import uniform
+from pykern.library.precision import wide
+
+
+@library_function
+def softmax_dropout(x: Any, p: Any, *, seed: Any, axis: pk.static = -1) -> Any:
+    """Softmax along `axis`; each element is then 0 with probability `p`, else divided by ``1 - p``.
+
+    `x` is a float array; the result has its shape and dtype. Which elements are dropped follows from `seed` (an
+    integer from 0 on) and the shape alone, by Philox: it is the same in the derivative, in every run and on every
+    device.
+    """
+    a = wide(x)
+    e = pk.exp(a - a.max(axis=axis, keepdims=True))
+    y = e / e.sum(axis=axis, keepdims=True)
+    kept = uniform(seed, x.size).reshape(x.shape) >= p
+    return pk.where(kept, y / (1 - p), 0).astype(x.dtype)

@@ -1,0 +1,56 @@
+"""Gated linear units: one half of a layer's width, through an activation, times the other half.
+
+Source: N. Shazeer, GLU Variants Improve Transformer, arXiv 2002.05202. GELU: D. Hendrycks and K. Gimpel, arXiv
+1606.08415.
+"""
+
+# pyright: reportArgumentType=false
+# Parameters that are `pk.static` have defaults: None, numbers, words.
+
+from __future__ import annotations
+
+from typing import Any
+
+import pykern as pk
+from pykern.library.function import library_function
+from pykern.library.precision import wide
+
+ROOT_HALF = 0.7071067811865476  # sqrt(1 / 2)
+ROOT_2_BY_PI = 0.7978845608028654  # sqrt(2 / pi)
+
+
+@library_function
+def swiglu(gate: Any, up: Any) -> Any:
+    """SiLU of `gate` times `up`: ``gate / (1 + exp(-gate)) * up``, element by element.
+
+    `gate` and `up` are float arrays of one shape and dtype, and so is the result. f16 and bf16 are computed in f32.
+    """
+    x = wide(gate)
+    return (x / (1 + pk.exp(-x)) * wide(up)).astype(gate.dtype)
+
+
+@library_function
+def geglu(gate: Any, up: Any, *, approximate: pk.static = "none") -> Any:
+    """GELU of `gate` times `up`, element by element.
+
+    With ``approximate="none"`` GELU is ``x / 2 * (1 + erf(x / sqrt(2)))``; with ``"tanh"`` it is
+    ``x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))``. Shapes and dtypes are as in `swiglu`.
+    """
+    x = wide(gate)
+    if approximate == "tanh":
+        gelu = 0.5 * x * (1 + pk.tanh(ROOT_2_BY_PI * (x + 0.044715 * x * x * x)))
+    else:
+        assert approximate == "none", "approximate is 'none' or 'tanh'"
+        gelu = 0.5 * x * (1 + pk.erf(x * ROOT_HALF))
+    return (gelu * wide(up)).astype(gate.dtype)
+
+
+@library_function
+def swiglu_linear(x: Any, w_gate: Any, w_up: Any) -> Any:
+    """`swiglu` of two products: ``swiglu(x @ w_gate.T, x @ w_up.T)``.
+
+    `x` is (..., inner); the weights are (outer, inner), as PyTorch's `Linear` has them; the result is (..., outer).
+    """
+    a = wide(x)
+    gate, up = a @ wide(w_gate).T, a @ wide(w_up).T
+    return (gate / (1 + pk.exp(-gate)) * up).astype(x.dtype)

@@ -1,0 +1,73 @@
+"""Normalisations together with what stands beside them in a transformer: a product, a residual, rotary positions.
+
+Sources: J. L. Ba et al., Layer Normalization, arXiv 1607.06450; B. Zhang and R. Sennrich, RMSNorm, arXiv
+1910.07467; J. Su et al., RoFormer (rotary positions), arXiv 2104.09864.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pykern as pk
+from pykern.library.function import library_function
+from pykern.library.precision import wide
+
+
+def normalised(x: Any, gamma: Any, beta: Any, eps: Any) -> Any:
+    """Layer normalisation along the last axis."""
+    centred = x - x.mean(axis=-1, keepdims=True)
+    variance = (centred * centred).mean(axis=-1, keepdims=True)
+    return centred / pk.sqrt(variance + eps) * gamma + beta
+
+
+@library_function
+def layernorm_linear(x: Any, gamma: Any, beta: Any, weight: Any, bias: Any = None, *, eps: Any = 1e-5) -> Any:
+    """Layer normalisation along the last axis, then a linear layer: ``layernorm(x) @ weight.T + bias``.
+
+    `x` is (..., inner); `gamma` and `beta` are (inner,); `weight` is (outer, inner); `bias` is (outer,) or None.
+    The result is (..., outer), of the dtype of `x`.
+    """
+    y = normalised(wide(x), wide(gamma), wide(beta), eps) @ wide(weight).T
+    if bias is not None:
+        y = y + wide(bias)
+    return y.astype(x.dtype)
+
+
+@library_function
+def residual_layernorm(x: Any, residual: Any, gamma: Any, beta: Any, *, eps: Any = 1e-5) -> Any:
+    """``s = x + residual`` and its layer normalisation along the last axis: ``(normalised, s)``.
+
+    `x` and `residual` are (..., n), `gamma` and `beta` are (n,); the results have the shape and dtype of `x`.
+    """
+    s = wide(x) + wide(residual)
+    return normalised(s, wide(gamma), wide(beta), eps).astype(x.dtype), s.astype(x.dtype)
+
+
+@library_function
+def residual_rmsnorm(x: Any, residual: Any, weight: Any, *, eps: Any = 1e-6) -> Any:
+    """``s = x + residual`` and its normalisation by the root of the mean square: ``(normalised, s)``.
+
+    `x` and `residual` are (..., n), `weight` is (n,); the results have the shape and dtype of `x`.
+    """
+    s = wide(x) + wide(residual)
+    y = s / pk.sqrt((s * s).mean(axis=-1, keepdims=True) + eps) * wide(weight)
+    return y.astype(x.dtype), s.astype(x.dtype)
+
+
+@library_function
+def rmsnorm_rope(x: Any, weight: Any, cos: Any, sin: Any, *, head_dim: pk.static, eps: Any = 1e-6) -> Any:
+    """RMS normalisation over the hidden axis, then rotary positions in each head.
+
+    `x` is (batch, n, hidden), `weight` is (hidden,), `cos` and `sin` are (n, head_dim // 2). In each head the first
+    half `a` and the second half `b` become ``a * cos - b * sin`` and ``b * cos + a * sin``. The result has the
+    shape and dtype of `x`.
+    """
+    batch, n, hidden = x.shape
+    a = wide(x)
+    y = a / pk.sqrt((a * a).mean(axis=-1, keepdims=True) + eps) * wide(weight)
+    half = head_dim // 2
+    heads = y.reshape(batch, n, hidden // head_dim, 2, half)
+    c, s = wide(cos).reshape(1, n, 1, half), wide(sin).reshape(1, n, 1, half)
+    first, second = heads[:, :, :, 0, :], heads[:, :, :, 1, :]
+    turned = pk.stack((first * c - second * s, second * c + first * s), axis=3)
+    return turned.reshape(batch, n, hidden).astype(x.dtype)
