@@ -10,13 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pykern.torch.check import check
+from pykern.torch.fused import fuse, gelu, gelu_tanh, layer_norm, rms_norm, silu, softmax, swiglu
 from pykern.torch.op import op
+from pykern.torch.replacing import Replaced, replace
 from pykern.torch.rules import like
 
 if TYPE_CHECKING:
     from pykern.torch.backend.summary import Summary
 
-__all__ = ["like", "op", "summary"]
+__all__ = [
+    "Replaced", "check", "fuse", "gelu", "gelu_tanh", "layer_norm", "like", "op", "replace", "rms_norm", "silu",
+    "softmax", "summary", "swiglu",
+]  # fmt: skip
 
 
 def summary(compiled: Callable[..., Any]) -> Summary:

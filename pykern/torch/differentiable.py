@@ -1,7 +1,7 @@
 """The derivative of an operator's call: reverse and forward mode, and `torch.vmap`, each by operators again.
 
 Comes in: an operation and its arguments. Goes out: results that autograd and `torch.func` follow to any order, since
-`pulled` and `pushed` of an operation are operations. What has no derivative raises `NotDifferentiable`.
+`pull` and `push` of an operation call operations. What has no derivative raises `NotDifferentiable`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from pykern.errors import NotDifferentiable
 from pykern.torch.framework import forward_ad, torch
 from pykern.torch.operation import Call, as_tuple
+from pykern.torch.own import Own
 
 
 def needs_derivative(arguments: Sequence[Any]) -> bool:
@@ -40,9 +41,10 @@ class Followed(torch.autograd.Function):
         ctx.operation, *arguments = inputs
         ctx.others = [None if isinstance(a, torch.Tensor) else a for a in arguments]
         tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
-        ctx.save_for_backward(*tensors)
-        ctx.save_for_forward(*tensors)
         results = as_tuple(output)
+        kept = results if ctx.operation.rule is not None else ()
+        ctx.save_for_backward(*tensors, *kept)
+        ctx.save_for_forward(*tensors, *kept)
         ctx.floats = tuple(r.is_floating_point() for r in results)
         ctx.mark_non_differentiable(*(r for r in results if not r.is_floating_point()))
 
@@ -52,14 +54,16 @@ class Followed(torch.autograd.Function):
         arguments = call.arguments
         active = tuple(n for n, a in enumerate(arguments) if ctx.needs_input_grad[n + 1] and _is_float(a))
         given = [c for c, is_float in zip(cotangents, ctx.floats, strict=True) if is_float]
-        found = iter(ctx.operation.pull(active, call, given) if active else ())
+        pull = ctx.operation.pull if ctx.operation.rule is None else Own(ctx.operation).pull
+        found = iter(pull(active, call, given) if active else ())
         return None, *(next(found) if n in active else None for n in range(len(arguments)))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         call, given = _call(ctx), tangents[1:]
         active = tuple(n for n, t in enumerate(given) if t is not None and _is_float(call.arguments[n]))
-        found = iter(ctx.operation.push(active, call, [given[n] for n in active]))
+        push = ctx.operation.push if ctx.operation.rule is None else Own(ctx.operation).push
+        found = iter(push(active, call, [given[n] for n in active]))
         made = tuple(next(found) if is_float else None for is_float in ctx.floats)
         return made[0] if len(made) == 1 and ctx.operation.count == 1 else made
 
@@ -80,13 +84,13 @@ class Followed(torch.autograd.Function):
         return (stacked[0], 0) if operation.count == 1 else (stacked, (0,) * len(stacked))
 
 
-def _at(argument: Any, dim: int | None, n: int) -> Any:
-    return argument if dim is None else argument.select(dim, n)
+def _at(argument: Any, dim: Any, n: int) -> Any:
+    return argument.select(dim, n) if isinstance(argument, torch.Tensor) and dim is not None else argument
 
 
 def _call(ctx: Any) -> Call:
     tensors = iter(ctx.saved_tensors)
-    return Call([next(tensors) if a is None else a for a in ctx.others], ctx.floats)
+    return Call([next(tensors) if a is None else a for a in ctx.others], ctx.floats, tuple(tensors))
 
 
 def _is_float(argument: Any) -> bool:

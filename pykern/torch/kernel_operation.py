@@ -20,7 +20,7 @@ from pykern.errors import KernelTypeError, NotDifferentiable
 from pykern.launching.specs import parameter
 from pykern.obtain.code import compiled
 from pykern.torch.framework import torch
-from pykern.torch.operation import Call, Operation, as_tuple
+from pykern.torch.operation import Call, Operation, Rule, as_tuple
 from pykern.torch.registration import register_functional, unique
 from pykern.torch.rules import space_of
 from pykern.torch.slots import Slot, shadow, value_of
@@ -42,6 +42,8 @@ class KernelOperation(Operation):
     space: Space
     primal: int
     options: tuple[tuple[str, Any], ...] = ()
+    rule: Rule | None = None
+    result_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.name = unique(self.label)
@@ -118,27 +120,31 @@ class KernelOperation(Operation):
 
     def pull(self, active: tuple[int, ...], call: Call, cotangents: Sequence[Any]) -> Sequence[Any]:
         """The gradients, by a launch of the kernel's reverse derivative."""
-        typed = self._typed(call)
-        if ("vjp", active, typed) not in self._derived:
-            self._derived["vjp", active, typed] = self._reverse(active, typed)
-        return as_tuple(self._derived["vjp", active, typed].overload(*call.arguments, *cotangents))
+        pulled = self.derived("vjp", active, self._floats(call))
+        return as_tuple(pulled.overload(*call.arguments, *cotangents))
 
     def push(self, active: tuple[int, ...], call: Call, tangents: Sequence[Any]) -> Sequence[Any]:
         """The tangents, by a launch of the kernel's forward derivative."""
-        typed = self._typed(call)
-        if ("jvp", active, typed) not in self._derived:
-            self._derived["jvp", active, typed] = self._forward(active, typed)
-        return as_tuple(self._derived["jvp", active, typed].overload(*call.arguments, *tangents))
+        pushed = self.derived("jvp", active, self._floats(call))
+        return as_tuple(pushed.overload(*call.arguments, *tangents))
 
-    def _typed(self, call: Call) -> tuple[Slot, ...]:
-        """The slots, with whether they hold floats."""
+    def derived(self, kind: str, active: tuple[int, ...], more: str) -> KernelOperation:
+        """The launch of a derivative; `more` has a digit for each slot: 1 where it holds floats."""
+        key = kind, active, more
+        if key not in self._derived:
+            typed = tuple(replace(s, is_float=one == "1") for s, one in zip(self.slots, more, strict=True))
+            make = self._reverse if kind == "vjp" else self._forward
+            self._derived[key] = make(self.derived_name(*key), active, typed)
+        return self._derived[key]
+
+    def _floats(self, call: Call) -> str:
         known = dict(zip(self.results, call.floats, strict=True))
-        return tuple(
-            replace(s, is_float=known[n] if n in known else s.is_float and s.holds_float(call.arguments))
+        return "".join(
+            str(int(known[n] if n in known else s.is_float and s.holds_float(call.arguments)))
             for n, s in enumerate(self.slots)
         )
 
-    def _reverse(self, active: tuple[int, ...], typed: tuple[Slot, ...]) -> KernelOperation:
+    def _reverse(self, label: str, active: tuple[int, ...], typed: tuple[Slot, ...]) -> KernelOperation:
         """Shadows of results are cotangents, those of arguments start as zeros and become gradients."""
         floats = [slot for slot in self.results if typed[slot].is_float]
         cotangents = {slot: len(self.kinds) + n for n, slot in enumerate(floats)}
@@ -152,9 +158,9 @@ class KernelOperation(Operation):
                 if slot.argument in active and slot.takes_argument:
                     gradients[slot.argument] = len(slots)
                 slots.append(Slot("copy", cotangents[n]) if n in cotangents else shadow(slot))
-        return self._made("reverse", active, dup, slots, [gradients[n] for n in active], len(floats))
+        return self._made("reverse", label, dup, slots, [gradients[n] for n in active], len(floats))
 
-    def _forward(self, active: tuple[int, ...], typed: tuple[Slot, ...]) -> KernelOperation:
+    def _forward(self, label: str, active: tuple[int, ...], typed: tuple[Slot, ...]) -> KernelOperation:
         """Shadows of arguments are tangents, and so are those of results then."""
         tangents = {argument: len(self.kinds) + n for n, argument in enumerate(active)}
         slots: list[Slot] = []
@@ -171,12 +177,12 @@ class KernelOperation(Operation):
                 else:
                     slots.append(shadow(slot))
         results = [pushed[n] for n in self.results if typed[n].is_float]
-        return self._made("forward", active, dup, slots, results, len(active))
+        return self._made("forward", label, dup, slots, results, len(active))
 
     def _made(
         self,
         mode: str,
-        active: tuple[int, ...],
+        label: str,
         dup: list[int],
         slots: list[Slot],
         results: list[int],
@@ -189,7 +195,7 @@ class KernelOperation(Operation):
         short = {"reverse": "vjp", "forward": "jvp"}[mode]
         names = tuple(f"{short}{len(self.kernel.derivatives)}_{n}" for n in range(more))
         return KernelOperation(
-            f"{self.name}_{short}_{'_'.join(map(str, active))}", kernel, (*self.names, *names),
+            label, kernel, (*self.names, *names),
             self.kinds + "T" * more, tuple(slots), tuple(results), self.space, self.primal, self.options,
         )  # fmt: skip
 

@@ -6,8 +6,11 @@ operations. `registration` makes an operator of it, `differentiable` calls `pull
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
+
+Rule = Callable[..., Any]
+"""Takes a namespace of arguments and results, and cotangents; gives gradients."""
 
 
 class Operation:
@@ -25,6 +28,10 @@ class Operation:
     """How many results; None where it gives a list of them."""
     overload: Any
     """The operator, once it is registered."""
+    rule: Rule | None = None
+    """An own derivative."""
+    result_names: tuple[str, ...] = ()
+    """Of the results, where there is an own derivative."""
 
     def run(self, arguments: Sequence[Any]) -> Any:
         """The results, of tensors that autograd does not follow."""
@@ -42,12 +49,24 @@ class Operation:
         """The tangents of the results that are floats; `tangents` are those of the arguments `active`."""
         raise NotImplementedError
 
+    def derived(self, kind: str, active: tuple[int, ...], more: str) -> Operation:
+        """The operation that `pull` ("vjp") or `push` ("jvp") calls, made once; `more` says what it depends on besides,
+        and is a part of its name."""
+        raise NotImplementedError
+
+    def derived_name(self, kind: str, active: tuple[int, ...], more: str) -> str:
+        """What it is called. Compiled graphs that PyTorch keeps on disk call it by this name."""
+        return f"{self.name}_{kind}_{'_'.join(map(str, active))}_{more}"
+
 
 class Call:
-    """What a derivative is taken of: the arguments, and for each result whether it holds floats."""
+    """What a derivative is taken of: the arguments, and for each result whether it holds floats. The results are
+    there where there is an own derivative."""
 
-    def __init__(self, arguments: Sequence[Any], floats: tuple[bool, ...]) -> None:
-        self.arguments, self.floats = arguments, floats
+    def __init__(
+        self, arguments: Sequence[Any], floats: tuple[bool, ...], results: Sequence[Any] = ()
+    ) -> None:
+        self.arguments, self.floats, self.results = arguments, floats, results
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:

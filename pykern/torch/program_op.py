@@ -6,12 +6,13 @@ Read next: `program_operation`.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from pykern.api.jit import ProgramBase
 from pykern.torch.forms import read, written
 from pykern.torch.framework import torch
+from pykern.torch.naming import name_of
+from pykern.torch.operation import Rule
 from pykern.torch.program_operation import ProgramOperation
 from pykern.torch.values import rebuilt
 from pykern.types import ArrayAnnotation, static
@@ -29,6 +30,9 @@ class ProgramOp:
         self.parameters = tuple(program.signature.parameters)
         self.annotations = tuple(program.annotations.get(n) for n in self.parameters)
         self._variants: dict[str, ProgramOperation] = {}
+        self._while_tracing: dict[str, ProgramOperation] = {}
+        """Those made while Dynamo traced, which has looked at the others."""
+        self._rule: Rule | None = None
         self._number = len(_made)
         _made.append(self)
         if static not in self.annotations:
@@ -36,12 +40,18 @@ class ProgramOp:
 
     def variant(self, form: str) -> ProgramOperation:
         """The operation for arguments of this form, a tuple of those of `pykern.torch.forms`."""
-        if form not in self._variants:
-            forms = read(form)
-            told = f"{self.program.text.text}\n{form}\n{self.program.options}"
-            label = f"{self.__name__}_{hashlib.sha256(told.encode()).hexdigest()[:8]}"
-            self._variants[form] = ProgramOperation(label, self.program, forms)
-        return self._variants[form]
+        return self._variants.get(form) or self._new_variant(form, self._variants)
+
+    def variant_while_tracing(self, form: str) -> ProgramOperation:
+        """The same, for Dynamo."""
+        return self._variants.get(form) or self._new_variant(form, self._while_tracing)
+
+    def _new_variant(self, form: str, where: dict[str, ProgramOperation]) -> ProgramOperation:
+        if form not in self._while_tracing:
+            label = name_of(self.program, form, self._rule)
+            where[form] = ProgramOperation(label, self.program, read(form))
+            where[form].rule = self._rule
+        return where.get(form) or self._while_tracing[form]
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The program's value: fresh tensors; numbers are tensors of no dimension."""
@@ -52,11 +62,24 @@ class ProgramOp:
         forms = [f"{written(v, a, given)}," for v, a in zip(values, self.annotations, strict=True)]
         form = f"({''.join(forms)})"
         if torch.compiler.is_compiling():
-            found = getattr(torch.ops.pykern, _operator(self._number, form)).default(*given)
-            return rebuilt(_value(self._number, form), found)
+            key = f"{self._number} {form}"
+            known = self._variants.get(form)
+            name = _operator(key) if known is None else known.name
+            found = getattr(torch.ops.pykern, name).default(*given)
+            return rebuilt(_value(key), found)
         operation = self.variant(form)
         found = operation.overload(*given)
         return rebuilt(operation.value_form(given), found)
+
+    def backward(self, rule: Rule) -> Rule:
+        """Give the operator a derivative of its own: see `pykern.torch.kernel_op.KernelOp.backward`. `saved.results`
+        are the results, in order."""
+        self._rule = rule
+        forms = (*self._variants, *self._while_tracing)
+        self._variants, self._while_tracing = {}, {}
+        for form in forms:
+            self.variant(form)  # under a name of its own: PyTorch keeps compiled graphs by names
+        return rule
 
     def __repr__(self) -> str:
         return f"<pykern.torch.op {self.__name__}({', '.join(self.parameters)})>"
@@ -67,12 +90,17 @@ def _expected(annotation: Any) -> str:
 
 
 @torch.compiler.assume_constant_result
-def _operator(number: int, form: str) -> str:
-    """The name of the operator of this form, while Dynamo traces."""
-    return _made[number].variant(form).name
+def _operator(key: str) -> str:
+    """The name of the operator for the object and the form of the key, while Dynamo traces."""
+    return _of(key).name
 
 
 @torch.compiler.assume_constant_result
-def _value(number: int, form: str) -> str:
-    """The form of the value of the operator that was traced last."""
-    return _made[number].variant(form).traced
+def _value(key: str) -> str:
+    """The form of its value, as it was traced last."""
+    return _of(key).traced
+
+
+def _of(key: str) -> ProgramOperation:
+    number, form = key.split(" ", 1)
+    return _made[int(number)].variant_while_tracing(form)

@@ -108,7 +108,7 @@ class ProgramOperation(Operation):
         numbers = self._parameters(active)
         results = results_of(self.tree(call.arguments))
         more = [node for node, is_float in zip(results, call.floats, strict=True) if is_float]
-        pulled = self._derive("vjp", numbers, [_of_result(node) for node in more])
+        pulled = self.derived("vjp", numbers, "".join(map(_of_result, more)))
         given = (*call.arguments, *cotangents)
         found = pulled.overload(*given)
         places = self._float_leaves(numbers, call.arguments)
@@ -119,8 +119,7 @@ class ProgramOperation(Operation):
         numbers = self._parameters(active)
         places = self._float_leaves(numbers, call.arguments)
         known = dict(zip(active, tangents, strict=True))
-        more = [self.kinds[n] for n in places]
-        pushed = self._derive("jvp", numbers, more)
+        pushed = self.derived("jvp", numbers, "".join(self.kinds[n] for n in places))
         given = [known[n] if n in known else _zero(call.arguments[n]) for n in places]
         found = pushed.overload(*call.arguments, *given)
         return found[len(call.floats) :]
@@ -135,17 +134,14 @@ class ProgramOperation(Operation):
         owners = [n for n, argument in enumerate(self.form) for _ in kinds(argument)]
         return [n for n, owner in enumerate(owners) if owner in parameters and _is_float(arguments[n])]
 
-    def _derive(self, kind: str, parameters: tuple[int, ...], more: list[str]) -> ProgramOperation:
-        key = kind, parameters, tuple(more)
+    def derived(self, kind: str, active: tuple[int, ...], more: str) -> ProgramOperation:
+        """The derivative by the parameters `active`; `more` are the kinds of what it takes besides."""
+        key = kind, active, more
         if key not in self._derived:
-            names = [f"{kind}{len(self.program.derivatives)}_{n}" for n in range(len(more))]
-            derivative = ProgramDerivative(kind, parameters, self.program.checkpoint)
-            program = self.program.derived(derivative, tuple(names), f"{kind}({self.program.__name__})")
-            self._derived[key] = ProgramOperation(
-                f"{self.name}_{kind}_{'_'.join(map(str, parameters))}",
-                program,
-                (*self.form, *more),
-            )
+            names = tuple(f"{kind}{len(self.program.derivatives)}_{n}" for n in range(len(more)))
+            derivative = ProgramDerivative(kind, active, self.program.checkpoint)
+            program = self.program.derived(derivative, names, f"{kind}({self.program.__name__})")
+            self._derived[key] = ProgramOperation(self.derived_name(*key), program, (*self.form, *more))
         return self._derived[key]
 
 

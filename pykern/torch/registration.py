@@ -6,6 +6,7 @@ meets the derivative: autograd's key and that of the transformations of `torch.f
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -16,8 +17,30 @@ from pykern.torch.operation import Operation, as_tuple
 
 NAMESPACE = "pykern"
 _library = torch.library.Library(NAMESPACE, "FRAGMENT")
-_registered: dict[str, Any] = {}
+_registered: dict[str, Operation | None] = {}
 _lock = threading.RLock()
+_DERIVED = re.compile(r"(.+)_(vjp|jvp)_(\d+(?:_\d+)*)_([01]+|[TSN]+)")
+"""`Operation.derived_name`."""
+
+
+class _Operators(torch._ops._OpNamespace):
+    """``torch.ops.pykern``: derivatives are there as soon as somebody asks for them by name, as graphs do that PyTorch
+    has compiled in another process."""
+
+    __module__ = torch._ops._OpNamespace.__module__  # what is kept on disk finds operators by it
+
+    def __getattr__(self, name: str) -> Any:
+        found = _DERIVED.fullmatch(name)
+        if found is not None and name not in _registered:
+            base, kind, active, more = found.groups()
+            getattr(self, base)
+            operation = _registered.get(base)
+            if operation is not None:
+                operation.derived(kind, tuple(map(int, active.split("_"))), more)
+        return super().__getattr__(name)
+
+
+setattr(torch.ops, NAMESPACE, _Operators(NAMESPACE))
 
 
 class InPlace(Operation):
@@ -100,4 +123,5 @@ def _register(
     torch.library.register_fake(f"{NAMESPACE}::{name}", lambda *given: operation.fake(given), lib=_library)
     _library.impl(name, autograd, "Autograd")
     _library.impl(name, transformed, "FuncTorchDynamicLayerFrontMode")
+    _registered[name] = operation
     operation.overload = getattr(getattr(torch.ops, NAMESPACE), name).default

@@ -1,12 +1,15 @@
-"""What PyTorch loads at the first derivative in forward mode warns of PyTorch's own age: it is loaded before."""
+"""What PyTorch loads for compiled graphs and forward mode warns of its own age: that is PyTorch's."""
 
 from __future__ import annotations
 
-import warnings
+from pathlib import Path
 
-from pykern.testing.device_needs import missing_package
+import pytest
 
-if missing_package("torch") is None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import torch._decomp.decompositions_for_jvp  # noqa: F401
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"))

@@ -8,7 +8,8 @@ from pykern.pytest_plugin import need_package
 
 torch = need_package("torch")
 
-from tests.interop.torch.kernels import axpy_, axpy_expected, saxpy  # noqa: E402
+import pykern.torch as pkt  # noqa: E402
+from tests.interop.torch.kernels import axpy, axpy_, axpy_expected, saxpy  # noqa: E402
 
 
 def doubles(*shape: int, **options):
@@ -79,3 +80,24 @@ def test_opcheck(operator):
         torch.library.opcheck(saxpy.variant("TTN").overload, (x, y, 2.0))
     else:
         torch.library.opcheck(axpy_.variant("TTTN").overload, (doubles(5), x, y, 2.0, [0, 5, 1]))
+
+
+def test_derivatives_are_found_by_name():
+    """Graphs that PyTorch compiled in another process, and kept on disk, ask for them."""
+    name = saxpy.variant("TTN").name
+    x, y = doubles(3), doubles(3)
+    gradient = getattr(torch.ops.pykern, f"{name}_vjp_0_1110").default(x, y, 2.0, torch.ones_like(x))
+    torch.testing.assert_close(gradient, 2 * (2 * x).exp())
+    assert not hasattr(torch.ops.pykern, f"{name}x_vjp_0_1110")
+
+
+def test_names_tell_what_rules_do():
+    length = 3
+
+    def made():
+        return pkt.op(axpy, out={"o": lambda x, y, a: x.new_zeros(length)}, ndrange=lambda x, y, a: (length,))
+
+    first, again = made().variant("TTN").name, made().variant("TTN").name
+    length = 4
+    assert again == f"{first}_1"
+    assert not made().variant("TTN").name.startswith(first)
