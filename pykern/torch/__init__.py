@@ -7,17 +7,18 @@ an operator computes, and its derivatives.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pykern.torch.check import check
-from pykern.torch.fused import fuse, gelu, gelu_tanh, layer_norm, rms_norm, silu, softmax, swiglu
 from pykern.torch.op import op
 from pykern.torch.replacing import Replaced, replace
 from pykern.torch.rules import like
 
 if TYPE_CHECKING:
     from pykern.torch.backend.summary import Summary
+    from pykern.torch.fused import fuse, gelu, gelu_tanh, layer_norm, rms_norm, silu, softmax, swiglu
 
 __all__ = [
     "Replaced", "check", "fuse", "gelu", "gelu_tanh", "layer_norm", "like", "op", "replace", "rms_norm", "silu",
@@ -34,3 +35,10 @@ def summary(compiled: Callable[..., Any]) -> Summary:
     from pykern.torch.backend.summary import summary_of  # here: it loads PyTorch's compiler
 
     return summary_of(compiled)
+
+
+def __getattr__(name: str) -> Any:
+    """The library of layers, at its first use: its programs start the compiler."""
+    if name not in __all__:
+        raise AttributeError(f"module 'pykern.torch' has no attribute {name!r}")
+    return getattr(importlib.import_module("pykern.torch.fused"), name)
