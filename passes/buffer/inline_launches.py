@@ -9,8 +9,8 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
-from pykern.passes.ir.clone import clone_block
-from pykern.passes.kernels import body, named, programs, replace
+from pykern.passes.ir.clone import inline_calls
+from pykern.passes.kernels import programs
 from pykern.passes.tensor.raise_launches import drop_unused_kernels
 
 
@@ -34,14 +34,7 @@ class InlineLaunches(Pass):
             and len(o.operation.regions[0].blocks)  # a function of libm stays a call
         }
         for program in programs(module):
-            for call in named(program, "func.call"):
-                callee = functions.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
-                if callee is None:  # the call of a kernel, in its launch
-                    continue
-                known = dict(zip(body(callee).arguments, call.operands, strict=True))
-                with ir.InsertionPoint(call), call.location:
-                    results = clone_block(body(callee), known)
-                replace(call, results)
+            inline_calls(program, functions)  # kernels are called in their launches
         for function in functions.values():
             if kern.PROGRAM not in function.attributes:
                 function.erase()

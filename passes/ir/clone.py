@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mlir import ir
 
 from pykern.passes.ir.values import free_values, is_inside
+from pykern.passes.kernels import body, named, replace
 
 
 def attributes_of(op: ir.Operation) -> dict[str, ir.Attribute]:
@@ -52,6 +53,17 @@ def clone(op: ir.Operation, lookup: Callable[[ir.Value], ir.Value]) -> ir.Operat
     copy = op.clone().operation
     replace_operands(copy, replaced)
     return copy
+
+
+def inline_calls(root: ir.Operation, callees: Mapping[str, ir.Operation]) -> None:
+    """Put the bodies of functions, given by name, in the place of their calls; calls of others stay."""
+    for call in named(root, "func.call"):
+        callee = callees.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+        if callee is not None:
+            known = dict(zip(body(callee).arguments, call.operands, strict=True))
+            with ir.InsertionPoint(call), call.location:
+                results = clone_block(body(callee), known)
+            replace(call, results)
 
 
 def clone_block(block: ir.Block, known: dict[ir.Value, ir.Value]) -> list[ir.Value]:

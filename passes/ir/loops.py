@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from mlir import ir
 from mlir.dialects import scf
 
@@ -32,6 +34,21 @@ class Counted:
         if error[0] is None:
             scf.YieldOp([])
         self.point.__exit__(*error)
+
+
+def over_cells(
+    lengths: Sequence[ir.Value | int],
+    innermost: Callable[[list[ir.Value]], object],
+    at: Sequence[ir.Value] = (),
+) -> None:
+    """A nest of loops over all cells of an array; `innermost` is called once, inside, with the indices behind `at`."""
+    if not lengths:
+        innermost([*at])
+        return
+    first = lengths[0]
+    upper = index_constant(first) if isinstance(first, int) else first
+    with Counted(index_constant(0), upper, 1) as index:
+        over_cells(lengths[1:], innermost, [*at, index])
 
 
 class When:

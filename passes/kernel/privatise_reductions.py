@@ -7,7 +7,6 @@ additions plain ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,6 +20,7 @@ from pykern.passes.analysis.cost_model.code_size import VERSIONED_OPS
 from pykern.passes.analysis.cost_model.memory import OWN_SUM_CELLS
 from pykern.passes.analysis.cost_model.operations import OWN_SUM_ITEMS
 from pykern.passes.framework import Pass
+from pykern.passes.ir.loops import over_cells
 from pykern.passes.ir.reduction import neutral
 from pykern.passes.ir.values import has_uses, is_argument
 from pykern.passes.kernels import find, index_constant, named
@@ -147,7 +147,7 @@ def _on_private_arrays(loop: ir.Operation, arrays: list[ir.Value]) -> None:
         if op.operands[1] in private:
             op.operands[1] = private[op.operands[1]]
     for array, sums in private.items():
-        _each(_lengths(array), [], lambda at, array=array, sums=sums: _add(sums, array, at))
+        over_cells(_lengths(array), lambda at, array=array, sums=sums: _add(sums, array, at))
         memref.DeallocOp(sums)
 
 
@@ -156,7 +156,7 @@ def _zeroed(array: ir.Value) -> ir.Value:
     sizes = [n for n, length in zip(lengths, kind.shape, strict=True) if length == kind.get_dynamic_size()]
     made = memref.AllocOp(ir.MemRefType.get(kind.shape, kind.element_type), sizes, [], alignment=64).result
     nothing = neutral("add", kind.element_type)
-    _each(lengths, [], lambda at: memref.StoreOp(nothing, made, at))
+    over_cells(lengths, lambda at: memref.StoreOp(nothing, made, at))
     return made
 
 
@@ -175,14 +175,3 @@ def _bits(value: ir.Value) -> ir.Value:
     if not isinstance(value.type, ir.FloatType):
         return value
     return arith.BitcastOp(ir.IntegerType.get_signless(value.type.width), value).result
-
-
-def _each(lengths: list[ir.Value], at: list[ir.Value], body: Callable[[list[ir.Value]], object]) -> None:
-    """Build a nest of loops over all cells; `body` is called once, inside, with the indices."""
-    if len(at) == len(lengths):
-        body(at)
-        return
-    loop = scf.ForOp(index_constant(0), lengths[len(at)], index_constant(1))
-    with ir.InsertionPoint(loop.body):
-        _each(lengths, [*at, loop.induction_variable], body)
-        scf.YieldOp([])

@@ -9,8 +9,8 @@ from mlir import ir
 
 from pykern.dialect import attributes as kern
 from pykern.passes.framework import Pass
-from pykern.passes.ir.clone import clone_block
-from pykern.passes.kernels import body, named, programs, replace
+from pykern.passes.ir.clone import inline_calls
+from pykern.passes.kernels import programs
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,7 @@ class InlineHelpers(Pass):
             if kern.HELPER in o.attributes
         }
         for program in programs(module):
-            for call in named(program, "func.call"):
-                callee = helpers.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
-                if callee is None:
-                    continue
-                known = dict(zip(body(callee).arguments, call.operands, strict=True))
-                with ir.InsertionPoint(call), call.location:
-                    results = clone_block(body(callee), known)
-                replace(call, results)
+            inline_calls(program, helpers)
         if not self.keep:
             for helper in helpers.values():
                 helper.erase()

@@ -17,7 +17,6 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith
 
-from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.lengths import FEWEST_MASKED_LANES, MASKED_VECTORS
 from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.framework import Pass
@@ -49,9 +48,7 @@ class MaskShortRows(Pass):
     vectors: int = MASKED_VECTORS
 
     def run(self, module: ir.Module) -> None:
-        for function in functions(module):
-            if kern.NOALIAS not in function.attributes or len(function.regions[0].blocks) != 1:
-                continue
+        for function in functions(module, distinct=True):
             arrays = arrays_of(function)
             for loop in find(function, is_candidate):
                 accesses = accesses_of(loop, arrays)

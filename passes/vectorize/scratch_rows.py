@@ -50,9 +50,7 @@ class ScratchRows(Pass):
     threshold_bytes: int = LAST_CACHE_BYTES
 
     def run(self, module: ir.Module) -> None:
-        for function in functions(module):
-            if kern.NOALIAS not in function.attributes or len(function.regions[0].blocks) != 1:
-                continue
+        for function in functions(module, distinct=True):
             cache, arrays = cache_of(function, self.threshold_bytes), arrays_given(function)
             for array in [] if cache.surely_holds(arrays) else arrays:
                 kept = kept_row(array)

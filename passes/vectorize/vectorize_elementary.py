@@ -16,7 +16,6 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import scf
 
-from pykern.dialect import attributes as kern
 from pykern.errors import PassError
 from pykern.passes.analysis.cost_model.registers import VECTOR_BYTES
 from pykern.passes.framework import Pass
@@ -45,9 +44,7 @@ class VectorizeElementary(Pass):
     def run(self, module: ir.Module) -> None:
         if self.bytes < 2 or self.bytes & (self.bytes - 1):
             raise PassError(f"`{self}`: `bytes` is the width of a vector, a power of two")
-        for function in functions(module):
-            if kern.NOALIAS not in function.attributes or len(function.regions[0].blocks) != 1:
-                continue
+        for function in functions(module, distinct=True):
             arrays = arrays_of(function)
             for loop in find(function, is_candidate):
                 accesses = accesses_of(loop, arrays) if find(loop, lambda op: op.name in ELEMENTARY) else None

@@ -18,7 +18,6 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, scf
 
-from pykern.dialect import attributes as kern
 from pykern.errors import PassError
 from pykern.passes.analysis.cost_model.registers import PAIR_BYTES
 from pykern.passes.framework import Pass
@@ -61,9 +60,8 @@ class VectorizeReductions(Pass):
     def run(self, module: ir.Module) -> None:
         if self.bytes < 2 or self.bytes & (self.bytes - 1):
             raise PassError(f"`{self}`: `bytes` is the width of a vector, a power of two")
-        for function in functions(module):
-            if kern.NOALIAS in function.attributes and len(function.regions[0].blocks) == 1:
-                self._function(function)
+        for function in functions(module, distinct=True):
+            self._function(function)
 
     def _function(self, function: ir.Operation) -> None:
         arrays = arrays_of(function)

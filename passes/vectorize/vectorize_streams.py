@@ -67,9 +67,8 @@ class VectorizeStreams(Pass):
     def run(self, module: ir.Module) -> None:
         if self.bytes < 1 or self.bytes & (self.bytes - 1):
             raise PassError(f"`{self}`: `bytes` is the width of a vector, a power of two")
-        for function in functions(module):
-            if kern.NOALIAS in function.attributes and len(function.regions[0].blocks) == 1:
-                self._function(function)
+        for function in functions(module, distinct=True):
+            self._function(function)
 
     def _function(self, function: ir.Operation) -> None:
         candidates = find(function, is_candidate)
@@ -98,15 +97,21 @@ class VectorizeStreams(Pass):
             _fence(function, conditions)
 
 
-def functions(module: ir.Module) -> list[ir.Operation]:
-    """The functions of a module that have a body and were not written in vectors."""
-    return [
+def functions(module: ir.Module, distinct: bool = False) -> list[ir.Operation]:
+    """The functions of a module that have a body and were not written in vectors.
+
+    `distinct`: only those of one block whose array arguments do not overlap.
+    """
+    found = [
         op.operation
         for op in module.body.operations
         if op.operation.name == "func.func"
         and op.operation.regions[0].blocks
         and kern.IN_VECTORS not in op.operation.attributes
     ]
+    if not distinct:
+        return found
+    return [op for op in found if kern.NOALIAS in op.attributes and len(op.regions[0].blocks) == 1]
 
 
 def _sized(accesses: LoopAccesses, function: ir.Operation) -> list[ir.Value]:

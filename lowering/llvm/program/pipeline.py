@@ -21,10 +21,10 @@ from pykern.passes.codegen.cpu.size_nests import SizeNests
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.fusion.add_fusion_barriers import AddFusionBarriers
 from pykern.passes.fusion.attention.outline_attention import OutlineAttention
-from pykern.passes.fusion.fresh_inserts import FreshInserts
 from pykern.passes.fusion.fuse_long_chains import FuseLongChains
 from pykern.passes.fusion.fuse_siblings import FuseSiblings
 from pykern.passes.fusion.remove_fusion_barriers import RemoveFusionBarriers
+from pykern.passes.tensor.fresh_inserts import FreshInserts
 from pykern.passes.tensor.outline_launches import OutlineLaunches
 from pykern.passes.tensor.prepare_signature import PrepareSignature
 from pykern.passes.tensor.raise_launches import RaiseLaunches

@@ -21,11 +21,11 @@ from pykern.passes.analysis.cost_model.caches import LINE_BYTES
 from pykern.passes.analysis.cost_model.threads import FACTOR_PART_BYTES, FACTOR_PARTS
 from pykern.passes.analysis.reductions import combines
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
-from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
+from pykern.passes.codegen.cpu.loop_nest.parts import join_parts
 from pykern.passes.fusion.dual_matvec import ProductPair
 from pykern.passes.ir.affine import DYNAMIC, Number, as_value, least, plus, times
 from pykern.passes.ir.constants import constant
-from pykern.passes.ir.loops import Counted, When, leave_alone
+from pykern.passes.ir.loops import Counted, When, leave_alone, over_cells
 from pykern.passes.ir.values import home
 from pykern.passes.kernels import body, index_constant
 
@@ -98,7 +98,7 @@ class DualMatvec:
             self.out = out if self.count == 1 else self._part_of(out, part)
             zero = self.first[1] if self.count == 1 else constant(rows.element, 0)
             if zero is not None:
-                over([self.width], [], lambda at: memref.StoreOp(zero, self.out, at))
+                over_cells([self.width], lambda at: memref.StoreOp(zero, self.out, at))
             begin = times(part, self.size)
             end = least(plus(begin, self.size), self.length)
             full = as_value(least(end, whole))

@@ -29,7 +29,7 @@ from pykern.passes.codegen.cpu.contraction.transposed_factor import is_better_tr
 from pykern.passes.codegen.cpu.dual_matvec import DualMatvec
 from pykern.passes.codegen.cpu.loop_nest.emit import Loops
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
-from pykern.passes.codegen.cpu.loop_nest.parts import join_parts, over
+from pykern.passes.codegen.cpu.loop_nest.parts import join_parts
 from pykern.passes.codegen.cpu.rows.emit import make_rows
 from pykern.passes.codegen.cpu.transposed.direct import DirectSquares
 from pykern.passes.codegen.cpu.transposed.find import Transposition, transposition_of
@@ -41,6 +41,7 @@ from pykern.passes.fusion.legality import is_quiet
 from pykern.passes.fusion.row_groups import RowForms
 from pykern.passes.fusion.rows import groups
 from pykern.passes.ir import structured
+from pykern.passes.ir.loops import over_cells
 from pykern.passes.ir.memory import outputs_of, whole
 from pykern.passes.ir.structured import indexing_maps, reduces
 from pykern.passes.ir.values import is_argument
@@ -158,7 +159,7 @@ class Maker:
                 if first is not None:
                     value, place = nest.value(first), nest.value(out)
                     shape = ir.MemRefType(out.type).shape
-                    over(shape, [], lambda at: memref.StoreOp(value, place, at))  # noqa: B023
+                    over_cells(shape, lambda at: memref.StoreOp(value, place, at))  # noqa: B023
         nest.call(False)
 
     def _with_transposed_factor(self, product: Product) -> Product:

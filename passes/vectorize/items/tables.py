@@ -6,16 +6,16 @@ computed before the loop over work-items, into a table of one dimension a loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import arith, memref, scf
+from mlir.dialects import arith, memref
 
 from pykern.passes.analysis.cost_model.memory import TABLE_ELEMENTS
 from pykern.passes.arithmetic.vector_math.expand_math import RULES
 from pykern.passes.ir.clone import rematerialise
 from pykern.passes.ir.effects import is_speculatable
+from pykern.passes.ir.loops import over_cells
 from pykern.passes.ir.values import defining, is_inside
 from pykern.passes.kernels import index_constant, is_constant
 from pykern.passes.vectorize.items.lanes import Lanes
@@ -61,7 +61,7 @@ class Table:
             indices = [known[v] for v in self.indices()]
             memref.StoreOp(rematerialise(self.op.results[0], self.items, known), made, indices)
 
-        _nest(self._bounds(lengths, room), [], element)
+        over_cells(self._bounds(lengths, room), element)
         return made
 
     def _bounds(self, lengths: list[ir.Value], room: ir.Value) -> list[ir.Value]:
@@ -117,17 +117,6 @@ def _can_compute(value: ir.Value, lanes: Lanes, used: set[ir.Value]) -> bool:
     if not is_pure and not (op.name == "memref.load" and op.operands[0] not in lanes.written):
         return False
     return all(_can_compute(v, lanes, used) for v in op.operands)
-
-
-def _nest(bounds: list[ir.Value], variables: list[ir.Value], body: Callable[[list[ir.Value]], None]) -> None:
-    """Loops from 0 to each bound around `body`, which is given their variables."""
-    if len(variables) == len(bounds):
-        body(variables)
-        return
-    loop = scf.ForOp(index_constant(0), bounds[len(variables)], index_constant(1))
-    with ir.InsertionPoint(loop.body):
-        _nest(bounds, [*variables, loop.induction_variable], body)
-        scf.YieldOp([])
 
 
 def _variable(loop: ir.Operation) -> ir.Value:

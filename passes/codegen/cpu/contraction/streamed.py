@@ -17,9 +17,9 @@ from pykern.passes.analysis.cost_model.threads import FACTOR_PART_BYTES, FACTOR_
 from pykern.passes.codegen.cpu.contraction.direct import Direct
 from pykern.passes.codegen.cpu.contraction.nests import Range, cut
 from pykern.passes.codegen.cpu.loop_nest.function import Nest
-from pykern.passes.codegen.cpu.loop_nest.parts import over
 from pykern.passes.ir.affine import DYNAMIC, Number, as_value, plus, window
 from pykern.passes.ir.constants import constant
+from pykern.passes.ir.loops import over_cells
 from pykern.passes.kernels import index_constant
 
 
@@ -88,7 +88,7 @@ class Streamed(Direct):
         if start is not None:
             target = window(self.operands[2], p.accesses[2], ranges)
             shape = [ranges[s.factors[0][0]][1] for s in p.accesses[2].sums]
-            over([n for n in shape if isinstance(n, int)], [], lambda at: memref.StoreOp(start, target, at))
+            over_cells([n for n in shape if isinstance(n, int)], lambda at: memref.StoreOp(start, target, at))
         self.start = None  # tiles add to memory
         self._stream(ranges)
         self.start = given
@@ -149,7 +149,7 @@ class Streamed(Direct):
                     held = add(held, memref.LoadOp(parts, [index_constant(n), *at]).result).result
                 memref.StoreOp(held, into, at)
 
-            over(self.shape, [], total)
+            over_cells(self.shape, total)
         nest.call(False)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from mlir import ir
 from mlir.dialects import memref, scf
 
 from pykern.passes.analysis.reductions import Combine
 from pykern.passes.codegen.cpu.loop_nest.function import Nest, NestContext
+from pykern.passes.ir.loops import over_cells
 from pykern.passes.kernels import index_constant
 
 
@@ -34,19 +34,8 @@ def join_parts(
             into = nest.value(out)
             if ir.MemRefType(out.type).rank != len(shape):
                 into = _as_one(into)
-            over(shape, [], lambda at: _add_up(nest, join, parts, into, first, at))  # noqa: B023
+            over_cells(shape, lambda at: _add_up(nest, join, parts, into, first, at))  # noqa: B023
     nest.call(False)
-
-
-def over(shape: list[int], at: list[ir.Value], innermost: Callable[[list[ir.Value]], object]) -> None:
-    """Loops over all elements."""
-    if not shape:
-        innermost(at)
-        return
-    loop = scf.ForOp(index_constant(0), index_constant(shape[0]), index_constant(1))
-    with ir.InsertionPoint(loop.body):
-        over(shape[1:], [*at, loop.induction_variable], innermost)
-        scf.YieldOp([])
 
 
 def _as_one(out: ir.Value) -> ir.Value:
