@@ -5,25 +5,31 @@ stays as it is. PyTorch's partitioner proposes parts that make no cycle; this sa
 
 - Views at a part's end stay in PyTorch, where they cost nothing, and no memory is written twice.
 - A part has at least two operations that compute, or one that goes over its elements more than once (a norm, a
-  softmax). One operation alone costs a call either way, and PyTorch's own is as fast.
+  softmax, pooling), or one function or reduction of a large tensor. Another operation alone costs a call either way,
+  and PyTorch's own is as fast; so is its product of matrices.
 """
 
 from __future__ import annotations
+
+import math
 
 from pykern.torch.backend.framework import (
     CapabilityBasedPartitioner,
     GraphModule,
     Node,
     Partition,
+    Tensor,
     aten,
     fuse_by_partitions,
 )
-from pykern.torch.backend.ops import COMPOSITE, FREE, VIEWS
-from pykern.torch.backend.support import Support
+from pykern.torch.backend.ops import COMPOSITE, FREE, LONG, VIEWS
+from pykern.torch.backend.support import Support, hinted
 
 PREFIX = "pykern_"
 LEAST = 2
 """Operations that compute, from which on a part is a program."""
+LARGE = 1 << 18
+"""Elements of a tensor from which on a single function or reduction is one."""
 
 
 def partitioned(graph: GraphModule, support: Support) -> tuple[GraphModule, list[str]]:
@@ -50,8 +56,19 @@ def _without_last_views(part: Partition) -> list[Node]:
 
 
 def _pays(part: list[Node]) -> bool:
-    work = sum(LEAST if node.target in COMPOSITE else node.target not in FREE for node in part)
-    return work >= LEAST
+    computing = [node for node in part if node.target not in FREE]
+    if len(computing) != 1:
+        return len(computing) >= LEAST
+    [only] = computing
+    if LEAST <= 1 or only.target in COMPOSITE:
+        return True
+    return only.target in LONG and max(map(_elements, (only, *only.all_input_nodes))) >= LARGE
+
+
+def _elements(node: Node) -> int:
+    value = hinted(node)
+    tensors = value if isinstance(value, list) else [value]
+    return max(math.prod(t.shape) if isinstance(t, Tensor) else 0 for t in tensors)
 
 
 def writes_elsewhere(graph: GraphModule) -> bool:

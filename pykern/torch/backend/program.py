@@ -14,12 +14,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 import pykern as pk
+from pykern.data.abi import KEPT_LEAST
 from pykern.data.digests import digest_of
 from pykern.data.source import ArraySpec, Parameter
 from pykern.obtain.code import loaded
+from pykern.obtain.memory_code import memory_code
 from pykern.obtain.schedules import tuned
 from pykern.program.plan import Plan
+from pykern.runtime.kept_memory import kept_memory
 from pykern.torch.backend.framework import GraphModule, Node, Tensor, torch
 from pykern.torch.backend.ops import FREE, TABLE
 from pykern.torch.backend.writer import CONSTANTS, TYPES, DType, NotTaken, Writer
@@ -127,6 +132,8 @@ class Compiled:
         source = tuned(self.program.source_of(self.program.captured()[0], parameters))
         self._plan = Plan(*loaded(source), names, source)
         self._check()
+        if self._plan.is_large:
+            memory_code.wanted()
         self._taken = tuple(form.strides for _, form in text.parameters)
         self._given = tuple(form for form in text.results)
 
@@ -147,11 +154,18 @@ class Compiled:
             tensor if tensor.stride() == strides else _relaid(tensor, strides)
             for tensor, strides in zip(tensors, self._taken, strict=True)
         ]
-        results = tuple(
-            torch.empty_strided(form.shape, form.strides, dtype=form.dtype) for form in self._given
-        )
+        results = tuple(memory_for(form) for form in self._given)
         self._plan.run_at([*(t.data_ptr() for t in kept), *(t.data_ptr() for t in results)])
         return results
+
+
+def memory_for(form: Form) -> Tensor:
+    """A new tensor: PyTorch's, or, where it is large, in memory that earlier ones left (`kept_memory`)."""
+    nbytes = form.dtype.itemsize * math.prod(form.shape)
+    if nbytes < KEPT_LEAST or not kept_memory.loaded:
+        return torch.empty_strided(form.shape, form.strides, dtype=form.dtype)
+    memory = torch.from_numpy(kept_memory.made(nbytes, np.empty, nbytes, np.uint8))
+    return memory.view(form.dtype).as_strided(form.shape, form.strides)
 
 
 def _relaid(tensor: Tensor, strides: tuple[int, ...]) -> Tensor:

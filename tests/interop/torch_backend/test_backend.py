@@ -82,6 +82,16 @@ def test_equal_parts_are_one_program():
 def test_one_operation_alone_stays_in_torch():
     assert taken(compared(torch.nn.ReLU(), torch.randn(4))) == 0
     assert taken(compared(torch.nn.Softmax(-1), torch.randn(4, 3))) == 1
+    large = torch.randn(512, 512)
+    assert [taken(compared(f, large)) for f in (torch.relu, torch.tanh, lambda x: x @ x)] == [0, 1, 0]
+
+
+def test_large_results_are_in_memory_that_is_kept():
+    """Of every type and order of axes, and freed where the last tensor over it dies."""
+    x = torch.randn(600, 1000)
+    for _ in range(3):
+        compared(lambda x: (torch.exp(x) * 2).bfloat16(), x)
+        compared(lambda x: (torch.exp(x) * 2, (x + 1 > 0) & (x < 2), x.double().sin() + 1), x.t())
 
 
 def test_views_at_the_end_stay_in_torch():

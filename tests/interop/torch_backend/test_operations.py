@@ -203,6 +203,34 @@ def test_norms():
     assert not any("norm" in name or "softmax" in name for name in in_torch(told))
 
 
+def test_pooling():
+    def plane(x):
+        return (
+            functional.max_pool2d(x, 2), functional.max_pool2d(x, 3, 2, 1), functional.max_pool2d(x, (1, 3)),
+            functional.max_pool2d(x, 3, 1, dilation=2), functional.avg_pool2d(x, 2), functional.avg_pool2d(x, 3, 1, 1),
+            functional.max_pool1d(x[0], 4), functional.avg_pool1d(x[0], 4), functional.max_pool2d(x, 2, ceil_mode=True),
+            functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False), functional.adaptive_avg_pool2d(x, 1),
+        )  # fmt: skip
+
+    def space(x):
+        return (
+            functional.max_pool3d(x, 2),
+            functional.max_pool3d(x, 3, 2, 1),
+            functional.avg_pool3d(x, 3, 2, 1),
+        )
+
+    x = torch.randn(2, 3, 6, 7, 8)
+    x[0, 0, 1, 2, 3] = float("nan")
+    told = compared(plane, x[:, :, 0])
+    assert sorted(in_torch(told).values()) == ["a mean of windows beyond the rim", "windows beyond the rim"]
+    assert not in_torch(compared(space, x))
+
+
+def test_places_of_the_largest_stay_in_torch():
+    told = compared(lambda x: functional.max_pool2d(x, 2, return_indices=True), torch.randn(1, 2, 6, 6))
+    assert "the places of the largest elements are needed" in in_torch(told).values()
+
+
 def test_losses():
     def function(x, y):
         p = x.sigmoid()

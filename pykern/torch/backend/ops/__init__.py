@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 
 from pykern.torch.backend.framework import Node
-from pykern.torch.backend.ops import elementwise, forms, normalisation, products, reductions
+from pykern.torch.backend.ops import elementwise, forms, normalisation, pooling, products, reductions
 from pykern.torch.backend.writer import Rule, Writer
 
 
@@ -19,12 +19,13 @@ def _item(w: Writer, node: Node) -> str:
 
 
 TABLE: dict[object, Rule] = {
-    **elementwise.RULES, **reductions.RULES, **forms.RULES, **products.RULES, **normalisation.RULES,
+    **elementwise.RULES, **reductions.RULES, **forms.RULES, **products.RULES, **normalisation.RULES, **pooling.RULES,
     operator.getitem: _item,
 }  # fmt: skip
 VIEWS = forms.VIEWS
-PRODUCTS = products.PRODUCTS
-COMPOSITE = normalisation.COMPOSITE
+COMPOSITE = normalisation.COMPOSITE | {*pooling.RULES}
+LONG = elementwise.FUNCTIONS | {*reductions.RULES}
+"""Operations that pay alone where they go over large tensors."""
 NEW = forms.NEW
 FREE = VIEWS | NEW | {operator.getitem}
 """Operations that compute nothing, or numbers that are known."""

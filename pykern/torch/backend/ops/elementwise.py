@@ -27,6 +27,15 @@ UNARY = {
     aten.round.default: "pk.round({0})",
 }  # fmt: skip
 """Functions of one tensor, computed in the type of the result."""
+FUNCTIONS = frozenset(
+    (
+        *(getattr(aten, name).default for name in _FLOAT_FUNCTIONS),
+        aten.sigmoid.default,
+        aten.gelu.default,
+        aten.elu.default,
+    )
+)
+"""Functions that cost more than the memory they go over."""
 BINARY = {
     aten.mul.Tensor: "{0} * {1}", aten.mul.Scalar: "{0} * {1}",
     aten.div.Tensor: "{0} / {1}", aten.div.Scalar: "{0} / {1}",

@@ -60,19 +60,39 @@ def _layer_norm(w: Writer, node: Node) -> tuple[str, ...]:
 
 
 def _group_norm(w: Writer, node: Node) -> tuple[str, ...]:
-    x, weight, bias, samples, channels, inner, groups, eps = node.args
+    x, _, _, samples, channels, inner, groups, eps = node.args
     if any(isinstance(n, Node) for n in (samples, channels, inner, groups)):
         raise NotTaken("a group norm of lengths known at run time")
     dtype, results = _typed(w, node)
     each = channels // groups
-    rows = w.let("x", f"pk.reshape({w.operand(x, dtype)}, {(samples, groups, each, inner)!r})")
-    made, mean, rstd, _ = _standard(w, rows, (2, 3), eps)
-    made = _scaled(w, made, weight, bias, (groups, each, 1), dtype)
+    given_x = w.let("x", w.operand(x, dtype))
+    rows = w.let("rows", f"pk.reshape({given_x}, {(samples * groups, each * inner)!r})")
+    _, mean, rstd, _ = _standard(w, rows, (1,), eps)
+    scale, shift = _by_channel(w, node, (mean, rstd), (samples, groups, each), dtype)
+    form = (samples, channels, 1)
+    elements = f"pk.reshape({given_x}, {(samples, channels, inner)!r})"
+    made = f"{elements} * pk.reshape({scale}, {form!r}) + pk.reshape({shift}, {form!r})"
     given = (
         f"pk.reshape({made}, {w.shape(x)!r})",
         *(f"pk.reshape({name}, {(samples, groups)!r})" for name in (mean, rstd)),
     )
     return tuple(cast(f"({one})", dtype, to) for one, to in zip(given, results, strict=True))
+
+
+def _by_channel(
+    w: Writer, node: Node, of: tuple[str, str], lengths: tuple[int, int, int], dtype: DType
+) -> tuple[str, str]:
+    """Of a group norm: what each channel is multiplied by, and what is added. `lengths`: samples, groups, channels of a
+    group. Elements are then gone over once more, in the form they have, and not in that of the groups."""
+    samples, groups, each = lengths
+    weight, bias = node.args[1:3]
+    mean, rstd = (f"pk.reshape({name}, {(samples, groups, 1)!r})" for name in of)
+    factor = f"pk.broadcast_to({rstd}, {lengths!r})"
+    if weight is not None:
+        factor = f"{rstd} * pk.reshape({w.operand(weight, dtype)}, {(groups, each)!r})"
+    scale = w.let("scale", factor)
+    added = "" if bias is None else f"pk.reshape({w.operand(bias, dtype)}, {(groups, each)!r}) "
+    return scale, w.let("shift", f"{added}- {mean} * {scale}")
 
 
 def _channels(w: Writer, x: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:

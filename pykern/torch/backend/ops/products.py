@@ -5,8 +5,6 @@ from __future__ import annotations
 from pykern.torch.backend.framework import Node, aten, torch
 from pykern.torch.backend.writer import NotTaken, Rule, Writer, number
 
-PRODUCTS = frozenset((aten.mm.default, aten.bmm.default, aten.addmm.default))
-
 
 def _product(w: Writer, node: Node) -> str:
     a, b = node.args

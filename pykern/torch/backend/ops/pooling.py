@@ -1,0 +1,102 @@
+"""Pooling: the largest element of each window, or the mean, as operations on slices that lie a step apart."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from pykern.torch.backend.framework import Node, aten
+from pykern.torch.backend.writer import TYPES, NotTaken, Rule, Writer, argument, number
+
+MOST_LENGTH = 32
+"""Of a window along an axis: each place is an operand."""
+
+
+def _lengths(value: Any, rank: int, default: tuple[int, ...]) -> tuple[int, ...]:
+    """One length for each axis that a window runs along."""
+    if not value:
+        return default
+    given = tuple(value)
+    return given * rank if len(given) == 1 else given
+
+
+def _windows(w: Writer, node: Node, rank: int, around: str) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    """The tensor with `around` at its rim, sizes of windows and the steps between them."""
+    x = node.args[0]
+    size = _lengths(argument(node, 1, "kernel_size"), rank, ())
+    step = _lengths(argument(node, 2, "stride"), rank, size)
+    padding = _lengths(argument(node, 3, "padding"), rank, (0,) * rank)
+    dtype = w.dtype(x)
+    if not dtype.is_floating_point or max(size) > MOST_LENGTH:
+        raise NotTaken("a window of integers, or a large one")
+    if not any(padding):
+        return w.name(x), size, step
+    shape = w.shape(x)
+    ahead = len(shape) - rank
+    wider = (*shape[:ahead], *(n + 2 * p for n, p in zip(shape[ahead:], padding, strict=True)))
+    padded = w.let("padded", f"pk.full({wider!r}, {around}, dtype=pk.{TYPES[dtype]})")
+    inside = [f"{p}:{p + n}" for n, p in zip(shape[ahead:], padding, strict=True)]
+    w.lines.append(f"{padded}[..., {', '.join(inside)}] = {w.name(x)}")
+    return padded, size, step
+
+
+def _joined(
+    w: Writer,
+    name: str,
+    size: tuple,
+    step: tuple,
+    made: tuple[int, ...],
+    join: str,
+    gap: tuple[int, ...] = (),
+) -> str:
+    """The elements of windows put together, one axis after the other; `join` takes two of them. `gap` lies between the
+    elements of a window."""
+    rank = len(size)
+    for axis in range(rank):
+        if size[axis] == step[axis] == 1:
+            continue
+        reach = (made[axis] - 1) * step[axis] + 1
+        rest = ", :" * (rank - 1 - axis)
+        places = [k * (gap[axis] if gap else 1) for k in range(size[axis])]
+        parts = [f"{name}[..., {k}:{k + reach}:{step[axis]}{rest}]" for k in places]
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = join.format(whole, part)
+        name = w.let("pooled", whole)
+    return name
+
+
+def _largest(rank: int) -> Rule:
+    def rule(w: Writer, node: Node) -> tuple[str, str]:
+        if argument(node, 5, "ceil_mode", False):
+            raise NotTaken("windows beyond the rim")
+        if any(user.target is not operator.getitem or user.args[1] != 0 for user in node.users):
+            raise NotTaken("the places of the largest elements are needed")
+        name, size, step = _windows(w, node, rank, "-inf")
+        made = w.value(node)[0].shape[-rank:]
+        gap = _lengths(argument(node, 4, "dilation"), rank, (1,) * rank)
+        return _joined(w, name, size, step, tuple(made), "pk.maximum({}, {})", gap), "0"
+
+    return rule
+
+
+def _mean(rank: int) -> Rule:
+    def rule(w: Writer, node: Node) -> str:
+        padding, ceil = argument(node, 3, "padding"), argument(node, 4, "ceil_mode", False)
+        counted, divisor = argument(node, 5, "count_include_pad", True), argument(node, 6, "divisor_override")
+        if ceil or divisor is not None or (any(padding or ()) and not counted):
+            raise NotTaken("a mean of windows beyond the rim")
+        if w.computed_in(node) != w.dtype(node):
+            raise NotTaken(f"a mean of windows of {w.dtype(node)}")
+        name, size, step = _windows(w, node, rank, "0.0")
+        total = _joined(w, name, size, step, tuple(w.shape(node)[-rank:]), "{} + {}")
+        return f"{total} * {number(1 / math.prod(size), w.dtype(node))}"
+
+    return rule
+
+
+RULES: dict[object, Rule] = {
+    aten.max_pool2d_with_indices.default: _largest(2), aten.max_pool3d_with_indices.default: _largest(3),
+    aten.avg_pool2d.default: _mean(2), aten.avg_pool3d.default: _mean(3),
+}  # fmt: skip
