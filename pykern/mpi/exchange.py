@@ -72,6 +72,8 @@ class HaloExchange:
         transposed: bool,
     ) -> None:
         self._transposed = transposed
+        self.kept: Any = arrays
+        """What stays as long as this does."""
         sent = [_parcel(block, d, arrays, extras, owned=not transposed) for d in block.neighbours]
         received = [
             _parcel(block, d, arrays, extras, owned=transposed, apart=transposed) for d in block.neighbours

@@ -33,8 +33,8 @@ from pykern.mpi.transport import Message, Requests, Transport
 from pykern.runtime.cpu_table import get_num_threads, set_num_threads
 
 AXES = "xyz"
-KEPT = 64
-"""Exchanges that are kept with their buffers: those used last."""
+KEPT = 16
+"""Exchanges that are kept with their buffers and arrays: those made last."""
 LARGE_MESSAGES = 1 << 18
 """Bytes of halos from which launches overlap with messages between processes of one machine, which copy them."""
 
@@ -88,6 +88,7 @@ class Grid:
         self._whole = Whole(self.rank, blocks, self._message)
         self._overlap = overlap
         self._exchanges: OrderedDict[Any, HaloExchange] = OrderedDict()
+        self._same: dict[tuple, HaloExchange] = {}
         self._sites: set[Any] = set()
         self.splits: dict[Any, Any] = {}
         """Launches that were told apart: see `pykern.mpi.overlap`."""
@@ -238,7 +239,10 @@ class Grid:
     def _exchange_of(self, arrays: Sequence[Any], transposed: bool) -> HaloExchange:
         """The exchange of arrays at these addresses; made where there is none."""
         self._check_process()
-        arrays = [_taken(array) for array in arrays]
+        given = (transposed, *map(id, arrays))
+        if given in self._same:  # these very objects: an exchange keeps its own alive
+            return self._same[given]
+        objects, arrays = arrays, [_taken(array) for array in arrays]
         key = (transposed, *map(_place, arrays))
         found = self._exchanges.get(key)
         if found is None:
@@ -246,10 +250,11 @@ class Grid:
             kinds = [(str(a.dtype), e) for a, e in zip(arrays, extras, strict=True)]
             self._agree(f"exchange of {kinds}")
             found = HaloExchange(self.block, self._transport, arrays, extras, transposed)
-            self._exchanges[key] = found
+            found.kept = objects
+            self._exchanges[key] = self._same[given] = found
             if len(self._exchanges) > KEPT:
-                self._exchanges.popitem(last=False)
-        self._exchanges.move_to_end(key)
+                _, oldest = self._exchanges.popitem(last=False)
+                self._same = {ids: one for ids, one in self._same.items() if one is not oldest}
         return found
 
     # -- all ranks ---------------------------------------------------------------------------------------

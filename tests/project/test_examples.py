@@ -13,12 +13,14 @@ from tests.project.tree import ROOT
 SMALL = ["--coarser", "8", "--steps", "60", "--iterations", "40"]
 ARGUMENTS = {
     "multi_device": ["--steps", "5", "--enlarge", "1"],
+    "shallow_water": ["--steps", "20"],
 }
 SAYS = {
     "histogram": "same as numpy.bincount",
     "tiled_matmul": "same as NumPy",
     "attention": "same as NumPy",
     "multi_device": "every device agrees with NumPy",
+    "shallow_water": "1 ranks of (200, 160): 1005.30059 cells of water",
 }
 
 

@@ -320,6 +320,20 @@ def case_a_fork_is_no_rank():
     grid.exchange(x)
 
 
+def case_more_arrays_than_are_kept():
+    """Views that are made anew, at the same place and at others."""
+    grid = grid_of(30, halo=1)
+    whole = numbers(30, "f8")
+    wanted = grid.scatter(whole)
+    several = np.zeros((40, *grid.local))
+    for _ in range(2):
+        for n in range(40):
+            several[n][...] = -1
+            several[n][grid.owned(wanted)] = wanted[grid.owned(wanted)]
+            grid.exchange(several[n])
+            np.testing.assert_array_equal(several[n], wanted)
+
+
 def case_arrays_that_do_not_fit():
     grid = grid_of((8, 8), halo=1)
     for shape in ((3,), (1, 1), (100, 8)):

@@ -10,6 +10,7 @@ import pytest
 
 from pykern.environment.machine import processors
 from pykern.pytest_plugin import need_package
+from tests.project.tree import ROOT
 
 HERE = Path(__file__).parent
 CASES = [
@@ -81,6 +82,16 @@ def test_over_torch_distributed(tmp_path):
     errors = [rank.communicate(timeout=TIMEOUT)[1].decode() for rank in ranks]
     assert [rank.returncode for rank in ranks] == [0, 0], errors
     assert results.read_text().split() == CASES
+
+
+@pytest.mark.timeout(TIMEOUT)
+def test_the_example_has_the_same_bits_on_any_number_of_ranks(tmp_path):
+    files = [tmp_path / f"heights{size}.npy" for size in (1, 2, 4)]
+    for size, file in zip((1, 2, 4), files, strict=True):
+        program = (str(ROOT / "examples" / "shallow_water.py"), "--shape", "60", "50", "--steps", "40")
+        run = finished(command(size, *program, "--output", str(file)))
+        assert run.returncode == 0, run.stderr
+    assert len({file.read_bytes() for file in files}) == 1
 
 
 # -- what goes wrong -----------------------------------------------------------------------------
