@@ -21,7 +21,6 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import numpy as np
 from forms_computations import COMPUTATIONS, QUICK, Computation, Form
-from forms_numba import plain_loops
 
 import pykern as pk
 
@@ -49,6 +48,8 @@ def prepared(computation: Computation, form: Form, arrays: tuple, peer: bool) ->
     """What runs a form, by pykern or by its peer."""
     given, space = computation.given(form, arrays), form.space(*arrays)
     if peer:
+        from forms_numba import plain_loops  # here: without the peer Numba need not be there
+
         function, bounds = plain_loops(form.kernel, space)
         return lambda: function(*given, *bounds)
     return lambda: form.kernel(*given, ndrange=space)

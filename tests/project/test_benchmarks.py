@@ -57,6 +57,18 @@ def test_ported_kernels_are_right(tmp_path):
     assert {r["line"] for r in found} <= {"pykern", "numba"}
 
 
+def test_forms_of_a_computation_give_the_same(tmp_path):
+    out = tmp_path / "out.json"
+    path = ROOT / "benchmarks" / "forms.py"
+    given = ("--no-numba", "--quick", "--only", "clamped", "--scale", "0.1", "--seconds", "0", "--json", out)
+    status, output, errors = attempt(sys.executable, path, *given, cwd=tmp_path, environment=SMALL)
+    assert status == 0, output + errors
+    (found,) = [json.loads(line) for line in out.read_text().splitlines()]
+    assert set(found["ms"]) == {"max", "ternary", "ifs", "scalars", "flat"}
+    assert found["wrong"] == []
+    assert found["ratio"] >= 1
+
+
 @pytest.mark.slow
 def test_products_behind_those_of_other_libraries(tmp_path):
     out = tmp_path / "out.json"
