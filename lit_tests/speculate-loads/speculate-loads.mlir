@@ -49,3 +49,46 @@ func.func @stay(%x: memref<?xf32>, %y: memref<?xf32>, %j: index, %k: index, %mos
   }
   return %one, %two : f32, f32
 }
+
+// Loads of a branch in a loop that differs between work-items: where all of them lie in the array they stand in front of
+// the branch, and what does not change in the loop in front of the loop. Elsewhere the loop is as it was.
+
+// CHECK-LABEL: func.func @versions
+// CHECK: %[[WIDE:.*]] = arith.cmpi sge, %{{.*}}, %c2
+// CHECK: %[[LONG:.*]] = arith.cmpi sle, %arg3, %{{.*}}
+// CHECK: scf.if %{{.*}} {
+// CHECK-NEXT: scf.for %[[I:.*]] = %arg2 to %arg3
+// CHECK-NEXT: memref.load %arg1[%[[I]], %c1]
+// CHECK-NEXT: scf.for %[[J:.*]] = %c0 to
+// CHECK: memref.load %arg1[%[[J]], %c1]
+// CHECK-NEXT: scf.if
+// CHECK-NOT: memref.load
+// CHECK: math.sqrt
+// CHECK: } else {
+// CHECK: scf.if
+// CHECK-NEXT: memref.load
+func.func @versions(%o: memref<?xf32>, %p: memref<?x?xf32>, %lo: index, %hi: index)
+    attributes {kern.kernel, kern.noalias, kern.plain, kern.rank = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = memref.dim %p, %c0 : memref<?x?xf32>
+  scf.for %i = %lo to %hi step %c1 {
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%held = %zero) -> (f32) {
+      %other = arith.cmpi ne, %j, %i : index
+      %t = scf.if %other -> (f32) {
+        %a = memref.load %p[%j, %c1] : memref<?x?xf32>
+        %b = memref.load %p[%i, %c1] : memref<?x?xf32>
+        %d = arith.subf %a, %b : f32
+        %r = math.sqrt %d : f32
+        %u = arith.addf %held, %r : f32
+        scf.yield %u : f32
+      } else {
+        scf.yield %held : f32
+      }
+      scf.yield %t : f32
+    }
+    memref.store %s, %o[%i] : memref<?xf32>
+  } {kern.items}
+  return
+}

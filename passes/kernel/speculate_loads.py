@@ -1,36 +1,46 @@
 """Branches that only read become choices: `if x[i, j] > most: most = x[i, j]` is one of two values.
 
 Comes in: a kernel as loops over work-items. Goes out: loads that a branch repeats stand in front of it, and what little
-else is in it. Loops and work-items with choices run in lanes, those with branches that read memory do not. Read next:
-`vectorize.vectorize_reductions`, `vectorize.items`.
+else is in it. Other loads of branches in loops (`if j != i: d = x[j] - x[i]`) stand in front of them where lengths and
+bounds say that all of them lie in their arrays: then work-items run in lanes; else the loop runs as it was. Branches
+that read memory keep work-items and loops out of lanes. Read next: `access_bounds`, `vectorize.items`.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith
+from mlir.dialects import arith, scf
 
+from pykern.dialect import attributes as kern
 from pykern.passes import kernels
 from pykern.passes.analysis.cost_model.operations import SPECULATED_OPS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.effects import is_speculatable
 from pykern.passes.ir.memory import ancestor_in
+from pykern.passes.ir.values import defining, is_inside
+from pykern.passes.kernel.access_bounds import is_within
 from pykern.passes.kernels import MEMORY_OPERAND, find, named, replace
+from pykern.passes.remarks import remark
+from pykern.passes.vectorize.items.lanes import Scalar
+from pykern.passes.vectorize.items.vectorize_items import VectorizeItems
 
 _ACCESSES = ("memref.load", "memref.store")
 
 
 @dataclass(frozen=True)
 class SpeculateLoads(Pass):
-    """Read in front of a branch what it reads, where that place was accessed before.
+    """Read in front of a branch what it reads, where that place is known to be in the array.
 
     In:  kernels as loops over work-items.
     Out: an scf.if of loads whose place another access names in front of it, and of at most `ops` cheap operations
-         beside, is a choice of values, an arith.select each. Other branches stay.
+         beside, is a choice of values, an arith.select each. Of branches in loops that differ between work-items
+         and have no effects, other loads stand in front of the branch, in a version of the loop over work-items that
+         runs where comparisons of lengths say so; where that would not bring work-items into lanes, they stay.
     """
 
     name: ClassVar[str] = "kern-speculate-loads"
@@ -43,7 +53,47 @@ class SpeculateLoads(Pass):
         for kernel in kernels.kernels(module):
             for branch in named(kernel, "scf.if"):  # a walk comes to the inner branch first
                 changed |= self._branch(branch)
+            for loop in find(kernel, lambda op: op.name == "scf.for" and kern.ITEMS in op.attributes):
+                changed |= self._version(kernel, loop)
         return changed
+
+    def _version(self, kernel: ir.Operation, loop: ir.Operation) -> bool:
+        """Give a loop over work-items a version whose branches read nothing."""
+        if loop.results or kern.NOALIAS not in kernel.attributes or not _waiting(loop):
+            return False
+        with ir.InsertionPoint(loop), loop.location:
+            conditions = [is_within(load, loop) for branch in _waiting(loop) for load in _loads(branch)]
+            if any(found is None for found in conditions):
+                return False
+            trial = loop.clone().operation
+        for branch in _waiting(trial):
+            self._read_before(branch, trial)
+        if not _run_in_lanes(kernel, trial):
+            trial.erase()
+            return True
+        with ir.InsertionPoint(loop), loop.location:
+            holds = functools.reduce(
+                lambda a, b: arith.AndIOp(a, b).result, [one for found in conditions for one in found or []]
+            )
+            versions = scf.IfOp(holds, has_else=True)
+            for block, version in ((versions.then_block, trial), (versions.else_block, loop)):
+                with ir.InsertionPoint(block):
+                    version.move_before(scf.YieldOp([]).operation)
+        remark(trial, "what branches read lies in its array for all work-items: it is read in front of them")
+        del loop.attributes[kern.ITEMS]  # it hardly ever runs
+        return True
+
+    def _read_before(self, branch: ir.Operation, items: ir.Operation) -> None:
+        inside = find(branch, lambda op: op.name != "scf.yield")
+        if len(inside) - len(_loads(branch)) <= self.ops and not any(
+            op.name.startswith("math.") for op in inside
+        ):
+            for op in inside:
+                op.move_before(branch)
+            _choose(branch)
+            return
+        for load in _loads(branch):
+            _move_before(load, _earliest(load, branch, items))
 
     def _branch(self, branch: ir.Operation) -> bool:
         inside = find(branch, lambda op: op.name != "scf.yield")
@@ -58,6 +108,87 @@ class SpeculateLoads(Pass):
             op.move_before(branch)
         _choose(branch)
         return True
+
+
+def _waiting(loop: ir.Operation) -> list[ir.Operation]:
+    """Branches in loops of work-items that keep them out of lanes by what they read alone."""
+    return [
+        branch
+        for branch in named(loop, "scf.if")
+        if branch.results and _is_in_loop(branch, loop) and _loads(branch) and _reads_alone(branch)
+        and _differs(branch.operands[0], loop)
+    ]  # fmt: skip
+
+
+def _loads(branch: ir.Operation) -> list[ir.Operation]:
+    return named(branch, "memref.load")
+
+
+def _is_in_loop(branch: ir.Operation, items: ir.Operation) -> bool:
+    parent = branch.parent
+    return parent is not None and parent.operation.name == "scf.for" and parent.operation != items
+
+
+def _reads_alone(branch: ir.Operation) -> bool:
+    """Whether nothing in the branch has an effect, but for loads, which it may be too early for."""
+    return all(
+        op.name in ("memref.load", "scf.yield") or op.name.startswith("math.") or is_speculatable(op)
+        for op in find(branch, lambda op: True)
+    )
+
+
+def _differs(condition: ir.Value, items: ir.Operation) -> bool:
+    """Whether work-items may take different sides: the condition is not made of counters of inner loops alone."""
+    waiting = [condition]
+    while waiting:
+        one = waiting.pop()
+        if not is_inside(one, items):
+            continue
+        op = defining(one)
+        if op is None and one != one.owner.owner.operation.opview.induction_variable:
+            return True
+        if one == items.opview.induction_variable:
+            return True
+        if op is not None and (op.name == "memref.load" or op.regions):
+            return True
+        waiting += [] if op is None else op.operands
+    return False
+
+
+def _run_in_lanes(kernel: ir.Operation, loop: ir.Operation) -> bool:
+    """Whether work-items run in lanes, or all that kept loops out of lanes are choices now."""
+    if not named(loop, "scf.if"):
+        return True
+    try:
+        VectorizeItems().plan(kernel, loop)
+    except Scalar:
+        return False
+    return True
+
+
+def _earliest(load: ir.Operation, branch: ir.Operation, items: ir.Operation) -> ir.Operation:
+    """The branch, or the outermost loop or branch around it in which nothing changes what the load reads."""
+    around, place = branch, branch
+    while around.parent is not None and around.parent.operation != items:
+        around = around.parent.operation
+        written = [op.operands[1] for op in named(around, "memref.store")]
+        if load.operands[0] in written or any(
+            op.name.startswith("kern.") for op in find(around, lambda op: True)
+        ):
+            break
+        if any(is_inside(operand, around) for operand in load.operands):
+            break
+        place = around
+    return place
+
+
+def _move_before(op: ir.Operation, place: ir.Operation) -> None:
+    """Move an op in front of one that it is in, and what its operands are computed by."""
+    for operand in op.operands:
+        maker = defining(operand)
+        if maker is not None and is_inside(operand, place):
+            _move_before(maker, place)
+    op.move_before(place)
 
 
 def _choose(branch: ir.Operation) -> None:
