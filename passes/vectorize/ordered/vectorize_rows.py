@@ -60,10 +60,11 @@ class VectorizeRows(Pass):
         return changed
 
     def _items(self, kernel: ir.Operation, loop: ir.Operation) -> bool:
-        if loop.results or not _touches_arrays_alone(loop):
+        ops = [o.operation for o in loop.regions[0].blocks[0].operations]
+        ops = [op for op in ops if op.name == "scf.for" and op.results]
+        if not ops or loop.results or not _touches_arrays_alone(loop):
             return False
         arrays = [a for a in kernels.body(kernel).arguments if isinstance(a.type, ir.MemRefType)]
-        ops = [o.operation for o in loop.regions[0].blocks[0].operations]
         chains = [chain for op in ops if (chain := chain_of(op, loop, arrays)) is not None]
         if not any(_reads_own_row(chain, loop) for chain in chains) or _gains_by_lanes(kernel, loop):
             return False
