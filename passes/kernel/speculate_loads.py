@@ -21,6 +21,7 @@ from pykern.passes.analysis.cost_model.operations import SPECULATED_OPS
 from pykern.passes.framework import Pass
 from pykern.passes.ir.clone import terminator_operands
 from pykern.passes.ir.effects import is_speculatable
+from pykern.passes.ir.loops import leave_alone
 from pykern.passes.ir.memory import ancestor_in
 from pykern.passes.ir.values import defining, is_inside
 from pykern.passes.kernel.access_bounds import is_within
@@ -80,7 +81,9 @@ class SpeculateLoads(Pass):
                 with ir.InsertionPoint(block):
                     version.move_before(scf.YieldOp([]).operation)
         remark(trial, "what branches read lies in its array for all work-items: it is read in front of them")
-        del loop.attributes[kern.ITEMS]  # it hardly ever runs
+        del loop.attributes[kern.ITEMS]
+        for op in [loop, *named(loop, "scf.for")]:
+            leave_alone(op)  # it hardly ever runs
         return True
 
     def _read_before(self, branch: ir.Operation, items: ir.Operation) -> None:
