@@ -48,14 +48,14 @@ LANGUAGES: dict[str, Callable[[], Language]] = {
 def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBinary:
     """Lower and print. Raises `TargetError` for what the language lacks."""
     arrays = dynamic_arrays(module)
-    names = list(argument_names(source, options_of(source.target)[1].words))
-    name_ids(module, UserNames(source.function))
     name, options = options_of(source.target)
+    names, users = list(argument_names(source, options.words)), UserNames(source.function)
+    name_ids(module, users)
     language = LANGUAGES[name]()
     source_pipeline(options, language).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
     started = time.perf_counter()
-    symbol, text = printed(kernel, source, language, names)
+    symbol, text = printed(kernel, users, language, names)
     record.add("source", text if record.texts else "", started, name)
     arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
     shared = shared_bytes(kernel)
@@ -70,9 +70,7 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     )
 
 
-def printed(
-    kernel: ir.Operation, source: KernelSource, language: Language, names: list[str]
-) -> tuple[str, str]:
+def printed(kernel: ir.Operation, users: UserNames, language: Language, names: list[str]) -> tuple[str, str]:
     """The name of a kernel in the text, and the whole text."""
     written, atomic = memories_written(kernel)
     taken = Names(language.reserved | CALLED)
@@ -89,7 +87,7 @@ def printed(
             )
         else:
             given.append(Word(name, argument.type))
-    printer = Printer(kernel, language, UserNames(source.function), taken, given)
+    printer = Printer(kernel, language, users, taken, given)
     printer.run()
     lines = [f"{INDENT * line.depth}{line.text}" for line in printer.lines]
     block = Grid(kernels.integers(kernel, kern.WORKGROUP) or (1,)).block

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from pykern.passes.ir.structured import generic, indexing_maps, reduces
+from pykern.passes.ir.structured import Structured, generic, reduces
+from pykern.passes.ir.values import has_uses
 from pykern.passes.kernels import body
 
 
@@ -54,22 +55,17 @@ def _runs(block: ir.Block) -> Iterator[Run]:
 
 def _elementwise_shape(op: ir.Operation) -> tuple[int, ...] | None:
     """The lengths that an op goes over, if it computes each element of its results from those of its operands."""
-    if op.name != "linalg.generic" or not op.results:
+    if op.name != "linalg.generic" or not op.results or reduces(op):
         return None
     types = [value.type for value in op.operands]
     if not all(isinstance(kind, ir.RankedTensorType) and kind.has_static_shape for kind in types):
         return None
-    shape = tuple(ir.RankedTensorType(types[0]).shape)
-    identity = ir.AffineMap.get_identity(len(shape), op.context)
-    if any(one != identity for one in indexing_maps(op)):
+    view = Structured(op)
+    identity = ir.AffineMap.get_identity(view.loops, op.context)
+    reads_initial = any(map(has_uses, view.arguments[len(view.inputs) :]))
+    if reads_initial or any(one != identity for one in view.maps) or any(each.regions for each in view.ops):
         return None
-    if reduces(op):
-        return None
-    inside = body(op)
-    initial = list(inside.arguments)[-len(op.results) :]
-    if any(True for argument in initial for _ in argument.uses) or any(o.operation.regions for o in inside):
-        return None
-    return shape
+    return tuple(ir.RankedTensorType(types[0]).shape)
 
 
 def _join(run: Run) -> None:
