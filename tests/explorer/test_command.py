@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,14 @@ from pykern.explorer import text
 from pykern.explorer.comparison import Comparison
 from pykern.tools.cli import main
 from tests.explorer.samples import SAMPLES
+from tests.tools.warm_tools import pykern
 
 KERNELS = Path(__file__).with_name("samples.py")
 CALL = (f"{KERNELS}::saxpy", "--args", "f32[?] f32[?] f32[?] f32", "--ndrange", "?")
 
 
 def explore(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pykern.tools.cli", "explore", *CALL, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=cwd)
+    return pykern("explore", *CALL, *arguments, cwd=cwd)
 
 
 def test_writes_a_page(tmp_path):
@@ -119,18 +118,7 @@ def test_a_program_for_a_target(tmp_path, capsys, target, code):
 def test_a_program_needs_no_index_space(tmp_path):
     file = tmp_path / "prog.py"
     file.write_text("import pykern as pk\n\n\n@pk.jit\ndef f(x):\n    return pk.exp(x) * x\n")
-    command = [
-        sys.executable,
-        "-m",
-        "pykern.tools.cli",
-        "explore",
-        f"{file}::f",
-        "--args",
-        "f32[8]",
-        "--line",
-        "6",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = pykern("explore", f"{file}::f", "--args", "f32[8]", "--line", "6")
     assert done.returncode == 0, done.stderr
     assert "return pk.exp(x) * x" in done.stdout
     assert "linalg.generic" in done.stdout

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from pykern.benchmarking import records
+from tests.tools.warm_tools import pykern
 
 FILE = """
 import numpy as np
@@ -35,8 +35,7 @@ def doubling(n):
 
 
 def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pykern.tools.cli", "bench", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return pykern("bench", *arguments)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import os
+import subprocess
 import sys
+from pathlib import Path
 
 from pykern.tools.warm_server import client_command
 
@@ -31,3 +33,10 @@ def cli() -> list[str]:
 def in_place() -> dict[str, str]:
     """The variables of a process that compiles in itself."""
     return {**os.environ, "PYKERN_COMPILER": "inprocess"}
+
+
+def pykern(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """What a command of `pykern` prints, its messages and its status."""
+    return subprocess.run(
+        [*cli(), *map(str, arguments)], capture_output=True, text=True, timeout=120, env=in_place(), cwd=cwd
+    )
