@@ -3,7 +3,7 @@
 #   make demo    run the example of the README: compile a kernel, check it against NumPy, draw the result
 #   make test    run every check, each with its own summary
 #
-# `make test-all` runs the same checks with thirty times as many random programs, from seeds that the clock gives.
+# `make test-all` runs the same checks with sixty times as many random programs, from seeds that the clock gives.
 # All make .venv first and install there what they need; that is done again only when pyproject.toml changes.
 # Another interpreter: make test PYTHON=python3.12. Another place: VENV=/tmp/venv.
 
@@ -31,7 +31,7 @@ TAKES-dev := : 3.3 GB on disk, once; tools, other compilers and drivers to compa
 help:
 	@echo "make demo     compile a kernel, run it, check it against NumPy, draw the result"
 	@echo "make test     all checks: pytest, lit, ruff, pyright, documentation"
-	@echo "make test-all the same with thirty times as many random programs, from other seeds"
+	@echo "make test-all the same with sixty times as many random programs, from other seeds"
 	@echo "make lint     ruff and pyright alone"
 	@echo "make format   let ruff rewrite the sources"
 	@echo "make docs     build the documentation: docs/_build/html/index.html"

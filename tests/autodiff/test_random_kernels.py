@@ -2,7 +2,7 @@
 
 Every other one at level "auto", which tries to raise it first; kernels that raise are in `test_random_arrays`.
 
-``PYKERN_FUZZ=N`` scales the number of kernels as in `tests/fuzz`: N // 50, so 2 unless told, for each of
+``PYKERN_FUZZ=N`` scales the number of kernels as in `tests/fuzz`: N // 50, so 1 unless told, for each of
 them takes three compilations. A failure prints the kernel and its number, which makes it again.
 """
 

@@ -1,6 +1,6 @@
 """How much random tests run: ``PYKERN_FUZZ=N`` programs on the CPU, of kinds that take longer a share of that.
 
-100 unless told, so that a run of all tests takes minutes; `make test-all` runs thousands, from other seeds.
+50 unless told, so that a run of all tests takes minutes; `make test-all` runs thousands, from other seeds.
 """
 
 from __future__ import annotations
@@ -9,4 +9,4 @@ import os
 
 FULL = 300
 """For which every test of random programs says how many it runs."""
-PROGRAMS = int(os.environ.get("PYKERN_FUZZ", "100"))
+PROGRAMS = int(os.environ.get("PYKERN_FUZZ", "50"))

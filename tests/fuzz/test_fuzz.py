@@ -1,6 +1,6 @@
 """Random programs, compiled against the reference device: no difference, no crash, no hang.
 
-``PYKERN_FUZZ=N`` sets how many programs run (100 unless told), ``PYKERN_FUZZ_SEED=S`` which ones:
+``PYKERN_FUZZ=N`` sets how many programs run (50 unless told), ``PYKERN_FUZZ_SEED=S`` which ones:
 a failure prints the program, and the two settings that run it again.
 """
 

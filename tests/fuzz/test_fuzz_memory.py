@@ -1,6 +1,6 @@
 """Random kernels over private arrays and histograms, with all threads, against the reference device.
 
-``PYKERN_FUZZ=N`` scales how many run as in `test_fuzz`: N // 15, so 10 unless told. A failure prints the kernel.
+``PYKERN_FUZZ=N`` scales how many run as in `test_fuzz`: N // 15, so 3 unless told. A failure prints the kernel.
 """
 
 from __future__ import annotations
