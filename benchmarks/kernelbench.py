@@ -80,7 +80,13 @@ def reduced(path: Path) -> ast.Module:
     """The problem's module with smaller constants."""
     tree = ast.parse(path.read_text())
     fixed: set[int] = set()
-    work, elements = work_of(tree, path)
+    try:
+        work, elements = work_of(tree, path)
+    except Exception:  # noqa: BLE001  a model that reads numbers out of tensors where it is made
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and "batch" in ast.unparse(node.targets[0]):
+                node.value = ast.copy_location(ast.Constant(LEAST_BATCH), node.value)
+        return tree
     while work > MOST_WORK or elements > MOST_ELEMENTS:
         left = [c for c in constants(tree) if id(c) not in fixed]
         if not left:

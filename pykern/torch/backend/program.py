@@ -178,7 +178,7 @@ def _spec(form: Form) -> ArraySpec:
     if order is None:
         raise NotTaken("a tensor is not dense")
     straight = order == tuple(range(len(order)))
-    return ArraySpec(_name(form.dtype), form.shape, "C" if straight else "".join(map(str, order)))
+    return ArraySpec(_name(form.dtype), form.shape, axes=() if straight else order)
 
 
 def _name(dtype: DType) -> str:
