@@ -16,6 +16,7 @@ from pykern.lowering.nvvm import options as nvvm
 from pykern.lowering.rocdl import options as rocdl
 from pykern.lowering.source import options as source
 from pykern.lowering.spirv import flavour as spirv
+from pykern.lowering.xp import options as xp
 
 DEFAULTS = {
     "nvvm": "nvvm:sm_90a",
@@ -24,6 +25,7 @@ DEFAULTS = {
     "vulkan": "spirv:vulkan1.1",
     "opencl": "spirv:opencl1.2",
     **{language: f"source:{language}" for language in source.LANGUAGES},
+    "xp": "xp:jnp",
 }
 """What a family without a chip means."""
 SYNONYMS = {
@@ -43,6 +45,7 @@ _OPTIONS = {
     "rocdl": rocdl.options_of,
     "spirv": spirv.flavour,
     "source": source.options_of,
+    "xp": xp.options_of,
 }
 
 
@@ -74,6 +77,7 @@ def names() -> list[str]:
         *(f"rocdl:{name}" for name in rocdl.CHIPS),
         *spirv.names(),
         *(f"source:{name}" for name in source.LANGUAGES),
+        *(f"xp:{name}" for name in xp.LIBRARIES),
     ]
 
 

@@ -28,13 +28,16 @@ from pykern.lowering.llvm.program.pipeline import launch_pipeline
 from pykern.lowering.llvm.xla.handler import handler_text
 from pykern.lowering.record import Recorder
 from pykern.lowering.targets import DEVICE_TARGETS
+from pykern.lowering.xp import target as xp
 from pykern.passes import kernels
 from pykern.passes.arithmetic.round_once import RoundOnce
 from pykern.passes.framework import Callback, Pipeline, run_pass, verification, verify
 from pykern.passes.kernels import programs
 from pykern.passes.pipelines import kern_pipeline
 from pykern.passes.tensor.inline_helpers import InlineHelpers
+from pykern.passes.tensor.outline_launches import OutlineLaunches
 from pykern.passes.tensor.prepare_signature import integers
+from pykern.passes.tensor.raise_launches import RaiseLaunches
 
 Passes = tuple[Callable[[ir.Module], None], ...]
 _DTYPES = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "i1": "bool", "index": "i64"}
@@ -55,7 +58,8 @@ def compile_program(source: ProgramSource, record: Recorder, passes: Passes = ()
         source.donated,
         source.function,
         source.schedules,
-        source.parameters if source.handler else None,
+        source.parameters,
+        bool(source.handler),
     )
     if source.kernel is not None:
         launch = source.kernel
@@ -82,8 +86,14 @@ class Request:
     function: FunctionSource | None = None
     """What the kernels of a program on a device are named after."""
     schedules: tuple[str, ...] = ()
-    handled: tuple[Parameter, ...] | None = None
-    """The parameters, where XLA is going to call the code."""
+    parameters: tuple[Parameter, ...] = ()
+    handled: bool = False
+    """Whether XLA is going to call the code."""
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether the program becomes a text over whole arrays."""
+        return self.target.startswith("xp:")
 
 
 def compile_module(
@@ -109,9 +119,12 @@ def compile_module(
     users = Pipeline(tuple(Callback(function=p) for p in passes))
     first = Pipeline((RoundOnce(),))
     if list(kernels.kernels(module)):
-        first = (
-            launch_pipeline(asked.options.debug or asked.options.nan) + kern_pipeline(asked.options) + first
+        launched = (
+            Pipeline((RaiseLaunches(), OutlineLaunches()))
+            if asked.is_printed
+            else launch_pipeline(asked.options.debug or asked.options.nan)
         )
+        first = launched + kern_pipeline(asked.options) + first
     first.run(module, record, texts=record.texts)
     with verification(each=True):
         users.run(module, record, texts=record.texts)
@@ -127,10 +140,13 @@ def compile_module(
         return tuple(ResultSpec(*each) for each in zip(dtypes, shapes, arguments, strict=True))
 
     def handler(arguments: tuple[int, ...], scratch: int) -> str:
-        assert asked.handled is not None
-        return handler_text(asked.name, asked.handled, results_in(arguments), scratch, sites)
+        return handler_text(asked.name, asked.parameters, results_in(arguments), scratch, sites)
 
-    code = _lower(module, asked, record, None if asked.handled is None else handler)
+    if asked.is_printed:
+        text = xp.lower(module, asked.name, asked.target, asked.parameters, dtypes, record)
+        code = cpu.ProgramCode(text.encode(), (-1,) * len(dtypes), 0, {})
+    else:
+        code = _lower(module, asked, record, handler if asked.handled else None)
     results = results_in(code.result_arguments)
     layout = ProgramLayout(results, tree, tuple(updated))
     if isinstance(code, DeviceProgram):

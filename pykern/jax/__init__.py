@@ -6,7 +6,9 @@ next: `function`, what users call; `primitive`, JAX's rules; `code`, the call wi
 
 from __future__ import annotations
 
+from pykern.jax.check import check
+from pykern.jax.export import export
 from pykern.jax.function import primitive
 from pykern.jax.results import like
 
-__all__ = ["like", "primitive"]
+__all__ = ["check", "export", "like", "primitive"]

@@ -83,7 +83,7 @@ def _spec(name: str, value: Any, annotation: Any, is_array: bool, arrays: list[A
 
 def _array(name: str, value: Any) -> Array:
     try:
-        return jnp.asarray(value)
+        return value if isinstance(value, jax.ShapeDtypeStruct) else jnp.asarray(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise KernelTypeError(f"`{name}` is {type(value).__name__}, and JAX says: {error}") from None
 

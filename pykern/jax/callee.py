@@ -7,13 +7,16 @@ cotangents and tangents. Read next: `primitive`, which has JAX's rules; `code`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, leaves
 from pykern.errors import KernelError, NotDifferentiable
 from pykern.jax.code import Code, code_of
+from pykern.jax.framework import Array
+from pykern.obtain.code import compiled
 from pykern.program.results import Builder, builder, scalars_of
 from pykern.types import BY_NAME
 
@@ -38,6 +41,24 @@ class Callee:
     @property
     def name(self) -> str:
         return self.source.function.name
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The program over `jax.numpy`, for platforms that have no code of ours. Raises `TargetError` where it has no
+        form on whole arrays."""
+        return compiled(replace(self.source, target="xp:jnp", donated=(), handler="")).binary.decode()
+
+    @functools.cached_property
+    def portable(self) -> Callable[..., list[Array]] | None:
+        """The function of that text, which gives a list of results; nothing where there is none."""
+        try:
+            text = self.text
+        except KernelError:
+            return None
+        names: dict[str, Any] = {}
+        exec(compile(text, f"<pykern.jax {self.name}>", "exec"), names)
+        function = names[self.name]
+        return lambda *arrays: _listed(function(*arrays))
 
     @functools.cached_property
     def tree(self) -> str:
@@ -103,6 +124,10 @@ class Callee:
                 f"the {kind} of `{self.name}` has no code: {error.reason}", error.span, error.hint
             ) from error
         return made
+
+
+def _listed(found: Any) -> list[Array]:
+    return list(found) if isinstance(found, tuple) else [found]
 
 
 def _spec(dtype: str, shape: tuple[int, ...], is_number: bool) -> ArraySpec | ScalarSpec:

@@ -39,16 +39,26 @@ class Code:
     library: object
     """The code stays where it is."""
 
-    def call(self, arrays: Sequence[Array], batch: tuple[int, ...], varying: Any) -> list[Array]:
-        """One call; results have the dimensions of the batch in front."""
-        kinds = [
-            jax.ShapeDtypeStruct((*batch, *r.shape), jax_dtype(r, n), manual_axis_type=varying)
-            for n, r in enumerate(self.results)
-        ]
+    def call(self, arrays: Sequence[Array], batch: tuple[int, ...], like: Any) -> list[Array]:
+        """One call; results have the dimensions of the batch in front, and vary over the axes that the type `like`
+        varies over."""
+        kinds = [_kind((*batch, *r.shape), jax_dtype(r, n), like) for n, r in enumerate(self.results)]
         if self.scratch_bytes > 1:
-            kinds.append(jax.ShapeDtypeStruct((self.scratch_bytes,), np.uint8, manual_axis_type=varying))
+            kinds.append(_kind((self.scratch_bytes,), np.uint8, like))
         found = jax.ffi.ffi_call(self.name, kinds, input_output_aliases=dict(self.aliases))(*arrays)
         return list(found)[: len(self.results)]
+
+
+def _kind(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
+    if like is None or like.manual_axis_type.empty:
+        return jax.ShapeDtypeStruct(shape, dtype)
+    sharding = unsharded(like, len(shape))
+    return jax.ShapeDtypeStruct(shape, dtype, sharding=sharding, manual_axis_type=like.manual_axis_type)
+
+
+def unsharded(like: Any, rank: int) -> Any:
+    """The sharding of a type over the same mesh with no dimension sharded, as inside of `shard_map`."""
+    return like.sharding.update(spec=jax.sharding.PartitionSpec(*(None,) * rank))
 
 
 def jax_dtype(result: ResultSpec, number: int) -> np.dtype:

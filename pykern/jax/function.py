@@ -33,8 +33,9 @@ class Primitive(ABC):
     def __init__(self, of: Any) -> None:
         self.of = of
         self.__name__, self.__doc__ = of.__name__, of.__doc__
-        self._call = jax.jit(self._traced, static_argnums=0)
+        self._call = jax.jit(self.traced, static_argnums=0)
         self._callees: tuple[Any, dict[Any, Callee]] = (None, {})
+        self._callee: Callee | None = None
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The results, arrays of JAX. Raises a `KernelError` at the line of the kernel or program."""
@@ -55,6 +56,7 @@ class Primitive(ABC):
         key = tuple(map(_kind, args)) if plain and not keywords else None
         callee = self._callees[1].get(key)
         if callee is not None:
+            self._callee = callee
             return callee, args
         callee, arguments = self.described(args, keywords)
         if key is not None and len(arguments.arrays) == len(args) and not _converted(arguments.arrays, args):
@@ -62,16 +64,31 @@ class Primitive(ABC):
         return callee, arguments.arrays
 
     @staticmethod
-    def _traced(callee: Callee, *arrays: Any) -> list[Any]:
+    def traced(callee: Callee, *arrays: Any) -> list[Any]:
         return bind(callee, arrays)
 
     def described(self, args: tuple, keywords: dict[str, Any]) -> tuple[Callee, Arguments]:
         """The program for a kind of call, and the flattened arguments."""
         values = self.bound(args, keywords)
         arguments = self.arguments(values)
-        callee = callee_of(self.program(values, arguments))
+        callee = self._callee = callee_of(self.program(values, arguments))
         self.check(callee)
         return callee, arguments
+
+    def source(self, *args: Any, **keywords: Any) -> str:
+        """The text over `jax.numpy` that stands for the primitive where there is no CPU, for these arguments; those of
+        the last call where there are none. Raises `TargetError` where it has no form on whole arrays."""
+        return self._last(args, keywords).text
+
+    def _last(self, args: tuple, keywords: dict[str, Any]) -> Callee:
+        if args or keywords:
+            return self.described(args, keywords)[0]
+        if self._callee is None:
+            raise LaunchError(
+                f"`{self.__name__}` was not called yet, and its text depends on the arguments",
+                hint="give arguments, or jax.ShapeDtypeStruct for arrays",
+            )
+        return self._callee
 
     @abstractmethod
     def bound(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pykern.errors import NotDifferentiable
 from pykern.jax.callee import Callee
-from pykern.jax.code import jax_dtype
+from pykern.jax.code import jax_dtype, unsharded
 from pykern.jax.framework import Array, hijax, jax, jnp
 
 
@@ -48,20 +48,32 @@ class Call(hijax.VJPHiPrimitive):
         tangents_of: tuple[Callee, tuple[int, ...]] | None = None,
     ) -> None:
         self.in_avals = tuple(map(jax.typeof, arrays))
-        self.varying = self.in_avals[0].manual_axis_type if arrays else None
-        given = {} if self.varying is None else {"manual_axis_type": self.varying}
+        self.like = self.in_avals[0] if arrays else None
         results = callee.code.results
         self.out_aval = [
-            hijax.ShapedArray((*of_batch.shape, *results[n].shape), jax_dtype(results[n], n), **given)
-            for n in kept
+            _kind(self.like, (*of_batch.shape, *results[n].shape), jax_dtype(results[n], n)) for n in kept
         ]
         self.params = {"callee": callee, "of_batch": of_batch, "kept": kept, "tangents_of": tangents_of}
         super().__init__()
 
     def expand(self, *arrays: Array) -> list[Array]:
-        """What is computed."""
-        found = self.callee.code.call(arrays, self.of_batch.shape, self.varying)
-        return [found[n] for n in self.kept]
+        """What is computed: on the CPU by the handler, elsewhere by the portable source, which XLA compiles."""
+
+        def here(*arrays: Array) -> list[Array]:
+            found = self.callee.code.call(arrays, self.of_batch.shape, self.like)
+            return [found[n] for n in self.kept]
+
+        if self.callee.portable is None:
+            return jax.lax.platform_dependent(*arrays, cpu=here)
+        return jax.lax.platform_dependent(*arrays, cpu=here, default=self._elsewhere)
+
+    def _elsewhere(self, *arrays: Array) -> list[Array]:
+        function = self.callee.portable
+        assert function is not None
+        for _ in self.of_batch.shape:
+            function = jax.vmap(function, tuple(0 if b else None for b in self.of_batch.batched))
+        found = function(*arrays)
+        return [found[n].astype(kind.dtype) for n, kind in zip(self.kept, self.out_aval, strict=True)]
 
     # -- derivatives -------------------------------------------------------------------------------
 
@@ -145,6 +157,13 @@ class Call(hijax.VJPHiPrimitive):
             given.append(jnp.broadcast_to(front, (*shape, *front.shape[1 + inner :])))
         found = bind(self.callee, given, Batch(shape, tuple(whole)), self.kept, self.tangents_of)
         return found, [0] * len(found)
+
+
+def _kind(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """The type of a result: under `shard_map` it varies over the axes over which the arguments do."""
+    if like is None or like.manual_axis_type.empty:
+        return hijax.ShapedArray(shape, dtype)
+    return like.update(shape=shape, dtype=dtype, weak_type=False, sharding=unsharded(like, len(shape)))
 
 
 @dataclass(frozen=True)
