@@ -114,13 +114,15 @@ def shape_of(value: ir.Value) -> tuple[int, ...]:
 
 
 def _bare(text: str) -> str:
-    """Without the parentheses around all of it."""
+    """Without the parentheses around all of it; those of a tuple stay."""
+    if not text.startswith("("):
+        return text
     depth = 0
     for n, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0 and n < len(text) - 1:
+        depth += (letter in "([") - (letter in ")]")
+        if (depth == 0 and n < len(text) - 1) or (depth == 1 and letter == ","):
             return text
-    return text[1:-1] if text.startswith("(") and text[1:-1] and "," not in text else text
+    return text[1:-1]
 
 
 def _tuple(numbers: Sequence[object]) -> str:

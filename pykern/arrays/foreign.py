@@ -141,7 +141,7 @@ def check_foreign(name: str, value: Any) -> None:
         raise refused(
             name,
             "traced by JAX (jit, grad, vmap), which has no values yet",
-            "call pykern outside of the transformed function, or through jax.pure_callback",
+            "make it a function of JAX with pykern.jax.primitive, or call it outside of the transformed function",
         )
     if is_jax_array(value):
         if value.is_deleted():

@@ -13,7 +13,7 @@ from typing import Any
 
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, leaves
-from pykern.errors import KernelError, NotDifferentiable
+from pykern.errors import KernelError
 from pykern.jax.code import Code, code_of
 from pykern.jax.framework import Array
 from pykern.obtain.code import compiled
@@ -106,7 +106,7 @@ class Callee:
     def _derived(self, kind: str, parameters: tuple[int, ...], added: list[Parameter]) -> Callee:
         derivative = ProgramDerivative(kind, parameters, several=True)
         before = self.source
-        made = callee_of(
+        return callee_of(
             replace(
                 before,
                 parameters=(*before.parameters, *added),
@@ -115,15 +115,6 @@ class Callee:
                 donated=(),
             )
         )
-        try:
-            _ = made.code
-        except NotDifferentiable:
-            raise
-        except KernelError as error:
-            raise NotDifferentiable(
-                f"the {kind} of `{self.name}` has no code: {error.reason}", error.span, error.hint
-            ) from error
-        return made
 
 
 def _listed(found: Any) -> list[Array]:

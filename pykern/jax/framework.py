@@ -10,8 +10,10 @@ try:
 except ImportError as error:
     raise ImportError("pykern.jax needs JAX: pip install jax") from error
 jnp: Any = importlib.import_module("jax.numpy")
-hijax: Any = importlib.import_module("jax.experimental.hijax")
-partitioning: Any = importlib.import_module("jax.experimental.custom_partitioning")
+core: Any = importlib.import_module("jax.extend.core")
+ad: Any = importlib.import_module("jax.interpreters.ad")
+batching: Any = importlib.import_module("jax.interpreters.batching")
+mlir: Any = importlib.import_module("jax.interpreters.mlir")
 
 Array = Any
 """An array or a tracer of JAX, in annotations."""

@@ -1,20 +1,22 @@
 """`Call`: a program as a primitive of JAX, with all of its rules.
 
-Comes in: a `Callee`, and how the call is a batch of calls. Goes out: results. JAX asks for derivatives (`vjp_fwd`,
-`vjp_bwd_retval`, `jvp`, `lin`, `linearized`), which are calls of the callee's derivatives, for a batch of calls, which
-the handler makes one by one, and at last for what the call is (`expand`).
+Comes in: a `Callee`, and how the call is a batch of calls. Goes out: results. Derivatives are calls of the callee's
+derivatives: tangents are a call that is linear by the tangents it takes, and whose transposition gives cotangents. A
+batch is one call, in which the handler goes through it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from pykern.data.artifact import ResultSpec
 from pykern.errors import NotDifferentiable
 from pykern.jax.callee import Callee
 from pykern.jax.code import jax_dtype, unsharded
-from pykern.jax.framework import Array, hijax, jax, jnp
+from pykern.jax.framework import Array, ad, batching, core, jax, jnp, mlir
 
 
 @dataclass(frozen=True)
@@ -30,171 +32,155 @@ class Batch:
         return Batch(self.shape, (*self.batched, *more))
 
 
-class Call(hijax.VJPHiPrimitive):
+call_p = core.Primitive("pykern")
+call_p.multiple_results = True
+
+
+@dataclass(frozen=True)
+class Call:
     """A call that gives those results that are `kept`. `tangents_of`, where it gives tangents: the callee and its
-    parameters whose tangents come behind its arguments."""
+    parameters whose tangents come behind its arguments; by these it is linear."""
 
     callee: Callee
-    of_batch: Batch
+    batch: Batch
     kept: tuple[int, ...]
-    tangents_of: tuple[Callee, tuple[int, ...]] | None
+    tangents_of: tuple[Callee, tuple[int, ...]] | None = None
 
-    def __init__(
-        self,
-        callee: Callee,
-        arrays: Sequence[Array],
-        of_batch: Batch,
-        kept: tuple[int, ...],
-        tangents_of: tuple[Callee, tuple[int, ...]] | None = None,
-    ) -> None:
-        self.in_avals = tuple(map(jax.typeof, arrays))
-        self.like = self.in_avals[0] if arrays else None
-        results = callee.code.results
-        self.out_aval = [
-            _kind(self.like, (*of_batch.shape, *results[n].shape), jax_dtype(results[n], n)) for n in kept
+    def bind(self, *arrays: Array) -> list[Array]:
+        """Call it, under whatever JAX does."""
+        return call_p.bind(*arrays, call=self)
+
+    def kinds(self, *given: Any) -> list[Any]:
+        """The types of the results."""
+        like, results = given[0] if given else None, self.results
+        return [
+            _kind(like, (*self.batch.shape, *results[n].shape), jax_dtype(results[n], n)) for n in self.kept
         ]
-        self.params = {"callee": callee, "of_batch": of_batch, "kept": kept, "tangents_of": tangents_of}
-        super().__init__()
+
+    @property
+    def results(self) -> tuple[ResultSpec, ...]:
+        """All that the callee gives. Tangents are what they belong to: no code of theirs is asked for, which reverse
+        mode never runs."""
+        if self.tangents_of is None:
+            return self.callee.code.results
+        callee, _ = self.tangents_of
+        found = callee.code.results
+        return (*found, *(found[n] for n in callee.float_results))
+
+    # -- what is computed --------------------------------------------------------------------------
 
     def expand(self, *arrays: Array) -> list[Array]:
-        """What is computed: on the CPU by the handler, elsewhere by the portable source, which XLA compiles."""
-
-        def here(*arrays: Array) -> list[Array]:
-            found = self.callee.code.call(arrays, self.of_batch.shape, self.like)
-            return [found[n] for n in self.kept]
-
+        """On the CPU by the handler, elsewhere by the portable source, which XLA compiles."""
         if self.callee.portable is None:
-            return jax.lax.platform_dependent(*arrays, cpu=here)
-        return jax.lax.platform_dependent(*arrays, cpu=here, default=self._elsewhere)
+            return jax.lax.platform_dependent(*arrays, cpu=self._here)
+        return jax.lax.platform_dependent(*arrays, cpu=self._here, default=self._elsewhere)
+
+    def _here(self, *arrays: Array) -> list[Array]:
+        like = jax.typeof(arrays[0]) if arrays else None
+        found = self.callee.code.call(arrays, self.batch.shape, like)
+        return [found[n] for n in self.kept]
 
     def _elsewhere(self, *arrays: Array) -> list[Array]:
-        function = self.callee.portable
+        function, results = self.callee.portable, self.results
         assert function is not None
-        for _ in self.of_batch.shape:
-            function = jax.vmap(function, tuple(0 if b else None for b in self.of_batch.batched))
+        for _ in self.batch.shape:
+            function = jax.vmap(function, tuple(0 if b else None for b in self.batch.batched))
         found = function(*arrays)
-        return [found[n].astype(kind.dtype) for n, kind in zip(self.kept, self.out_aval, strict=True)]
+        return [found[n].astype(jax_dtype(results[n], n)) for n in self.kept]
 
     # -- derivatives -------------------------------------------------------------------------------
 
-    def vjp_fwd(self, nonzero: Sequence[bool], *arrays: Array) -> tuple[list[Array], Any]:
-        """The call, and what its derivative needs: the arguments."""
-        parameters = self._active(nonzero)
-        self.callee.pulled(parameters)  # where there is no derivative, it is said here
-        return self(*arrays), (_Known(parameters), arrays)
-
-    def vjp_bwd_retval(self, residuals: Any, cotangents: Sequence[Any]) -> tuple[Any, ...]:
-        """Cotangents of the arguments; None for those that have none."""
-        known, arrays = residuals
-        given = dict(zip(self.kept, cotangents, strict=True))
-        return tuple(_pull(self.callee, known.value, arrays, given, self.of_batch))
-
     def jvp(self, arrays: Sequence[Array], tangents: Sequence[Any]) -> tuple[list[Array], list[Any]]:
         """Results and their tangents. The results are a call of their own: the tangents alone may be a batch."""
-        parameters = self._active([not isinstance(t, hijax.Zero) for t in tangents])
-        return self(*arrays), self._push(parameters, arrays, tangents)
+        nonzero = [n for n, t in enumerate(tangents) if not isinstance(t, ad.Zero)]
+        parameters = self.callee.parameters_of(nonzero)
+        pushed = self.callee.pushed(parameters)
+        active = self.callee.floats_of(parameters)
+        given = [ad.instantiate_zeros(tangents[n]) for n in active]
+        first = len(self.callee.code.results)
+        places = {n: first + k for k, n in enumerate(self.callee.float_results)}
+        kept = tuple(places[n] for n in self.kept if n in places)
+        batch = self.batch.behind([self.batch.batched[n] for n in active])
+        call = Call(pushed, batch, kept, (self.callee, parameters))
+        results = self.bind(*arrays)
+        found = iter(call.bind(*alike(*arrays, *given)))
+        return results, [
+            next(found) if n in places else ad.Zero(jax.typeof(r).to_tangent_aval())
+            for n, r in zip(self.kept, results, strict=True)
+        ]
 
-    def lin(self, nonzero: Sequence[bool], *arrays: Array) -> tuple[list[Array], Any]:
-        """For `jax.linearize`: as `vjp_fwd`."""
-        return self(*arrays), (_Known(self._active(nonzero)), arrays)
-
-    def linearized(self, residuals: Any, *tangents: Any) -> list[Any]:
-        """The tangents of the results."""
-        known, arrays = residuals
-        return self._push(known.value, arrays, tangents)
-
-    def transpose(self, cotangents: Sequence[Any], *arguments: Any) -> None:
-        """Of a call that gives tangents: what JAX wants to know of tangents it collects in `arguments`."""
+    def transpose(self, cotangents: Sequence[Any], *arguments: Any) -> list[Any]:
+        """Of a call that gives tangents: the cotangents of the tangents that it takes."""
         if self.tangents_of is None:
             raise NotDifferentiable(f"`{self.callee.name}` is not linear")
         callee, parameters = self.tangents_of
         count, results = len(callee.leaves), len(callee.code.results)
-        of_tangents = dict(zip(self.kept, cotangents, strict=True))
-        given = {n: of_tangents.get(results + k) for k, n in enumerate(callee.float_results)}
-        batch = Batch(self.of_batch.shape, self.of_batch.batched[:count])
+        by_result = dict(zip(self.kept, cotangents, strict=True))
+        given = {n: by_result.get(results + k) for k, n in enumerate(callee.float_results)}
+        batch = Batch(self.batch.shape, self.batch.batched[:count])
         pulled = _pull(callee, parameters, arguments[:count], given, batch)
-        for n, accumulator in zip(callee.floats_of(parameters), arguments[count:], strict=True):
-            if hasattr(accumulator, "accum"):
-                accumulator.accum(pulled[n])
-
-    def _active(self, nonzero: Iterable[bool]) -> tuple[int, ...]:
-        return self.callee.parameters_of(n for n, there in enumerate(nonzero) if there)
-
-    def _push(
-        self, parameters: tuple[int, ...], arrays: Sequence[Array], tangents: Sequence[Any]
-    ) -> list[Any]:
-        pushed = self.callee.pushed(parameters)
-        active = self.callee.floats_of(parameters)
-        given = [hijax.instantiate_zeros(tangents[n]) for n in active]
-        batch = self.of_batch.behind([self.of_batch.batched[n] for n in active])
-        first = len(self.callee.code.results)
-        places = {n: first + k for k, n in enumerate(self.callee.float_results)}
-        kept = tuple(places[n] for n in self.kept if n in places)
-        found = iter(bind(pushed, (*arrays, *given), batch, kept, (self.callee, parameters)))
-        zeros = [hijax.Zero(a.to_tangent_aval()) for a in self.out_aval]
-        return [next(found) if n in places else zero for n, zero in zip(self.kept, zeros, strict=True)]
+        wanted = zip(callee.floats_of(parameters), arguments[count:], strict=True)
+        return [None] * count + [pulled[n] if ad.is_undefined_primal(a) else None for n, a in wanted]
 
     # -- batches -----------------------------------------------------------------------------------
 
-    def batch(self, axis_data: Any, arrays: Sequence[Array], dims: Sequence[Any]) -> tuple[list[Array], Any]:
+    def batched(self, arrays: Sequence[Array], dims: Sequence[int | None]) -> tuple[list[Array], list[int]]:
         """One call of the batch: its length comes in front of what stands there already."""
-        if all(d is None for d in dims):
-            return self(*arrays), [None] * len(self.out_aval)
-        shape = (axis_data.size, *self.of_batch.shape)
-        inner = len(self.of_batch.shape)
-        mapped = [d is not None for d in dims]
-        whole = [m or b for m, b in zip(mapped, self.of_batch.batched, strict=True)]
-        for argument, _ in self.callee.code.aliases:
-            whole[argument] = True
+        size = next(a.shape[d] for a, d in zip(arrays, dims, strict=True) if d is not None)
+        shape, inner = (size, *self.batch.shape), len(self.batch.shape)
+        whole = [d is not None or b for d, b in zip(dims, self.batch.batched, strict=True)]
+        if self.tangents_of is None:
+            for argument, _ in self.callee.code.aliases:
+                whole[argument] = True
         given = []
         for n, (array, dim) in enumerate(zip(arrays, dims, strict=True)):
             if not whole[n]:
                 given.append(array)
                 continue
             front = jnp.expand_dims(array, 0) if dim is None else jnp.moveaxis(array, dim, 0)
-            if not self.of_batch.batched[n]:
+            if not self.batch.batched[n]:
                 front = jnp.expand_dims(front, tuple(range(1, 1 + inner)))
             given.append(jnp.broadcast_to(front, (*shape, *front.shape[1 + inner :])))
-        found = bind(self.callee, given, Batch(shape, tuple(whole)), self.kept, self.tangents_of)
+        found = replace(self, batch=Batch(shape, tuple(whole))).bind(*alike(*given))
         return found, [0] * len(found)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _eager(call: Call, *arrays: Array) -> list[Array]:
+    return call.expand(*arrays)
+
+
+call_p.def_impl(lambda *arrays, call: _eager(call, *arrays))
+call_p.def_abstract_eval(lambda *given, call: call.kinds(*given))
+mlir.register_lowering(
+    call_p, mlir.lower_fun(lambda *arrays, call: call.expand(*arrays), multiple_results=True)
+)
+ad.primitive_jvps[call_p] = lambda arrays, tangents, call: call.jvp(arrays, tangents)
+ad.primitive_transposes[call_p] = lambda cotangents, *arguments, call: call.transpose(cotangents, *arguments)
+batching.primitive_batchers[call_p] = lambda arrays, dims, call: call.batched(arrays, dims)
+
+
+def bind(callee: Callee, arrays: Sequence[Array]) -> list[Array]:
+    """Call a callee."""
+    batch = Batch((), (False,) * len(arrays))
+    return Call(callee, batch, tuple(range(len(callee.code.results)))).bind(*alike(*arrays))
+
+
+def alike(*arrays: Array) -> list[Array]:
+    """Under `shard_map`, where arguments vary over axes of the mesh: all over those over which some do."""
+    kinds = [jax.typeof(a).manual_axis_type.varying for a in arrays]
+    axes = frozenset().union(*kinds)
+    return [
+        a if mine == axes else jax.lax.pcast(a, tuple(sorted(axes - mine)), to="varying")
+        for a, mine in zip(arrays, kinds, strict=True)
+    ]
 
 
 def _kind(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """The type of a result: under `shard_map` it varies over the axes over which the arguments do."""
     if like is None or like.manual_axis_type.empty:
-        return hijax.ShapedArray(shape, dtype)
+        return jax.core.ShapedArray(shape, dtype)
     return like.update(shape=shape, dtype=dtype, weak_type=False, sharding=unsharded(like, len(shape)))
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What a rule keeps that is no array."""
-
-    value: tuple[int, ...]
-
-
-jax.tree_util.register_static(_Known)
-
-
-def bind(
-    callee: Callee,
-    arrays: Sequence[Array],
-    batch: Batch | None = None,
-    kept: tuple[int, ...] | None = None,
-    tangents_of: tuple[Callee, tuple[int, ...]] | None = None,
-) -> list[Array]:
-    """Call a callee. Under `shard_map` all arguments vary over the axes over which some do."""
-    kinds = [jax.typeof(a).manual_axis_type.varying for a in arrays]
-    axes = frozenset().union(*kinds)
-    alike = [
-        a if mine == axes else jax.lax.pcast(a, tuple(sorted(axes - mine)), to="varying")
-        for a, mine in zip(arrays, kinds, strict=True)
-    ]
-    if batch is None:
-        batch = Batch((), (False,) * len(arrays))
-    if kept is None:
-        kept = tuple(range(len(callee.code.results)))
-    return Call(callee, alike, batch, kept, tangents_of)(*alike)
 
 
 def _pull(
@@ -203,7 +189,8 @@ def _pull(
     """Cotangents of the arguments, None for those that have none; `given` are those of results, some of them zero."""
     pulled = callee.pulled(parameters)
     seeds = [_seed(callee, n, given.get(n), batch.shape) for n in callee.float_results]
-    found = bind(pulled, (*arrays, *seeds), batch.behind([True] * len(seeds)))
+    kept = tuple(range(len(pulled.code.results)))
+    found = Call(pulled, batch.behind([True] * len(seeds)), kept).bind(*alike(*arrays, *seeds))
     result: list[Any] = [None] * len(arrays)
     for n, cotangent in zip(callee.floats_of(parameters), found, strict=True):
         if batch.shape and not batch.batched[n]:
@@ -213,7 +200,7 @@ def _pull(
 
 
 def _seed(callee: Callee, result: int, given: Any, batch: tuple[int, ...]) -> Array:
-    if given is not None and not isinstance(given, hijax.Zero):
+    if given is not None and not isinstance(given, ad.Zero):
         return given
     kind = callee.code.results[result]
     return jnp.zeros((*batch, *kind.shape), jax_dtype(kind, result))

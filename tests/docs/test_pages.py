@@ -13,7 +13,7 @@ from tests.project.tree import ROOT
 PAGES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 LONG = ("getting-started", "testing")
 """Pages with many commands, each a process of its own."""
-NEEDED = {"pytorch": "torch"}
+NEEDED = {"pytorch": "torch", "jax": "jax"}
 """Packages that a page's code imports, and not everybody has."""
 
 

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from pykern.pytest_plugin import need_package
 from tests.project.programs import run
 from tests.project.tree import ROOT
 
@@ -21,6 +22,7 @@ SAYS = {
     "attention": "same as NumPy",
     "multi_device": "every device agrees with NumPy",
     "shallow_water": "1 ranks of (200, 160): 1005.30059 cells of water",
+    "jax_shard_map": "bit-equal to those on one: True",
 }
 
 
@@ -32,6 +34,8 @@ ELSEWHERE = ("inverse_landscape", "landscape")
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [p for p in EXAMPLES if p.stem not in ELSEWHERE], ids=lambda path: path.stem)
 def test_example(path, tmp_path):
+    if path.stem.startswith("jax_"):
+        need_package("jax")
     output = run(sys.executable, path, *ARGUMENTS.get(path.stem, []), cwd=tmp_path)
     assert SAYS.get(path.stem, "") in output
 

@@ -128,6 +128,34 @@ def test_integers_have_no_tangent():
     agree(jax.grad(lambda x: (picked(x, at) * Y).sum())(X), 2 * Y[::-1])
 
 
+@pk.custom_vjp
+def clipped(x):
+    return np.minimum(x, 1.0)
+
+
+def _forward(x):
+    return clipped(x), x
+
+
+def _backward(x, cotangent):
+    return (cotangent * 3.0,)
+
+
+clipped.defvjp(_forward, _backward)
+
+
+@pk.jit
+def uses_clipped(x):
+    return clipped(x) * 2.0
+
+
+def test_custom_derivative():
+    made = pkj.primitive(uses_clipped)
+    agree(jax.grad(lambda x: made(x).sum())(X), jnp.full(5, 6.0))
+    with pytest.raises(errors.NotDifferentiable, match="reverse mode"):
+        jax.jvp(made, (X,), (X,))
+
+
 def test_what_has_no_derivative_is_refused():
     @pk.kernel
     def swept(o, x):
