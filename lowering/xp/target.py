@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from mlir import ir
 
 from pykern.data.source import ArraySpec, Parameter, leaves
+from pykern.data.target import Target
 from pykern.errors import TargetError
 from pykern.lowering.record import Recorder
 from pykern.lowering.xp import generics
 from pykern.lowering.xp.libraries import HELPERS, LIBRARIES, Library
-from pykern.lowering.xp.options import parse
+from pykern.lowering.xp.options import options_of
 from pykern.lowering.xp.printer import Printer
 from pykern.lowering.xp.scalars import element
+from pykern.passes.analysis.sharding import Rule, sharding_rule
 from pykern.passes.framework import Pipeline, Upstream
 from pykern.passes.kernels import body, kernels, programs
 
@@ -34,19 +36,22 @@ PIPELINE = Pipeline(
 def lower(
     module: ir.Module,
     name: str,
-    target: str,
+    target: Target,
     parameters: Sequence[Parameter],
     dtypes: Sequence[str],
     record: Recorder,
-) -> str:
-    """The text. Raises `TargetError` where a kernel or a loop has no form on whole arrays."""
+) -> tuple[str, Rule | None]:
+    """The text, and the rule by which it is cut among devices. Raises `TargetError` where a kernel or a loop has no
+    form on whole arrays."""
     if list(kernels(module)):
         raise TargetError(
             f"`{name}` launches a kernel that is no operation on whole arrays",
             hint="`kernel.raised(...)` says why; it runs on the CPU and on GPUs",
         )
     PIPELINE.run(module, record, texts=record.texts)
-    return _Text(LIBRARIES[parse(target)]).of(programs(module)[0], name, parameters, dtypes)
+    program = programs(module)[0]
+    rule = sharding_rule(program)
+    return _Text(LIBRARIES[options_of(target)[0]]).of(program, name, parameters, dtypes), rule
 
 
 class _Text:

@@ -51,7 +51,7 @@ class Compiled:
     @property
     def source(self) -> str:
         """The kernel in another language, of a target such as ``wgsl``. Raises `TargetError` for other targets."""
-        if parse(self.artifact.target).family != "source":
+        if parse(self.artifact.target).family not in ("source", "xp"):
             raise TargetError(
                 f"{self.artifact.target} is no language", hint='lower with target="wgsl", for example'
             )
@@ -60,7 +60,7 @@ class Compiled:
     def asm(self) -> str:
         """The assembly text, or the source of a target that is a language; of an array program on a device that of
         each of its kernels."""
-        if parse(self.artifact.target).family == "source":
+        if parse(self.artifact.target).family in ("source", "xp"):
             return self.source
         found = [s for s in self.artifact.stages if s.kind == "asm"]
         if self.artifact.program is None or not found:

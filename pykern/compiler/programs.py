@@ -14,7 +14,7 @@ from typing import Any
 
 from mlir import ir
 
-from pykern.data.artifact import ArgumentUse, Artifact, ProgramLayout, ResultSpec
+from pykern.data.artifact import SHARDING, ArgumentUse, Artifact, ProgramLayout, ResultSpec
 from pykern.data.program_source import ProgramSource
 from pykern.data.source import FunctionSource, KernelOptions, Parameter
 from pykern.data.target import CPU, LINALG, Target
@@ -93,7 +93,7 @@ class Request:
     @property
     def is_printed(self) -> bool:
         """Whether the program becomes a text over whole arrays."""
-        return self.target.startswith("xp:")
+        return self.target.family == "xp"
 
 
 def compile_module(
@@ -143,8 +143,9 @@ def compile_module(
         return handler_text(asked.name, asked.parameters, results_in(arguments), scratch, sites)
 
     if asked.is_printed:
-        text = xp.lower(module, asked.name, asked.target, asked.parameters, dtypes, record)
-        code = cpu.ProgramCode(text.encode(), (-1,) * len(dtypes), 0, {})
+        text, rule = xp.lower(module, asked.name, asked.target, asked.parameters, dtypes, record)
+        cut: dict[str, object] = {} if rule is None else {SHARDING: (rule.text, *rule.whole)}
+        code = cpu.ProgramCode(text.encode(), (-1,) * len(dtypes), 0, cut)
     else:
         code = _lower(module, asked, record, handler if asked.handled else None)
     results = results_in(code.result_arguments)

@@ -28,6 +28,9 @@ ENDINGS = {
     "msl": "metal", "wgsl": "wgsl",
 }  # fmt: skip
 """Kinds of stages, and how files of them end."""
+SHARDING = "sharding"
+"""The resource of a text over whole arrays: the rule by which dimensions are cut among devices, then its letters that
+are never cut."""
 SCRATCH = "scratch"
 """The resource of CPU code that asks for memory while it runs: kept memory, where that is loaded."""
 

@@ -7,18 +7,25 @@ cotangents and tangents. Read next: `primitive`, which has JAX's rules; `code`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
+from pykern.data.artifact import SHARDING, Artifact
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import ArgSpec, ArraySpec, Parameter, ScalarSpec, leaves
+from pykern.data.target import Target
 from pykern.errors import KernelError
 from pykern.jax.code import Code, code_of
+from pykern.jax.cut_rule import CutRule
 from pykern.jax.framework import Array
 from pykern.obtain.code import compiled
 from pykern.program.results import Builder, builder, scalars_of
 from pykern.types import BY_NAME
+
+JNP = Target("xp", "jnp")
+Resize = Callable[[Sequence[Sequence[int]]], "Callee"]
+"""The same for arrays of other lengths, given the shapes of the flattened arguments."""
 
 
 class Callee:
@@ -32,6 +39,10 @@ class Callee:
         self.leaves: tuple[ArgSpec, ...] = tuple(leaf for _, leaf in flat)
         self.floats = tuple(BY_NAME[leaf.dtype].is_float for _, leaf in flat)
         """Which of the flattened arguments have tangents."""
+        self.primal: Callee | None = None
+        """Of a vjp: the program."""
+        self.resized: Resize | None = None
+        """Set by who knows it; nothing where arguments are trees."""
 
     @property
     def code(self) -> Code:
@@ -46,7 +57,23 @@ class Callee:
     def text(self) -> str:
         """The program over `jax.numpy`, for platforms that have no code of ours. Raises `TargetError` where it has no
         form on whole arrays."""
-        return compiled(replace(self.source, target="xp:jnp", donated=(), handler="")).binary.decode()
+        return self._printed.binary.decode()
+
+    @functools.cached_property
+    def _printed(self) -> Artifact:
+        return compiled(replace(self.source, target=JNP, donated=(), handler=""))
+
+    @functools.cached_property
+    def sharding(self) -> CutRule | None:
+        """The rule by which dimensions are cut among devices; None where there is none."""
+        if self.portable is None:
+            return None
+        found = cast(Sequence[str], self._printed.resources.get(SHARDING, ()))
+        rule = CutRule.of((found[0], tuple(found[1:]))) if found else None
+        if rule is None or self.primal is None:
+            return rule
+        before = self.primal.sharding
+        return None if before is None else before.of_derivative(rule, self.primal.float_results)
 
     @functools.cached_property
     def portable(self) -> Callable[..., list[Array]] | None:
@@ -94,7 +121,12 @@ class Callee:
             Parameter(f"cotangent{n}", _spec(results[n].dtype, results[n].shape, n in numbers))
             for n in self.float_results
         ]
-        return self._derived("vjp", parameters, added)
+        made = self._derived("vjp", parameters, added)
+        made.primal = self
+        resized, count = self.resized, len(self.leaves)
+        if resized is not None:
+            made.resized = lambda shapes: resized(shapes[:count]).pulled(parameters)
+        return made
 
     def pushed(self, parameters: tuple[int, ...]) -> Callee:
         """Takes the arguments and tangents of `floats_of(parameters)`; gives results, then the tangents of

@@ -11,9 +11,14 @@ except ImportError as error:
     raise ImportError("pykern.jax needs JAX: pip install jax") from error
 jnp: Any = importlib.import_module("jax.numpy")
 core: Any = importlib.import_module("jax.extend.core")
+partitioning: Any = importlib.import_module("jax.experimental.custom_partitioning")
 ad: Any = importlib.import_module("jax.interpreters.ad")
 batching: Any = importlib.import_module("jax.interpreters.batching")
 mlir: Any = importlib.import_module("jax.interpreters.mlir")
+needs_devices: set[Any] = getattr(
+    importlib.import_module("jax._src.dispatch"), "prim_requires_devices_during_lowering", set()
+)
+"""Primitives that are told the devices when they are lowered, as `custom_partitioning` is, which ours hold."""
 
 Array = Any
 """An array or a tracer of JAX, in annotations."""

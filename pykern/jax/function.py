@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pykern.api.jit import ProgramBase
@@ -17,14 +18,16 @@ from pykern.capture.placing import placed
 from pykern.capture.uses import uses_of
 from pykern.data.index_space import index_space
 from pykern.data.program_source import ProgramSource
-from pykern.data.source import KernelOptions
-from pykern.errors import NDRANGE, KernelError, KernelTypeError, LaunchError
+from pykern.data.source import ArraySpec, KernelOptions, StaticSpec, StructSpec
+from pykern.errors import NDRANGE, KernelError, KernelTypeError, LaunchError, TargetError
 from pykern.jax.arguments import Arguments, describe, is_array_of
 from pykern.jax.callee import Callee, callee_of
+from pykern.jax.cut_rule import CutRule, asks_for_lengths
 from pykern.jax.framework import jax
 from pykern.jax.launch import Fresh, launch_function
 from pykern.jax.primitive import bind
 from pykern.jax.results import Like, described
+from pykern.types import BY_NAME
 
 
 class Primitive(ABC):
@@ -73,12 +76,54 @@ class Primitive(ABC):
         arguments = self.arguments(values)
         callee = self._callee = callee_of(self.program(values, arguments))
         self.check(callee)
+        is_plain = not any(isinstance(p.spec, StructSpec) for p in arguments.parameters)
+        if is_plain and self.follows_lengths and not asks_for_lengths(callee.source.function):
+            callee.resized = lambda shapes: self._resized(values, arguments, shapes)
         return callee, arguments
+
+    @property
+    @abstractmethod
+    def follows_lengths(self) -> bool:
+        """Whether results and work-items are given by the lengths of arguments."""
+
+    def _resized(
+        self, values: list[tuple[str, Any]], arguments: Arguments, shapes: Sequence[Sequence[int]]
+    ) -> Callee:
+        """The program for arrays of other lengths."""
+        given, left = dict(values), iter(shapes)
+        parameters = []
+        for p in arguments.parameters:
+            shape = () if isinstance(p.spec, StaticSpec) else tuple(next(left))
+            if isinstance(p.spec, ArraySpec):
+                given[p.name] = jax.ShapeDtypeStruct(shape, BY_NAME[p.spec.dtype].numpy)
+                p = replace(p, spec=replace(p.spec, shape=shape))
+            parameters.append(p)
+        made = Arguments(parameters, [])
+        return callee_of(self.program(list(given.items()), made))
 
     def source(self, *args: Any, **keywords: Any) -> str:
         """The text over `jax.numpy` that stands for the primitive where there is no CPU, for these arguments; those of
         the last call where there are none. Raises `TargetError` where it has no form on whole arrays."""
         return self._last(args, keywords).text
+
+    @property
+    def sharding(self) -> str:
+        """The rule by which arrays may be cut among devices, of the last call: ``i, i -> i`` says that results are cut
+        as the arguments are; a letter in `whole` is never cut. Numbers have no dimensions, and are left out."""
+        rule = self._rule()
+        given = ", ".join(" ".join(letters) for letters in rule.arguments if letters)
+        return f"{given} -> {', '.join(map(' '.join, rule.results))}"
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The letters of `sharding` whose dimensions are never cut: they are summed, or looked along."""
+        return self._rule().whole
+
+    def _rule(self) -> CutRule:
+        callee = self._last((), {})
+        if callee.sharding is None:
+            raise TargetError(f"`{self.__name__}` has no form on whole arrays", hint=".source() says why")
+        return callee.sharding
 
     def _last(self, args: tuple, keywords: dict[str, Any]) -> Callee:
         if args or keywords:
@@ -140,6 +185,10 @@ class ProgramPrimitive(Primitive):
     def bound(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
         return self.of.bound(args, keywords, has_defaults=not any(self.of.added))
 
+    @property
+    def follows_lengths(self) -> bool:
+        return True
+
     def arguments(self, values: list[tuple[str, Any]]) -> Arguments:
         return describe(values, self.of.annotations, lambda name: True)
 
@@ -178,6 +227,11 @@ class KernelPrimitive(Primitive):
             raise KernelTypeError(f"primitive `{self.__name__}{own}`: {error}") from None
         bound.apply_defaults()
         return list(bound.arguments.items())
+
+    @property
+    def follows_lengths(self) -> bool:
+        fresh = all(isinstance(rule, Like) for rule in self.out.values())
+        return fresh and (self.ndrange is None or callable(self.ndrange))
 
     def arguments(self, values: list[tuple[str, Any]]) -> Arguments:
         return describe(values, self.of.annotations, is_array_of(self._arrays))

@@ -56,3 +56,8 @@ def _extent(extent: Extent) -> str:
     if extent == Extent(0, 1, extent.count):
         return str(extent.count)
     return f"range({extent.start}, {extent.start + extent.count * extent.step}, {extent.step})"
+
+
+def is_launch(function: FunctionSource) -> bool:
+    """Whether it is such a program: its text is made for the lengths."""
+    return any(path == KERNEL for path, _ in function.captures)

@@ -16,7 +16,7 @@ from pykern.data.artifact import ResultSpec
 from pykern.errors import NotDifferentiable
 from pykern.jax.callee import Callee
 from pykern.jax.code import jax_dtype, unsharded
-from pykern.jax.framework import Array, ad, batching, core, jax, jnp, mlir
+from pykern.jax.framework import Array, ad, batching, core, jax, jnp, mlir, needs_devices
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,24 @@ class Call:
     # -- what is computed --------------------------------------------------------------------------
 
     def expand(self, *arrays: Array) -> list[Array]:
+        """The call; each device computes its part of it where the program's rule lets dimensions be cut."""
+        is_whole = not self.batch.shape and self.tangents_of is None and self.callee.resized is not None
+        if (
+            is_whole
+            and arrays
+            and jax.typeof(arrays[0]).manual_axis_type.empty
+            and self.callee.sharding is not None
+        ):
+            rule = self.callee.sharding.keeping(self.kept)
+            return list(rule.partitioned(self.on_one, self._on_part)(*arrays))
+        return self.on_one(*arrays)
+
+    def _on_part(self, *arrays: Array) -> list[Array]:
+        resized = self.callee.resized
+        assert resized is not None
+        return replace(self, callee=resized([a.shape for a in arrays])).on_one(*arrays)
+
+    def on_one(self, *arrays: Array) -> list[Array]:
         """On the CPU by the handler, elsewhere by the portable source, which XLA compiles."""
         if self.callee.portable is None:
             return jax.lax.platform_dependent(*arrays, cpu=self._here)
@@ -147,14 +165,22 @@ class Call:
 
 @functools.partial(jax.jit, static_argnums=0)
 def _eager(call: Call, *arrays: Array) -> list[Array]:
-    return call.expand(*arrays)
+    return call.bind(*arrays)
 
 
 call_p.def_impl(lambda *arrays, call: _eager(call, *arrays))
 call_p.def_abstract_eval(lambda *given, call: call.kinds(*given))
-mlir.register_lowering(
-    call_p, mlir.lower_fun(lambda *arrays, call: call.expand(*arrays), multiple_results=True)
-)
+
+
+def _lowered(context: Any, *values: Any, call: Call) -> Any:
+    """On several devices their number decides: custom_partitioning wants to be asked for no other."""
+    several = getattr(context.module_context.axis_context, "num_devices", 1) > 1
+    compute = call.expand if several else call.on_one
+    return mlir.lower_fun(lambda *arrays: compute(*arrays), multiple_results=True)(context, *values)
+
+
+mlir.register_lowering(call_p, _lowered)
+needs_devices.add(call_p)
 ad.primitive_jvps[call_p] = lambda arrays, tangents, call: call.jvp(arrays, tangents)
 ad.primitive_transposes[call_p] = lambda cotangents, *arguments, call: call.transpose(cotangents, *arguments)
 batching.primitive_batchers[call_p] = lambda arrays, dims, call: call.batched(arrays, dims)

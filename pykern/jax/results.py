@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pykern.errors import KernelTypeError
-from pykern.jax.framework import jnp
+from pykern.jax.framework import jax, jnp
 from pykern.types import DType, from_numpy
 
 
@@ -28,7 +28,7 @@ class Like:
                 f"pkj.like({self.name!r}): there is no argument of this name",
                 hint=f"the arguments are {', '.join(arguments)}",
             )
-        array = jnp.asarray(source)
+        array = source if isinstance(source, jax.ShapeDtypeStruct) else jnp.asarray(source)
         return array.shape, array.dtype if self.dtype is None else self.dtype
 
 

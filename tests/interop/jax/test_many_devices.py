@@ -14,7 +14,7 @@ SCRIPT = """
 import jax, jax.numpy as jnp, numpy as np
 import pykern.jax as pkj
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
-from tests.interop.jax.functions import axpy, softmax
+from tests.interop.jax.functions import axpy, heat, scaled, softmax
 
 saxpy = pkj.primitive(axpy, out={"o": pkj.like("x")}, ndrange=lambda x, y, a: x.shape)
 soft = pkj.primitive(softmax)
@@ -35,11 +35,40 @@ for kind in (AxisType.Auto, AxisType.Explicit):
         value = 2 * np.asarray(column) + np.tile(np.arange(2.0), 8)
         np.testing.assert_allclose(by[0], 4 * value)
         np.testing.assert_allclose(by[1], (2 * value).reshape(8, 2).sum(0))
+mesh = jax.make_mesh((8,), ("i",), axis_types=(AxisType.Auto,))
+rows = jax.device_put(jnp.arange(48.0).reshape(16, 3), NamedSharding(mesh, P("i")))
+column = jax.device_put(jnp.arange(16.0), NamedSharding(mesh, P("i")))
+scale = pkj.primitive(scaled)
+
+
+def looked(function, *args):
+    jitted = jax.jit(function)
+    found = jitted(*args)
+    return found, "all-gather" in jitted.lower(*args).compile().as_text()
+
+
+found, gathers = looked(soft, rows)
+np.testing.assert_allclose(found, jax.nn.softmax(np.asarray(rows)), rtol=1e-5)
+assert not gathers and found.sharding.spec[0] == "i"
+assert (soft.sharding, soft.whole) == ("i j -> i j", ("j",))
+for function in (lambda x: saxpy(x, x, 2.0), jax.grad(lambda x: (saxpy(x, x, 2.0) ** 2).sum())):
+    found, gathers = looked(function, column)
+    np.testing.assert_allclose(found, function(jnp.arange(16.0)), rtol=1e-5)
+    assert not gathers and found.sharding.spec[0] == "i"
+assert saxpy.sharding == "i, i -> i"
+across = jax.device_put(np.asarray(rows).T.copy(), NamedSharding(mesh, P(None, "i")))
+found, _ = looked(soft, across)
+np.testing.assert_allclose(found, jax.nn.softmax(np.asarray(across)), rtol=1e-5)
+found, _ = looked(scale, column)
+np.testing.assert_allclose(found, np.arange(16.0) / 16)
+step = pkj.primitive(heat, inout={"new": 0})
+found, _ = looked(lambda x: step(x, x, 0.1), rows)
+np.testing.assert_allclose(found, step(np.asarray(rows), np.asarray(rows), 0.1), rtol=1e-6)
 print("right")
 """
 
 
-def test_shard_map():
+def test_many_devices():
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], env=os.environ | flags, capture_output=True, text=True, timeout=300
