@@ -17,6 +17,7 @@ from pykern.torch.in_place import InPlaceOperation
 from pykern.torch.kernel_operation import KernelOperation
 from pykern.torch.naming import name_of
 from pykern.torch.operation import Rule
+from pykern.torch.registration import run_directly
 from pykern.torch.rules import flat_space
 from pykern.torch.slots import Slot
 
@@ -133,12 +134,7 @@ class KernelOp:
             name = _operator(f"{self._number} {kinds}") if known is None else known.name
             return getattr(torch.ops.pykern, name).default(*given)
         operation = self.variant(kinds)
-        if is_direct(given):
-            try:
-                return operation.run(given)
-            except KernelTypeError:  # of a tensor that PyTorch makes plain, or tells what it is
-                pass
-        return operation.overload(*given)
+        return run_directly(operation, given) if is_direct(given) else operation.overload(*given)
 
     def backward(self, rule: Rule) -> Rule:
         """Give the operator a derivative of its own: ``@f.backward``, ``def _(saved, dy): ...``.

@@ -11,7 +11,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from pykern.errors import KernelTypeError
 from pykern.torch.differentiable import apply, needs_derivative
+from pykern.torch.direct import is_direct
 from pykern.torch.framework import torch
 from pykern.torch.operation import Operation, as_tuple
 
@@ -97,7 +99,22 @@ def register_in_place(operation: InPlace) -> None:
 
 
 def below_autograd(operation: Operation, arguments: Sequence[Any]) -> Any:
-    """The operator itself."""
+    """The operator itself; where nothing of PyTorch has to see the call, without its dispatcher."""
+    if is_direct(arguments):
+        return run_directly(operation, arguments)
+    return dispatched(operation, arguments)
+
+
+def run_directly(operation: Operation, arguments: Sequence[Any]) -> Any:
+    """The operator without PyTorch's dispatcher."""
+    try:
+        return operation.run(arguments)
+    except KernelTypeError:  # of a tensor that the dispatcher makes plain, or tells what it is
+        return dispatched(operation, arguments)
+
+
+def dispatched(operation: Operation, arguments: Sequence[Any]) -> Any:
+    """The operator by PyTorch's dispatcher, without autograd."""
     with torch._C._AutoDispatchBelowAutograd():
         return operation.overload(*arguments)
 

@@ -18,7 +18,10 @@ NEEDED = {"pytorch": "torch", "jax": "jax"}
 
 
 def parameter(page: Path):
-    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in LONG else [])
+    marks = [pytest.mark.slow] if page.stem in LONG else []
+    if NEEDED.get(page.stem) == "torch":  # PyTorch warns of its own age
+        marks.append(pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"))
+    return pytest.param(page, id=page.stem, marks=marks)
 
 
 @pytest.mark.parametrize("page", [parameter(page) for page in PAGES])
