@@ -108,7 +108,11 @@ class SpeculateLoads(Pass):
             if not known or op.regions:
                 return False
         for op in inside:
-            op.move_before(branch)
+            there = _read_value(op, branch) if op.name == "memref.load" else None
+            if there is None:
+                op.move_before(branch)
+            else:
+                replace(op, [there])
         _choose(branch)
         return True
 
@@ -218,6 +222,20 @@ def _is_accessed_before(load: ir.Operation, branch: ir.Operation) -> bool:
         if list(other.operands)[at + 1 :] == indices and _comes_before(other, branch):
             return True
     return False
+
+
+def _read_value(load: ir.Operation, branch: ir.Operation) -> ir.Value | None:
+    """What a load of the same place in front of the branch gave, with nothing that writes between: whoever compares the
+    condition with the choice sees one value."""
+    found: ir.Value | None = None
+    for op in (o.operation for o in branch.block.operations):
+        if op == branch:
+            break
+        if op.name == "memref.load" and list(op.operands) == list(load.operands):
+            found = op.results[0]
+        elif not op.name.startswith(("arith.", "math.", "memref.load", "memref.dim")):
+            found = None
+    return found
 
 
 def _comes_before(op: ir.Operation, other: ir.Operation) -> bool:

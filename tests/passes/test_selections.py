@@ -235,6 +235,7 @@ def test_they_run_in_lanes(kernel):
     o = np.zeros(8, np.float32 if kernel is branch else np.int64)
     text = kernel.lower(o, x, ndrange=8).as_text("kern-vectorize-reductions")
     assert "vector.reduction" in text
+    assert "vector.shuffle" not in text
 
 
 @pk.kernel
