@@ -116,9 +116,10 @@ class KernelOp:
     def _slot(self, name: str, argument: int, kind: str) -> Slot:
         return Slot("number" if kind == "T" and name not in self._uses.arrays else "read", argument)
 
-    def _space(self, *arguments: Any) -> list[Any]:
+    def _space(self, *arguments: Any) -> Any:
         rule = self.kernel.ndrange if self.ndrange is None else self.ndrange
-        return flat_space(rule(*arguments) if callable(rule) else rule)
+        found = rule(*arguments) if callable(rule) else rule
+        return found if type(found) is torch.Size else flat_space(found)
 
     def _label(self, kinds: str) -> str:
         return name_of(self.kernel, kinds, self.out, self.ndrange, self.options, self._rule)

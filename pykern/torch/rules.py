@@ -7,7 +7,7 @@ a fresh tensor, or an index space as a list of integers, three for each dimensio
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,9 @@ class Like:
                 f"pkt.like({self.name!r}): the operator has no tensor of this name",
                 hint=f"its arguments are {', '.join(arguments)}",
             )
-        return torch.zeros_like(source, dtype=self.dtype, requires_grad=False)
+        if self.dtype is None:
+            return torch.zeros_like(source)
+        return torch.zeros_like(source, dtype=self.dtype)
 
 
 def like(name: str, dtype: Any = None) -> Like:
@@ -69,8 +71,11 @@ def flat_space(ndrange: Any) -> list[Any]:
     return [n for d in dims for n in ((d.start, d.stop, d.step) if isinstance(d, range) else (0, d, 1))]
 
 
-def space_of(flat: Sequence[Any]) -> tuple[Any, ...]:
-    """What `flat_space` was made of; lengths as integers, which a kernel's entry takes without Python."""
+def space_of(flat: Any) -> tuple[Any, ...]:
+    """What `flat_space` was made of, or the shape that it is; lengths as integers, which a kernel's entry takes without
+    Python."""
+    if type(flat) is torch.Size:
+        return flat
     steps = [operator.index(n) for n in flat]
     triples = zip(steps[::3], steps[1::3], steps[2::3], strict=True)
     return tuple(n if (a, s) == (0, 1) and n >= 0 else range(a, n, s) for a, n, s in triples)
