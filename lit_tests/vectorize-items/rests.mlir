@@ -1,14 +1,17 @@
 // RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-vectorize-items{masks=true},canonicalize,cse)" | FileCheck %s
 // RUN: %pykern-opt %s --pass-pipeline="builtin.module(kern-vectorize-items,canonicalize,cse)" | FileCheck %s --check-prefix=NARROW
 
-// With masks all work-items are in vectors: neighbours are loaded and stored under a mask; what is written lane by lane is
+// With masks all work-items are in vectors, but for one to three at the end: neighbours are loaded and stored under a mask; what is written lane by lane is
 // written by lanes that are there, at indices of lanes that are there. Without masks the loop for the rest stays, behind one
 // of narrower vectors.
 
 // CHECK-LABEL: func.func @rests
 // CHECK: scf.for {{.*}} step %c32
 // CHECK: vector.load {{.*}} vector<32xf32>
-// CHECK: scf.for %[[I:.*]] = %[[MIDDLE:.*]] to %arg4 step %c16
+// CHECK: %[[LAST:.*]] = arith.remui
+// CHECK: %[[EMPTY:.*]] = arith.cmpi slt, %[[LAST]], %c4
+// CHECK: %[[END:.*]] = arith.select %[[EMPTY]], %{{.*}}, %arg4
+// CHECK: scf.for %[[I:.*]] = %[[MIDDLE:.*]] to %[[END]] step %c16
 // CHECK-NEXT: %[[LEFT:.*]] = arith.subi %arg4, %[[I]]
 // CHECK: %[[FEW:.*]] = arith.minsi %[[LEFT]], %c16
 // CHECK: %[[MASK:.*]] = arith.cmpi sgt, %{{.*}} : vector<16xi32>
@@ -19,6 +22,7 @@
 // CHECK: arith.select %[[THERE]]
 // CHECK: scf.if %[[THERE]]
 // CHECK-NEXT: memref.store
+// CHECK: scf.for %{{.*}} = %[[END]] to %arg4 step %c1
 // CHECK: return
 
 // NARROW-LABEL: func.func @rests

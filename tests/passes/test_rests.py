@@ -12,7 +12,7 @@ import pytest
 import pykern as pk
 from tests.passes.bitwise import assert_as_reference
 
-COUNTS = (1, 2, 15, 16, 17, 31, 32, 33, 47, 63, 100)
+COUNTS = (1, 3, 4, 5, 15, 16, 17, 20, 31, 32, 33, 35, 47, 63, 100)
 
 
 def values(*shape: int, dtype: str = "float32") -> np.ndarray:

@@ -43,3 +43,6 @@ FEWEST_FLAT_COLUMNS = 16
 """Columns from which a flat index is taken apart: over shorter rows the loops cost more than the divisions."""
 WIDEST_RIM = 16
 """Work-items next to an edge, at most, that are taken apart from the interior: they run one after the other."""
+FEWEST_MASKED = 4
+"""Work-items for which a vector under a mask is quicker than one after the other: what is not side by side in memory
+costs each lane of the vector, also those that are masked."""

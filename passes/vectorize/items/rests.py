@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
+from pykern.passes.analysis.cost_model.lengths import FEWEST_MASKED
 from pykern.passes.ir.constants import constant
 from pykern.passes.ir.loops import When, leave_alone
 from pykern.passes.kernels import find, index_constant
@@ -86,11 +87,15 @@ def emit_narrow(lanes: Lanes, private: dict[ir.Value, ir.Value], width: int) -> 
 
 
 def emit_masked(lanes: Lanes, private: dict[ir.Value, ir.Value], width: int) -> None:
-    """Put a loop over masked vectors in the place of the loop over work-items."""
+    """Put a loop over masked vectors in front of the loop over work-items, which keeps those of a last vector that would
+    be all but empty: for them a whole vector costs more than they do one by one."""
     loop = lanes.loop
     lower, upper = list(loop.operands)[:2]
     with ir.InsertionPoint(loop), loop.location:
-        vectors = scf.ForOp(lower, upper, index_constant(width))
+        last = arith.RemUIOp(arith.SubIOp(upper, lower).result, index_constant(width)).result
+        few = arith.CmpIOp(arith.CmpIPredicate.slt, last, index_constant(FEWEST_MASKED)).result
+        end = arith.SelectOp(few, arith.SubIOp(upper, last).result, upper).result
+        vectors = scf.ForOp(lower, end, index_constant(width))
         with ir.InsertionPoint(vectors.body):
             left = arith.SubIOp(upper, vectors.induction_variable).result
             emitter = MaskedEmitter(
@@ -106,7 +111,7 @@ def emit_masked(lanes: Lanes, private: dict[ir.Value, ir.Value], width: int) -> 
             emitter.block(loop.regions[0].blocks[0])
             scf.YieldOp([])
     _leave_alone(vectors.operation)
-    loop.erase()
+    loop.operands[0] = end
 
 
 def _leave_alone(vectors: ir.Operation) -> None:

@@ -86,7 +86,7 @@ def _bits(kind: ir.Type) -> int:
 
 
 def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int, masks: bool = False) -> None:
-    """Put the loop over vectors of work-items in front of the loop, which runs what is left, or is gone with masks."""
+    """Put the loop over vectors of work-items in front of the loop, which runs what is left."""
     loop = lanes.loop
     with ir.InsertionPoint.at_block_begin(kernels.body(kernel)), kernel.location:
         buffers = {memory: buffer_of(memory, width) for memory in rows}
@@ -114,8 +114,7 @@ def emit(kernel: ir.Operation, lanes: Lanes, rows: list[ir.Value], width: int, m
     narrow = not rows and not tables and has_narrow_form(lanes)
     if narrow and masks:
         emit_masked(lanes, private, width // 2)
-        return
-    if narrow and width // 4 > 2:
+    elif narrow and width // 4 > 2:
         emit_narrow(lanes, private, width // 4)
     _compile_quickly(loop)
 
