@@ -8,7 +8,9 @@
 // CHECK-LABEL: func.func @passes
 // CHECK-DAG: %[[MAXIMA:.*]] = memref.alloca() {alignment = 64 : i64} : memref<2xf32>
 // CHECK-DAG: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<2xf32>
-// CHECK: scf.for %[[I:.*]] = %arg2 to %[[MIDDLE:.*]] step %c2
+// CHECK: %[[SHORT:.*]] = arith.cmpi slt, %{{.*}}, %c2
+// CHECK: %[[MIDDLE:.*]] = arith.select %[[SHORT]], %arg2, %{{.*}}
+// CHECK: scf.for %[[I:.*]] = %arg2 to %[[MIDDLE]] step %c2
 // CHECK: scf.for %[[R:.*]] = %c0 to %c2 step %c1
 // CHECK: %[[ROW:.*]] = arith.addi %[[I]], %[[R]]
 // CHECK: %[[M:.*]] = scf.for {{.*}} -> (f32)

@@ -39,16 +39,26 @@ class PassesOverRows:
     """The same for what a chain carries when the last whole block is done, by chain and place."""
 
     def emit(self) -> None:
-        """Put the loop over groups in front of the loop, which keeps the rows that make no group."""
+        """Put the loop over groups in front of the loop, which keeps the rows that make no group, and all rows where
+        they are shorter than a block."""
         self._make_buffers()
         lower, upper = list(self.rows.operands)[:2]
         with ir.InsertionPoint(self.rows), self.rows.location:
             middle = whole_vectors(lower, upper, self.side)
+            for first, last in self._bounds_of_all_rows():
+                length = arith.SubIOp(last, first).result
+                short = arith.CmpIOp(arith.CmpIPredicate.slt, length, index_constant(self.side)).result
+                middle = arith.SelectOp(short, lower, middle).result
             groups = scf.ForOp(lower, middle, index_constant(self.side))
             with ir.InsertionPoint(groups.body):
                 self._group(groups.induction_variable)
                 scf.YieldOp([])
         self.rows.operands[0] = middle
+
+    def _bounds_of_all_rows(self) -> list[tuple[ir.Value, ir.Value]]:
+        """First and last column of the chains whose columns are the same in all rows."""
+        bounds = dict.fromkeys(tuple(chain.loop.operands)[:2] for chain in self.chains)
+        return [(a, b) for a, b in bounds if not is_inside(a, self.rows) and not is_inside(b, self.rows)]
 
     # -- what waits between two parts --------------------------------------------------------------
 

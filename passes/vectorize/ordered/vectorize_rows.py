@@ -71,7 +71,6 @@ class VectorizeRows(Pass):
         remark(loop, f"{self.rows} work-items at a time: sums along rows, in their order")
         for chain in chains:
             _round_each(chain)
-        del loop.attributes[kern.ITEMS]
         PassesOverRows(kernel, loop, chains, self.rows).emit()
         return True
 
