@@ -87,8 +87,8 @@ def emit_narrow(lanes: Lanes, private: dict[ir.Value, ir.Value], width: int) -> 
 
 
 def emit_masked(lanes: Lanes, private: dict[ir.Value, ir.Value], width: int) -> None:
-    """Put a loop over masked vectors in front of the loop over work-items, which keeps those of a last vector that would
-    be all but empty: for them a whole vector costs more than they do one by one."""
+    """Put a loop over masked vectors in front of the loop over work-items, which keeps those of a last vector that
+    would be all but empty: for them a whole vector costs more than they do one by one."""
     loop = lanes.loop
     lower, upper = list(loop.operands)[:2]
     with ir.InsertionPoint(loop), loop.location:
