@@ -43,7 +43,7 @@ from pykern.program.arguments import ProgramArguments, describe, describe_specs
 from pykern.program.calls import call_here, call_on
 from pykern.program.entry import ProgramEntries
 from pykern.program.kinds import kind_of, leaf_values
-from pykern.program.outputs import as_given, given_back, holds_tensors, viewed
+from pykern.program.outputs import as_given, given_back, library_of, viewed
 from pykern.program.plan import Plan
 from pykern.program.results import out_arrays
 from pykern.runtime.devices import OVERRIDE, chosen_device, current_device
@@ -70,11 +70,11 @@ class _Asked(NamedTuple):
 class ProgramBase(Decorated):
     """A function over whole arrays, compiled for each kind of call.
 
-    Calling it runs it and returns fresh arrays where its own lie: NumPy's, or `pk.Array`s of a device; PyTorch's
-    tensors where an argument is one. Keywords beside the parameters: ``out`` (an array, or a tuple of arrays, one for
-    each result, to write into), ``donate`` (parameter numbers whose arrays the program may use as memory, for a result
-    above all), and, unless a parameter has the name, ``device`` and ``stream`` as for kernels. `lower` shows every
-    stage without running.
+    Calling it runs it and returns fresh arrays where its own lie: NumPy's, or `pk.Array`s of a device; tensors of
+    PyTorch or arrays of JAX where an argument is one. Keywords beside the parameters: ``out`` (an array, or a tuple of
+    arrays, one for each result, to write into), ``donate`` (parameter numbers whose arrays the program may use as
+    memory, for a result above all), and, unless a parameter has the name, ``device`` and ``stream`` as for kernels.
+    `lower` shows every stage without running.
     On the device ``python`` (``PYKERN_DEVICE``, ``with pk.device("python")``) the function itself runs, over NumPy.
     """
 
@@ -197,8 +197,8 @@ class ProgramBase(Decorated):
 
     def _run(self, args: tuple, out: Any, donate: Any, keywords: dict[str, Any]) -> Any:
         if out is None:
-            tensors = holds_tensors((*args, *keywords.values()))
-            return as_given(self._run_viewed(args, None, donate, keywords), tensors)
+            library = library_of((*args, *keywords.values()))
+            return as_given(self._run_viewed(args, None, donate, keywords), library)
         if type(out) is np.ndarray:
             return self._run_viewed(args, out, donate, keywords)
         given, pairs = viewed(out)

@@ -75,6 +75,7 @@ TABLE = (
     "torch.requires_grad", "torch.requires_grad_closure",   # the getter of the attribute
     "torch.forward", "torch.level",     # PyObject *: names of the module of forward mode; that of its level
     "torch.increment_version",  # PyObject *: called with a tuple of tensors
+    "jax.given_arrays",     # PyObject *: the same with arrays of JAX
     "torch.given_tensors",  # PyObject *: called with a program's value, gives it with tensors for its arrays
 )  # fmt: skip
 """Names of the 8-byte cells of the runtime's table, in order."""

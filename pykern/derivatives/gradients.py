@@ -24,7 +24,7 @@ from pykern.derivatives.plain_functions import as_program
 from pykern.derivatives.trees import leaves, parts, rebuilt
 from pykern.errors import KernelTypeError, LaunchError
 from pykern.launching.arguments import homes, is_array
-from pykern.program.outputs import as_given, holds_tensors
+from pykern.program.outputs import as_given, library_of
 from pykern.runtime.other_libraries import is_tensor
 from pykern.types import BY_NAME, from_numpy
 
@@ -87,10 +87,10 @@ def vjp(f: Callable, *args: Any, checkpoint: Any = None) -> tuple[Any, Callable[
     pulled = forward.pullback(name, (*taken, *(f"residual{n}" for n in range(len(residuals)))))
     alone = takes[0] if taken and _is_float(value) else None
     count, several = len(args), len(active) > 1
-    every, tensors = len(active) == count, holds_tensors(args)
+    every, library = len(active) == count, library_of(args)
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
-        return as_given(pulled_back(cotangent), tensors)
+        return as_given(pulled_back(cotangent), library)
 
     def pulled_back(cotangent: Any) -> tuple[Any, ...]:
         if alone is not None and type(cotangent) in (np.ndarray, float):

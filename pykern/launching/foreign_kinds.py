@@ -7,15 +7,16 @@ and is not a matter of its type alone, is asked there for each call; types for w
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
 import numpy as np
 
 from pykern.arrays.foreign import has_interface
-from pykern.data.abi import FOREIGN
+from pykern.data.abi import FOREIGN, TABLE_INDEX
 from pykern.launching.torch_layout import tell_torch
-from pykern.runtime.cpu_table import kinds
+from pykern.runtime.cpu_table import keep, kinds, table
 from pykern.runtime.other_libraries import is_jax_array, is_tensor
 
 _TO_NUMPY = "_single_device_array_to_np_array_did_copy"
@@ -31,6 +32,14 @@ def learn(value: Any) -> None:
         kinds[kind] = found
 
 
+@functools.cache
+def _tell_jax() -> None:
+    """What makes arrays of JAX of a program's results."""
+    from pykern.arrays.jax_arrays import with_jax_arrays  # here: it needs JAX
+
+    table()[TABLE_INDEX["jax.given_arrays"]] = id(keep(with_jax_arrays))
+
+
 def _kind(value: Any, kind: type) -> int:
     if isinstance(value, np.ndarray):
         return FOREIGN["subclass"]
@@ -40,6 +49,9 @@ def _kind(value: Any, kind: type) -> int:
         return FOREIGN["tensor"] if plain and tell_torch() else 0
     if is_jax_array(value):
         method = FOREIGN["jax"] if hasattr(kind, _TO_NUMPY) else 0
+        if not method:
+            return 0  # programs would not be told that they are given arrays of JAX
+        _tell_jax()
         return FOREIGN["buffer"] | method | FOREIGN["dlpack"] | FOREIGN["readonly"]
     if hasattr(kind, "__cuda_array_interface__"):
         return 0  # it may have a mask

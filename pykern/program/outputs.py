@@ -8,35 +8,47 @@ places, and, for the value that the program returns, which object each view stan
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from pykern.launching.arguments import fields_of, is_array
-from pykern.runtime.other_libraries import is_tensor
+from pykern.runtime.other_libraries import is_jax_array, is_tensor
 
 Pairs = list[tuple[np.ndarray, Any]]
 
 
-def as_given(value: Any, tensors: bool) -> Any:
-    """The value, or, where the call `holds_tensors`, the value with these for its arrays. Nothing is copied."""
-    if not tensors:
-        return value
-    from pykern.arrays.torch_tensors import with_tensors  # here: it needs PyTorch
+def as_given(value: Any, library: str) -> Any:
+    """The value with arrays of the library for its own; `library` is what `library_of` gives. Tensors are not copied,
+    nor are arrays of JAX that begin at a multiple of 64 bytes."""
+    if library == "torch":
+        from pykern.arrays.torch_tensors import with_tensors  # here: it needs PyTorch
 
-    return with_tensors(value)
+        return with_tensors(value)
+    if library == "jax":
+        from pykern.arrays.jax_arrays import with_jax_arrays  # here: it needs JAX
+
+        return with_jax_arrays(value)
+    return value
 
 
-def holds_tensors(arguments: Iterable[Any]) -> bool:
-    """Whether an argument is a tensor of PyTorch, or holds one."""
-    return "torch" in sys.modules and any(map(_holds_tensor, arguments))
+def library_of(arguments: Iterable[Any]) -> str:
+    """The library whose arrays a call is given: "torch" where one is a tensor or holds one, else "jax", else ""."""
+    there = [name for name in ("torch", "jax") if name in sys.modules]
+    if not there:
+        return ""
+    given = list(arguments)
+    return next((name for name in there if any(_holds(value, _IS[name]) for value in given)), "")
 
 
-def _holds_tensor(value: Any) -> bool:
+_IS = {"torch": is_tensor, "jax": is_jax_array}
+
+
+def _holds(value: Any, is_array_of: Callable[[Any], bool]) -> bool:
     if isinstance(value, np.ndarray | np.generic | int | float):
         return False
-    return is_tensor(value) or any(_holds_tensor(item) for _, item in fields_of(value, trees=True) or ())
+    return is_array_of(value) or any(_holds(v, is_array_of) for _, v in fields_of(value, trees=True) or ())
 
 
 def viewed(out: Any) -> tuple[Any, Pairs]:

@@ -12,6 +12,7 @@ from pykern.lowering.llvm.adapt.frame import (
     MADE,
     MOST_VIEWS,
     NUMBER,
+    OF_JAX,
     ORIGINAL,
     OUTPUTS,
     TENSORS,
@@ -92,15 +93,17 @@ def _given(module: Module) -> None:
 
 def _as_given(module: Module) -> None:
     """`pk_as_given(frame, value)`: the value of a program with tensors for its arrays, where it was given tensors and
-    no `out`; takes the value's reference."""
+    no `out`, else with arrays of JAX, where it was given some; takes the value's reference."""
     f = Body(module, "pk_as_given", PTR, [PTR, PTR])
     frame, value = f.arguments
     f.need(f.is_(value, "!=", NULL), NULL)
-    f.need(f.is_(f.load(I64, frame, TENSORS), "!=", 0), value)
+    tensors = f.is_(f.load(I64, frame, TENSORS), "!=", 0)
+    f.need(f.or_(tensors, f.is_(f.load(I64, frame, OF_JAX), "!=", 0)), value)
     f.need(f.is_(f.load(I64, frame, OUTPUTS), "==", 0), value)
     given = f.stack("ptr")
     f.store(value, given)
-    made = f.call("PyObject_Vectorcall", PTR, table(f, "torch.given_tensors"), given, I64(1), NULL)
+    maker = f.select(tensors, table(f, "torch.given_tensors"), table(f, "jax.given_arrays"))
+    made = f.call("PyObject_Vectorcall", PTR, maker, given, I64(1), NULL)
     f.call("Py_DecRef", VOID, value)
     f.ret(made)
 

@@ -7,7 +7,17 @@ Nothing is taken here that Python would refuse: see `pykern.arrays.foreign` and 
 from __future__ import annotations
 
 from pykern.data.abi import FOREIGN
-from pykern.lowering.llvm.adapt.frame import BUFFER, FALSE, KIND, MAX_RANK, ORIGINAL, RELEASE, TENSORS, TRUE
+from pykern.lowering.llvm.adapt.frame import (
+    BUFFER,
+    FALSE,
+    KIND,
+    MAX_RANK,
+    OF_JAX,
+    ORIGINAL,
+    RELEASE,
+    TENSORS,
+    TRUE,
+)
 from pykern.lowering.llvm.adapt.interface import write_interface
 from pykern.lowering.llvm.adapt.tensors import write_tensor
 from pykern.lowering.llvm.adapt.views import DTYPES, copy_axes, write_views
@@ -164,6 +174,8 @@ def _view(module: Module) -> None:
     f = Body(module, "pk_view", TRUE.type, [PTR, PTR, PTR, I64])
     frame, view, value, kind = f.arguments
     f.store(value, view, ORIGINAL)
+    with f.if_then(f.is_(f.and_(kind, FOREIGN["jax"]), "!=", 0)):
+        f.store(1, frame, OF_JAX)
     may_write = f.cast("zext", f.is_(f.and_(kind, FOREIGN["readonly"]), "==", 0), I64)
 
     def is_of(name: str) -> Value:

@@ -17,6 +17,7 @@ from pykern.lowering.llvm.adapt.frame import (
     HELD,
     NAMES,
     NUMBER,
+    OF_JAX,
     OUTPUTS,
     POSITIONAL,
     TENSORS,
@@ -173,7 +174,7 @@ def _adapt(module: Module) -> None:
     f = Body(module, "pk_adapt", PTR, [PTR, PTR, I64, PTR])
     this, args, positional, names = f.arguments
     frame = f.stack(f"[{FRAME // 8} x i64], align 16")
-    for word in (CHANGED, VIEWS, TENSORS, OUTPUTS, HELD):
+    for word in (CHANGED, VIEWS, TENSORS, OF_JAX, OUTPUTS, HELD):
         f.store(0, frame, word)
     cells = cells_of(f, this)
     made = f.variable(table(f, "missed"))

@@ -27,9 +27,9 @@ VIEW = MADE + 8
 
 # -- the frame
 VALUES = 0
-POSITIONAL, NAMES, CHANGED, VIEWS, TENSORS, OUTPUTS, HELD = (8 * (ADAPTED + n) for n in range(7))
+POSITIONAL, NAMES, CHANGED, VIEWS, TENSORS, OF_JAX, OUTPUTS, HELD = (8 * (ADAPTED + n) for n in range(8))
 """How many values have no names; the names of those behind them; 1 where the call is another one now; how many views
-there are, how many of them of tensors; 1 where `out` is given; how many objects are held."""
+there are, how many of them of tensors; 1 where some are of JAX; 1 where `out` is given; how many objects are held."""
 OBJECTS = HELD + 8
 CELLS = OBJECTS + 8 * MOST_HELD
 """The cells of an object that has one entry."""
