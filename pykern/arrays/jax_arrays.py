@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
 from typing import Any
 
 import numpy as np
 
-jax: Any = sys.modules["jax"]
+jax: Any = importlib.import_module("jax")
 
 
 def with_jax_arrays(value: Any) -> Any:
