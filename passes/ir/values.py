@@ -89,3 +89,9 @@ def free_values(op: ir.Operation, nested_only: bool = False) -> list[ir.Value]:
     for region in regions:
         blocks(region)
     return [value for value in read if value not in inside]
+
+
+def parent_of(op: ir.Operation) -> ir.Operation:
+    """The op in whose region an op stands."""
+    assert op.parent is not None
+    return op.parent.operation

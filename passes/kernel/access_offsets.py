@@ -26,7 +26,7 @@ _SAME = ("arith.index_cast", "arith.extsi")
 
 def access_offsets(kernel: ir.Operation) -> AccessOffsets:
     """Of each array argument, in order."""
-    finder = _Finder()
+    finder = _OffsetFinder()
     kernel.walk(finder.visit)
     arrays = [a for a in body(kernel).arguments if isinstance(a.type, ir.MemRefType)]
     return AccessOffsets(
@@ -37,7 +37,7 @@ def access_offsets(kernel: ir.Operation) -> AccessOffsets:
 
 
 @dataclass
-class _Finder:
+class _OffsetFinder:
     alone: bool = True
     reads: dict[ir.Value, list[Offsets]] = field(default_factory=dict)
     writes: dict[ir.Value, list[Offsets]] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from pykern.passes.ir.effects import erase_dead
 from pykern.passes.ir.floor_division import FloorDivision, floor_divisions
 from pykern.passes.ir.index_arithmetic import hoist
 from pykern.passes.ir.loops import leave_alone
-from pykern.passes.ir.values import has_uses, is_inside, made_by
+from pykern.passes.ir.values import has_uses, is_inside, made_by, parent_of
 from pykern.passes.kernels import find, index_arithmetic, index_constant, is_constant
 from pykern.passes.remarks import remark
 
@@ -158,7 +158,7 @@ def _use_both(columns: ir.Operation, row: ir.Value, start: ir.Value, divisor: ir
             taken.results[0].replace_all_uses_with(column)
     erase_dead(block)
     for division in floor_divisions(columns):
-        if division.never_traps and division.op.parent.operation == columns:
+        if division.never_traps and parent_of(division.op) == columns:
             _move_before(division.op.results[0], columns)
 
 
@@ -169,7 +169,7 @@ def _replace(division: FloorDivision, value: ir.Value) -> None:
 def _divide_column(division: FloorDivision, column: ir.Value) -> None:
     """Let ``(i * h * w + j) % w`` be ``j % w``; and so for the quotient, to which `_add_rows` adds the rest."""
     name = "arith.remsi" if division.is_remainder else "arith.floordivsi"
-    for op in find(division.op.parent.operation, lambda op: op.name == name):
+    for op in find(parent_of(division.op), lambda op: op.name == name):
         if op.operands[0] == division.dividend and _same_divisor(op.operands[1], division.divisor):
             op.operands[0] = column
 
@@ -180,7 +180,7 @@ def _add_rows(division: FloorDivision, row: ir.Value, divisor: ir.Value) -> None
     readers = [(use.owner, use.operand_number) for use in quotient.uses]
     with ir.InsertionPoint(row.owner.owner), division.op.location:
         each = arith.DivSIOp(divisor, division.divisor).result
-    with ir.InsertionPoint(division.op.parent.operation), division.op.location:
+    with ir.InsertionPoint(parent_of(division.op)), division.op.location:
         before = arith.MulIOp(row, each).result
     with ir.InsertionPoint.after(division.op), division.op.location:
         total = arith.AddIOp(before, quotient).result

@@ -16,7 +16,7 @@ from pykern.dialect import attributes as kern
 from pykern.passes.analysis.cost_model.lengths import WIDEST_RIM
 from pykern.passes.ir.floor_division import floor_divisions
 from pykern.passes.ir.index_arithmetic import Affine, affine_of, hoist
-from pykern.passes.ir.values import defining
+from pykern.passes.ir.values import defining, parent_of
 from pykern.passes.kernels import find, is_constant
 
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge")
@@ -189,8 +189,8 @@ def _matters(value: ir.Value, branches_only: bool) -> bool:
             elif user.name in _FIRST_INDEX and use.operand_number >= _FIRST_INDEX[user.name]:
                 if not branches_only:
                     return True
-            elif user.name == "scf.yield" and user.parent.operation.name == "scf.if":
-                waiting.append(user.parent.operation.results[use.operand_number])
+            elif user.name == "scf.yield" and parent_of(user).name == "scf.if":
+                waiting.append(parent_of(user).results[use.operand_number])
             elif user.name.startswith("arith."):
                 waiting.extend(user.results)
     return False

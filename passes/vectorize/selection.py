@@ -209,7 +209,8 @@ def _keeper(
 
 
 def _carried(loop: ir.Operation) -> list[ir.Value]:
-    return list(loop.regions[0].blocks[0].arguments)[1:]
+    arguments: list[ir.Value] = [*loop.regions[0].blocks[0].arguments]
+    return arguments[1:]
 
 
 def _is_used_by(value: ir.Value, users: set[int]) -> bool:

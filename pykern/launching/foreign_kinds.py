@@ -15,7 +15,7 @@ import numpy as np
 
 from pykern.arrays.foreign import has_interface
 from pykern.data.abi import FOREIGN, TABLE_INDEX
-from pykern.launching.torch_layout import tell_torch
+from pykern.launching.torch_layout import register_torch
 from pykern.runtime.cpu_table import keep, kinds, table
 from pykern.runtime.other_libraries import is_jax_array, is_tensor
 
@@ -33,7 +33,7 @@ def learn(value: Any) -> None:
 
 
 @functools.cache
-def _tell_jax() -> None:
+def _register_jax() -> None:
     """What makes arrays of JAX of a program's results."""
     from pykern.arrays.jax_arrays import with_jax_arrays  # here: it needs JAX
 
@@ -46,12 +46,12 @@ def _kind(value: Any, kind: type) -> int:
     if is_tensor(value):
         torch = sys.modules["torch"]
         plain = kind is torch.Tensor or kind is torch.nn.Parameter
-        return FOREIGN["tensor"] if plain and tell_torch() else 0
+        return FOREIGN["tensor"] if plain and register_torch() else 0
     if is_jax_array(value):
         method = FOREIGN["jax"] if hasattr(kind, _TO_NUMPY) else 0
         if not method:
             return 0  # programs would not be told that they are given arrays of JAX
-        _tell_jax()
+        _register_jax()
         return FOREIGN["buffer"] | method | FOREIGN["dlpack"] | FOREIGN["readonly"]
     if hasattr(kind, "__cuda_array_interface__"):
         return 0  # it may have a mask

@@ -30,16 +30,16 @@ _GETSET_AT = 40
 """Bytes from a getset descriptor to the address of its PyGetSetDef: name, get, set, doc, closure."""
 
 
-def tell_torch() -> bool:
+def register_torch() -> bool:
     """Whether compiled code knows tensors now. Within a transformation of PyTorch it may not, and later it may."""
     try:
-        return _tell_torch()
+        return _register_torch()
     except (NotImplementedError, RuntimeError, TypeError):  # no sample could be made here
         return False
 
 
 @functools.cache
-def _tell_torch() -> bool:
+def _register_torch() -> bool:
     torch = sys.modules["torch"]
     if not hasattr(torch._C, "_dispatch_keys") or not hasattr(torch._C.DispatchKeySet, "raw_repr"):
         return False

@@ -33,7 +33,8 @@ class Chain:
 
     @property
     def carried(self) -> list[ir.Value]:
-        return list(self.loop.regions[0].blocks[0].arguments)[1:]
+        arguments: list[ir.Value] = [*self.loop.regions[0].blocks[0].arguments]
+        return arguments[1:]
 
     @property
     def starts(self) -> list[ir.Value]:

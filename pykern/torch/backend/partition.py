@@ -35,7 +35,9 @@ LARGE = 1 << 18
 def partitioned(graph: GraphModule, support: Support) -> tuple[GraphModule, list[str]]:
     """The graph with its parts as submodules, and their names."""
     partitioner = CapabilityBasedPartitioner(graph, support, allows_single_node_partition=True)
-    parts = [part for part in map(_without_last_views, partitioner.propose_partitions()) if _pays(part)]
+    parts = [
+        part for part in map(_without_last_views, partitioner.propose_partitions()) if _is_profitable(part)
+    ]
     fused = fuse_by_partitions(
         graph, [dict.fromkeys(part) for part in parts], PREFIX, always_return_tuple=True
     )
@@ -55,7 +57,7 @@ def _without_last_views(part: Partition) -> list[Node]:
     return sorted(kept)
 
 
-def _pays(part: list[Node]) -> bool:
+def _is_profitable(part: list[Node]) -> bool:
     computing = [node for node in part if node.target not in FREE]
     if len(computing) != 1:
         return len(computing) >= LEAST
