@@ -66,6 +66,7 @@ STEPS = (
     Step("scaling", "scaling.py", 1.5, "strong scaling over 1, 2, 4, ... and all processors"),
     Step("growth", "growth.py", 3.5, "compile time against statements, throughput against size"),
     Step("fusion", "fusion.py", 1.5, "chains of elementwise operations, fused and not", quick=FEW_ROWS),
+    Step("forms", "forms.py", 3.0, "equal computations in several forms, beside Numba's plain loops"),
     Step("launches", "launches.py", 1.5, "what a launch costs, by the kind of its arguments"),
     Step("startup", "startup.py", 1.0, "import and first calls", quick=("--repeat", "2")),
     Step("behind", "behind.py", 1.0, "a product right behind another library's", quick=ONE_ROUND),
