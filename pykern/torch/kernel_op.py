@@ -140,9 +140,9 @@ class KernelOp:
     def backward(self, rule: Rule) -> Rule:
         """Give the operator a derivative of its own: ``@f.backward``, ``def _(saved, dy): ...``.
 
-        `saved` has the arguments and results by name, `dy` is the cotangent of a result: one for each that holds
-        floats. The rule gives the gradients of the arguments that are tensors, one or a tuple, with what PyTorch and
-        operators compute. Raises `KernelTypeError` for an operator in place.
+        `saved` has the arguments and results by name and in order, `dy` is the cotangent of a result: one for each
+        that holds floats. The rule gives the gradients of the arguments that are tensors, one or a tuple, with what
+        PyTorch and operators compute. Raises `KernelTypeError` for an operator in place.
         """
         if not self.out:
             raise KernelTypeError(

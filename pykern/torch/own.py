@@ -6,13 +6,26 @@ cotangents is linear, so forward mode is the same derivative. Where the rule giv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 from pykern.errors import NotDifferentiable
 from pykern.torch.framework import torch
 from pykern.torch.operation import Call, Operation, as_tuple
+
+
+class Saved(SimpleNamespace):
+    """Arguments and results of a call by name, and in order: ``saved.x``, ``saved[0]``, ``x, y = saved``."""
+
+    def __getitem__(self, number: int) -> Any:
+        return self.values[number]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
 
 
 class Own:
@@ -26,8 +39,8 @@ class Own:
         assert self.operation.rule is not None
         named = dict(zip(self.operation.names, call.arguments, strict=False))
         named |= dict(zip(self.operation.result_names, call.results, strict=False))
-        named["results"] = call.results
-        found = as_tuple(self.operation.rule(SimpleNamespace(**named), *cotangents))
+        named |= {"results": call.results, "values": (*call.arguments, *call.results)}
+        found = as_tuple(self.operation.rule(Saved(**named), *cotangents))
         tensors = [n for n, a in enumerate(call.arguments) if isinstance(a, torch.Tensor)]
         if len(found) != len(tensors):
             raise NotDifferentiable(

@@ -92,7 +92,8 @@ def gelu(y, x):
 
 @gelu.backward
 def _(saved, dy):
-    x = saved.x
+    x, y = saved
+    assert x is saved.x is saved[0] and len(saved) == 2 and y is saved.results[0]
     return dy * (0.5 * (1 + torch.erf(x / math.sqrt(2))) + x * torch.exp(-x * x / 2) / math.sqrt(2 * math.pi))
 
 
