@@ -8,27 +8,26 @@ follows; an array or tracer of JAX makes it a primitive of JAX. Read next: `pyke
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pykern.api.jit import Program
 from pykern.data.source import KernelOptions
 from pykern.obtain.prewarm import before_first_call
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
 
 class LibraryFunction(Program):
     """An array program; in calls with tensors or arrays of JAX an operator of theirs."""
 
-    __slots__ = ("_operators",)
+    __slots__ = ("number",)
 
     def __init__(self, function: Callable, options: KernelOptions | None = None) -> None:
         super().__init__(function, options or KernelOptions())
-        self._operators: dict[str, Any] = {}
+        self.number = len(_made)
+        _made.append(self)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The value, as arrays of the framework that the arguments come from."""
@@ -37,21 +36,49 @@ class LibraryFunction(Program):
         if "out" not in keywords:
             torch = sys.modules.get("torch")
             if torch is not None and any(isinstance(x, torch.Tensor) for x in given):
-                return self._operator("pykern.torch", "op")(*args, **keywords)
+                return torch_operator(self.number)(*args, **keywords)
             jax = sys.modules.get("jax")
             if jax is not None and any(isinstance(x, jax.Array) for x in given):
-                return self._operator("pykern.jax", "primitive")(*args, **keywords)
+                return jax_primitive(self.number)(*args, **keywords)
         return super().__call__(*args, **keywords)
-
-    def _operator(self, module: str, name: str) -> Any:
-        if module not in self._operators:
-            framework: ModuleType = importlib.import_module(module)
-            program = Program(self.__wrapped__, self.options, text=self.text)
-            self._operators[module] = getattr(framework, name)(program)
-        return self._operators[module]
 
     def __repr__(self) -> str:
         return f"<pykern.library.{self.__name__}{self.signature}>"
+
+
+_made: list[LibraryFunction] = []
+
+
+@functools.cache
+def _program(number: int) -> Program:
+    """The program alone."""
+    made = _made[number]
+    return Program(made.__wrapped__, made.options, text=made.text)
+
+
+_torch_operators: dict[int, Any] = {}
+
+
+def _make_torch_operator(number: int) -> bool:
+    if number not in _torch_operators:
+        _torch_operators[number] = importlib.import_module("pykern.torch").op(_program(number))
+    return True
+
+
+_make_torch_operator._dynamo_marked_constant = True  # type: ignore[attr-defined]
+"""Not traced: what `torch.compiler.assume_constant_result` does, which cannot be imported before PyTorch is needed."""
+
+
+def torch_operator(number: int) -> Any:
+    """The function of the library with this number as an operator of PyTorch."""
+    _make_torch_operator(number)
+    return _torch_operators[number]
+
+
+@functools.cache
+def jax_primitive(number: int) -> Any:
+    """The same as a primitive of JAX."""
+    return importlib.import_module("pykern.jax").primitive(_program(number))
 
 
 def library_function(function: Callable) -> LibraryFunction:

@@ -45,6 +45,19 @@ def test_torch_attention():
         assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.skipif(missing_package("torch") is not None, reason="needs PyTorch")
+def test_torch_compiles_it():
+    """In one graph, also where the first call is the one that is traced."""
+    import torch
+
+    gate = torch.tensor(RNG.standard_normal((3, 5)), requires_grad=True)
+    compiled = torch.compile(lambda x: pl.geglu(x.sin(), x).cos(), fullgraph=True, backend="aot_eager")
+    expected = (torch.nn.functional.gelu(gate.sin()) * gate).cos()
+    assert_allclose(compiled(gate).detach(), expected.detach(), rtol=1e-12)
+    ours, theirs = (torch.autograd.grad(y.sum(), gate)[0] for y in (compiled(gate), expected))
+    assert_allclose(ours, theirs, rtol=1e-10)
+
+
 def test_jax_differentiates_it():
     jax = pytest.importorskip("jax")
     jnp = jax.numpy
