@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,14 @@ def pytest_collection_finish() -> None:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random numbers that are the same in every run of a test, and others in every test."""
     return np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def jax_as_it_was() -> Iterator[None]:
+    """A file that lets JAX compute in 64 bits lets it do so for its own tests alone."""
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_enable_x64", False)
 
 
 @pytest.fixture(scope="session")

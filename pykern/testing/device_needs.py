@@ -13,7 +13,7 @@ LATER = ("webgpu", "metal")
 """Kinds that are named in marks and have no driver in this version: their tests are skipped."""
 
 
-PACKAGES = ("torch",)
+PACKAGES = ("torch", "jax", "mpi4py")
 """Packages that tests need and that are not installed with the others; they may be required, too."""
 
 

@@ -284,7 +284,7 @@ def test_on_the_reference_device(rng):
         (["k = 1", "def f(a):", "    nonlocal k", "    k = 2", "return x"], "`nonlocal` is", "nonlocal k", "return"),
         (["def f(a):", "    global k", "    k = 2", "return x"], "`global` is not", "global k", "return the value"),
         (["k = 1.0", "def f(a):", "    k += 1", "    return a * k", "return f(x)"], "read before it gets", "k += 1",
-         "makes `k` a name of its own, as in Python"),
+         "makes `k` a local variable, as in Python"),
         (["def f(a, b): return a", "return f(x)"], "missing a required argument: 'b'", "f(x)", r"f\(a, b\)"),
         (["return (lambda a: a)(x, x)"], "too many positional", "(lambda a: a)(x, x)", "lambda"),
         (["def f(a, b=2): return a", "return f(x, c=1)"], "unexpected keyword argument 'c'", "f(x, c=1)", "b=2"),

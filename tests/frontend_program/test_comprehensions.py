@@ -63,7 +63,7 @@ def test_updates(rng):
 @pytest.mark.parametrize(
     ("statement", "match"),
     [
-        ("[v for v in x if v > 0]", "chooses by what is known"),
+        ("[v for v in x if v > 0]", "must be known at compile time"),
         ("{1: x for k in range(2)}", "keys of a dict are strings"),
         ("p['w'] = x", "is the caller's dict"),
         ("p['n'] += 1", "is the caller's dict"),

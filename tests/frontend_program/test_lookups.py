@@ -200,7 +200,7 @@ def test_refusals(rng):
     refused(floats, x, k, match="holds integers, not", at="x[x]")
     refused(scatter, x, k, match="two of them may be equal", at="x[k] = 1.0")
     refused(scatter_add, x, k, match="two of them may be equal", at="x[k] += 1.0")
-    refused(not_apart, x, k, match="the length of a slice is known", at="x[k[0] : k[1]]")
+    refused(not_apart, x, k, match="the length of a slice must be known", at="x[k[0] : k[1]]")
     refused(falling, x, k, match="a step above zero", at="x[k[0] : k[0] + 3 : -1]")
     refused(too_wide, x, k, match="reaches over 6 elements", at="x[k[0] : k[0] + 6]")
     refused(shapes, x, k, match="do not fit together", at="x[:, None]")
