@@ -381,7 +381,7 @@ _PYTHON = tuple(  # from builtins: names of ours shadow some of them here
     (getattr(builtins, name), name)
     for name in (
         "abs", "min", "max", "round", "len", "int", "float", "bool", "range", "print", "pow", "divmod",
-        "sum", "any", "all", "enumerate", "zip",
+        "sum", "any", "all", "enumerate", "zip", "isinstance",
     )
 )  # fmt: skip
 _MATH = (

@@ -33,23 +33,23 @@ def capped(q: Any, k: Any, scale: Any, softcap: Any) -> Any:
     return s
 
 
-def masked(s: Any, bias: Any, first: Any, causal: Any, window: Any) -> Any:
+def masked(s: Any, bias: Any, first: Any, before: Any, behind: Any) -> Any:
     """The scores with their bias, minus infinity where they are not taken. `first` is the position of the first
-    query."""
+    query; keys are taken up to `before` positions before a query and `behind` positions behind it, None: all."""
     if bias is not None:
         s = pk.where(bias, s, -pk.inf) if bias.dtype == pk.bool_ else s + bias
-    if causal or window is not None:
+    if before is not None or behind is not None:
         distance = pk.arange(s.shape[-1]) - (first + pk.arange(s.shape[-2]))[:, None]
-        if causal:
-            s = pk.where(distance <= 0, s, -pk.inf)
-        if window is not None:
-            s = pk.where(abs(distance) < window, s, -pk.inf)
+        if behind is not None:
+            s = pk.where(distance <= behind, s, -pk.inf)
+        if before is not None:
+            s = pk.where(distance >= -before, s, -pk.inf)
     return s
 
 
-def attend(q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, causal: Any, window: Any) -> Any:
+def attend(q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, before: Any, behind: Any) -> Any:
     """The forward part. Queries are (batch, shared heads, queries of a shared head, n, d)."""
-    s = masked(capped(q, k, scale, softcap), bias, k.shape[-2] - q.shape[-2], causal, window)
+    s = masked(capped(q, k, scale, softcap), bias, k.shape[-2] - q.shape[-2], before, behind)
     e = pk.exp(s - s.max(axis=-1, keepdims=True))
     return (e / e.sum(axis=-1, keepdims=True)) @ v
 
@@ -63,10 +63,10 @@ def rows(bias: Any, start: Any, stop: Any) -> Any:
 
 def block_gradients(kept: Any, g: Any, start: Any, stop: Any) -> Any:
     """Gradients by the queries of a block, and what the block adds to those by keys, values and scores with a bias."""
-    q, k, v, o, bias, scale, softcap, causal, window = kept
+    q, k, v, o, bias, scale, softcap, before, behind = kept
     q, g, o = q[..., start:stop, :], g[..., start:stop, :], o[..., start:stop, :]
     plain = capped(q, k, scale, softcap)
-    s = masked(plain, rows(bias, start, stop), start + (k.shape[-2] - kept[0].shape[-2]), causal, window)
+    s = masked(plain, rows(bias, start, stop), start + (k.shape[-2] - kept[0].shape[-2]), before, behind)
     e = pk.exp(s - s.max(axis=-1, keepdims=True))
     p = e / e.sum(axis=-1, keepdims=True)
     dv = (pk.swapaxes(p, -1, -2) @ g).sum(axis=2, keepdims=True)
@@ -74,6 +74,8 @@ def block_gradients(kept: Any, g: Any, start: Any, stop: Any) -> Any:
     ds = db * scale
     if softcap is not None:
         ds = ds * (1 - (plain / softcap) ** 2)
+    if before is not None or behind is not None or (bias is not None and bias.dtype == pk.bool_):
+        ds = pk.where(s == -pk.inf, 0, ds)  # not NaN where no key of a query is taken
     return ds @ k, (pk.swapaxes(ds, -1, -2) @ q).sum(axis=2, keepdims=True), dv, db
 
 
@@ -99,10 +101,10 @@ def add_block(dq: Any, dk: Any, dv: Any, db: Any, kept: Any, g: Any, start: Any,
     return dq, dk + of_k, dv + of_v, db
 
 
-def forward(q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, causal: Any, window: Any) -> Any:
+def forward(q: Any, k: Any, v: Any, bias: Any, scale: Any, softcap: Any, before: Any, behind: Any) -> Any:
     """The value, and what the gradients need: nothing as large as the scores."""
-    o = attend(q, k, v, bias, scale, softcap, causal, window)
-    return o, (q, k, v, o, bias, scale, softcap, causal, window)
+    o = attend(q, k, v, bias, scale, softcap, before, behind)
+    return o, (q, k, v, o, bias, scale, softcap, before, behind)
 
 
 def backward(kept: Any, g: Any) -> Any:
@@ -146,9 +148,11 @@ def flash_attention(
 
         The last query stands at the last key, so that a single query attends to all keys before it. `causal` leaves out
         keys behind a query. `window`, an integer, leaves out keys that are that many or more positions away, on both
-        sides. `scale` is ``1 / sqrt(d)`` unless given. `softcap` bounds scores to ``softcap * tanh(score / softcap)``.
+        sides; a pair ``(before, behind)`` takes those up to so many positions before and behind the query, -1: all.
+        `scale` is ``1 / sqrt(d)`` unless given. `softcap` bounds scores to ``softcap * tanh(score / softcap)``.
         `bias` is added to the scores, or, where it is bool, says which are taken; its shape broadcasts to (batch,
-        heads, n, m). A query without any key gives NaN, as a softmax without elements does.
+        heads, n, m). A query of which no key is taken gives NaN, as a softmax of minus infinities does; without keys
+        (m = 0) the result is zero.
     """
     batch, heads, n, d = q.shape
     shared, m = k.shape[1], k.shape[2]
@@ -157,9 +161,24 @@ def flash_attention(
     keys, values = wide(k).reshape(batch, shared, 1, m, d), wide(v).reshape(batch, shared, 1, m, v.shape[3])
     if bias is not None:
         bias = in_heads(bias if bias.dtype == pk.bool_ else wide(bias), shared, heads // shared)
+    if m == 0 or n == 0 or batch == 0:
+        return pk.zeros((batch, heads, n, v.shape[3]), q.dtype)
     factor = 1 / d**0.5 if scale is None else scale
-    o = differentiable(queries, keys, values, bias, factor, softcap, causal, window)
+    before, behind = reach(causal, window)
+    o = differentiable(queries, keys, values, bias, factor, softcap, before, behind)
     return o.reshape(batch, heads, n, v.shape[3]).astype(q.dtype)
+
+
+def reach(causal: Any, window: Any) -> Any:
+    """How many positions before and behind a query keys are taken; None: all."""
+    before, behind = None, None
+    if isinstance(window, tuple):
+        before, behind = [None if side < 0 else side for side in window]
+    elif window is not None:
+        before, behind = window - 1, window - 1
+    if causal:
+        behind = 0 if behind is None else min(behind, 0)
+    return before, behind
 
 
 def in_heads(bias: Any, shared: int, group: int) -> Any:

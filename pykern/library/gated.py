@@ -19,14 +19,19 @@ ROOT_HALF = 0.7071067811865476  # sqrt(1 / 2)
 ROOT_2_BY_PI = 0.7978845608028654  # sqrt(2 / pi)
 
 
+def silu(x: Any) -> Any:
+    """``x / (1 + exp(-x))``, by exponentials that do not overflow: their derivatives are finite, too."""
+    e = pk.exp(pk.where(x < 0, x, -x))
+    return x * (pk.where(x < 0, e, 1) / (1 + e))
+
+
 @library_function
 def swiglu(gate: Any, up: Any) -> Any:
     """SiLU of `gate` times `up`: ``gate / (1 + exp(-gate)) * up``, element by element.
 
     `gate` and `up` are float arrays of one shape and dtype, and so is the result. f16 and bf16 are computed in f32.
     """
-    x = wide(gate)
-    return (x / (1 + pk.exp(-x)) * wide(up)).astype(gate.dtype)
+    return (silu(wide(gate)) * wide(up)).astype(gate.dtype)
 
 
 @library_function
@@ -52,5 +57,4 @@ def swiglu_linear(x: Any, w_gate: Any, w_up: Any) -> Any:
     `x` is (..., inner); the weights are (outer, inner), as PyTorch's `Linear` has them; the result is (..., outer).
     """
     a = wide(x)
-    gate, up = a @ wide(w_gate).T, a @ wide(w_up).T
-    return (gate / (1 + pk.exp(-gate)) * up).astype(x.dtype)
+    return (silu(a @ wide(w_gate).T) * (a @ wide(w_up).T)).astype(x.dtype)

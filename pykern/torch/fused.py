@@ -47,17 +47,23 @@ def gelu_tanh(x):
     return 0.5 * x * (1.0 + pk.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
 
 
+def sigmoid(x):
+    """``1 / (1 + exp(-x))``, by exponentials that do not overflow: their derivatives are finite, too."""
+    e = pk.exp(pk.where(x < 0, x, -x))
+    return pk.where(x < 0, e, 1) / (1 + e)
+
+
 @op
 @pk.jit
 def silu(x):
-    return x / (1.0 + pk.exp(-x))
+    return x * sigmoid(x)
 
 
 @op
 @pk.jit
 def swiglu(gate, up):
     """``silu(gate) * up``, the middle of a gated feed-forward layer."""
-    return gate / (1.0 + pk.exp(-gate)) * up
+    return gate * sigmoid(gate) * up
 
 
 class FusedLayerNorm(torch.nn.Module):

@@ -210,3 +210,25 @@ def test_deep_models():
     layers = [{"w": random(2, 2), "b": random(2)} for _ in range(60)]
     want = sum(float(layer["w"].sum()) * float(layer["b"].sum()) for layer in layers)
     assert warm(total, layers) == pytest.approx(want, rel=1e-4)
+
+
+def test_kinds_are_told_inside():
+    @pk.jit
+    def total(x):
+        if isinstance(x, dict):
+            return total_of(x["w"])
+        return total_of(x)
+
+    def total_of(x):
+        if isinstance(x, tuple):
+            return x[0].sum() + 10
+        return x[0].sum() + 20 if isinstance(x, list) else x.sum()
+
+    @pk.jit
+    def is_number(x):
+        return isinstance(x, int)
+
+    x = np.ones(3)
+    assert [total(v) for v in (x, (x,), [x], {"w": (x,)})] == [3, 13, 23, 13]
+    with pytest.raises(pk.errors.KernelError, match="asks for tuple, list or dict"):
+        is_number(x)

@@ -21,8 +21,8 @@ from pykern.frontend.program import (
     structures,
 )
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue
-from pykern.frontend.values import NoneValue, RangeValue, Scalar, TupleValue, Value, describe
-from pykern.types import BY_NAME, weak_int
+from pykern.frontend.values import LanguageName, NoneValue, RangeValue, Scalar, TupleValue, Value, describe
+from pykern.types import BY_NAME, bool_, weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -249,7 +249,17 @@ def _static(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: d
     return value
 
 
+def _is_instance(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
+    """``isinstance(x, tuple)``, `list` or `dict`: structures are known when compiling."""
+    given = arguments.bind(t, node, "isinstance", "x kind", args, keywords)
+    kind = given["kind"]
+    if not isinstance(kind, LanguageName) or kind.name not in structures.NAMES:
+        raise t.type_error(node, "isinstance asks for tuple, list or dict in array programs",
+                           "types of numbers are known when compiling: compare x.dtype == pk.f32")  # fmt: skip
+    return Scalar(bool_, const=structures.kind(given["x"]) == kind.name)
+
+
 _HANDLERS: dict[str, Callable] = {
     "cast": _cast, "where": _where, "stop_gradient": _stop_gradient, "len": _length, "enumerate": _enumerate,
-    "zip": _zip, "unroll": _unroll, "static": _static,
+    "zip": _zip, "unroll": _unroll, "static": _static, "isinstance": _is_instance,
 }  # fmt: skip

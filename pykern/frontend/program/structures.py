@@ -51,6 +51,13 @@ def of_caller(value: Value, number: int) -> Value:
 # -- new ones -------------------------------------------------------------------------------------
 
 
+def kind(value: Value) -> str:
+    """ "tuple", "list" or "dict" of a structure, "" of other values."""
+    if isinstance(value, TupleValue):
+        return "list" if value.name == LIST else "tuple"
+    return "dict" if isinstance(value, DictValue) else ""
+
+
 def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], keywords: dict) -> Value:
     """``dict(d, k=v)``, ``list(items)``, ``tuple(items)``."""
     given = args[0] if args else TupleValue(())
