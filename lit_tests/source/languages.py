@@ -1,3 +1,4 @@
+# RUN: %python %s source:c+comments | FileCheck %s --check-prefix=C
 # RUN: %python %s opencl-c | FileCheck %s --check-prefix=OPENCL
 # RUN: %python %s cuda-cpp | FileCheck %s --check-prefix=CUDA
 # RUN: %python %s hip-cpp | FileCheck %s --check-prefix=CUDA
@@ -39,6 +40,23 @@ print(
 # OPENCL-NEXT: if (x{{\[}}[[AT]]] > 0.0f) {
 # OPENCL-NEXT: total = total + weight * x{{\[}}[[AT]]];
 # OPENCL: out[row] = total;
+
+# C: #include <stdint.h>
+# C: void smoothed(
+# C-NEXT: float *restrict out,
+# C-NEXT: const float *restrict x,
+# C-NEXT: float weight
+# C-NEXT: ) {
+# C-NEXT: #pragma omp parallel for schedule(static)
+# C-NEXT: for (int32_t row = 0; row < 64; row++) {
+# C: // for k in range(x.shape[1]):
+# C-NEXT: float total = 0.0f;
+# C-NEXT: for (int32_t k = 0; k < 9; k++) {
+# C-NEXT: // if x[row, k] > 0:
+# C: if (x[
+# C-NEXT: total = total + weight * x[
+# C: // out[row] = total
+# C-NEXT: out[row] = total;
 
 # CUDA: extern "C" __global__ void __launch_bounds__(256) smoothed(
 # CUDA-NEXT: float *__restrict__ out,

@@ -51,6 +51,8 @@ class Language:
     """Of functions that are written out in arithmetic, those that stay, by the names of their ops."""
     whole_words: bool = False
     """Whether arrays hold elements of 32 bits alone."""
+    parallel: str = ""
+    """What stands above the loop over work-items, of a language that has one."""
     wraps: bool = False
     """Whether signed integers wrap around, as Python's types of fixed width do."""
 

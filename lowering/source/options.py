@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from pykern.data.target import Target
 from pykern.lowering.gpu.options import chip_and_options
 
-LANGUAGES = ("opencl-c", "cuda-cpp", "hip-cpp", "msl", "wgsl")
+LANGUAGES = ("c", "opencl-c", "cuda-cpp", "hip-cpp", "msl", "wgsl")
 
 
 @dataclass(frozen=True)
 class SourceOptions:
     """`words`: numbers are 64-bit words and arrays have offsets, as drivers of pykern's own launch code. Else numbers
-    have their own types, and lengths are below 2**30.
-    `small`: every element's position in its array fits in 32 bits."""
+    have their own types, and lengths are below 2**30 (in C below 2**63).
+    `small`: every element's position in its array fits in 32 bits.
+    `comments`: lines of Python stand as comments above what they became."""
 
     words: bool = False
     small: bool = False
+    comments: bool = False
 
 
 def options_of(target: Target) -> tuple[str, SourceOptions]:

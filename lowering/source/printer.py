@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from mlir import ir
 
+from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
 from pykern.errors import TargetError
 from pykern.lowering.gpu.limits import elements_left, shared_bytes
@@ -31,6 +32,8 @@ class Printer(Values):
 
     shared: list[str] = field(default_factory=list)
     """Declarations of a group's memory."""
+    items: tuple[str, ...] = ()
+    """Names of the loops over work-items, from the outermost one, in a language that has such loops."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -164,13 +167,26 @@ class Printer(Values):
         self._settle_changing()
         block = op.regions[0].blocks[0]
         names = [self._result(op, number, value) for number, value in enumerate(first)]
-        counter = self.names.fresh(self.users.of_loop(op.location) or "k")
+        counter = self.names.fresh(self.users.of_loop(op.location) or self._items_name(op) or "k")
         self._written[block.arguments[0]] = Expression(counter, reads=frozenset((counter,)))
         self._carried(list(block.arguments)[1:], names)
         self._locations = kept
+        if self._depth == 1 and not names and kern.SEQUENTIAL not in self.kernel.attributes:
+            self._above(self.language.parallel)
         self._statement(self.language.loop(self._type(block.arguments[0]), counter, *bounds), op)
         self._nested(block, names)
         self._put("}", ())
+
+    def _items_name(self, op: ir.Operation) -> str | None:
+        """The name of a loop over work-items: these stand where the kernel does."""
+        if not self.items or op.location != self.kernel.location:
+            return None
+        return self.items[min(self._depth, len(self.items)) - 1]
+
+    def _above(self, text: str) -> None:
+        """A line that says something of the next, where the language has one."""
+        if text:
+            self._put(text, ())
 
     def _while(self, op: ir.Operation) -> None:
         before, after = (region.blocks[0] for region in op.regions)

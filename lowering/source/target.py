@@ -19,24 +19,29 @@ from pykern.lowering.gpu.limits import bytes_left, shared_bytes
 from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
 from pykern.lowering.record import Record
+from pykern.lowering.source.c import C
+from pykern.lowering.source.comments import commented
 from pykern.lowering.source.cuda import Cuda, Hip
 from pykern.lowering.source.language import CALLED, Language, Memory, Word
 from pykern.lowering.source.msl import Metal
 from pykern.lowering.source.names import Names, UserNames
 from pykern.lowering.source.opencl_c import OpenClC
 from pykern.lowering.source.options import options_of
-from pykern.lowering.source.pipeline import source_pipeline
+from pykern.lowering.source.pipeline import c_pipeline, source_pipeline
 from pykern.lowering.source.printer import INDENT, Printer, memories_written
 from pykern.lowering.source.wgsl import Wgsl
+from pykern.lowering.source.whole_launch import WholeLaunch
 from pykern.lowering.source.words import TypeWords
 from pykern.passes import kernels
+from pykern.passes.kernel.launch_arguments import update_type
 from pykern.passes.kernels import body, named
 from pykern.passes.registry import register
 
-register(TypeWords)
+register(TypeWords, WholeLaunch)
 
 IDS = ("kern.global_id", "kern.local_id", "kern.group_id")
 LANGUAGES: dict[str, Callable[[], Language]] = {
+    "c": C,
     "opencl-c": OpenClC,
     "cuda-cpp": Cuda,
     "hip-cpp": Hip,
@@ -50,12 +55,18 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     arrays = dynamic_arrays(module)
     name, options = options_of(source.target)
     names, users = list(argument_names(source, options.words)), UserNames(source.function)
-    name_ids(module, users)
+    named_items = name_ids(module, users)
     language = LANGUAGES[name]()
-    source_pipeline(options, language).run(module, record, texts=record.texts)
+    is_c = isinstance(language, C)
+    if is_c:
+        language.noalias = source.noalias
+    (c_pipeline() if is_c else source_pipeline(options, language)).run(module, record, texts=record.texts)
     kernel = next(kernels.kernels(module))
+    if is_c:
+        names = without_known(kernel, source, names)
     started = time.perf_counter()
-    symbol, text = printed(kernel, users, language, names)
+    items = items_of(kernel, named_items, source.launch.rank) if is_c else ()
+    symbol, text = printed(kernel, users, language, names, source if options.comments else None, items)
     record.add("source", text if record.texts else "", started, name)
     arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
     shared = shared_bytes(kernel)
@@ -70,8 +81,15 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
     )
 
 
-def printed(kernel: ir.Operation, users: UserNames, language: Language, names: list[str]) -> tuple[str, str]:
-    """The name of a kernel in the text, and the whole text."""
+def printed(
+    kernel: ir.Operation,
+    users: UserNames,
+    language: Language,
+    names: list[str],
+    comments: KernelSource | None = None,
+    items: tuple[str, ...] = (),
+) -> tuple[str, str]:
+    """The name of a kernel in the text, and the whole text; with `comments` lines of that source stand in it."""
     written, atomic = memories_written(kernel)
     taken = Names(language.reserved | CALLED)
     symbol = taken.fresh(ir.StringAttr(kernel.attributes["sym_name"]).value)
@@ -87,20 +105,47 @@ def printed(kernel: ir.Operation, users: UserNames, language: Language, names: l
             )
         else:
             given.append(Word(name, argument.type))
-    printer = Printer(kernel, language, users, taken, given)
+    printer = Printer(kernel, language, users, taken, given, items=items)
     printer.run()
-    lines = [f"{INDENT * line.depth}{line.text}" for line in printer.lines]
+    whole = printer.lines if comments is None else commented(printer.lines, comments)
+    lines = [f"{INDENT * line.depth}{line.text}" for line in whole]
     block = Grid(kernels.integers(kernel, kern.WORKGROUP) or (1,)).block
     head, end = language.kernel(symbol, given, block, printer.shared, lines)
     return symbol, "\n".join([*head, *lines, *end, ""])
 
 
-def name_ids(module: ir.Module, users: UserNames) -> None:
-    """Ids of work-items carry the names that the user gave them: `i, j = pk.index()` is one expression with several."""
+def without_known(kernel: ir.Operation, source: KernelSource, names: list[str]) -> list[str]:
+    """The names of what is left when lengths and counts that are known are no arguments of a kernel in C."""
+    known = set(known_names(source))
+    block = body(kernel)
+    kept = []
+    for argument, name in reversed(list(zip(block.arguments, names, strict=False))):
+        if name in known:
+            block.erase_argument(argument.arg_number)
+        else:
+            kept.insert(0, name)
+    update_type(kernel)
+    return kept
+
+
+def name_ids(module: ir.Module, users: UserNames) -> dict[int, str]:
+    """Ids of work-items carry the names that the user gave them: `i, j = pk.index()` is one expression with several.
+    Gives those of the index by dimension."""
+    found: dict[int, str] = {}
     for op in named(module.operation, *IDS):
         name = users.of(op.location, op.opview.dim)
         if name:
             op.location = ir.Location.name(name, op.location)
+            if op.name == IDS[0]:
+                found.setdefault(op.opview.dim, name)
+    return found
+
+
+def items_of(kernel: ir.Operation, found: dict[int, str], rank: int) -> tuple[str, ...]:
+    """Names of the loops over work-items, from the outermost one."""
+    if kernels.integers(kernel, kern.WORKGROUP) is not None:
+        return ("group", "item")
+    return tuple(found.get(dim, f"item{dim}") for dim in range(rank))
 
 
 def argument_names(source: KernelSource, offsets: bool) -> Iterator[str]:
@@ -123,3 +168,15 @@ def argument_names(source: KernelSource, offsets: bool) -> Iterator[str]:
             yield from (f"start{dim}", f"step{dim}")
     yield from (f"first_{axis}" for axis in "xyz"[: min(rank, 3)])
     yield "report"
+
+
+def known_names(source: KernelSource) -> Iterator[str]:
+    """Names of lengths and counts that are written into the code."""
+    for parameter in source.parameters:
+        specs = list(leaves(parameter.spec))
+        for number, spec in enumerate(specs):
+            name = f"{parameter.name}_{number}" if len(specs) > 1 else parameter.name
+            if isinstance(spec, ArraySpec):
+                yield from (f"{name}_n{dim}" for dim, length in enumerate(spec.shape) if length is not None)
+    if source.launch.ndrange is not None:
+        yield from (f"count{dim}" for dim in range(source.launch.rank))

@@ -34,6 +34,8 @@ class TypeWords(Pass):
     name: ClassVar[str] = "kern-type-words"
     plain: bool = False
     """Whether words stay words: only the places of work-items get their ranges."""
+    wide: bool = False
+    """Whether lengths and counts have 64 bits."""
 
     def run(self, module: ir.Module) -> None:
         for kernel in kernels.kernels(module):
@@ -41,8 +43,9 @@ class TypeWords(Pass):
             if not self.plain:
                 for argument in list(kernels.body(kernel).arguments):
                     if str(argument.type) == "i64":
-                        _typed(argument)
-                _limit(kernel)
+                        _typed(argument, self.wide)
+                if not self.wide:
+                    _limit(kernel)
                 update_type(kernel)
 
 
@@ -57,14 +60,15 @@ def _limit(kernel: ir.Operation) -> None:
 
 def _place(kernel: ir.Operation) -> None:
     """A work-item's place in its group is below the size of the group."""
-    block = Grid(kernels.group(kernel)).block
-    for op in named(kernel, "gpu.thread_id"):
+    places = named(kernel, "gpu.thread_id")
+    block = Grid(kernels.group(kernel)).block if places else ()
+    for op in places:
         axis = "xyz".index(str(op.attributes["dimension"])[-2])
         most = block[axis] if axis < len(block) else 1
         op.attributes[kern.RANGE] = ir.DenseI64ArrayAttr.get([0, most - 1])
 
 
-def _typed(word: ir.Value) -> None:
+def _typed(word: ir.Value, wide: bool) -> None:
     users = _users(word)
     for name, kind in (("arith.bitcast", ir.FloatType), ("arith.trunci", ir.IntegerType)):
         if users and all(op.name == name and isinstance(op.results[0].type, kind) for op in users):
@@ -77,7 +81,7 @@ def _typed(word: ir.Value) -> None:
             else:
                 _become(word, users, [])
             return
-    if all(op.name == "arith.index_cast" for op in users):
+    if not wide and all(op.name == "arith.index_cast" for op in users):
         word.set_type(ir.IntegerType.get_signless(32))
 
 

@@ -24,8 +24,8 @@ PRODUCT = "product"
 LONG_NAME = 60
 """Characters of a stage's name that messages show."""
 ENDINGS = {
-    "mlir": "mlir", "llvm": "ll", "asm": "s", "spirv": "spvasm", "opencl-c": "cl", "cuda-cpp": "cu", "hip-cpp": "hip",
-    "msl": "metal", "wgsl": "wgsl",
+    "mlir": "mlir", "llvm": "ll", "asm": "s", "spirv": "spvasm", "c": "c", "opencl-c": "cl", "cuda-cpp": "cu",
+    "hip-cpp": "hip", "msl": "metal", "wgsl": "wgsl",
 }  # fmt: skip
 """Kinds of stages, and how files of them end."""
 SHARDING = "sharding"

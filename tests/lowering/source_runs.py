@@ -6,9 +6,11 @@ in a process of their own: a driver that has compiled in this one may leave it i
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -148,7 +150,60 @@ def run_wgsl(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) 
     ]
 
 
-RUNS = {"opencl-c": run_opencl_c, "wgsl": run_wgsl}
+def c_compiler() -> str | None:
+    """A compiler of C, where there is one."""
+    return next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+
+
+C_FLAGS = ("-std=c11", "-O2", "-fopenmp", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
+
+
+def compiled_c(text: str, name: str, flags: tuple[str, ...] = C_FLAGS) -> ctypes.CDLL:
+    """A library of a text in C. What a compiler warns of is wrong."""
+    compiler = c_compiler()
+    assert compiler is not None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.c"
+        path.write_text(text)
+        library = path.with_suffix(".so")
+        ignored = ("-Wno-unused-parameter", "-Wno-unknown-pragmas")  # GCC does not know FP_CONTRACT
+        command = [compiler, *flags, *ignored, "-shared", "-fPIC", "-o", str(library), str(path), "-lm"]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert made.returncode == 0, f"{made.stderr}\n{text}"
+        return ctypes.CDLL(str(library))
+
+
+def run_c(kernel: Any, arguments: tuple[Any, ...], ndrange: tuple[int, ...]) -> list[np.ndarray]:
+    made = lowered(kernel, arguments, ndrange, "c")
+    text = made.binary.decode()
+    function = getattr(compiled_c(text, made.artifact.entry), made.artifact.entry)
+    head = text[text.index(f"void {made.artifact.entry}(") : text.index(") {", text.index("void "))]
+    arrays = iter([a.copy() for a in arguments if isinstance(a, np.ndarray)])
+    kept: list[np.ndarray] = []
+    words = iter(
+        [word for each in arguments for word in (each.shape if isinstance(each, np.ndarray) else (each,))]
+    )
+    counts = iter(ndrange)
+    passed: list[Any] = []
+    for kind, star, name in re.findall(
+        r"^ {4}(?:const )?(\w+) (\*?)(?:restrict )?(\w+),?$", head, re.MULTILINE
+    ):
+        if star:
+            kept.append(next(arrays))
+            passed.append(ctypes.c_void_p(kept[-1].ctypes.data))
+        else:
+            passed.append(C_NUMBERS[kind](next(counts if name.startswith("count") else words)))
+    function(*passed)
+    return kept
+
+
+C_NUMBERS = {
+    "bool": ctypes.c_bool, "int8_t": ctypes.c_int8, "int16_t": ctypes.c_int16, "int32_t": ctypes.c_int32,
+    "int64_t": ctypes.c_int64, "float": ctypes.c_float, "double": ctypes.c_double,
+}  # fmt: skip
+
+
+RUNS = {"c": run_c, "opencl-c": run_opencl_c, "wgsl": run_wgsl}
 
 
 @functools.cache

@@ -14,7 +14,7 @@ import pykern as pk
 from pykern.errors import TargetError
 from pykern.lowering.source.options import LANGUAGES
 from tests.lowering.source_cases import CASES, diffused, scrambled, waves
-from tests.lowering.source_runs import RUNS, results
+from tests.lowering.source_runs import RUNS, c_compiler, results
 from tests.project.tree import ROOT
 
 F = pk.f32
@@ -25,9 +25,17 @@ F = pk.f32
     [(n, each) for n, case in CASES.items() for each in RUNS if each not in case.lacking],
 )
 def test_as_numpy(name, language):
-    pytest.importorskip({"opencl-c": "pyopencl", "wgsl": "wgpu"}[language])
+    if language == "c":
+        need_c()
+    else:
+        pytest.importorskip({"opencl-c": "pyopencl", "wgsl": "wgpu"}[language])
     case = CASES[name]
     np.testing.assert_allclose(results(language)[name], case.expected(*case.given()), rtol=3e-6, atol=3e-6)
+
+
+def need_c():
+    if c_compiler() is None:
+        pytest.skip("no compiler of C: cc, gcc or clang")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,0 +1,178 @@
+"""C11: a function that does a whole launch, its loop over work-items marked for OpenMP.
+
+Atomics are the builtins that GCC, Clang and what is made of them have; a compiler without OpenMP runs the loops in one
+thread. Memory of a group or of a work-item is an array on the stack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from mlir import ir
+
+from pykern.data.locations import SourceSpan
+from pykern.lowering.source.expressions import PRODUCT, Expression, binary, call
+from pykern.lowering.source.language import CALLED, FUNCTIONS, Language, Memory, Word
+from pykern.passes.analysis.integer_ranges import width
+
+_TYPES = {
+    "i1": "bool", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t", "f16": "_Float16",
+    "f32": "float", "f64": "double",
+}  # fmt: skip
+_RESERVED = """
+auto bool break case char const continue default do double else enum extern float for goto if inline int long register
+restrict return short signed sizeof static struct switch typedef union unsigned void volatile while true false
+_Float16 NAN INFINITY int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t memcpy main
+j0 j1 jn y0 y1 yn gamma lgamma tgamma remainder drem nextafter hypot logb ilogb scalb ldexp frexp modf fdim
+signbit isfinite isnormal significand signgam nan
+"""
+_HEADERS = {
+    "math.h": CALLED - {"abs"} | {"INFINITY", "NAN"},
+    "stdbool.h": frozenset(("bool", "true", "false")),
+    "stdint.h": frozenset(),
+    "stdlib.h": frozenset(("abs", "llabs")),
+    "string.h": frozenset(("memcpy",)),
+}
+"""Headers, and names for which they are included."""
+_SIMPLE = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
+_FETCHED = ("add", "sub", "and", "or", "xor")
+_ROUNDING = {"absf": "fabs", "roundeven": "rint"}
+_CHANGE = """\
+static inline {type} atomic_{kind}({type} *cell, {type} value) {{
+    {type} old = __atomic_load_n(cell, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(cell, &old, {changed}, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {{
+    }}
+    return old;
+}}
+"""
+_CHANGE_FLOAT = """\
+static inline {type} atomic_{kind}({type} *cell, {type} value) {{
+    {type} old, changed;
+    __atomic_load(cell, &old, __ATOMIC_RELAXED);
+    do {{
+        changed = {changed};
+    }} while (!__atomic_compare_exchange(cell, &old, &changed, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return old;
+}}
+"""
+_EXCHANGE_IF = """\
+static inline {type} compare_exchange({type} *cell, {type} expected, {type} desired) {{
+    __atomic_compare_exchange(cell, &expected, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}}
+"""
+_BITS = """\
+static inline {wanted} {name}({given} x) {{
+    {wanted} bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}}
+"""
+
+
+@dataclass
+class C(Language):
+    """C11."""
+
+    name: str = "C"
+    types: dict[str, str] = field(default_factory=lambda: dict(_TYPES))
+    reserved: frozenset[str] = frozenset(_RESERVED.split())
+    parallel: str = "#pragma omp parallel for schedule(static)"
+    noalias: bool = True
+
+    def unsigned(self, kind: ir.Type) -> str:
+        return f"u{_TYPES[str(kind)]}"
+
+    def _integer(self, number: int, kind: ir.Type) -> Expression:
+        found = super()._integer(number, kind)
+        return replace(found, text=found.text.replace("L", "LL"))
+
+    def _float(self, number: float, kind: ir.Type) -> Expression:
+        found = super()._float(number, kind)
+        return self.cast(kind, found) if str(kind) == "f16" else found
+
+    def bits(self, operand: Expression, given: ir.Type, wanted: ir.Type) -> Expression:
+        name = f"{self.type(wanted).removesuffix('_t')}_of_{self.type(given).removesuffix('_t')}".lower()
+        text = _BITS.format(name=name.lstrip("_"), given=self.type(given), wanted=self.type(wanted))
+        self.helpers[name] = text
+        return call(name.lstrip("_"), operand)
+
+    def function(self, name: str, kind: ir.Type, operands: Sequence[Expression]) -> Expression:
+        ending = "f" if str(kind) == "f32" else ""
+        if name == "rsqrt":
+            one = Expression(f"1.0{ending}")
+            return binary(one, "/", call(f"sqrt{ending}", *operands), PRODUCT)
+        plain = _ROUNDING.get(name) or FUNCTIONS.get(name, name)
+        if name == "absi":
+            return call("llabs" if width(kind) == 64 else "abs", *operands)
+        return call(plain + ending, *operands)
+
+    def private(self, name: str, kind: str, count: int) -> str:
+        return f"{kind} {name}[{count}];"
+
+    def atomic(self, kind: str, cell: str, value: str, element: ir.Type, memory: Memory | None) -> str:
+        if kind in _FETCHED and not isinstance(element, ir.FloatType):
+            return f"__atomic_fetch_{kind}(&{cell}, {value}, __ATOMIC_RELAXED)"
+        if kind == "exchange" and not isinstance(element, ir.FloatType):
+            return f"__atomic_exchange_n(&{cell}, {value}, __ATOMIC_RELAXED)"
+        name = f"{kind}_{self._short(element)}"
+        form = _CHANGE_FLOAT if isinstance(element, ir.FloatType) else _CHANGE
+        changed = self._changed(kind, element)
+        self.helpers[name] = form.format(type=self.type(element), kind=name, changed=changed)
+        return f"atomic_{name}(&{cell}, {value})"
+
+    def _changed(self, kind: str, element: ir.Type) -> str:
+        """What an element becomes, of its old value and the one that is given. A NaN stays one."""
+        if kind == "exchange":
+            return "value"
+        if kind in _SIMPLE:
+            return f"old {_SIMPLE[kind]} value"
+        operator = "<" if kind.endswith("min") else ">"
+        if isinstance(element, ir.FloatType):
+            return f"isnan(value) || value {operator} old ? value : old"
+        sign = f"({self.unsigned(element)})" if kind.startswith("u") else ""
+        return f"{sign}value {operator} {sign}old ? value : old"
+
+    def exchange_if(
+        self, cell: str, expected: str, desired: str, element: ir.Type, memory: Memory | None
+    ) -> str:
+        name = f"compare_exchange_{self._short(element)}"
+        text = _EXCHANGE_IF.format(type=self.type(element)).replace("compare_exchange(", f"{name}(", 1)
+        self.helpers[name] = text
+        return f"{name}(&{cell}, {expected}, {desired})"
+
+    def _short(self, element: ir.Type) -> str:
+        return self.type(element).removesuffix("_t").lstrip("_").lower()
+
+    def type(self, kind: ir.Type, span: SourceSpan | None = None) -> str:
+        return "int64_t" if isinstance(kind, ir.IndexType) else super().type(kind, span)
+
+    def kernel(
+        self,
+        name: str,
+        arguments: Sequence[Memory | Word],
+        block: tuple[int, ...],
+        shared: Sequence[str],
+        body: Sequence[str],
+    ) -> tuple[list[str], list[str]]:
+        parameters = [self._parameter(each) for each in arguments]
+        text = " ".join((*body, *parameters, *self.helpers.values()))
+        used = set(re.findall(r"[A-Za-z_]\w*", text))
+        head = [
+            f"#include <{header}>"
+            for header, names in _HEADERS.items()
+            if used & names or header == "stdint.h"
+        ]
+        head += ["", "#pragma STDC FP_CONTRACT OFF", ""]
+        head += [line for text in self.helpers.values() for line in text.split("\n")]
+        head += [f"void {name}("]
+        head += [f"    {each}," for each in parameters[:-1]] + [f"    {each}" for each in parameters[-1:]]
+        return [*head, ") {"], ["}"]
+
+    def _parameter(self, told: Memory | Word) -> str:
+        if isinstance(told, Word):
+            return f"{self.type(told.type)} {told.name}"
+        alone = "restrict " if self.noalias else ""
+        return f"{'' if told.written else 'const '}{self.type(told.element)} *{alone}{told.name}"
