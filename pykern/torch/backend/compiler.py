@@ -19,9 +19,10 @@ from pykern.torch.backend.framework import (
     min_cut_rematerialization_partition,
 )
 from pykern.torch.backend.part import Part
-from pykern.torch.backend.partition import partitioned, writes_elsewhere
+from pykern.torch.backend.partition import partitioned
 from pykern.torch.backend.summary import GraphSummary, Summary, summary_of_caller
 from pykern.torch.backend.support import Support
+from pykern.torch.backend.writes import keep_what_is_saved, writes_elsewhere
 
 
 def backend(graph: GraphModule, inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
@@ -42,6 +43,8 @@ def _compiled(compiling: Summary, kind: str, graph: GraphModule, inputs: Sequenc
     """One graph with its parts replaced."""
     support = Support()
     parts: list[Part] = []
+    if kind == "forward":
+        keep_what_is_saved(graph)
     if not writes_elsewhere(graph):
         graph, names = partitioned(graph, support)
         for name in names:

@@ -19,11 +19,11 @@ from pykern.torch.backend.framework import (
     Node,
     Partition,
     Tensor,
-    aten,
     fuse_by_partitions,
 )
 from pykern.torch.backend.ops import COMPOSITE, FREE, LONG, VIEWS
 from pykern.torch.backend.support import Support, hinted
+from pykern.torch.backend.writes import write_last
 
 PREFIX = "pykern_"
 LEAST = 2
@@ -41,7 +41,7 @@ def partitioned(graph: GraphModule, support: Support) -> tuple[GraphModule, list
     fused = fuse_by_partitions(
         graph, [dict.fromkeys(part) for part in parts], PREFIX, always_return_tuple=True
     )
-    _write_last(fused)
+    write_last(fused)
     names = [
         str(n.target) for n in fused.graph.nodes if n.op == "call_module" and str(n.target).startswith(PREFIX)
     ]
@@ -71,23 +71,3 @@ def _elements(node: Node) -> int:
     value = hinted(node)
     tensors = value if isinstance(value, list) else [value]
     return max(math.prod(t.shape) if isinstance(t, Tensor) else 0 for t in tensors)
-
-
-def writes_elsewhere(graph: GraphModule) -> bool:
-    """Whether something is written but arguments at the end, so that the order of operations means something."""
-    return any(_writes(n) and (n.target is not aten.copy_.default or n.users) for n in graph.graph.nodes)
-
-
-def _writes(node: Node) -> bool:
-    return node.op == "call_function" and bool(
-        getattr(getattr(node.target, "_schema", None), "is_mutable", False)
-    )
-
-
-def _write_last(graph: GraphModule) -> None:
-    """Put what writes into arguments behind everything that may read them."""
-    [output] = [n for n in graph.graph.nodes if n.op == "output"]
-    for node in [n for n in graph.graph.nodes if _writes(n)]:
-        output.prepend(node)
-    graph.graph.lint()
-    graph.recompile()

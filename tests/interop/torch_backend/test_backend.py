@@ -12,7 +12,7 @@ from tests.project.test_packaging import PROJECT
 torch = need_package("torch")
 
 import pykern.torch as pkt  # noqa: E402
-from pykern.torch.backend import backend, partition  # noqa: E402
+from pykern.torch.backend import backend, writes  # noqa: E402
 from tests.interop.torch_backend.compare import compared, taken  # noqa: E402
 from tests.interop.torch_backend.models import Residual, perceptron  # noqa: E402
 
@@ -134,4 +134,4 @@ def test_writes_come_last():
 
 def test_a_graph_that_writes_elsewhere_is_left_alone():
     graph = torch.fx.symbolic_trace(lambda x: torch.ops.aten.add_.Tensor(x, 1) * 2)
-    assert partition.writes_elsewhere(graph)
+    assert writes.writes_elsewhere(graph)

@@ -9,7 +9,7 @@ from pykern.pytest_plugin import need_package
 torch = need_package("torch")
 
 from pykern.torch.backend import backend  # noqa: E402
-from tests.interop.torch_backend.compare import compared, same  # noqa: E402
+from tests.interop.torch_backend.compare import compared, same, trained  # noqa: E402
 
 
 def both(function, *inputs):
@@ -93,6 +93,23 @@ def test_buffers_are_updated():
         x = torch.randn(5, 4)
         same(compiled(x).detach(), other(x).detach())
     same([*model.buffers()], [*other.buffers()])
+
+
+class Counted(torch.nn.Module):
+    """Times the number of calls, which is written before it is used, and read again in the backward pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 4)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls += 1
+        return self.layer(x).relu() * self.calls
+
+
+def test_gradients_are_of_what_was_before_a_write():
+    trained(Counted(), torch.randn(3, 4))
 
 
 def test_negated_and_conjugated_views_are_right():
