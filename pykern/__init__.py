@@ -38,6 +38,8 @@ _HOME = {
     "Lowered": "pykern.api.lowered",
     "Compiled": "pykern.api.lowered",
     "explore": "pykern.explorer.explore",
+    "export": "pykern.exporter.export",
+    "Exported": "pykern.exporter.export",
     "benchmark": "pykern.benchmarking.benchmark",
     "BenchmarkResult": "pykern.benchmarking.result",
     "Disagreement": "pykern.benchmarking.agreement",
@@ -163,6 +165,8 @@ if TYPE_CHECKING:  # `x as x` tells type checkers that the name is public
     from pykern.derivatives.custom_vjp import custom_vjp as custom_vjp
     from pykern.errors import *  # noqa: F403
     from pykern.explorer.explore import explore as explore
+    from pykern.exporter.export import Exported as Exported
+    from pykern.exporter.export import export as export
     from pykern.launching.specs import spec as spec
     from pykern.runtime.cpu_table import get_num_threads as get_num_threads
     from pykern.runtime.cpu_table import set_num_threads as set_num_threads

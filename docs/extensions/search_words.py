@@ -25,6 +25,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "stop_gradient": ("detach", "no_grad"),
     "checkpoint": ("gradient checkpointing", "rematerialisation", "remat", "recomputation"),
     "check_grads": ("gradcheck", "finite differences"),
+    "export": ("ahead of time", "aot", "code generation", "c code", "header", "deploy", "without python", "shader"),
     "explore": ("explorer", "compiler explorer", "dump ir", "assembly", "ptx", "intermediate representation", "mlir"),
     "spec": ("ShapeDtypeStruct", "abstract array", "signature"),
     "devices": ("list devices", "gpu", "device query"),

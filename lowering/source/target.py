@@ -7,18 +7,19 @@ Comes in: a module on the kern stage. Goes out: `KernelBinary`, whose binary is 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from mlir import ir
 
 from pykern.data.artifact import DeviceCode
-from pykern.data.source import ArraySpec, KernelSource, leaves
+from pykern.data.source import KernelSource
 from pykern.dialect import attributes as kern
 from pykern.lowering.gpu.grid import Grid
 from pykern.lowering.gpu.limits import bytes_left, shared_bytes
 from pykern.lowering.gpu.tapes import tape_use
 from pykern.lowering.gpu.target import KernelBinary, dynamic_arrays
 from pykern.lowering.record import Record
+from pykern.lowering.source.argument_names import argument_names, known_values
 from pykern.lowering.source.c import C
 from pykern.lowering.source.comments import commented
 from pykern.lowering.source.cuda import Cuda, Hip
@@ -66,6 +67,9 @@ def lower(module: ir.Module, source: KernelSource, record: Record) -> KernelBina
         names = without_known(kernel, source, names)
     started = time.perf_counter()
     items = items_of(kernel, named_items, source.launch.rank) if is_c else ()
+    if source.derivatives:  # it may stand beside its kernel
+        ending = {"reverse": "gradient", "forward": "tangent"}[source.derivatives[-1].mode]
+        kernel.attributes["sym_name"] = ir.StringAttr.get(f"{source.function.name}_{ending}")
     symbol, text = printed(kernel, users, language, names, source if options.comments else None, items)
     record.add("source", text if record.texts else "", started, name)
     arguments = tuple(ir.StringAttr(a).value for a in ir.ArrayAttr(kernel.attributes[kern.ARGUMENTS]))
@@ -116,7 +120,7 @@ def printed(
 
 def without_known(kernel: ir.Operation, source: KernelSource, names: list[str]) -> list[str]:
     """The names of what is left when lengths and counts that are known are no arguments of a kernel in C."""
-    known = set(known_names(source))
+    known = known_values(source)
     block = body(kernel)
     kept = []
     for argument, name in reversed(list(zip(block.arguments, names, strict=False))):
@@ -146,37 +150,3 @@ def items_of(kernel: ir.Operation, found: dict[int, str], rank: int) -> tuple[st
     if kernels.integers(kernel, kern.WORKGROUP) is not None:
         return ("group", "item")
     return tuple(found.get(dim, f"item{dim}") for dim in range(rank))
-
-
-def argument_names(source: KernelSource, offsets: bool) -> Iterator[str]:
-    """The names of a flat kernel's arguments: of arrays and their lengths, of numbers, and those of the launch."""
-    for parameter in source.parameters:
-        specs = list(leaves(parameter.spec))
-        for number, spec in enumerate(specs):
-            name = f"{parameter.name}_{number}" if len(specs) > 1 else parameter.name
-            yield name
-            if isinstance(spec, ArraySpec):
-                if offsets:
-                    yield f"{name}_at"
-                yield from (f"{name}_n{dim}" for dim in range(spec.rank))
-                if spec.strided:
-                    yield from (f"{name}_s{dim}" for dim in range(spec.rank))
-    rank = source.launch.rank
-    for dim in range(rank):
-        yield f"count{dim}"
-        if not source.launch.plain:
-            yield from (f"start{dim}", f"step{dim}")
-    yield from (f"first_{axis}" for axis in "xyz"[: min(rank, 3)])
-    yield "report"
-
-
-def known_names(source: KernelSource) -> Iterator[str]:
-    """Names of lengths and counts that are written into the code."""
-    for parameter in source.parameters:
-        specs = list(leaves(parameter.spec))
-        for number, spec in enumerate(specs):
-            name = f"{parameter.name}_{number}" if len(specs) > 1 else parameter.name
-            if isinstance(spec, ArraySpec):
-                yield from (f"{name}_n{dim}" for dim, length in enumerate(spec.shape) if length is not None)
-    if source.launch.ndrange is not None:
-        yield from (f"count{dim}" for dim in range(source.launch.rank))

@@ -11,7 +11,7 @@ from pykern import __version__
 from pykern.environment.installation import DISTRIBUTION
 from pykern.errors import TargetError
 
-COMMANDS = ("compile", "explore", "bench", "bisect", "repro", "devices", "cache", "test", "explain")
+COMMANDS = ("compile", "explore", "export", "bench", "bisect", "repro", "devices", "cache", "test", "explain")
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -19,7 +19,7 @@ def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pykern",
         description="Compile Python kernels with MLIR, and look inside.",
-        epilog="`pykern COMMAND --help` lists a command's options, with an example. compile, explore, bench, "
+        epilog="`pykern COMMAND --help` lists a command's options, with an example. compile, explore, export, bench, "
         "bisect and repro import FILE.py, which runs it: put what must not run then under "
         "`if __name__ == '__main__':`.",
     )
@@ -27,6 +27,7 @@ def command_line() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _compile_arguments(commands)
     _explore_arguments(commands)
+    _export_arguments(commands)
     _bench_arguments(commands)
     _bisect_arguments(commands)
     _repro_arguments(commands)
@@ -100,6 +101,32 @@ def _explore_arguments(commands) -> None:
         "-o", "--output", metavar="FILE", help="write the page here (default: KERNEL-TARGET.html)"
     )
     parser.set_defaults(run=lambda chosen: _late("explore_command").run(chosen))
+
+
+def _export_arguments(commands) -> None:
+    from pykern.exporter.forms import FORMS
+
+    parser = _runs_the_file(
+        commands,
+        "export",
+        "write a kernel as files for programs without Python: source in another language, or a binary",
+        f'heat.py::heat {HEAT} --ndrange "?,?" --as c -o heat.c',
+    )
+    _call_arguments(parser, target=False)
+    parser.add_argument("--as", dest="form", required=True, choices=FORMS, help="what to write")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the file; a header or a manifest stands beside it (default: KERNEL.END)"
+    )  # fmt: skip
+    parser.add_argument(
+        "--target", dest="chip", metavar="CHIP", help="the chip of a binary, such as nvvm:sm_90a or rocdl:gfx1100"
+    )  # fmt: skip
+    parser.add_argument(
+        "--comments", action="store_true", help="put lines of Python above what they became, in a language"
+    )
+    parser.add_argument(
+        "--grad", action="store_true", help="export its derivative, pk.autodiff of the kernel"
+    )
+    parser.set_defaults(run=lambda chosen: _late("export_command").run(chosen), target="llvm")
 
 
 def _bisect_arguments(commands) -> None:
@@ -176,7 +203,7 @@ def _tolerance(text: str) -> float:
     return number
 
 
-def _call_arguments(parser) -> None:
+def _call_arguments(parser, target: bool = True) -> None:
     parser.add_argument("kernel", metavar="FILE.py::KERNEL")
     parser.add_argument(
         "--args", default="", metavar="TYPES",
@@ -190,13 +217,14 @@ def _call_arguments(parser) -> None:
         help="of the index space: '?,?' or '128,?' (not for array programs)",
     )
     parser.add_argument("--workgroup", default="", metavar="LENGTHS", help="of a workgroup, e.g. 16,16")
-    parser.add_argument(
-        "--target",
-        default="llvm",
-        type=_targets,
-        help="llvm (this CPU), cuda, rocm, opencl, vulkan, or a chip such as nvvm:sm_90a; "
-        "explore takes several, with commas",
-    )
+    if target:
+        parser.add_argument(
+            "--target",
+            default="llvm",
+            type=_targets,
+            help="llvm (this CPU), cuda, rocm, opencl, vulkan, or a chip such as nvvm:sm_90a; "
+            "explore takes several, with commas",
+        )
     parser.add_argument("--debug", action="store_true", help="with bounds checks")
 
 

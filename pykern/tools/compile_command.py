@@ -11,6 +11,7 @@ from typing import Any
 
 from pykern.api.lowered import Lowered
 from pykern.api.user_file import UsageError, imported
+from pykern.launching.specs import Spec
 from pykern.tools.argument_types import arguments_of, lengths
 from pykern.tools.output import write
 from pykern.tools.suggested_call import refuse_incomplete
@@ -61,6 +62,16 @@ def call_of(
     if chosen.workgroup:
         keywords["workgroup"] = _sizes(chosen.workgroup)
     return arguments_of(kernel, chosen.args, valued), keywords
+
+
+def derivative_of(kernel: Any, args: list[Any]) -> tuple[Any, list[Any]]:
+    """The derivative of a kernel, and its arguments: arrays of floats have shadows."""
+    from pykern.derivatives.autodiff import Dup, autodiff  # here: compiling alone differentiates nothing
+
+    shadowed = [
+        Dup(a, a) if isinstance(a, Spec) and a.dtype.name.startswith(("f", "bf")) else a for a in args
+    ]
+    return autodiff(kernel), shadowed
 
 
 def load_kernel(path: str, programs: bool = False) -> Any:

@@ -10,15 +10,13 @@ from typing import Any
 
 from pykern.api.jit import Program
 from pykern.api.user_file import UsageError
-from pykern.derivatives.autodiff import Dup, autodiff
 from pykern.derivatives.gradients import grad
 from pykern.explorer import packing, text
 from pykern.explorer.comparison import Comparison
 from pykern.explorer.explore import file_name, look
 from pykern.explorer.page import page
-from pykern.launching.specs import Spec
 from pykern.tools.argument_types import arguments_of
-from pykern.tools.compile_command import call_of, load_kernel
+from pykern.tools.compile_command import call_of, derivative_of, load_kernel
 from pykern.tools.output import write
 from pykern.tools.suggested_call import refuse_incomplete
 
@@ -61,13 +59,7 @@ def _call(kernel: Any, chosen: argparse.Namespace) -> tuple[Any, list[Any], dict
         return grad(kernel) if chosen.grad else kernel, arguments_of(kernel, chosen.args), {}
     args, keywords = call_of(kernel, chosen)
     del keywords["target"]
-    if not chosen.grad:
-        return kernel, args, keywords
-    return autodiff(kernel), [Dup(a, a) if _is_floats(a) else a for a in args], keywords
-
-
-def _is_floats(value: Any) -> bool:
-    return isinstance(value, Spec) and value.dtype.name.startswith(("f", "bf"))
+    return *(derivative_of(kernel, args) if chosen.grad else (kernel, args)), keywords
 
 
 def _lines(data: Comparison, chosen: argparse.Namespace) -> Iterable[str]:

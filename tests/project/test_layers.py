@@ -40,6 +40,7 @@ LEVELS = (
     ("pykern.mpi",),
     ("pykern.benchmarking",),
     ("pykern.explorer",),
+    ("pykern.exporter",),
     ("pykern.interpreter",),
     ("pykern.testing",),
     ("pykern.tools", "pykern.pytest_plugin"),

@@ -224,7 +224,7 @@ def test_without_a_command_there_is_help_and_the_code_of_wrong_usage() -> None:
     assert done.stderr.startswith("usage: pykern") and "explain" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["compile", "explore", "bench", "bisect", "repro"])
+@pytest.mark.parametrize("command", ["compile", "explore", "export", "bench", "bisect", "repro"])
 def test_commands_that_run_a_file_say_so(command: str) -> None:
     assert "FILE.py is imported, which runs it" in " ".join(run("cli", command, "--help").stdout.split())
 

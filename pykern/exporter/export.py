@@ -1,0 +1,121 @@
+"""`pk.export`: a kernel as files for programs without Python.
+
+Comes in: a kernel and a call, as for `lower`. Goes out: `Exported`, and files. Read next: `forms`, `manifest`,
+`c_header`, `pykern.lowering.source` (what prints).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pykern.api.kernel import KernelBase
+from pykern.api.lowered import Lowered
+from pykern.api.user_file import UnreadableFile
+from pykern.data.synthetic_frame import at_users_line
+from pykern.data.target import parse
+from pykern.derivatives.autodiff import Autodiff
+from pykern.errors import LaunchError, TargetError
+from pykern.exporter.c_header import c_header
+from pykern.exporter.forms import Form, form_of
+from pykern.exporter.manifest import manifest, refuse_helpers
+from pykern.lowering.targets import checked
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was exported: the `files`, by the ends of their names, and the `paths` that were written."""
+
+    name: str
+    files: dict[str, bytes]
+    paths: tuple[Path, ...] = ()
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The first file as text. Raises UnicodeDecodeError for a binary."""
+        return next(iter(self.files.values())).decode()
+
+    def __repr__(self) -> str:
+        what = ", ".join(map(str, self.paths)) or ", ".join(f"{self.name}.{ending}" for ending in self.files)
+        return f"<pykern.Exported: {what}>"
+
+
+@at_users_line
+def export(
+    kernel: Any,
+    *args: Any,
+    form: str,
+    to: str | Path | None = None,
+    target: str | None = None,
+    comments: bool = False,
+    **keywords: Any,
+) -> Exported:
+    """Export a kernel, or a derivative of one, as files for programs without Python.
+
+    ``export(k, x, y, ndrange=n, form="c", to="k.c")``: arguments are those of ``k.lower``, arrays or `pk.spec`s.
+    `form` is a language (``"c"``, ``"opencl-c"``, ``"cuda"``, ``"hip"``, ``"msl"``, ``"wgsl"``) or a binary (``"ptx"``,
+    ``"hsaco"``, ``"spirv"``), of which a `target` such as ``"nvvm:sm_90a"`` chooses the chip. C comes with a header; a
+    binary with a manifest, ``<to>.json``: its arguments in order and the shape of a launch. `comments` puts
+    lines of Python above what they became, in a language. Without `to` nothing is written.
+
+    Raises `LaunchError` for what is no kernel and for forms that there are not, `TargetError` for what a language
+    lacks, for kernels that print, assert or check, which need a host that reads that, and for derivatives with a tape.
+    """
+    if not isinstance(kernel, KernelBase | Autodiff):
+        raise LaunchError(
+            f"{type(kernel).__name__} cannot be exported", hint="give a kernel, or pk.autodiff of one"
+        )
+    chosen = form_of(form)
+    name = _target(chosen, form, target, comments)
+    lowered: Lowered = kernel.lower(*args, target=name, **keywords)
+    files, told = _files(lowered, form, chosen)
+    title = lowered.artifact.kernel
+    paths = () if to is None else _write(files, Path(to))
+    return Exported(title, files, paths, told)
+
+
+def _target(form: Form, name: str, given: str | None, comments: bool) -> str:
+    if given is None:
+        return f"{form.target}+comments" if comments and form.target.startswith("source:") else form.target
+    family = checked(given).family
+    if family != form.chips:
+        takes = f"a target {form.chips}:..." if form.chips else "no target"
+        raise TargetError(f"the form {name!r} takes {takes}, not `{given}`")
+    return str(checked(given))
+
+
+def _files(lowered: Lowered, name: str, form: Form) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Contents by the ends of files' names, and the manifest of a binary."""
+    refuse_helpers(lowered)
+    if parse(lowered.artifact.target).family == "source":
+        text = lowered.compile().source
+        header = {"h": c_header(text, lowered.artifact.entry).encode()} if name == "c" else {}
+        return {form.ending: text.encode(), **header}, {}
+    told = manifest(lowered, name)
+    content = _ptx(lowered) if name == "ptx" else lowered.compile().binary
+    return {form.ending: content, f"{form.ending}.json": (json.dumps(told, indent=2) + "\n").encode()}, told
+
+
+def _ptx(lowered: Lowered) -> bytes:
+    """The text of PTX, also where its assembler is there and the binary is the chip's own."""
+    return next(
+        stage.text for stage in lowered.stages if ".entry" in stage.text and ".version" in stage.text
+    ).encode()
+
+
+def _write(files: dict[str, bytes], to: Path) -> tuple[Path, ...]:
+    """The first file is `to`; those beside it have its name and their own ends."""
+    paths = []
+    for number, (ending, content) in enumerate(files.items()):
+        path = to if number == 0 else to.with_name(f"{to.stem}.{ending}")
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise UnreadableFile(
+                f"`{path}` cannot be written: {error.strerror}", hint="name another file"
+            ) from None
+        paths.append(path)
+    return tuple(paths)

@@ -1,0 +1,27 @@
+"""``pykern export FILE.py::KERNEL --as FORM -o FILE``: a kernel as files for programs without Python."""
+
+from __future__ import annotations
+
+import argparse
+
+from pykern.exporter.export import export
+from pykern.exporter.forms import FORMS
+from pykern.tools.compile_command import call_of, derivative_of, load_kernel
+from pykern.tools.suggested_call import refuse_incomplete
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Write the files and print their names."""
+    kernel = load_kernel(chosen.kernel)
+    refuse_incomplete(kernel, chosen)
+    args, keywords = call_of(kernel, chosen)
+    del keywords["target"]
+    if chosen.grad:
+        kernel, args = derivative_of(kernel, args)
+    to = chosen.output or f"{chosen.kernel.partition('::')[2]}.{FORMS[chosen.form].ending}"
+    made = export(
+        kernel, *args, form=chosen.form, to=to, target=chosen.chip, comments=chosen.comments, **keywords
+    )
+    for path in made.paths:
+        print(path)
+    return 0
