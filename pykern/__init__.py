@@ -82,6 +82,7 @@ provide(
         "cast": "pykern.language",
         "client_command": "pykern.tools.warm_server",
         "copied_by_kernel": "pykern.api.element_copies",
+        "launch_tiles": "pykern.api.tile_launches",
         **dict.fromkeys(("kernel_html", "lowered_html", "page_of"), "pykern.explorer.notebook"),
     }
 )  # what lower folders ask of upper ones

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -41,7 +42,7 @@ def _made(name: str, device: Any, *args: Any) -> Any:
 
     place = creation.elsewhere(device)
     shape, *given, dtype = args
-    lengths = creation.lengths_of(shape)
+    lengths = creation.lengths_of(_lengths(shape))
     try:
         if place is None and name == "empty":
             return _empty(lengths, dtype)
@@ -52,6 +53,12 @@ def _made(name: str, device: Any, *args: Any) -> Any:
         raise
     except (MemoryError, ValueError) as error:  # ValueError: more elements than an address has
         raise OutOfMemory(f"pk.{name}: {error}", hint="make a smaller array, or work in parts") from None
+
+
+def _lengths(shape: Any) -> Any:
+    """A shape; tiles of a tile kernel stand for their lengths."""
+    tiles = sys.modules.get("pykern.runtime.reference_tiles")
+    return shape if tiles is None else tiles.lengths(shape)
 
 
 def _empty(lengths: tuple[int, ...], dtype: Any) -> Any:
@@ -188,7 +195,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 @_builtin
 def reshape(x: Any, shape: Any) -> Any:
     """The elements of `x`, in order, in another shape; one length may be -1."""
-    return _numpy().reshape(x, shape)
+    return _numpy().reshape(x, _lengths(shape))
 
 
 @_builtin
@@ -212,7 +219,7 @@ def squeeze(x: Any, axis: Any = None) -> Any:
 @_builtin
 def broadcast_to(x: Any, shape: Any) -> Any:
     """`x` repeated to a shape."""
-    return _numpy().broadcast_to(x, shape)
+    return _numpy().broadcast_to(x, _lengths(shape))
 
 
 @_builtin

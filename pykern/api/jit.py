@@ -28,6 +28,7 @@ from pykern.data.debug_checks import debug_checks
 from pykern.data.program_source import ProgramDerivative, ProgramSource
 from pykern.data.source import KernelOptions, Parameter
 from pykern.data.target import CPU, Target
+from pykern.data.tiles import TileLaunch
 from pykern.environment.settings import settings
 from pykern.errors import DeviceError, KernelError, KernelTypeError
 from pykern.launching.arguments import homes
@@ -82,7 +83,7 @@ class ProgramBase(Decorated):
 
     __slots__ = (
         "_derived", "_device_plans", "_entries", "_plans", "_simple", "_sources", "added", "checkpoint", "derivatives",
-        "donate_argnums", "pulled", "residual_sources",
+        "donate_argnums", "pulled", "residual_sources", "tiles",
     )  # fmt: skip
 
     KIND = "program"
@@ -101,6 +102,7 @@ class ProgramBase(Decorated):
         self.pulled: tuple[Parameter, ...] | None = None
         self.residual_sources: dict[str, ProgramSource] = {}
         self.checkpoint = "all"
+        self.tiles: TileLaunch | None = None
         self._plans: tuple[Any, dict[Any, Plan | DevicePlan]] = (None, {})
         self._sources: dict[ProgramSource, Plan] = {}
         self._device_plans: dict[tuple[str, ProgramSource], DevicePlan] = {}
@@ -187,7 +189,7 @@ class ProgramBase(Decorated):
         """What the compiler is asked for."""
         source = ProgramSource(
             function, tuple(parameters), self.options, target, donated, self.derivatives, self.added,
-            pulled=self.pulled,
+            pulled=self.pulled, tiles=self.tiles,
         )  # fmt: skip
         if self.derivatives and self.derivatives[-1].kind == "residuals":
             self.residual_sources.setdefault(source.pullback_name(), source)

@@ -44,7 +44,7 @@ class KernelBase(Decorated):
     __pykern_kernel__ = True
     """What capturing looks for: array programs launch kernels."""
 
-    __slots__ = ("_launcher", "derivatives", "ndrange", "timeout", "workgroup")
+    __slots__ = ("_launcher", "_tiles", "derivatives", "ndrange", "timeout", "workgroup")
 
     KIND = "kernel"
 
@@ -62,6 +62,7 @@ class KernelBase(Decorated):
         self.derivatives: tuple[Derivative, ...] = ()
         self.timeout: float | None = None
         self._launcher = Launcher(self, _products)
+        self._tiles: Any = provided
         self.refuse_parameters(LAUNCH_KEYWORDS, "a launch keyword", "name each parameter")
 
     def __call__(self, *args: Any, **keywords: Any) -> Event:
@@ -87,7 +88,8 @@ class KernelBase(Decorated):
         from pykern.api.lowered import lower
 
         try:
-            return lower(self, args, keywords)
+            tiles = self._tile_launches()
+            return lower(self, args, keywords) if tiles is None else tiles.lower(args, keywords)
         except (KernelError, KeyboardInterrupt) as error:
             raise placed(error, self.text) from None
 
@@ -107,7 +109,14 @@ class KernelBase(Decorated):
         return found
 
     def _launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
-        return self._launcher.launch(args, keywords)
+        tiles = self._tile_launches()
+        return (self._launcher if tiles is None else tiles).launch(args, keywords)
+
+    def _tile_launches(self) -> Any:
+        """Launches over tiles; None where the index is that of a work-item."""
+        if self._tiles is provided:  # not asked yet
+            self._tiles = provided("launch_tiles")(self) if _may_tile(self.text) else None
+        return self._tiles
 
     def bind(self, args: tuple, keywords: dict[str, Any]) -> list[tuple[str, Any]]:
         """Parameter names with their values, defaults filled in."""
@@ -123,6 +132,11 @@ class KernelBase(Decorated):
 
     def __repr__(self) -> str:
         return f"<pykern.api.kernel {self.__name__}{self.signature}>"
+
+
+def _may_tile(text: FunctionText) -> bool:
+    """Whether the text may say `pk.tile`: all others need nothing of it."""
+    return "tile" in text.text
 
 
 def _products(kernel: LaunchedKernel) -> ProductLaunches:

@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from pykern.data.records import record
 from pykern.data.source import FunctionSource, KernelOptions, KernelSource, Parameter, digest
 from pykern.data.target import CPU, Target
+from pykern.data.tiles import TileLaunch
 
 
 @record
@@ -72,6 +73,8 @@ class ProgramSource:
     the residuals."""
     schedules: tuple[str, ...] = ()
     """Of its contractions, in order, as text (`pykern.data.schedule`); empty or missing: the cost model's."""
+    tiles: TileLaunch | None = None
+    """The function is a tile kernel, launched over this."""
     handler: str = ""
     """Who else calls the code: "xla" adds `pk_xla`, the function by which XLA does."""
 

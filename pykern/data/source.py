@@ -399,6 +399,11 @@ class KernelSource:
         return digest(f"{versions}\n", self, self.function.name)
 
 
+def is_tiled(function: FunctionSource) -> bool:
+    """Whether a kernel calls `pk.tile`: its index is a range."""
+    return any(meant == Builtin("tile") for _, meant in function.captures)
+
+
 def digest(versions: str, source: object, name: str) -> str:
     """Hex digest of both. A source tells all of itself in its `repr`, which Python's limit of recursion holds for
     where a value is nested deeply."""

@@ -18,11 +18,15 @@ def on_arrays(function: Callable, dtype: str | None = None) -> Callable:
     @functools.wraps(function)
     def either(*args: Any, **keywords: Any) -> Any:
         for value in args:
-            if getattr(value, "ndim", 0) and type(value).__module__ == "numpy":
+            if getattr(value, "ndim", 0) and _is_numpys(type(value)):
                 return _each(function, args, keywords, dtype)
         return function(*args, **keywords)
 
     return either
+
+
+def _is_numpys(kind: type) -> bool:
+    return any(base.__module__ == "numpy" and base.__name__ == "ndarray" for base in kind.__mro__)
 
 
 def _each(function: Callable, args: tuple, keywords: dict[str, Any], dtype: str | None) -> Any:

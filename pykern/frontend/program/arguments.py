@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pykern.frontend.program.tensors import Shape, strong
+from pykern.frontend.program.tile_lengths import HasLength
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import (
     LanguageName,
@@ -70,10 +71,16 @@ def flag(t: ProgramTranslator, node: ast.AST, value: Value, what: str) -> bool:
 
 
 def shape(t: ProgramTranslator, node: ast.AST, value: Value) -> Shape:
-    lengths = integers(t, node, value, "a shape")
+    lengths = lengths_of(t, node, value)
     if any(n < 0 for n in lengths):
         raise t.type_error(node, f"a length is negative in the shape {lengths}")
     return lengths
+
+
+def lengths_of(t: ProgramTranslator, node: ast.AST, value: Value) -> Shape:
+    """The integers of a shape; a tile, or its length, stands for as many as it has."""
+    items = value.items if isinstance(value, TupleValue) else (value,)
+    return tuple(n.length if isinstance(n, HasLength) else integer(t, node, n, "a shape") for n in items)
 
 
 def axis(t: ProgramTranslator, node: ast.AST, value: Value, rank: int) -> int:

@@ -19,6 +19,7 @@ from pykern.frontend.program import (
     reductions,
     shaping,
     structures,
+    tiles,
 )
 from pykern.frontend.program.values import BoundMethod, Cell, DictValue
 from pykern.frontend.values import LanguageName, NoneValue, RangeValue, Scalar, TupleValue, Value, describe
@@ -41,6 +42,7 @@ def known_names() -> list[str]:
         contractions.NAMES,
         shaping.HANDLERS,
         new_arrays.HANDLERS,
+        tiles.HANDLERS,
         _HANDLERS,
         mathematics.NAMES,
     )
@@ -74,7 +76,7 @@ def apply(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], ke
         return gradients.make(t, node, name, args, keywords)
     if name in derivative_calls.HANDLERS:
         return derivative_calls.HANDLERS[name](t, node, args, keywords)
-    for table in (shaping.HANDLERS, new_arrays.HANDLERS, _HANDLERS):
+    for table in (shaping.HANDLERS, new_arrays.HANDLERS, tiles.HANDLERS, _HANDLERS):
         if name in table:
             return table[name](t, node, args, keywords)
     if name in mathematics.NAMES:

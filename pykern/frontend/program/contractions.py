@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from mlir.dialects import linalg
 
 from pykern.data.promotion import promote
+from pykern.data.tiles import wide
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
 from pykern.frontend.program import arguments, elementwise
 from pykern.frontend.program.tensors import PARALLEL, REDUCTION, Input, Output, Shape, fill, generic, reshape
+from pykern.frontend.program.tile_lengths import meet, refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, Value
-from pykern.types import DType, bool_, f32
+from pykern.types import BY_NAME, DType, bool_, f32
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -85,6 +87,8 @@ def _check(t: ProgramTranslator, node: ast.AST, x: Cell, y: Cell) -> None:
         raise t.type_error(node, f"the inner lengths differ: {x.shape[-1]} of {x.description} and "
                            f"{inner} of {y.description}",
                            "the last axis of the first meets the last but one of the second")  # fmt: skip
+    if inner != 1:
+        refuse(t, node, (meet(t, node, (x.shape[-1], inner)),), "this sums over", loops=False)
 
 
 def _typed(t: ProgramTranslator, node: ast.AST, x: Cell, y: Cell) -> tuple[Cell, Cell]:
@@ -122,7 +126,7 @@ def _batched(cell: Cell, batch: Shape, dims: tuple[int, ...]) -> Input:
 
 def _contract(t: ProgramTranslator, dtype: DType, inputs: list[Input], shape: Shape) -> Cell:
     """Products summed over the last loop."""
-    works = f32 if dtype.is_float and dtype.bits == 16 else dtype
+    works = _wide(dtype) if t.tile is not None else f32 if dtype.is_float and dtype.bits == 16 else dtype
 
     def body(elements: list[Scalar], so_far: list[Scalar]) -> list[Scalar]:
         a, b = (convert(e, works) for e in elements)
@@ -134,7 +138,14 @@ def _contract(t: ProgramTranslator, dtype: DType, inputs: list[Input], shape: Sh
     return Cell(works, shape, ssa)
 
 
+def _wide(dtype: DType) -> DType:
+    """The type of a product in a tile kernel."""
+    name = wide(dtype.numpy.name)
+    return dtype if name is None else BY_NAME[name.replace("float", "f").replace("int", "i")]
+
+
 def _finish(t: ProgramTranslator, node: ast.AST, made: Cell, dtype: DType) -> Value:
-    """Round once to the type of the operands."""
+    """Round once to the type of the operands; tile kernels keep the wide type, in which they add up."""
     made.is_scalar = not made.shape
+    dtype = made.dtype if t.tile is not None else dtype
     return elementwise.cast(t, node, made, dtype)

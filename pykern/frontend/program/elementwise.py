@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert
 from pykern.frontend.program.tensors import Input, Shape, elementwise, fill, reshape
+from pykern.frontend.program.tile_lengths import meet
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import Scalar, TupleValue, Value, describe
 from pykern.types import DType
@@ -69,12 +70,12 @@ def broadcast_shapes(t: ProgramTranslator, node: ast.AST, cells: Sequence[Cell])
     rank = max(len(c.shape) for c in cells)
     shape: list[int] = []
     for axis in range(-rank, 0):
-        lengths = {c.shape[axis] for c in cells if len(c.shape) >= -axis} - {1}
-        if len(lengths) > 1:
+        lengths = [c.shape[axis] for c in cells if len(c.shape) >= -axis and c.shape[axis] != 1]
+        if len(set(lengths)) > 1:
             shapes = " and ".join(c.description for c in cells)
             raise t.type_error(node, f"the shapes do not fit together: {shapes}",
                                "axes are matched from the last; lengths are equal or 1")  # fmt: skip
-        shape.append(lengths.pop() if lengths else 1)
+        shape.append(meet(t, node, lengths) if lengths else 1)
     return tuple(shape)
 
 
@@ -85,6 +86,9 @@ def broadcast_to(t: ProgramTranslator, node: ast.AST, value: Value, dtype: DType
             return Cell(dtype, shape, fill(arithmetic.element(value, dtype), dtype, shape))
     if not isinstance(value, Cell):
         raise t.type_error(node, f"an array or a number is needed here, not {describe(value)}")
+    for have, want in zip(value.shape[::-1], shape[::-1], strict=False):
+        if have == want != 1:
+            meet(t, node, (have, want))
     if value.shape == shape and value.dtype == dtype:
         return value
     fits = len(value.shape) <= len(shape) and all(

@@ -15,11 +15,12 @@ from mlir import ir
 
 from pykern.frontend import arithmetic
 from pykern.frontend.casts import convert, materialise
-from pykern.frontend.program import elementwise, gathering
+from pykern.frontend.program import elementwise, gathering, tiles
 from pykern.frontend.program.differences import constant_difference
 from pykern.frontend.program.gathering import Taken
 from pykern.frontend.program.shaping import backwards
 from pykern.frontend.program.tensors import Extent, Shape, extract_slice, insert_slice, reshape
+from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value, describe
 from pykern.types import bool_, weak_int
@@ -39,6 +40,8 @@ class Part:
     backwards: tuple[int, ...]
     shape: Shape
     looked_up: tuple[Taken, ...] = ()
+    along: frozenset[tuple[int, int]] = frozenset()
+    """(axis, dimension of the index space) where a kernel of tiles takes its own tile."""
 
     @property
     def kept(self) -> Shape:
@@ -55,6 +58,7 @@ class Part:
 
 def read(t: ProgramTranslator, node: ast.Subscript, x: Cell) -> Cell:
     part = parse(t, node.slice, x)
+    _note(t, node, x, part.along, written=False)
     if part.looked_up:
         return gathering.read(t, node, x, part.looked_up, _brought_inside)
     ssa = x.ssa if part.takes_all(x.shape) else extract_slice(x.ssa, x.dtype, part.extents)
@@ -65,6 +69,7 @@ def read(t: ProgramTranslator, node: ast.Subscript, x: Cell) -> Cell:
 
 def write(t: ProgramTranslator, node: ast.Subscript, x: Cell, value: Value) -> None:
     part = parse(t, node.slice, x)
+    _note(t, node, x, part.along, written=True)
     if part.looked_up:
         raise t.type_error(node, "writing where an array of indices says is not available: two of them may be equal",
                            "in a kernel: pk.atomic_add(x, k[i], v[i]); in a pk.range loop: x[k[i]] = v[i]")  # fmt: skip
@@ -74,6 +79,15 @@ def write(t: ProgramTranslator, node: ast.Subscript, x: Cell, value: Value) -> N
         ssa = backwards(Cell(x.dtype, part.kept, ssa), part.backwards).ssa
         ssa = ssa if part.takes_all(x.shape) else insert_slice(ssa, x.ssa, part.extents)
     t.write(node, x, ssa)
+
+
+def _note(
+    t: ProgramTranslator, node: ast.AST, x: Cell, along: frozenset[tuple[int, int]], written: bool
+) -> None:
+    """Tell the tile kernel that is translated which part of an argument its tile reads or writes."""
+    if t.tile is None or x.born >= t.tile.begin:
+        return
+    (t.tile.accesses.write if written else t.tile.accesses.read)(x, along, node)
 
 
 def _fewer_axes(value: Value, part: Part) -> Value:
@@ -102,6 +116,7 @@ def parse(t: ProgramTranslator, node: ast.expr, x: Cell) -> Part:
     if not ellipses:
         items.append((ast.copy_location(ast.Constant(...), node), None))
     taken: list[Taken] = []
+    along: set[tuple[int, int]] = set()
     axis = 0
     for item, value in items:
         if _is_ellipsis(item):
@@ -111,14 +126,17 @@ def parse(t: ProgramTranslator, node: ast.expr, x: Cell) -> Part:
             taken.append(Taken())
         else:
             taken.append(_taken(t, item, value, x, axis))
+            own = None if t.tile is None or value is None else t.tile.dimension_of(value)
+            along |= set() if own is None else {(axis, own)}
             axis += 1
     if any(part.array is not None for part in taken):
-        return Part((), (), (), tuple(taken))
+        return Part((), (), (), tuple(taken), frozenset(along))
     extents = tuple(part.extent for part in taken if part.extent is not None)
     kept = [part for part in taken if part.extent is not None and part.extent.kept]
     turned = tuple(n for n, part in enumerate(kept) if part.backwards)
     shown = [part.extent for part in taken if not part.looks_up]
-    return Part(extents, turned, tuple(1 if extent is None else extent.size for extent in shown))
+    shape = tuple(1 if extent is None else extent.size for extent in shown)
+    return Part(extents, turned, shape, along=frozenset(along))
 
 
 def _items(t: ProgramTranslator, node: ast.expr) -> list[tuple[ast.expr, Value | None]]:
@@ -146,6 +164,9 @@ def _taken(t: ProgramTranslator, item: ast.expr, value: Value | None, x: Cell, a
     if isinstance(item, ast.Slice):
         extent, is_backwards = _slice(t, item, x.shape[axis])
         return Taken(axis, extent, is_backwards)
+    if isinstance(value, tiles.TileValue):
+        return Taken(axis, tiles.extent(t, item, value, x, axis))
+    refuse(t, item, x.shape[axis : axis + 1], "this index goes along")
     if isinstance(value, Cell) and value.shape:
         if not value.dtype.is_integer:
             hint = (
@@ -193,10 +214,14 @@ def _slice(t: ProgramTranslator, item: ast.Slice, length: int) -> tuple[Extent, 
     """A slice of known length. A negative step is the same elements, taken upwards and turned round."""
     bounds = [_bound(t, item, node) for node in (item.lower, item.upper, item.step)]
     if any(bound is not None and not bound.is_const for bound in bounds):
+        refuse(t, item, (length,), "this slice goes along")
         return _moving(t, item, bounds, length), False
     start, stop, step = (None if bound is None else int(bound.const) for bound in bounds)  # type: ignore[call-overload]
     if step == 0:
         raise t.type_error(item, "the step of a slice is not zero", "leave the step out, or write 1")
+    if (start, stop, step) == (None, None, None):
+        return Extent(0, length), False
+    refuse(t, item, (length,), "this slice goes along")
     taken = range(*slice(start, stop, step).indices(length))
     count = len(taken)
     if count == 0:

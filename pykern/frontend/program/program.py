@@ -22,7 +22,7 @@ from pykern.frontend.casts import mlir_type
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.kernel import argument_names
 from pykern.frontend.parse import parse_function
-from pykern.frontend.program import shaping, structures
+from pykern.frontend.program import shaping, structures, tiles
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.tensors import tensor_type
@@ -38,6 +38,16 @@ def build_program(source: ProgramSource, gradient: Gradient | None = None) -> ir
 
     Raises `KernelSyntaxError` or `KernelTypeError` at the place in the user's source.
     """
+    try:
+        return _built(source, gradient, cuts=False)
+    except tiles.DependsOnSize as error:
+        if not error.fixed:
+            raise
+    return _built(source, gradient, cuts=True)
+
+
+def _built(source: ProgramSource, gradient: Gradient | None, cuts: bool) -> ir.Module:
+    """The module; `cuts`: tiles of fixed sizes are cut in loops."""
     parsed = parse_function(source.function)
     t = ProgramTranslator(source, gradient=gradient, build=build_program)
     t.frames.append(Frame(parsed, Environment(captures=captured.values(source.function.captures))))
@@ -55,7 +65,10 @@ def build_program(source: ProgramSource, gradient: Gradient | None = None) -> ir
                 bound = _bind(parameter, parameter.spec, parameter.name, arguments)
                 t.names[parameter.name] = structures.of_caller(bound, len(t.names))
             given = [cell for value in t.names.values() for cell in cells(value)]
-            t.statements(Desugarer().function_body(parsed.node.body))
+            if source.tiles is None:
+                t.statements(Desugarer().function_body(parsed.node.body))
+            else:
+                tiles.body(t, parsed.node, source.tiles, cuts)
             value = t.names.get(RESULT, NoneValue())
             if not isinstance(value, NoneValue) and not always_returns(parsed.node.body):
                 raise KernelSyntaxError(f"`{source.function.name}` returns a value on some paths only",

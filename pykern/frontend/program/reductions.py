@@ -27,6 +27,7 @@ from pykern.frontend.program.tensors import (
     loop_index,
     reshape,
 )
+from pykern.frontend.program.tile_lengths import refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import NoneValue, Scalar, Value
 from pykern.types import DType, bool_, f32, f64, i64, u64
@@ -102,6 +103,8 @@ def call(t: ProgramTranslator, node: ast.Call, name: str, args: list[Value], key
     x = arguments.array(t, node, given["x"])
     keepdims = arguments.flag(t, node, given["keepdims"], "`keepdims`")
     axes = arguments.axes(t, node, given["axis"], len(x.shape))
+    wholes = name not in REDUCTIONS  # the mean of means is none, and no tile knows its place
+    refuse(t, node, (x.shape[a] for a in axes), f"`{name}` goes along", loops=wholes)
     if name in ("argmax", "argmin"):
         return _arg(t, node, name, x, given["axis"], keepdims)
     if name == "mean":

@@ -23,6 +23,7 @@ from pykern.frontend.program.tensors import (
     insert_slice,
     reshape,
 )
+from pykern.frontend.program.tile_lengths import depends, owner, refuse
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import NoneValue, Scalar, TupleValue, Value, describe
 
@@ -65,10 +66,22 @@ def reshaped(t: ProgramTranslator, node: ast.AST, x: Cell, lengths: tuple[int, .
         rest = math.prod(n for n in lengths if n != -1)
         known = x.size // rest if rest else 0
         lengths = tuple(known if n == -1 else n for n in lengths)
+    if math.prod(lengths) == x.size:
+        _keeps_tiles(t, node, x, lengths)
     if math.prod(lengths) != x.size:
         raise t.type_error(node, f"{x.description} has {x.size} elements, and the shape {lengths} "
                            f"{math.prod(lengths)}", "give lengths whose product is the same")  # fmt: skip
     return x.view(Cell(x.dtype, lengths, reshape(x.ssa, x.dtype, x.shape, lengths)))
+
+
+def _keeps_tiles(t: ProgramTranslator, node: ast.AST, x: Cell, lengths: Shape) -> None:
+    """Lengths of tiles stay what they are: as many elements lie behind each of them as before."""
+
+    def tiles(shape: Shape) -> list[tuple[object, int]]:
+        return [(owner(n), math.prod(shape[a + 1 :])) for a, n in enumerate(shape) if owner(n) is not None]
+
+    if tiles(x.shape) != tiles(lengths):
+        raise depends(t, node, "the axis of a tile is joined with others, or cut")
 
 
 # -- calls --------------------------------------------------------------------------------------
@@ -101,7 +114,7 @@ def _reshape(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: 
     if len(args) > 2:  # x.reshape(2, 3)
         args = [args[0], TupleValue(tuple(args[1:]))]
     given = arguments.bind(t, node, "reshape", "x shape", args, keywords)
-    lengths = arguments.integers(t, node, given["shape"], "a shape")
+    lengths = arguments.lengths_of(t, node, given["shape"])
     return reshaped(t, node, arguments.array(t, node, given["x"]), lengths)
 
 
@@ -137,7 +150,9 @@ def _broadcast_to(t: ProgramTranslator, node: ast.Call, args: list[Value], keywo
 def _flip(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict) -> Value:
     given = arguments.bind(t, node, "flip", "x axis=", args, keywords)
     x = arguments.array(t, node, given["x"])
-    return x.view(backwards(x, arguments.axes(t, node, given["axis"], len(x.shape))))
+    axes = arguments.axes(t, node, given["axis"], len(x.shape))
+    refuse(t, node, (x.shape[a] for a in axes), "`flip` goes along")
+    return x.view(backwards(x, axes))
 
 
 def _several(t: ProgramTranslator, node: ast.AST, name: str, value: Value) -> list[Cell]:
@@ -172,6 +187,7 @@ def _concatenate(t: ProgramTranslator, node: ast.Call, args: list[Value], keywor
     if len(around) != 1 or any(len(c.shape) != rank for c in cells):
         shapes = " and ".join(c.description for c in cells)
         raise t.type_error(node, f"the shapes differ beside axis {axis}: {shapes}")
+    refuse(t, node, (c.shape[axis] for c in cells), "`concatenate` goes along")
     total = sum(c.shape[axis] for c in cells)
     return _joined(cells, (*cells[0].shape[:axis], total, *cells[0].shape[axis + 1 :]), axis)
 
@@ -195,7 +211,8 @@ def _pad(t: ProgramTranslator, node: ast.Call, args: list[Value], keywords: dict
     widths = _widths(t, node, given["pad_width"], len(x.shape))
     if any(n < 0 for pair in widths for n in pair):
         raise t.type_error(node, "a width to pad is not negative")
-    shape = tuple(before + n + after for n, (before, after) in zip(x.shape, widths, strict=True))
+    refuse(t, node, (n for n, pair in zip(x.shape, widths, strict=True) if any(pair)), "`pad` goes along")
+    shape = tuple(n if pair == (0, 0) else sum(pair) + n for n, pair in zip(x.shape, widths, strict=True))
     around = fill(Scalar(x.dtype, const=False if x.dtype.kind == "b" else 0), x.dtype, shape)
     extents = [Extent(before, n) for n, (before, _) in zip(x.shape, widths, strict=True)]
     return Cell(x.dtype, shape, insert_slice(x.ssa, around, extents))

@@ -35,12 +35,14 @@ from pykern.frontend.program import (
     loops,
     shaping,
     structures,
+    tiles,
 )
 from pykern.frontend.program.arguments import dtype as wanted_dtype
 from pykern.frontend.program.displays import Displays
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
+from pykern.frontend.program.tile_lengths import TileLength, TileShape, refuse
 from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue, LocalFunction
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import (
@@ -109,6 +111,8 @@ class ProgramTranslator(Displays):
     running: list[Running] = field(default_factory=list)
     """Loops that are being unrolled."""
     comprehensions: list[tuple[Frame, list[LocalFunction]]] = field(default_factory=list)
+    tile: tiles.TileScope | None = None
+    """The tile kernel that is being translated."""
     sealed: list[int] = field(default_factory=list)
     """Where functions begin that are being differentiated: they write no older array."""
 
@@ -356,8 +360,9 @@ class ProgramTranslator(Displays):
 
     def cell_attribute(self, node: ast.Attribute, cell: Cell) -> Value:
         if node.attr == "shape":
-            return TupleValue(tuple(Scalar(weak_int, const=n) for n in cell.shape))
+            return TupleValue(tuple(_length(n) for n in cell.shape))
         if node.attr in ("ndim", "size"):
+            refuse(self, node, cell.shape if node.attr == "size" else (), "this counts")
             return Scalar(weak_int, const=len(cell.shape) if node.attr == "ndim" else cell.size)
         if node.attr == "dtype":
             return TypeValue(cell.dtype)
@@ -374,6 +379,8 @@ class ProgramTranslator(Displays):
     def binary(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
         if isinstance(op, ast.MatMult):
             return contractions.matmul(self, node, left, right)
+        if isinstance(left, tiles.TileValue) or isinstance(right, tiles.TileValue):
+            return tiles.moved(self, node, op, left, right)
         if not (isinstance(left, Cell) or isinstance(right, Cell)):
             return super().binary(node, op, left, right)
         symbol = OPERATORS[type(op)]
@@ -438,6 +445,8 @@ class ProgramTranslator(Displays):
             return indexing.read(self, node, base)
         if isinstance(base, TupleValue):
             return self.tuple_item(node, base)
+        if isinstance(base, tiles.CutTile):
+            return base.at(self.scalar(node.slice))
         if isinstance(base, DictValue):
             key = self.expression(node.slice)
             found = base.get(key.value) if isinstance(key, Text) else None
@@ -482,6 +491,11 @@ class ProgramTranslator(Displays):
         if isinstance(arguments[0], Scalar):
             return convert(arguments[0], callee.dtype)
         return elementwise.cast(self, node, arguments[0], wanted_dtype(self, node, callee, callee.dtype))
+
+
+def _length(n: int) -> Value:
+    """A length as a value. That of a tile has none: it stands where a shape is written, and says nothing else."""
+    return TileShape(n) if isinstance(n, TileLength) else Scalar(weak_int, const=n)
 
 
 def _same_kind(source: DType, to: DType) -> bool:

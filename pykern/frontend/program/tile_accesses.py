@@ -1,0 +1,68 @@
+"""Which elements of its arguments a tile writes: its own alone, which no other tile reads.
+
+Comes in: each access of an argument, with the dimensions of the index space that its index goes along. Goes out: an error
+where tiles would write the same elements, or read what others write: they run in any order, and at the same time.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pykern.frontend.program.values import Cell
+
+if TYPE_CHECKING:
+    from pykern.frontend.program.translator import ProgramTranslator
+
+Along = frozenset[tuple[int, int]]
+"""(axis of the array, dimension of the index space), where an index is the tile of the dimension."""
+
+
+@dataclass
+class Accesses:
+    """Of one kernel: for each argument what was read and written, and where that stands."""
+
+    reads: dict[Cell, list[tuple[Along, ast.AST]]] = field(default_factory=dict)
+    writes: dict[Cell, list[tuple[Along, ast.AST]]] = field(default_factory=dict)
+
+    def read(self, cell: Cell, along: Along, node: ast.AST) -> None:
+        self.reads.setdefault(cell, []).append((along, node))
+
+    def write(self, cell: Cell, along: Along, node: ast.AST) -> None:
+        self.writes.setdefault(cell, []).append((along, node))
+
+    def check(self, t: ProgramTranslator, several: list[int], names: list[str]) -> None:
+        """`several`: the dimensions that have more than one tile; `names` are those of the tiles."""
+        for cell, writes in self.writes.items():
+            for along, place in writes:
+                missing = [names[n] for n in several if n not in {dimension for _, dimension in along}]
+                if missing:
+                    raise t.type_error(place, f"all tiles of `{missing[0]}` write the same elements of {cell.description}",
+                                       f"index it with `{missing[0]}`, or launch over fewer dimensions")  # fmt: skip
+            own = _of(several, writes[0][0])
+            for along, place in (*writes[1:], *self.reads.get(cell, [])):
+                if _of(several, along) != own:
+                    raise t.type_error(place, f"a tile reads or writes elements of {cell.description} that other tiles "
+                                       "write", "read and write it by the same index, or read a copy")  # fmt: skip
+
+
+def _of(several: list[int], along: Along) -> Along:
+    return frozenset(pair for pair in along if pair[1] in several)
+
+
+_FORMS = ("shape", "dtype", "ndim")
+"""What is asked of an array without reading it."""
+
+
+def whole_reads(node: ast.FunctionDef) -> Iterator[tuple[str, ast.AST]]:
+    """Names that stand for whole arrays, neither indexed nor asked for their form."""
+    indexed = {
+        id(part.value)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Subscript) or (isinstance(part, ast.Attribute) and part.attr in _FORMS)
+    }
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and id(part) not in indexed:
+            yield part.id, part
