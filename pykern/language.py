@@ -140,16 +140,16 @@ def tile(*sizes: int | None) -> Any:
     is there, the last tile has fewer elements. ``x[i + 1]`` is the tile beside it.
 
     An ndrange of one dimension gives one tile, else a tuple. How large tiles are is left to the compiler; `sizes` fix
-    it, one a dimension, None where it stays open, and where a size is 1 there is an integer. ``tile=`` of a launch does the
-    same. Stands once in a kernel, in a statement of its own. Raises `KernelError` outside of a kernel.
+    it, one a dimension, None where it stays open, and where a size is 1 there is an integer. ``tile=`` of a launch does
+    the same. Stands once in a kernel, in a statement of its own. Raises `KernelError` outside of a kernel.
     """
     return _reference_tiles().tile(sizes)
 
 
 @_builtin
 def tiles(start: int, stop: int | None = None) -> Any:
-    """The tiles of a range, for a loop: ``for k in pk.tiles(n)``, or ``pk.tiles(start, stop)``. How many there are is left
-    to the compiler, as for `tile`; what the loop carries is as after all of them.
+    """The tiles of a range, for a loop: ``for k in pk.tiles(n)``, or ``pk.tiles(start, stop)``. How many there are is
+    left to the compiler, as for `tile`; what the loop carries is as after all of them.
     """
     return _reference_tiles().tiles(*((0, start) if stop is None else (start, stop)))
 

@@ -29,6 +29,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "index", "local_index", "group_index", "group_size", "num_groups", "ndrange", "subgroup_size",
         "subgroup_index", "lane_index",
     ),
+    "In kernels: tiles": ("tile", "tiles", "positions"),
     "In kernels: memory and barriers": ("shared", "private", "barrier"),
     "In kernels: collectives": (
         "group_reduce", "subgroup_reduce", "subgroup_scan", "subgroup_shuffle", "subgroup_broadcast",

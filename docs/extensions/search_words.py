@@ -12,6 +12,7 @@ from typing import Any
 WORDS: dict[str, tuple[str, ...]] = {
     "kernel": ("gpu kernel", "global function", "cuda.jit", "triton.jit", "wp.kernel", "ti.kernel", "decorator"),
     "func": ("device function", "helper function", "inline function"),
+    "tile": ("tile kernel", "block program", "tl.program_id", "tile size", "block size"),
     "static": ("constexpr", "compile-time constant", "template argument"),
     "jit": ("just in time", "just-in-time compilation", "njit", "jax.jit", "array program"),
     "range": ("fori_loop", "scan loop", "lax.scan"),

@@ -1,6 +1,6 @@
 """Launches of kernels whose index is a range: each index space is an array program of its own.
 
-Comes in: a kernel that calls `pk.tile`, and the values and keywords of a launch. Goes out: an event; the kernel has run.
+Comes in: a kernel that calls `pk.tile`, and the values and keywords of a launch. Goes out: an event.
 A program is made once for an index space and the sizes of tiles, and its compiled entry takes the calls after that.
 Read next: `pykern.frontend.program.tiles`; on the device ``python``, `pykern.runtime.reference_tiles`.
 """
@@ -49,7 +49,11 @@ class TileLaunches:
     def launch(self, args: tuple, keywords: dict[str, Any]) -> Event:
         """Run. Raises what programs raise, and `LaunchError`."""
         given = keywords.get("ndrange")
-        if len(keywords) == 1 and type(given) in (int, tuple) and (known := self._known.get(given)) is not None:
+        if (
+            len(keywords) == 1
+            and type(given) in (int, tuple)
+            and (known := self._known.get(given)) is not None
+        ):
             known(*args)
             return COMPLETED
         spaces, options, rest = self._asked(keywords)
@@ -122,11 +126,13 @@ class TileLaunches:
         if kernel.derivatives:
             raise NotDifferentiable(
                 f"`{kernel.__name__}` is a tile kernel, whose gradient is taken on whole arrays",
-                hint="launch it over one ndrange, on the CPU or a device; tangents are those of a program: pk.jvp",
+                hint='leave level="direct" out, and launch over one ndrange; a program that launches it has pk.jvp',
             )
         if kernel.options.races or kernel.timeout is not None:
             asked = 'debug="races"' if kernel.options.races else "timeout="
-            raise LaunchError(f"`{kernel.__name__}` has {asked}, which is for work-items", hint="leave it out")
+            raise LaunchError(
+                f"`{kernel.__name__}` has {asked}, which is for work-items", hint="leave it out"
+            )
 
     def _run_in_python(self, launch: TileLaunch, values: list[tuple[str, Any]]) -> None:
         """On the reference device."""
@@ -154,7 +160,7 @@ def refuse_work_items(text: FunctionText, function: FunctionSource) -> None:
                 f"pk.{name}() is of work-items, and the index of this kernel is a tile",
                 SourceSpan(text.file, text.first_line + node.lineno - 1, node.col_offset, node.end_col_offset or 0,
                            text.name, line),
-                "write one kernel with pk.tile() and another one with pk.index(); pk.positions(i) gives the indices of a tile",
+                "write another kernel with pk.index(), or take the indices of a tile: pk.positions(i)",
             )  # fmt: skip
 
 

@@ -7,17 +7,21 @@ that takes what the kernel's derivative takes, and updates the shadows in place.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from mlir import ir
 from mlir.dialects import arith, func, tensor
 
 from pykern.compiler.kernel_launch import launching
 from pykern.data.launch_bounds import failure
-from pykern.data.program_source import KernelLaunch
+from pykern.data.program_source import KernelLaunch, ProgramSource
+from pykern.data.source import Derivative, KernelSource, is_tiled
+from pykern.data.tiles import TileLaunch
 from pykern.dialect import attributes as kern
 from pykern.dialect.diagnostics import span_of
-from pykern.errors import NotRaisable
+from pykern.errors import NotDifferentiable, NotRaisable
 from pykern.frontend.kernel import argument_types, build_module
+from pykern.frontend.program import build_program
 from pykern.passes.autodiff.kernel.shadow_arguments import shadow_type
 from pykern.passes.autodiff.rules.expression import flow_type
 from pykern.passes.autodiff.tensor.reverse import reverse
@@ -27,8 +31,9 @@ from pykern.passes.ir.clone import clone_block
 from pykern.passes.kernel.launch_bounds.find import certain, launch_bounds
 from pykern.passes.kernel.reuse_loads import ReuseLoads
 from pykern.passes.kernel.simplify import Simplify
-from pykern.passes.kernels import body, find, kernels, named
+from pykern.passes.kernels import body, find, kernels, named, programs
 from pykern.passes.raise_to_linalg.raise_to_linalg import raisable
+from pykern.passes.tensor.inline_helpers import InlineHelpers
 from pykern.passes.tensor.raise_launches import RaiseLaunches
 
 
@@ -36,6 +41,8 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
     """The module of the gradient. Raises `NotRaisable` with its reason, `NotDifferentiable`."""
     derivative = launch.source.derivatives[-1]
     primal = launch.source.primal()
+    if is_tiled(primal.function):
+        return _tile_gradient(launch, primal, derivative)
     module = build_module(replace(primal, derivatives=()))
     if primal.derivatives:
         raise NotRaisable(
@@ -62,6 +69,31 @@ def kernel_gradient(launch: KernelLaunch) -> ir.Module:
     _refuse_run_time_lengths(program)
     if derivative.level == "auto":
         _refuse_loops(program)
+    made = reverse(program, active)
+    _with_shadows(program, made, active)
+    made.operation.erase()
+    return module
+
+
+def _tile_gradient(launch: KernelLaunch, primal: KernelSource, derivative: Derivative) -> ir.Module:
+    """Of a tile kernel, which is on whole arrays already."""
+    asked = ProgramSource(primal.function, primal.parameters, primal.options, tiles=TileLaunch(launch.space))
+    if primal.derivatives or derivative.mode != "reverse":
+        raise NotDifferentiable(
+            f"`{primal.function.name}` is a tile kernel, whose reverse derivative alone is taken",
+            hint="launch it in a @pk.jit program, and differentiate that: pk.grad, pk.jvp, pk.hvp",
+        )
+    module = build_program(asked)
+    run_pass(InlineHelpers(), module)
+    run_pass(Upstream("canonicalize,cse", bodies=True), module)
+    program = cast(func.FuncOp, programs(module)[0].opview)
+    active = _active(primal.parameters, derivative.active)
+    for number in active:
+        if not is_float(program.arguments[number].type):
+            raise NotDifferentiable(
+                f"argument {number + 1} of `{primal.function.name}` holds integers, which have no derivative",
+                hint="pass it plainly, not as a pk.Dup",
+            )
     made = reverse(program, active)
     _with_shadows(program, made, active)
     made.operation.erase()

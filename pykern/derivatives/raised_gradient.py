@@ -20,7 +20,7 @@ from pykern.compiler.service import service
 from pykern.compiler.versions import versions
 from pykern.data.index_space import Extent, launches
 from pykern.data.program_source import ProgramSource
-from pykern.data.source import ArraySpec, Parameter
+from pykern.data.source import ArraySpec, Parameter, is_tiled
 from pykern.errors import NotDifferentiable, NotRaisable
 from pykern.launching.arguments import homes
 from pykern.launching.checks import device_of
@@ -47,7 +47,8 @@ class RaisedGradients:
 
     def __init__(self, kernel: Any, level: str) -> None:
         self.kernel = kernel
-        self.level = level
+        self.tiled = is_tiled(kernel.captured()[0])
+        self.level = "raised" if self.tiled else level
         self._plans: dict[tuple[str, ProgramSource], Plan | DevicePlan | None] = {}
 
     def run(self, values: list[Any], launch: dict[str, Any]) -> Event | None:
@@ -121,7 +122,7 @@ class RaisedGradients:
             and all(e.count for e in spaces[0])
             and not extras
             and self.kernel.workgroup is None
-            and not self.kernel.options.debug
+            and (self.tiled or not self.kernel.options.debug)
             and device != "python"
         )
         if not usual:

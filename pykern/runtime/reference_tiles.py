@@ -16,7 +16,7 @@ import numpy as np
 
 from pykern.data.records import record
 from pykern.data.tiles import TileLaunch, wide
-from pykern.errors import KernelError, KernelTypeError, LaunchError
+from pykern.errors import KernelError, KernelTypeError
 
 SIZE, LOOP_SIZE = 5, 3
 """Elements of a tile of the index space, and of a tile that a loop goes through, where nobody says how many."""
@@ -47,7 +47,7 @@ class Tile:
     def slice(self, length: int) -> slice:
         """What it takes of an axis. Raises `KernelTypeError` where a moved tile reaches outside."""
         places = self.places()
-        if self.moved and places and not (0 <= places[0] and places[-1] < length):
+        if self.moved and places and not (places[0] >= 0 and places[-1] < length):
             raise KernelTypeError(
                 f"a tile moved by {self.moved} reaches outside of an axis of {length} elements",
                 hint="launch over a range that leaves the border out, as in ndrange=range(1, n - 1)",
@@ -77,7 +77,10 @@ def run(function: Callable, given: dict[str, Any], launch: TileLaunch) -> None:
     """Run every tile. Raises what the kernel's own Python raises."""
     values = {name: v.view(TileArray) if isinstance(v, np.ndarray) else v for name, v in given.items()}
     sizes = _sizes(function, values, launch)
-    parts = [_parts(extent, SIZE if size is None else size) for extent, size in zip(launch.space, sizes, strict=True)]
+    parts = [
+        _parts(extent, SIZE if size is None else size)
+        for extent, size in zip(launch.space, sizes, strict=True)
+    ]
     for tiles in itertools.product(*parts):
         token = _running.set(_Running(tiles, TileLaunch(launch.space, sizes)))
         try:
@@ -126,7 +129,9 @@ def tiles(start: int, stop: int) -> Iterator[Tile]:
 def positions(tile: Any) -> Any:
     """See `pykern.language.positions`."""
     if not isinstance(tile, Tile):
-        raise KernelTypeError(f"pk.positions takes a tile, not {tile!r}", hint="an integer is its own position")
+        raise KernelTypeError(
+            f"pk.positions takes a tile, not {tile!r}", hint="an integer is its own position"
+        )
     return np.array(tile.places(), np.int64).view(TileArray)
 
 

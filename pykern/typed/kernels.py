@@ -38,6 +38,7 @@ class Kernel(Generic[P]):
         stream: Stream | None = None,
         device: str | Device | None = None,
         shared_bytes: int | None = None,
+        tile: int | tuple[int | None, ...] | None = None,
     ) -> Event: ...
     @overload
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> Event: ...

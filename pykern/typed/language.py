@@ -72,6 +72,7 @@ from pykern.language import ndrange as ndrange
 from pykern.language import num_groups as num_groups
 from pykern.language import pi as pi
 from pykern.language import popcount as popcount
+from pykern.language import positions as positions
 from pykern.language import print as print
 from pykern.language import private as private
 from pykern.language import shared as shared
@@ -82,6 +83,8 @@ from pykern.language import subgroup_scan as subgroup_scan
 from pykern.language import subgroup_shuffle as subgroup_shuffle
 from pykern.language import subgroup_size as subgroup_size
 from pykern.language import tau as tau
+from pykern.language import tile as tile
+from pykern.language import tiles as tiles
 from pykern.language import unroll as unroll
 from pykern.language import where as where
 

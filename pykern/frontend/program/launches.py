@@ -30,7 +30,9 @@ from pykern.data.source import (
     ScalarSpec,
     StaticSpec,
     StructSpec,
+    is_tiled,
 )
+from pykern.data.tiles import TileLaunch
 from pykern.dialect import attributes as kern
 from pykern.dialect.launch import LaunchOp
 from pykern.dialect.reports import ReportBoundsOp
@@ -38,7 +40,7 @@ from pykern.errors import LAUNCHED_FROM, KernelError
 from pykern.frontend import kernel as kernel_frontend
 from pykern.frontend.casts import convert, materialise, memory_type
 from pykern.frontend.parse import parse_function
-from pykern.frontend.program import arguments
+from pykern.frontend.program import arguments, tile_body
 from pykern.frontend.program.tensors import tensor_type
 from pykern.frontend.program.values import Cell
 from pykern.frontend.values import (
@@ -71,6 +73,7 @@ def launch(t: ProgramTranslator, node: ast.Call, callee: KernelValue) -> Value:
         if name in keywords:
             raise t.type_error(node, f"`{name}` is not for a launch in an array program",
                                "the program as a whole runs on one device")  # fmt: skip
+    sizes = _sizes(t, node, called, keywords)
     values = t.bind(node, parse_function(called.function), args, keywords)
     space = _space(t, node, called, ndrange)
     workgroup = _group(t, node, called, group, len(space))
@@ -81,6 +84,11 @@ def launch(t: ProgramTranslator, node: ast.Call, callee: KernelValue) -> Value:
     ]
     if not all(count for _, _, count in space):
         return NoneValue()  # no work-items
+    if is_tiled(called.function):
+        bound = {p.name: _converted(p, value) for p, value in passed}
+        written = tile_body.launch(t, node, called.function, bound, TileLaunch(space, sizes))
+        _refuse_views(t, node, [c for p, v in passed for c in _cells(p.spec, v)], written)
+        return NoneValue()
     arrays = [cell for parameter, value in passed for cell in _cells(parameter.spec, value)]
     source = _source(called, tuple(p for p, _ in passed), space, workgroup)
     symbol, writes = _built(t, node, source)
@@ -140,6 +148,21 @@ def _group(
     return (*sizes, *(1,) * (rank - len(sizes)))
 
 
+def _sizes(
+    t: ProgramTranslator, node: ast.Call, called: CapturedKernel, keywords: dict[str, Value]
+) -> tuple[int | None, ...]:
+    """``tile=`` of a launch, whose index is a tile."""
+    own = {a.arg for a in parse_function(called.function).node.args.args}
+    if not is_tiled(called.function) or "tile" in own or "tile" not in keywords:
+        return ()
+    given = keywords.pop("tile")
+    items = given.items if isinstance(given, TupleValue) else (given,)
+    return tuple(
+        None if isinstance(n, NoneValue) else arguments.integer(t, node, n, "the size of a tile")
+        for n in items
+    )
+
+
 # -- what is passed -----------------------------------------------------------------------------
 
 
@@ -182,6 +205,14 @@ def _check_array(t: ProgramTranslator, node: ast.Call, spec: ArraySpec, note: An
     if wrong_type or wrong_shape or (note.dtype and note.shape is None):
         raise t.type_error(node, f"`{note.name}` of the kernel is annotated with another type than "
                            f"{spec.dtype}{list(spec.shape)}", f"convert it: x.astype(pk.{note.dtype})")  # fmt: skip
+
+
+def _converted(parameter: Parameter, value: Value) -> Value:
+    """An argument as the body of a tile kernel sees it."""
+    spec = parameter.spec
+    if parameter.converts and isinstance(spec, ScalarSpec) and isinstance(value, Scalar):
+        return convert(value, BY_NAME[spec.dtype])
+    return value
 
 
 def _static(t: ProgramTranslator, node: ast.Call, name: str, value: Value) -> object:

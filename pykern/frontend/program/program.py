@@ -22,10 +22,11 @@ from pykern.frontend.casts import mlir_type
 from pykern.frontend.desugar import RESULT, Desugarer, always_returns
 from pykern.frontend.kernel import argument_names
 from pykern.frontend.parse import parse_function
-from pykern.frontend.program import shaping, structures, tiles
+from pykern.frontend.program import shaping, structures, tile_body
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.results import result_tree
 from pykern.frontend.program.tensors import tensor_type
+from pykern.frontend.program.tile_lengths import DependsOnSize
 from pykern.frontend.program.translator import Gradient, ProgramTranslator
 from pykern.frontend.program.values import Cell, DictValue
 from pykern.frontend.translation import Frame
@@ -40,7 +41,7 @@ def build_program(source: ProgramSource, gradient: Gradient | None = None) -> ir
     """
     try:
         return _built(source, gradient, cuts=False)
-    except tiles.DependsOnSize as error:
+    except DependsOnSize as error:
         if not error.fixed:
             raise
     return _built(source, gradient, cuts=True)
@@ -68,7 +69,7 @@ def _built(source: ProgramSource, gradient: Gradient | None, cuts: bool) -> ir.M
             if source.tiles is None:
                 t.statements(Desugarer().function_body(parsed.node.body))
             else:
-                tiles.body(t, parsed.node, source.tiles, cuts)
+                tile_body.body(t, parsed.node, source.tiles, cuts)
             value = t.names.get(RESULT, NoneValue())
             if not isinstance(value, NoneValue) and not always_returns(parsed.node.body):
                 raise KernelSyntaxError(f"`{source.function.name}` returns a value on some paths only",

@@ -1,7 +1,7 @@
 """Which elements of its arguments a tile writes: its own alone, which no other tile reads.
 
-Comes in: each access of an argument, with the dimensions of the index space that its index goes along. Goes out: an error
-where tiles would write the same elements, or read what others write: they run in any order, and at the same time.
+Comes in: each access of an argument, with the dimensions of the index space that its index goes along. Goes out: an
+error where tiles would write the same elements, or read what others write: they run in any order, and at the same time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Accesses:
             for along, place in writes:
                 missing = [names[n] for n in several if n not in {dimension for _, dimension in along}]
                 if missing:
-                    raise t.type_error(place, f"all tiles of `{missing[0]}` write the same elements of {cell.description}",
+                    raise t.type_error(place, f"all tiles of `{missing[0]}` write the same elements of "
+                                       f"{cell.description}",
                                        f"index it with `{missing[0]}`, or launch over fewer dimensions")  # fmt: skip
             own = _of(several, writes[0][0])
             for along, place in (*writes[1:], *self.reads.get(cell, [])):

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pykern.errors import KernelTypeError
-from pykern.frontend.values import Extension
+from pykern.frontend.values import Extension, Scalar, Value
+from pykern.types import weak_int
 
 if TYPE_CHECKING:
     from pykern.frontend.program.translator import ProgramTranslator
@@ -44,7 +45,7 @@ class TileShape(HasLength):
 
 
 class TileLength(int):
-    """The length of a tile along its axis. `of` tells tiles apart; `summed`: a loop over tiles adds up what it gives."""
+    """The length of a tile along its axis. `of` tells tiles apart; `summed`: it is that of a loop over tiles."""
 
     of: object
     name: str
@@ -55,6 +56,11 @@ class TileLength(int):
         made = cls(length)
         made.of, made.name, made.summed = of, name, summed
         return made
+
+
+def length_value(length: int) -> Value:
+    """A length as a value. That of a tile has none: it stands where a shape is written, and says nothing else."""
+    return TileShape(length) if isinstance(length, TileLength) else Scalar(weak_int, const=length)
 
 
 def owner(length: int) -> object:
@@ -71,8 +77,10 @@ def meet(t: ProgramTranslator, node: ast.AST, lengths: Sequence[int]) -> int:
     return first
 
 
-def refuse(t: ProgramTranslator, node: ast.AST, lengths: Iterable[int], what: str, loops: bool = True) -> None:
-    """Raise `DependsOnSize` where one of the lengths is that of a tile; `loops`: also of one that a loop goes through."""
+def refuse(
+    t: ProgramTranslator, node: ast.AST, lengths: Iterable[int], what: str, loops: bool = True
+) -> None:
+    """Raise `DependsOnSize` where one of the lengths is that of a tile; `loops`: also of a loop over tiles."""
     for length in lengths:
         if isinstance(length, TileLength) and (loops or not length.summed):
             raise depends(t, node, f"{what} {_called(length)}")
@@ -80,16 +88,15 @@ def refuse(t: ProgramTranslator, node: ast.AST, lengths: Iterable[int], what: st
 
 def depends(t: ProgramTranslator, node: ast.AST, what: str) -> DependsOnSize:
     made = DependsOnSize(
-        f"{what}: the result would depend on how large the tiles are, which the compiler chooses", t.span(node), FIX
+        f"{what}: the result would depend on how large the tiles are, which the compiler chooses",
+        t.span(node),
+        FIX,
     )
     made.fixed = t.tile is not None and t.tile.may_cut
     return made
 
 
 def _called(length: int) -> str:
-    return f"the axis of the tile `{length.name}`" if isinstance(length, TileLength) else f"a length of {length}"
-
-
-def plain(shape: Iterable[Any]) -> tuple[int, ...]:
-    """Lengths as numbers alone."""
-    return tuple(int(n) for n in shape)
+    return (
+        f"the axis of the tile `{length.name}`" if isinstance(length, TileLength) else f"a length of {length}"
+    )

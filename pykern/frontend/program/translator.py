@@ -42,7 +42,7 @@ from pykern.frontend.program.displays import Displays
 from pykern.frontend.program.flow import cells
 from pykern.frontend.program.sharing import Running
 from pykern.frontend.program.tensors import Extent, extract, extract_slice, from_scalar, strong
-from pykern.frontend.program.tile_lengths import TileLength, TileShape, refuse
+from pykern.frontend.program.tile_lengths import length_value, refuse
 from pykern.frontend.program.values import BoundMethod, Cell, DictMethod, DictValue, LocalFunction
 from pykern.frontend.translation import Frame
 from pykern.frontend.values import (
@@ -127,10 +127,12 @@ class ProgramTranslator(Displays):
         """What is written inside is taken back at the end; gives what the older arrays held then."""
         contents: dict[Cell, ir.Value] = {}
         self.journal.append(Writes(self.mark()))
-        yield contents
-        for cell, before in self.journal.pop().before.items():
-            contents[cell] = cell.ssa
-            cell.ssa = before
+        try:
+            yield contents
+        finally:
+            for cell, before in self.journal.pop().before.items():
+                contents[cell] = cell.ssa
+                cell.ssa = before
 
     def put(self, cell: Cell, ssa: ir.Value) -> None:
         """Let an array hold another tensor from here on."""
@@ -360,7 +362,7 @@ class ProgramTranslator(Displays):
 
     def cell_attribute(self, node: ast.Attribute, cell: Cell) -> Value:
         if node.attr == "shape":
-            return TupleValue(tuple(_length(n) for n in cell.shape))
+            return TupleValue(tuple(map(length_value, cell.shape)))
         if node.attr in ("ndim", "size"):
             refuse(self, node, cell.shape if node.attr == "size" else (), "this counts")
             return Scalar(weak_int, const=len(cell.shape) if node.attr == "ndim" else cell.size)
@@ -491,11 +493,6 @@ class ProgramTranslator(Displays):
         if isinstance(arguments[0], Scalar):
             return convert(arguments[0], callee.dtype)
         return elementwise.cast(self, node, arguments[0], wanted_dtype(self, node, callee, callee.dtype))
-
-
-def _length(n: int) -> Value:
-    """A length as a value. That of a tile has none: it stands where a shape is written, and says nothing else."""
-    return TileShape(n) if isinstance(n, TileLength) else Scalar(weak_int, const=n)
 
 
 def _same_kind(source: DType, to: DType) -> bool:
