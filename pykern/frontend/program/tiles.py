@@ -1,7 +1,7 @@
 """Tiles as values of an array program: `pk.tiles`, `pk.positions`, and indices that are tiles.
 
-Comes in: an index or a call in the body of a tile kernel. Goes out: what of an axis it takes, a value. A tile whose size is open is
-the whole range, and its length a `TileLength`, on which nothing may depend. Read next: `tile_body`.
+Comes in: an index or a call in the body of a tile kernel. Goes out: what of an axis it takes, a value. A tile whose
+size is open is the whole range, and its length a `TileLength`, on which nothing may depend. Read next: `tile_body`.
 """
 
 from __future__ import annotations
