@@ -1,8 +1,11 @@
 """Normalisations together with what stands beside them in a transformer: a product, a residual, rotary positions.
 
-Sources: J. L. Ba et al., Layer Normalization, arXiv 1607.06450; B. Zhang and R. Sennrich, RMSNorm, arXiv
-1910.07467; J. Su et al., RoFormer (rotary positions), arXiv 2104.09864.
+Sources: J. L. Ba et al., Layer Normalization, arXiv 1607.06450; B. Zhang and R. Sennrich, RMSNorm, arXiv 1910.07467;
+Y. Wu and K. He, Group Normalization, arXiv 1803.08494; J. Su et al., RoFormer (rotary positions), arXiv 2104.09864.
 """
+
+# pyright: reportArgumentType=false
+# Parameters that are `pk.static` have defaults: None, numbers, words.
 
 from __future__ import annotations
 
@@ -52,6 +55,29 @@ def residual_rmsnorm(x: Any, residual: Any, weight: Any, *, eps: Any = 1e-6) -> 
     s = wide(x) + wide(residual)
     y = s / pk.sqrt((s * s).mean(axis=-1, keepdims=True) + eps) * wide(weight)
     return y.astype(x.dtype), s.astype(x.dtype)
+
+
+@library_function
+def group_norm(x: Any, groups: pk.static, weight: Any = None, bias: Any = None, *, eps: Any = 1e-5) -> Any:
+    """Normalisation over groups of channels: ``(x - mean) / sqrt(variance + eps) * weight + bias``.
+
+    `x` is (batch, channels, ...); `channels` is a multiple of `groups`, and mean and variance are those of a sample's
+    neighbouring ``channels // groups`` channels; `weight` and `bias` are (channels,) or None. The result has the shape
+    and dtype of `x`.
+    """
+    batch, channels = x.shape[0], x.shape[1]
+    assert channels % groups == 0, "the number of channels is a multiple of that of groups"
+    if x.size == 0:
+        return x.copy()
+    a = wide(x).reshape(batch, groups, -1)
+    centred = a - a.mean(axis=-1, keepdims=True)
+    y = centred / pk.sqrt((centred * centred).mean(axis=-1, keepdims=True) + eps)
+    y = y.reshape(batch, channels, -1)
+    if weight is not None:
+        y = y * wide(weight)[:, None]
+    if bias is not None:
+        y = y + wide(bias)[:, None]
+    return y.reshape(x.shape).astype(x.dtype)
 
 
 @library_function

@@ -57,6 +57,29 @@ def attentions(**options):
     return lambda *x: pl.flash_attention(*x, **options), lambda *x: attention(*x, **options)
 
 
+def experts(x, weight):
+    bounds = zip(OFFSETS[:-1], OFFSETS[1:], weight, strict=True)
+    return torch.cat([*(x[a:b] @ w.T for a, b, w in bounds), x[OFFSETS[-1] :] * 0 @ weight[0].T])
+
+
+def through_experts(x, weight):
+    return pl.grouped_linear(x, weight, torch.tensor(OFFSETS[1:]))
+
+
+def dequantised(x, scale, zero, bias):
+    numbers = (WEIGHT.double().reshape(7, 3, 4) - zero[:, :, None]) * scale[:, :, None]
+    return functional.linear(x, numbers.reshape(7, 12), bias)
+
+
+def of_4_bits(x, scale):
+    low, high = WEIGHT_4[:, ::2] & 15, WEIGHT_4[:, 1::2] & 15
+    return pl.quantised_linear(x, (low | high << 4).to(torch.uint8), scale, bits=4)
+
+
+OFFSETS = (0, 3, 3, 70, 190)
+INDICES = torch.tensor([[1, 1, 2], [0, 9, 1]])
+WEIGHT = torch.randint(-128, 128, (7, 12), dtype=torch.int8, generator=GENERATOR)
+WEIGHT_4 = torch.randint(-8, 8, (7, 12), generator=GENERATOR)
 SPECIAL = torch.tensor([[INF, -INF, NAN, 0.0, -0.0, 1e30, -1e30, 700.0, -800.0]], dtype=torch.float64)
 HOLE = real(5, 6).index_fill(0, torch.tensor([2]), NAN)
 DEAD = (torch.rand(70, 20, generator=GENERATOR) < 0.8).index_fill(0, torch.tensor([3]), False)
@@ -94,6 +117,29 @@ CASES = {
     "cross entropy with an index of its own": (*cross_entropy([3, 3, 8], 3), (real(3, 6), real(9, 6))),
     "cross entropy with NaN": (*cross_entropy([0, 1, 2, 3, 4]), (HOLE, real(9, 6))),
     "cross entropy with NaN in an ignored row": (*cross_entropy([0, 1, -100, 3, 4]), (HOLE, real(9, 6))),
+    "group norm": (
+        lambda x, w, b: pl.group_norm(x, 3, w, b),
+        lambda x, w, b: functional.group_norm(x, 3, w, b),
+        (real(2, 6, 4, 5), real(6), real(6)),
+    ),
+    "group norm of two axes": (lambda x: pl.group_norm(x, 2), lambda x: functional.group_norm(x, 2), (real(2, 6),)),
+    "embedding": (
+        lambda w: pl.embedding(INDICES, w), lambda w: functional.embedding(INDICES, w), (real(10, 4),),
+    ),
+    "embedding with padding": (
+        lambda w: pl.embedding(INDICES, w, padding_idx=1),
+        lambda w: functional.embedding(INDICES, w, padding_idx=1),
+        (real(10, 4),),
+    ),
+    "experts": (through_experts, experts, (real(200, 6), real(4, 5, 6))),
+    "weights of 8 bits": (
+        lambda x, scale, zero, bias: pl.quantised_linear(x, WEIGHT, scale, zero, bias),
+        dequantised,
+        (real(3, 12), real(7, 3), real(7, 3), real(7)),
+    ),
+    "weights of 4 bits": (
+        of_4_bits, lambda x, scale: x @ (WEIGHT_4.double() * scale[:, None]).T, (real(3, 12), real(7)),
+    ),
     "attention over a window of two sides": (*attentions(window=(5, 2)), FEW),
     "attention over a window before": (*attentions(window=(7, -1), causal=True), FEW),
     "attention of large scores": (*attentions(), LARGE),
