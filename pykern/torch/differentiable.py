@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pykern.errors import NotDifferentiable
-from pykern.torch.framework import forward_ad, torch
-from pykern.torch.operation import Call, as_tuple
+from pykern.torch.framework import forward_ad, torch, unwrap_dead_wrappers
+from pykern.torch.operation import MISSED, Call, as_tuple
 from pykern.torch.own import Own
 
 
@@ -24,7 +24,10 @@ def needs_derivative(arguments: Sequence[Any]) -> bool:
 
 def apply(operation: Any, arguments: Sequence[Any]) -> Any:
     """The results of a call that is followed."""
-    return Followed.apply(operation, *arguments)
+    if torch._C._are_functorch_transforms_active():
+        return Followed.apply(operation, *arguments)
+    given = unwrap_dead_wrappers((operation, *arguments))
+    return super(torch.autograd.Function, Followed).apply(*given)  # without its look at `forward`'s signature
 
 
 class Followed(torch.autograd.Function):
@@ -32,8 +35,10 @@ class Followed(torch.autograd.Function):
 
     @staticmethod
     def forward(operation: Any, *arguments: Any) -> Any:
-        with torch._C._AutoDispatchBelowAutograd():
-            found = operation.overload(*arguments)
+        found = operation.direct(*arguments)
+        if found is MISSED:
+            with torch._C._AutoDispatchBelowAutograd():
+                found = operation.overload(*arguments)
         return found if isinstance(found, torch.Tensor) else tuple(found)
 
     @staticmethod

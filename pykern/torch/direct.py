@@ -1,29 +1,126 @@
-"""Calls that need nothing of PyTorch: they go to the kernel without its dispatcher.
+"""The functions that a launch's operator is made of, written for its arguments.
 
-Comes in: the arguments of an operator. Goes out: whether no gradient, no transformation and no mode has to see it.
+Comes in: what each parameter of the kernel is given (`slots`), and what launches it. Goes out: `values`, which gives
+the results of arguments; `fakes`, the same without a launch; and `direct`, which first looks whether autograd, a mode
+or a transformation of PyTorch has to see the call, and gives `MISSED` then. A call of an operator is shorter than the
+loops over its arguments would be, so these are Python text, as the methods of a dataclass are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from pykern.errors import KernelTypeError
 from pykern.torch.framework import forward_ad, torch
+from pykern.torch.operation import MISSED
+from pykern.torch.rules import Like, checked, one_launch
+from pykern.torch.slots import Slot, number_of
 
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
-_transformed = torch._C._are_functorch_transforms_active
-_dispatch_modes = torch._C._len_torch_dispatch_stack
-_function_modes = torch._C._len_torch_function_stack
+_NAMES = {
+    "MISSED": MISSED, "KernelTypeError": KernelTypeError, "Tensor": torch.Tensor, "Parameter": torch.nn.Parameter,
+    "followed": torch.is_grad_enabled, "forward_ad": forward_ad, "zeros_like": torch.zeros_like, "checked": checked,
+    "transformed": torch._C._are_functorch_transforms_active, "dispatch_modes": torch._C._len_torch_dispatch_stack,
+    "function_modes": torch._C._len_torch_function_stack, "one_launch": one_launch,
+}  # fmt: skip
 
 
-def is_direct(arguments: Sequence[Any]) -> bool:
-    """Whether the operator's own code may be called with these."""
-    if forward_ad._current_level >= 0 or _transformed() or _dispatch_modes() or _function_modes():
-        return False
-    followed = torch.is_grad_enabled()
-    for argument in arguments:
-        if isinstance(argument, torch.Tensor) and (
-            type(argument) not in _PLAIN or (followed and argument.requires_grad) or argument.is_meta
-        ):
-            return False
-    return True
+@dataclass(frozen=True)
+class Written:
+    """The arguments of an operator (`kinds` has a letter for each of `names`), and the parameters of its kernel.
+
+    `space` is a function of the first `primal` arguments, or None: the index space is the last argument then, and the
+    kernel writes the arguments themselves. `results` are numbers of `slots`.
+    """
+
+    names: Sequence[str]
+    kinds: str
+    slots: Sequence[Slot]
+    results: Sequence[int]
+    primal: int
+    space: Callable[..., Any] | None
+    options: dict[str, Any]
+    launch: Callable[..., Any]
+
+    def values(self) -> Callable[..., Any]:
+        """The results for tensors that nothing follows."""
+        return self._function([*self._made(), *self._launched()])
+
+    def fakes(self) -> Callable[..., Any]:
+        """The results without their values, for tensors that have none."""
+        return self._function([*self._made(), self._returned()], number=lambda tensor: tensor)
+
+    def direct(self) -> Callable[..., Any]:
+        """The results, or `MISSED`."""
+        launched = [f"    {line}" for line in (*self._made(), *self._launched())]
+        caught = ["except KernelTypeError:", "    return MISSED"]
+        return self._function([*self._checks(), "try:", *launched, *caught])
+
+    def _function(self, lines: Sequence[str], number: Callable[..., Any] = number_of) -> Callable[..., Any]:
+        names = _NAMES | {"number": number, "launch": self.launch, "space": self.space, "options": self.options}
+        names |= {f"rule_{n}": slot.rule for n, slot in enumerate(self.slots)}
+        body = "".join(f"    {line}\n" for line in lines)
+        exec(f"def written({', '.join(self._arguments)}):\n{body}", names)
+        return names["written"]
+
+    @property
+    def _arguments(self) -> list[str]:
+        return [f"a{n}" for n in range(len(self.kinds))]
+
+    def _checks(self) -> list[str]:
+        """A subclass, a number in place of a tensor, or whatever follows the call, is not direct."""
+        tensors = [f"a{n}" for n, kind in enumerate(self.kinds) if kind == "T"]
+        others = [f"a{n}" for n, kind in enumerate(self.kinds) if kind == "N"]
+        types = [f"type({a}) is not Tensor and type({a}) is not Parameter" for a in tensors]
+        types += [f"type({a}) is not float and isinstance({a}, Tensor)" for a in others]
+        states = "forward_ad._current_level >= 0 or transformed() or dispatch_modes() or function_modes()"
+        lines = [f"if {test}: return MISSED" for test in (*types, states)]
+        if tensors:
+            lines += [
+                f"if {' or '.join(f'{a}.requires_grad' for a in tensors)}:",
+                "    if followed(): return MISSED",
+                f"    {', '.join(tensors)}, = {', '.join(f'{a}.detach()' for a in tensors)},",
+            ]
+        return lines
+
+    def _made(self) -> list[str]:
+        return [f"p{n} = {self._given(n, slot)}" for n, slot in enumerate(self.slots)]
+
+    def _given(self, n: int, slot: Slot) -> str:
+        """What a parameter is given, as an expression."""
+        argument = f"a{slot.argument}"
+        if slot.rule is not None:
+            found = self._by_rule(n, slot.rule)
+            return f"zeros_like({found})" if slot.kind == "rule zeros" else found
+        if slot.kind == "copy" and self.space is not None:
+            return f"{argument}.clone()"
+        if slot.kind == "zeros":
+            return f"zeros_like({argument}, requires_grad=False)"
+        return f"number({argument})" if slot.kind == "number" else argument
+
+    def _by_rule(self, n: int, rule: Any) -> str:
+        primal = self._arguments[: self.primal]
+        if not isinstance(rule, Like):
+            return f"checked(rule_{n}({', '.join(primal)}))"
+        if rule.name not in self.names or self.kinds[self.names.index(rule.name)] == "N":
+            return f"rule_{n}.none({list(self.names[: self.primal])})"
+        dtype = "" if rule.dtype is None else f", dtype=rule_{n}.dtype"
+        return f"zeros_like(a{self.names.index(rule.name)}{dtype})"
+
+    def _launched(self) -> list[str]:
+        arguments = self._arguments
+        at = arguments[-1] if self.space is None else f"space({', '.join(arguments[: self.primal])})"
+        given = [f"p{n}" for n in range(len(self.slots))]
+        options = [f"{name}=options[{name!r}]" for name in self.options]
+        return [
+            f"at = {at}",
+            "if type(at) is list: one_launch()",
+            f"launch({', '.join((*given, 'ndrange=at', *options))})",
+            self._returned(),
+        ]
+
+    def _returned(self) -> str:
+        if self.space is None:
+            return "return None"
+        return f"return {', '.join(f'p{n}' for n in self.results)}"

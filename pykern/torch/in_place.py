@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pykern.torch.kernel_operation import KernelOperation
+from pykern.torch.kernel_operation import KernelOperation, detached
 from pykern.torch.registration import InPlace, register_in_place, unique
 from pykern.torch.rules import space_of
 
@@ -24,11 +24,18 @@ class InPlaceOperation(InPlace):
         self.functional = functional
         self.written = written
         self.names, self.kinds = functional.names, functional.kinds
+        on_arguments = functional.written(functional.launch, None)
+        self._values, self.direct_call = on_arguments.values(), on_arguments.direct()
         register_in_place(self)
 
     def run(self, arguments: Sequence[Any]) -> None:
         """Launch on the arguments themselves."""
-        self.functional.run_on(list(arguments[:-1]), space_of(arguments[-1]))
+        *given, space = arguments
+        self._values(*map(detached, given), space_of(space))
+
+    def direct(self, *arguments: Any) -> Any:
+        """The same, where nothing of PyTorch has to see it."""
+        return self.direct_call(*arguments[:-1], space_of(arguments[-1]))
 
     def fake(self, arguments: Sequence[Any]) -> None:
         """It gives nothing."""

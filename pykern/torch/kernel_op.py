@@ -6,19 +6,18 @@ called like the kernel, with tensors. Read next: `kernel_operation`, `registrati
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pykern.api.kernel import KernelBase
 from pykern.capture.uses import uses_of
 from pykern.errors import NDRANGE, KernelTypeError, LaunchError
-from pykern.torch.direct import is_direct
 from pykern.torch.framework import torch
 from pykern.torch.in_place import InPlaceOperation
 from pykern.torch.kernel_operation import KernelOperation
 from pykern.torch.naming import name_of
-from pykern.torch.operation import Rule
-from pykern.torch.registration import run_directly
-from pykern.torch.rules import flat_space
+from pykern.torch.operation import MISSED, Rule
+from pykern.torch.rules import flat_space, space_of
 from pykern.torch.slots import Slot
 
 _made: list[KernelOp] = []
@@ -49,6 +48,8 @@ class KernelOp:
         self._variants: dict[str, Any] = {}
         self._while_tracing: dict[str, Any] = {}
         """Those made while Dynamo traced, which has looked at the others."""
+        self._direct: Callable[..., Any] | None = None
+        """Of the operation that was called last: see `Operation.direct_call`."""
         self._rule: Rule | None = None
         self._number = len(_made)
         _made.append(self)
@@ -118,24 +119,41 @@ class KernelOp:
 
     def _space(self, *arguments: Any) -> Any:
         rule = self.kernel.ndrange if self.ndrange is None else self.ndrange
-        found = rule(*arguments) if callable(rule) else rule
-        return found if type(found) is torch.Size else flat_space(found)
+        return rule(*arguments) if callable(rule) else rule
 
     def _label(self, kinds: str) -> str:
         return name_of(self.kernel, kinds, self.out, self.ndrange, self.options, self._rule)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The results, fresh tensors; nothing where the operator works in place."""
-        given = list(args)
-        if keywords or len(given) != len(self.parameters):
-            given = self._bound(given, keywords)
-        kinds = "".join(["T" if isinstance(a, torch.Tensor) else "N" for a in given[: len(self.parameters)]])
         if torch.compiler.is_compiling():
-            known = self._variants.get(kinds)
-            name = _operator(f"{self._number} {kinds}") if known is None else known.name
-            return getattr(torch.ops.pykern, name).default(*given)
-        operation = self.variant(kinds)
-        return run_directly(operation, given) if is_direct(given) else operation.overload(*given)
+            return self._traced(args, keywords)
+        found = self._directly(args, keywords)
+        if found is not MISSED:
+            return found
+        given = self._bound(args, keywords)
+        operation = self.variant(self._kinds(given))
+        found = operation.overload(*given)
+        self._direct = operation.direct_call
+        return found
+
+    def _directly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The call as the one before, with other values; `MISSED` where it is another, or PyTorch has to see it."""
+        if self._direct is None or len(args) != len(self.parameters):
+            return MISSED
+        if self.out:
+            return MISSED if keywords else self._direct(*args)
+        return self._direct(*args, keywords["ndrange"]) if [*keywords] == ["ndrange"] else MISSED
+
+    def _traced(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        given = self._bound(args, keywords)
+        kinds = self._kinds(given)
+        known = self._variants.get(kinds)
+        name = _operator(f"{self._number} {kinds}") if known is None else known.name
+        return getattr(torch.ops.pykern, name).default(*given)
+
+    def _kinds(self, given: list[Any]) -> str:
+        return "".join(["T" if isinstance(a, torch.Tensor) else "N" for a in given[: len(self.parameters)]])
 
     def backward(self, rule: Rule) -> Rule:
         """Give the operator a derivative of its own: ``@f.backward``, ``def _(saved, dy): ...``.
@@ -151,12 +169,14 @@ class KernelOp:
             )
         self._rule = rule
         kinds = (*self._variants, *self._while_tracing)
-        self._variants, self._while_tracing = {}, {}
+        self._variants, self._while_tracing, self._direct = {}, {}, None
         for one in kinds:
             self.variant(one)  # under a name of its own: PyTorch keeps compiled graphs by names
         return rule
 
-    def _bound(self, given: list[Any], keywords: dict[str, Any]) -> list[Any]:
+    def _bound(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[Any]:
+        """The arguments in order; behind them the index space where the operator works in place."""
+        given = list(args)
         ndrange = keywords.pop("ndrange", None)
         for name in self.parameters[len(given) :]:
             default = self.kernel.signature.parameters[name].default
@@ -176,7 +196,7 @@ class KernelOp:
 
 
 def _last(*arguments: Any) -> Any:
-    return arguments[-1]
+    return space_of(arguments[-1])
 
 
 @torch.compiler.assume_constant_result

@@ -19,19 +19,19 @@ from pykern.derivatives.raised_gradient import RaisedGradients
 from pykern.errors import KernelTypeError, NotDifferentiable
 from pykern.launching.specs import parameter
 from pykern.obtain.code import compiled
+from pykern.torch.direct import Written
 from pykern.torch.framework import torch
 from pykern.torch.operation import Call, Operation, Rule, as_tuple
 from pykern.torch.registration import register_functional, unique
-from pykern.torch.rules import space_of
-from pykern.torch.slots import Slot, shadow, value_of
+from pykern.torch.slots import Slot, shadow
 
 Space = Callable[..., Any]
 
 
 @dataclass
 class KernelOperation(Operation):
-    """A launch. `results` are numbers of slots; `space` gives the index space, as `rules.flat_space` has it, of the
-    first `primal` arguments. `names` and `kinds` are the arguments', as `registration` wants them."""
+    """A launch. `results` are numbers of slots; `space` gives the index space of the first `primal`
+    arguments. `names` and `kinds` are the arguments', as `registration` wants them."""
 
     label: str
     kernel: Any
@@ -50,47 +50,42 @@ class KernelOperation(Operation):
         self.count = len(self.results)
         self._derived: dict[Any, KernelOperation] = {}
         self._checked = bool(self.kernel.derivatives)
+        by_launch = self.written(self.launch, self.space)
+        self._values, self._fakes = by_launch.values(), by_launch.fakes()
+        if self._checked:
+            self.direct = by_launch.direct()
         register_functional(self)
 
     # -- a call ----------------------------------------------------------------------------------
 
     def run(self, arguments: Sequence[Any]) -> Any:
         """Launch."""
-        plain = list(map(_detached, arguments))
-        values = self._values(plain)
-        self._launch(values, space_of(self.space(*plain[: self.primal])))
-        return self._results(values)
-
-    def run_on(self, arguments: Sequence[Any], space: tuple[Any, ...]) -> None:
-        """Launch on arguments that the kernel writes."""
-        plain = list(map(_detached, arguments))
-        numbers = [s.kind == "number" for s in self.slots]
-        named = [
-            value_of(s, plain, {}, False) if n else a
-            for s, n, a in zip(self.slots, numbers, plain, strict=True)
-        ]
-        self._launch(named, space)
+        return self._values(*map(detached, arguments))
 
     def fake(self, arguments: Sequence[Any]) -> Any:
         """The results without their values."""
-        return self._results(self._values(arguments, fake=True))
+        return self._fakes(*arguments)
 
-    def _results(self, values: list[Any]) -> Any:
-        found = tuple(values[n] for n in self.results)
-        return found[0] if self.count == 1 else found
+    def written(self, launch: Callable[..., Any], space: Space | None) -> Written:
+        """The functions of a call: see `pykern.torch.direct`."""
+        return Written(
+            self.names, self.kinds, self.slots, self.results, self.primal, space, dict(self.options), launch
+        )
 
-    def _values(self, arguments: Sequence[Any], fake: bool = False) -> list[Any]:
-        named = dict(zip(self.names[: self.primal], arguments, strict=False))
-        return [value_of(slot, arguments, named, fake) for slot in self.slots]
-
-    def _launch(self, values: list[Any], space: tuple[Any, ...]) -> None:
+    def launch(self, *values: Any, ndrange: Any, **options: Any) -> None:
+        """Launch on a value for each parameter; the first time, look whether the operator says what is written."""
         if not self._checked:
-            self._check_uses(values, space)
-        if 0 in [len(n) if isinstance(n, range) else n for n in space]:
-            return
-        keywords = {"ndrange": space, **dict(self.options)}
-        if self._raised is None or self._raised.run(values, dict(keywords)) is None:
-            self.kernel(*values, **keywords)
+            self._check_uses(values, ndrange)
+            self._checked = True
+            self.direct = self.written(self.kernel, self.space).direct()
+        if self._raised is None:
+            self.kernel(*values, ndrange=ndrange, **options)
+        elif all(extent.count for extent in index_space(ndrange)):
+            self._raised_or_not(values, {"ndrange": ndrange, **options})
+
+    def _raised_or_not(self, values: Sequence[Any], launch: dict[str, Any]) -> None:
+        if self._raised.run(list(values), dict(launch)) is None:
+            self.kernel(*values, **launch)
 
     @cached_property
     def _raised(self) -> RaisedGradients | None:
@@ -98,7 +93,7 @@ class KernelOperation(Operation):
         is_reverse = bool(derivatives) and derivatives[-1].mode == "reverse"
         return RaisedGradients(self.kernel, "auto") if is_reverse else None
 
-    def _check_uses(self, values: list[Any], space: tuple[Any, ...]) -> None:
+    def _check_uses(self, values: Sequence[Any], space: Any) -> None:
         """Refuse a kernel that writes what the operator says it only reads. Raises `KernelTypeError`."""
         bound = list(zip(self.kernel.signature.parameters, values, strict=True))
         parameters = tuple(parameter(n, v, self.kernel.annotations.get(n)) for n, v in bound)
@@ -114,7 +109,11 @@ class KernelOperation(Operation):
                     hint=f"say so: out={{{name!r}: pkt.like(...)}}, or annotate it `{name}: pk.InOut[...]` for an "
                     "operator in place",
                 )
-        self._checked = True
+
+    @property
+    def direct_call(self) -> Callable[..., Any]:
+        """`direct` as it is now."""
+        return self.direct
 
     # -- derivatives -----------------------------------------------------------------------------
 
@@ -200,7 +199,7 @@ class KernelOperation(Operation):
         )  # fmt: skip
 
 
-def _detached(argument: Any) -> Any:
+def detached(argument: Any) -> Any:
     """The tensor without what autograd holds of it: a launch takes no others."""
     if isinstance(argument, torch.Tensor) and argument.requires_grad:
         return argument.detach()

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+MISSED = object()
+"""What `Operation.direct` gives for a call that PyTorch's dispatcher has to see."""
 Rule = Callable[..., Any]
 """Takes a namespace of arguments and results, and cotangents; gives gradients."""
 
@@ -36,6 +38,10 @@ class Operation:
     def run(self, arguments: Sequence[Any]) -> Any:
         """The results, of tensors that autograd does not follow."""
         raise NotImplementedError
+
+    def direct(self, *arguments: Any) -> Any:
+        """The results, or `MISSED` where PyTorch's dispatcher has to see the call: see `pykern.torch.direct`."""
+        return MISSED
 
     def fake(self, arguments: Sequence[Any]) -> Any:
         """The results without their values."""

@@ -11,11 +11,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from pykern.errors import KernelTypeError
 from pykern.torch.differentiable import apply, needs_derivative
-from pykern.torch.direct import is_direct
 from pykern.torch.framework import torch
-from pykern.torch.operation import Operation, as_tuple
+from pykern.torch.operation import MISSED, Operation, as_tuple
 
 NAMESPACE = "pykern"
 _library = torch.library.Library(NAMESPACE, "FRAGMENT")
@@ -68,9 +66,12 @@ def register_functional(operation: Operation) -> None:
     )
 
     def autograd(*arguments: Any) -> Any:
+        found = operation.direct(*arguments)
+        if found is not MISSED:
+            return found
         if needs_derivative(arguments):
             return _as_returned(apply(operation, arguments), count)
-        return below_autograd(operation, arguments)
+        return dispatched(operation, arguments)
 
     def transformed(*arguments: Any) -> Any:
         return _as_returned(apply(operation, arguments), count)
@@ -82,10 +83,12 @@ def register_in_place(operation: InPlace) -> None:
     """Make an operator of it; sets its `overload`."""
 
     def autograd(*arguments: Any) -> None:
+        if operation.direct(*arguments) is not MISSED:
+            return
         if needs_derivative(arguments):
             transformed(*arguments)
         else:
-            below_autograd(operation, arguments)
+            dispatched(operation, arguments)
 
     def transformed(*arguments: Any) -> None:
         """What is written, computed apart and copied: what autograd and `torch.func` know of copies holds then. The
@@ -96,21 +99,6 @@ def register_in_place(operation: InPlace) -> None:
             arguments[n].copy_(new)
 
     _register(operation, operation.written, "()", autograd, transformed)
-
-
-def below_autograd(operation: Operation, arguments: Sequence[Any]) -> Any:
-    """The operator itself; where nothing of PyTorch has to see the call, without its dispatcher."""
-    if is_direct(arguments):
-        return run_directly(operation, arguments)
-    return dispatched(operation, arguments)
-
-
-def run_directly(operation: Operation, arguments: Sequence[Any]) -> Any:
-    """The operator without PyTorch's dispatcher."""
-    try:
-        return operation.run(arguments)
-    except KernelTypeError:  # of a tensor that the dispatcher makes plain, or tells what it is
-        return dispatched(operation, arguments)
 
 
 def dispatched(operation: Operation, arguments: Sequence[Any]) -> Any:

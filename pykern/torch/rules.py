@@ -7,9 +7,9 @@ a fresh tensor, or an index space as a list of integers, three for each dimensio
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from pykern.errors import NDRANGE, KernelTypeError, LaunchError
 from pykern.torch.framework import Tensor, torch
@@ -25,17 +25,12 @@ class Like:
     name: str
     dtype: Any = None
 
-    def of(self, arguments: dict[str, Any]) -> Tensor:
-        """The tensor, for arguments by name. Raises `KernelTypeError` where there is no such tensor."""
-        source = arguments.get(self.name)
-        if not isinstance(source, torch.Tensor):
-            raise KernelTypeError(
-                f"pkt.like({self.name!r}): the operator has no tensor of this name",
-                hint=f"its arguments are {', '.join(arguments)}",
-            )
-        if self.dtype is None:
-            return torch.zeros_like(source)
-        return torch.zeros_like(source, dtype=self.dtype)
+    def none(self, names: Sequence[str]) -> Tensor:
+        """Raises `KernelTypeError`: among the arguments `names` is no tensor of this name."""
+        raise KernelTypeError(
+            f"pkt.like({self.name!r}): the operator has no tensor of this name",
+            hint=f"its arguments are {', '.join(names)}",
+        )
 
 
 def like(name: str, dtype: Any = None) -> Like:
@@ -46,11 +41,8 @@ def like(name: str, dtype: Any = None) -> Like:
     return Like(name, dtype)
 
 
-def made(rule: Like | MakeResult, arguments: dict[str, Any]) -> Tensor:
-    """A fresh tensor for a result. Raises `KernelTypeError` for a rule that gives none."""
-    if isinstance(rule, Like):
-        return rule.of(arguments)
-    found = rule(*arguments.values())
+def checked(found: Any) -> Tensor:
+    """What the rule of a result gives. Raises `KernelTypeError` unless it is a tensor."""
     if not isinstance(found, torch.Tensor):
         raise KernelTypeError(
             f"the rule of a result gives {type(found).__name__}",
@@ -59,23 +51,25 @@ def made(rule: Like | MakeResult, arguments: dict[str, Any]) -> Tensor:
     return found
 
 
+def one_launch() -> NoReturn:
+    """Raises `LaunchError`: a list of index spaces is given."""
+    raise LaunchError(
+        "an operator is one launch, and a list of index spaces is several",
+        hint="call the operator once for each",
+        code=NDRANGE,
+    )
+
+
 def flat_space(ndrange: Any) -> list[Any]:
     """An index space as integers: start, stop and step of each dimension. Raises `LaunchError`."""
     if isinstance(ndrange, list):
-        raise LaunchError(
-            "an operator is one launch, and a list of index spaces is several",
-            hint="call the operator once for each",
-            code=NDRANGE,
-        )
+        one_launch()
     dims = ndrange if isinstance(ndrange, tuple) else (ndrange,)
     return [n for d in dims for n in ((d.start, d.stop, d.step) if isinstance(d, range) else (0, d, 1))]
 
 
-def space_of(flat: Any) -> tuple[Any, ...]:
-    """What `flat_space` was made of, or the shape that it is; lengths as integers, which a kernel's entry takes without
-    Python."""
-    if type(flat) is torch.Size:
-        return flat
+def space_of(flat: Sequence[Any]) -> tuple[Any, ...]:
+    """What `flat_space` was made of; lengths as integers, which a kernel's entry takes without Python."""
     steps = [operator.index(n) for n in flat]
     triples = zip(steps[::3], steps[1::3], steps[2::3], strict=True)
     return tuple(n if (a, s) == (0, 1) and n >= 0 else range(a, n, s) for a, n, s in triples)

@@ -12,7 +12,7 @@ from typing import Any
 from pykern.arrays.torch_tensors import view_of
 from pykern.errors import KernelTypeError
 from pykern.torch.framework import Tensor, torch
-from pykern.torch.rules import Like, MakeResult, made
+from pykern.torch.rules import Like, MakeResult
 
 
 @dataclass(frozen=True)
@@ -57,23 +57,8 @@ def shadow(slot: Slot) -> Slot:
     return Slot("zeros", slot.argument)
 
 
-def value_of(slot: Slot, arguments: Sequence[Any], named: dict[str, Any], fake: bool) -> Any:
-    """What a parameter is given. `named` are the arguments that rules know. Of a `fake` tensor no number is taken."""
-    if slot.rule is not None:
-        found = made(slot.rule, named)
-        return torch.zeros_like(found) if slot.kind == "rule zeros" else found
-    given = arguments[slot.argument]
-    if slot.kind == "copy":
-        return given.clone()
-    if slot.kind == "zeros":
-        return torch.zeros_like(given, requires_grad=False)
-    if slot.kind == "number" and not fake:
-        return _number(given)
-    return given
-
-
-def _number(tensor: Tensor) -> Any:
-    """A number of NumPy's, whose type is the tensor's. Raises `KernelTypeError`."""
+def number_of(tensor: Tensor) -> Any:
+    """The value of a tensor of no dimension: a number of NumPy's, whose type is the tensor's. Raises `KernelTypeError`."""
     if tensor.ndim:
         raise KernelTypeError(
             f"a tensor of shape {tuple(tensor.shape)} is given where the kernel wants a number",
