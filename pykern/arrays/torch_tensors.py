@@ -66,6 +66,10 @@ _SHORT = {
 _LONG = {BY_NAME[ours].numpy: theirs for theirs, ours in _SHORT.items()}
 
 
+_is_below = torch._C._dispatch_tls_is_dispatch_key_excluded
+_AUTOGRAD = torch._C.DispatchKey.AutogradFunctionality
+
+
 def _is_wrapped(tensor: Any) -> bool:
     return torch._C._functorch.is_functorch_wrapped_tensor(tensor) or torch._is_functional_tensor(tensor)
 
@@ -75,8 +79,11 @@ def _dispatches(tensor: Any) -> bool:
 
 
 def _has_tangent(tensor: Any) -> bool:
+    """Below autograd, which operators are called from, tangents are taken care of, and cannot be looked at."""
     forward_ad = torch.autograd.forward_ad
-    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None
+    if forward_ad._current_level < 0 or tensor.is_inference() or _is_below(_AUTOGRAD):
+        return False
+    return forward_ad.unpack_dual(tensor).tangent is not None
 
 
 def _is_freed(tensor: Any) -> bool:

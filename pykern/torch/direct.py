@@ -58,7 +58,12 @@ class Written:
         return self._function([*self._checks(), "try:", *launched, *caught])
 
     def _function(self, lines: Sequence[str], number: Callable[..., Any] = number_of) -> Callable[..., Any]:
-        names = _NAMES | {"number": number, "launch": self.launch, "space": self.space, "options": self.options}
+        names = _NAMES | {
+            "number": number,
+            "launch": self.launch,
+            "space": self.space,
+            "options": self.options,
+        }
         names |= {f"rule_{n}": slot.rule for n, slot in enumerate(self.slots)}
         body = "".join(f"    {line}\n" for line in lines)
         exec(f"def written({', '.join(self._arguments)}):\n{body}", names)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pykern.api.kernel import KernelBase
+from pykern.api.pickling import ByName
 from pykern.capture.uses import uses_of
 from pykern.errors import NDRANGE, KernelTypeError, LaunchError
 from pykern.torch.framework import torch
@@ -23,7 +24,7 @@ from pykern.torch.slots import Slot
 _made: list[KernelOp] = []
 
 
-class KernelOp:
+class KernelOp(ByName):
     """A kernel as an operator of PyTorch. `out` has a rule for each parameter that is a result; without any, the
     operator writes its arguments in place."""
 
@@ -33,6 +34,7 @@ class KernelOp:
         self.ndrange = ndrange
         self.options = () if workgroup is None else (("workgroup", workgroup),)
         self.__name__ = kernel.__name__
+        self.__wrapped__ = kernel.__wrapped__
         self.__doc__ = kernel.__doc__
         parameters = list(kernel.signature.parameters)
         for name in self.out:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from pykern.arrays.torch_tensors import view_of
 from pykern.data.index_space import index_space, is_plain
 from pykern.data.source import Derivative, KernelSource, LaunchSpec
 from pykern.derivatives.autodiff import differentiated
@@ -81,11 +82,9 @@ class KernelOperation(Operation):
         if self._raised is None:
             self.kernel(*values, ndrange=ndrange, **options)
         elif all(extent.count for extent in index_space(ndrange)):
-            self._raised_or_not(values, {"ndrange": ndrange, **options})
-
-    def _raised_or_not(self, values: Sequence[Any], launch: dict[str, Any]) -> None:
-        if self._raised.run(list(values), dict(launch)) is None:
-            self.kernel(*values, **launch)
+            keywords = {"ndrange": ndrange, **options}
+            if self._raised.run(list(map(seen, values)), dict(keywords)) is None:
+                self.kernel(*values, **keywords)
 
     @cached_property
     def _raised(self) -> RaisedGradients | None:
@@ -197,6 +196,13 @@ class KernelOperation(Operation):
             label, kernel, (*self.names, *names),
             self.kinds + "T" * more, tuple(slots), tuple(results), self.space, self.primal, self.options,
         )  # fmt: skip
+
+
+def seen(value: Any) -> Any:
+    """A tensor of the CPU as an array of NumPy's, of which launches see the kind sooner."""
+    if isinstance(value, torch.Tensor) and value.is_cpu and not (value.is_neg() or value._is_zerotensor()):
+        return view_of(value)
+    return value
 
 
 def detached(argument: Any) -> Any:

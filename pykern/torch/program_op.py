@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from pykern.api.jit import ProgramBase
+from pykern.api.pickling import ByName
 from pykern.torch.forms import read, written
 from pykern.torch.framework import torch
 from pykern.torch.naming import name_of
@@ -20,12 +21,13 @@ from pykern.types import ArrayAnnotation, static
 _made: list[ProgramOp] = []
 
 
-class ProgramOp:
+class ProgramOp(ByName):
     """A program as an operator of PyTorch, one for each form of its arguments."""
 
     def __init__(self, program: ProgramBase) -> None:
         self.program = program
         self.__name__ = program.__name__
+        self.__wrapped__ = program.__wrapped__
         self.__doc__ = program.__doc__
         self.parameters = tuple(program.signature.parameters)
         self.annotations = tuple(program.annotations.get(n) for n in self.parameters)

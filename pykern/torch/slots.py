@@ -58,7 +58,7 @@ def shadow(slot: Slot) -> Slot:
 
 
 def number_of(tensor: Tensor) -> Any:
-    """The value of a tensor of no dimension: a number of NumPy's, whose type is the tensor's. Raises `KernelTypeError`."""
+    """The value of a tensor of no dimension, a number of NumPy's of its type. Raises `KernelTypeError`."""
     if tensor.ndim:
         raise KernelTypeError(
             f"a tensor of shape {tuple(tensor.shape)} is given where the kernel wants a number",

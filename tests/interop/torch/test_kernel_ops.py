@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 
 from pykern.pytest_plugin import need_package
@@ -9,6 +12,7 @@ from pykern.pytest_plugin import need_package
 torch = need_package("torch")
 
 import pykern.torch as pkt  # noqa: E402
+from pykern.errors import LaunchError  # noqa: E402
 from tests.interop.torch.kernels import axpy, axpy_, axpy_expected, saxpy  # noqa: E402
 
 
@@ -26,6 +30,49 @@ def test_a_launch_gives_fresh_tensors():
     x, y = doubles(7), doubles(7)
     torch.testing.assert_close(saxpy(x, y, 2.0), axpy_expected(x, y, 2.0))
     torch.testing.assert_close(saxpy(x, a=2, y=y), axpy_expected(x, y, 2))
+
+
+@pytest.mark.parametrize("n", [7, 0])
+def test_warm_calls_see_what_they_are_given(n):
+    """A call of the kind of the one before goes past the dispatcher; another one does not."""
+    x, y = doubles(n), doubles(n)
+    for _ in range(4):
+        torch.testing.assert_close(saxpy(x, y, 2.0), axpy_expected(x, y, 2.0))
+    wanted = x.clone().requires_grad_()
+    saxpy(wanted, y, 2.0).sum().backward()
+    torch.testing.assert_close(wanted.grad, 2 * (2 * x).exp())
+    torch.testing.assert_close(saxpy(wanted.detach(), y, torch.tensor(2.0)), axpy_expected(x, y, 2.0))
+    with torch.no_grad():
+        assert saxpy(wanted, y, 2.0).grad_fn is None
+    with torch.autograd.forward_ad.dual_level():
+        found = saxpy(torch.autograd.forward_ad.make_dual(x, y), y, 2.0)
+        torch.testing.assert_close(
+            torch.autograd.forward_ad.unpack_dual(found).tangent, 2 * y * (2 * x).exp()
+        )
+    assert torch.empty_like(x, device="meta").shape == saxpy(x.to("meta"), y.to("meta"), 2.0).shape
+    negated = torch.complex(x, y).conj().imag
+    torch.testing.assert_close(saxpy(negated, y, 2.0), axpy_expected(-y, y, 2.0))
+
+
+def test_a_list_of_index_spaces_is_refused():
+    several = pkt.op(axpy, out={"o": pkt.like("x")}, ndrange=lambda x, y, a: [x.shape])
+    x = doubles(3)
+    for _ in range(3):
+        with pytest.raises(LaunchError, match="a list of index spaces is several"):
+            several(x, x, 2.0)
+    with pytest.raises(LaunchError, match="a list of index spaces is several"):
+        axpy_(x, x.clone(), x.clone(), 2.0, ndrange=[3])
+
+
+def test_gradients_of_one_kind_of_launch():
+    """The second launch of a gradient finds its plan by the kinds of its arguments."""
+    for n in (5, 5, 8, 5):
+        x, y = doubles(n, requires_grad=True), doubles(n)
+        (found,) = torch.autograd.grad(saxpy(x, y, 2.0).sum(), x)
+        torch.testing.assert_close(found, (2 * (2 * x).exp()).detach())
+        z = torch.randn(n, requires_grad=True)
+        (found,) = torch.autograd.grad(saxpy(z, z, 2.0).sum(), z)
+        torch.testing.assert_close(found, (2 * (2 * z).exp() + 1).detach())
 
 
 def test_a_launch_in_place_is_counted():
@@ -89,6 +136,12 @@ def test_derivatives_are_found_by_name():
     gradient = getattr(torch.ops.pykern, f"{name}_vjp_0_1110").default(x, y, 2.0, torch.ones_like(x))
     torch.testing.assert_close(gradient, 2 * (2 * x).exp())
     assert not hasattr(torch.ops.pykern, f"{name}x_vjp_0_1110")
+
+
+def test_operators_are_pickled_by_name_and_copies_share_them():
+    with pytest.raises(pickle.PicklingError, match="is pickled by its name"):
+        pickle.dumps(saxpy)  # `axpy` is another object
+    assert copy.deepcopy(saxpy) is saxpy
 
 
 def test_names_tell_what_rules_do():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import pickle
 
 import pytest
 
@@ -43,6 +44,13 @@ def test_fused_layers_train_as_pytorchs():
     torch.testing.assert_close(fused(x), stock(x), rtol=1e-4, atol=1e-5)
     for mine, theirs in zip(fused.parameters(), stock.parameters(), strict=True):
         torch.testing.assert_close(mine.grad, theirs.grad, rtol=1e-3, atol=1e-4)
+
+
+def test_models_with_fused_layers_are_saved_whole():
+    net, x = model(), torch.randn(5, 8)
+    pkt.fuse(net)
+    for other in (pickle.loads(pickle.dumps(net)), copy.deepcopy(net)):
+        torch.testing.assert_close(other(x), net(x))
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 7), (2, 0), (2, 3, 9)])

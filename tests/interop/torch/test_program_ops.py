@@ -92,6 +92,15 @@ def test_transformations():
     torch.testing.assert_close(torch.vmap(softmax, 1)(x), torch.vmap(lambda x: x.softmax(-1), 1)(x))
 
 
+@pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node")
+def test_linearize():
+    """It calls operators below autograd, with tangents around."""
+    x, v = doubles(5), doubles(5)
+    _, found = torch.func.linearize(softmax, x)
+    _, expected = torch.func.linearize(lambda x: x.softmax(-1), x)
+    torch.testing.assert_close(found(v), expected(v))
+
+
 def test_opcheck():
     torch.library.opcheck(softmax.variant("('T',)").overload, (doubles(2, 3, requires_grad=True),))
 
